@@ -49,9 +49,13 @@ notebook: setup-demo  ## write the guide and the exercises as notebooks, in exam
 aliases: setup-dev  ## write docs/aliases.md from the table of spellings
 	@$(RUN) tools/write_aliases.py
 
+# On a processor with AVX-512, everything is measured twice: as it is, and held to AVX2.
 bench: setup-bench torch  ## time minigrad beside PyTorch, JAX, MyGrad and HIPS autograd
-	@set -e; for script in encoder_layer training_step layers per_op forward_only chain; do \
-		printf '\n# %s\n\n' $$script; $(RUN) benchmarks/$$script.py $(ARGS); done
+	@set -e; for isa in $$($(RUN) benchmarks/_instructions.py); do \
+		for script in encoder_layer training_step 'training_step --neighbours' \
+			layers per_op forward_only chain; do set -- $$script; name=$$1; shift; \
+			printf '\n# %s, %s\n\n' "$$script" $$isa; \
+			$(RUN) benchmarks/$$name.py --isa $$isa "$$@" $(ARGS); done; done
 
 bench-all: bench  ## the same, then how time and memory grow, and BERT-base's shape
 	@set -e; for script in growth scale profile_step; do \

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from _options import neighbours
 from _report import Rounds
 from _turns import Worker, take_turns
 from peers import Peer
@@ -19,11 +20,13 @@ class Result:
 
     Attributes:
         rounds: The seconds of the runs of each round.
+        cores: The processor seconds of a second of the runs.
         memory: The peak memory of the runs in bytes, None if unknown.
         answer: The arrays that the work computes.
     """
 
     rounds: Rounds
+    cores: float
     memory: int | None
     answer: dict[str, Any]
 
@@ -41,7 +44,7 @@ def compare(
         peers: The libraries.
         work: The name of a function in the module of each.
         *arguments: The arguments of this function.
-        options: The command line: threads, seconds, least, length.
+        options: The command line: threads, seconds, least, length, neighbours.
 
     Returns:
         The result of each library, by its title.
@@ -57,9 +60,10 @@ def compare(
         for worker in workers.values():
             worker.wait()  # no timing while another library is being imported
         turns = {title: worker.turn for title, worker in workers.items()}
-        rounds = take_turns(turns, options.seconds, options.least, length=options.length)
+        with neighbours(options.neighbours):
+            rounds = take_turns(turns, options.seconds, options.least, length=options.length)
         memory = {title: worker.memory() for title, worker in workers.items()}
         return {
-            title: Result(rounds[title], memory[title], worker.answer())
+            title: Result(rounds[title], worker.cores(), memory[title], worker.answer())
             for title, worker in workers.items()
         }

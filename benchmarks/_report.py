@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+import _instructions
 import numpy as np
 
 Rounds = list[list[float]]
@@ -19,14 +20,15 @@ TOLERANCE = 5e-5
 
 
 def machine(threads: int) -> str:
-    """One line that describes the machine of the measurements."""
+    """One line that describes the machine of the measurements, and what libraries may use of it."""
     model = platform.processor() or platform.machine()
     listing = Path("/proc/cpuinfo")
     if listing.exists():
         fields = [line.split(":") for line in listing.read_text().splitlines()]
         model = next((f[1].strip() for f in fields if f[0].strip() == "model name"), model)
     return (
-        f"{model}, {os.cpu_count()} cores, {threads} thread{'s' * (threads > 1)}; "
+        f"{model}, {_instructions.title()}, {os.cpu_count()} cores, "
+        f"{threads} thread{'s' * (threads > 1)}; "
         f"Python {platform.python_version()}, NumPy {version('numpy')}; float32"
     )
 

@@ -44,6 +44,10 @@ class Worker:
         """The seconds of each of so many runs, after one that is not timed."""
         return self._ask("turn", runs)
 
+    def cores(self) -> float:
+        """The processor seconds of a second of the runs: how many cores they keep busy."""
+        return self._ask("cores")
+
     def memory(self) -> int | None:
         """The peak memory of the runs in bytes; None if unknown."""
         return self._ask("memory")

@@ -3,6 +3,7 @@
 `serve` answers these commands:
 
     ("turn", n)     one run that is not timed, then the seconds of each of n
+    ("cores",)      the processor seconds of a second of these runs
     ("memory",)     the peak memory of the runs in bytes: see `peak_memory`
     ("answer",)     the arrays that the work computes, by name
 
@@ -23,6 +24,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import _instructions
 from _work import smallest
 
 
@@ -40,11 +42,17 @@ def serve(connection: Connection, peer: str, work: str, arguments: Any, threads:
         task.run()  # triggers compilation
         gc.collect()
         forget_peak()
+        _instructions.check()
         connection.send(None)
+        elapsed = busy = 0.0
         while True:
             match connection.recv():
                 case ("turn", runs):
+                    elapsed, busy = elapsed - time.perf_counter(), busy - time.process_time()
                     connection.send(turn(task.run, runs))
+                    elapsed, busy = elapsed + time.perf_counter(), busy + time.process_time()
+                case ("cores",):
+                    connection.send(busy / elapsed)
                 case ("memory",):
                     connection.send(peak_memory(before))
                 case ("answer",):

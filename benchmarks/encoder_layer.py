@@ -2,8 +2,8 @@
 
 Each library has its own process, and they take turns (see _turns.py). The outputs and all gradients
 are compared with ours: the command fails if they differ. Post-norm, no dropout; the gradients are
-those of all weights and of the input. "apart by" is the largest difference of two elements,
-relative to the largest element of the array.
+those of all weights and of the input. "cores" is the processor time of a second of work. "apart by"
+is the largest difference of two elements, relative to the largest element of the array.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from _report import disagreements, fail_if, machine, mebibytes, ratios, spread, 
 from _work import SIZES, TINY, Size
 from peers import OURS, PEERS, PYTORCH
 
-HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "peak MiB", "apart by"]
+HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "cores", "peak MiB"]
+HEADINGS += ["apart by"]
 
 
 def measure(size: Size, options: argparse.Namespace) -> tuple[str, list[str]]:
@@ -26,14 +27,15 @@ def measure(size: Size, options: argparse.Namespace) -> tuple[str, list[str]]:
     rows, faults = [], []
     for title in (peer.title for peer in PEERS):
         if title not in results:
-            rows.append([title, "not installed", "", "", ""])
+            rows.append([title, "not installed", "", "", "", ""])
             continue
         result = results[title]
         apart, lines = disagreements(ours.answer, result.answer)
         faults += [f"{title}: {line}" for line in lines]
         ratio = spread(ratios(result.rounds, beside.rounds)) if beside else "-"
         distance = "" if result is ours else f"{apart:.0e}"
-        rows.append([title, spread(result.per(1e-3)), ratio, mebibytes(result.memory), distance])
+        times, memory = spread(result.per(1e-3)), mebibytes(result.memory)
+        rows.append([title, times, ratio, f"{result.cores:.2f}", memory, distance])
     return table(HEADINGS, rows), faults
 
 

@@ -18,7 +18,7 @@ from _work import SIZES, TINY, Size
 from peers import OURS, PYTORCH
 
 HEADINGS = ["", "minigrad ms (quartiles)", "PyTorch ms (quartiles)", "ratio (quartiles)"]
-HEADINGS += ["peak MiB", "PyTorch's", "losses apart by"]
+HEADINGS += ["cores", "PyTorch's", "peak MiB", "PyTorch's", "losses apart by"]
 LAYERS = 4
 
 
@@ -28,11 +28,12 @@ def measure(size: Size, options: argparse.Namespace) -> tuple[list[str], list[st
     ours, theirs = results[OURS.title], results.get(PYTORCH.title)
     time, memory = spread(ours.per(1e-3)), mebibytes(ours.memory)
     if theirs is None:
-        return [time, "not installed", "", memory, "", ""], []
+        return [time, "not installed", "", f"{ours.cores:.2f}", "", memory, "", ""], []
     apart, lines = disagreements(ours.answer, theirs.answer)
     ratio = spread(ratios(ours.rounds, theirs.rounds))
     other = spread(theirs.per(1e-3))
-    return [time, other, ratio, memory, mebibytes(theirs.memory), f"{apart:.0e}"], lines
+    cores = [f"{result.cores:.2f}" for result in (ours, theirs)]
+    return [time, other, ratio, *cores, memory, mebibytes(theirs.memory), f"{apart:.0e}"], lines
 
 
 def main() -> None:

@@ -51,11 +51,12 @@ float32 = _dtype("float32")
 float64 = _dtype("float64")
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
-_LATER = ("data", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
+_LATER = ("data", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
 _LATER_FROM_IO = ("load", "save")
 
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
+    from minigrad import distributed as distributed
     from minigrad import distributions as distributions
     from minigrad import einops as einops
     from minigrad import io as io

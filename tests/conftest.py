@@ -32,11 +32,13 @@ OPTIONAL = {
     "safetensors": "files of weights are not read: pip install safetensors",
     "tokenizers": "models from outside are not tried on texts: pip install tokenizers",
     "onnxruntime": "ONNX files are not tried: pip install onnx onnxruntime",
+    "mpi4py": "nothing is tried on several ranks: pip install mpi4py mpich",
     "tensorboardX": "nothing is written for TensorBoard: pip install tensorboardX",
     "chromium": "the explorer page is not tried in a browser: install Chromium",
     "playwright": "the explorer page is not tried in a browser: pip install playwright",
     "node": "the explorer page's functions are not compared with Python's: install Node.js",
-    "dot": "pictures of graphs are not rendered: install Graphviz (apt, brew or winget)",
+    "cairosvg": "graphs are not saved as PNG and PDF: pip install cairosvg",
+    "dot": "pictures of graphs are not rendered by it: install Graphviz (apt, brew or winget)",
 }
 
 hypothesis.settings.register_profile("short", max_examples=50, deadline=None, derandomize=True)

@@ -47,6 +47,10 @@ class Naive:
     embedding = staticmethod(lambda ids, weight, padding_idx=None: weight[ids])
     masked_fill = staticmethod(lambda x, mask, value: np.where(mask, np.reshape(value, ()), x))
 
+    # Of the collectives, what they do on one rank.
+    all_reduce = all_gather = reduce_scatter = broadcast = staticmethod(lambda x, *_, **__: x)
+    reduce_to_root = all_to_all = ppermute = broadcast
+
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
@@ -201,6 +205,17 @@ class Naive:
         axes = tuple(range(-ndim, 0))
         out = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
         return out * (1 if weight is None else weight) + (0 if bias is None else bias)
+
+    @staticmethod
+    def group_norm(
+        x: Any, weight: Any = None, bias: Any = None, *, groups: int, eps: float = 1e-5
+    ) -> Any:
+        rows = x.reshape(len(x), groups, int(np.prod(x.shape[1:])) // groups)
+        mean, var = rows.mean(-1, keepdims=True), rows.var(-1, keepdims=True)
+        out = ((rows - mean) / np.sqrt(var + eps)).reshape(x.shape)
+        column = (-1, *(1,) * (x.ndim - 2))
+        out = out * (1 if weight is None else weight.reshape(column))
+        return out + (0 if bias is None else bias.reshape(column))
 
     @staticmethod
     def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:

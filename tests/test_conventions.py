@@ -43,6 +43,7 @@ LAYERS = [
     "data",
     "io",
     "nn",
+    "distributed",
     "pretrained",
     "onnx",
     "viz",

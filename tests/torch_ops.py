@@ -69,6 +69,9 @@ class Torch:
 
     alias = clone = staticmethod(lambda x: x * 1)
     astype = staticmethod(lambda x, dtype: x.double())
+    # Of the collectives, what they do on one rank.
+    all_reduce = all_gather = reduce_scatter = staticmethod(lambda x, *_, **__: x * 1)
+    broadcast = reduce_to_root = all_to_all = ppermute = all_reduce
     negative = staticmethod(lambda x: -x)
     silu, relu = staticmethod(F.silu), staticmethod(F.relu)
     clip = staticmethod(lambda x, low=None, high=None: torch.clamp(x, low, high))
@@ -463,6 +466,12 @@ class Torch:
     ) -> Any:
         x = x if torch.is_tensor(x) else array(x).to(weight.dtype)
         return F.layer_norm(x, x.shape[-ndim:], weight, bias, eps)
+
+    def group_norm(
+        self, x: Any, weight: Any = None, bias: Any = None, *, groups: int, eps: float = 1e-5
+    ) -> Any:
+        x = x if torch.is_tensor(x) else array(x).to(weight.dtype)
+        return F.group_norm(x, groups, weight, bias, eps)
 
     def rms_norm(self, x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
         x = x if torch.is_tensor(x) else array(x).to(weight.dtype)

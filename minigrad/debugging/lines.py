@@ -19,7 +19,9 @@ from minigrad.autograd.node import Node, Variable, node_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer, new_node
 
-__all__ = ["Conversions", "Lines", "line_of", "lines_of_nodes", "user_frame", "user_line"]
+__all__ = [
+    "Conversions", "Lines", "line_at", "line_of", "lines_of_nodes", "user_frame", "user_line",
+]  # fmt: skip
 
 lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary()
 """The line of each node that an observer saw."""
@@ -66,8 +68,12 @@ def line_of(frame: FrameType) -> str:
 
     The path is relative to the working directory where it lies below it.
     """
-    path, number = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(path, number, frame.f_globals).strip()
+    return line_at(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+
+
+def line_at(path: str, number: int, module: dict[str, Any] | None = None) -> str:
+    """A line of a file, as `line_of` writes it; `module` is where it is imported as."""
+    text = linecache.getline(path, number, module).strip()
     if os.path.isabs(path):
         relative = os.path.relpath(path)
         path = path if relative.startswith(os.pardir) else relative

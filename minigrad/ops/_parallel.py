@@ -6,6 +6,9 @@ and would compete with ours. So BLAS is limited to one thread while our kernels 
 its number of threads back. This needs the package threadpoolctl; without it we use one thread, and
 BLAS is not limited.
 
+Threads that find no free core are worse than none: those that busy-wait take the processor from
+those that compute. So the default is no more than the cores that the process may use.
+
 Waking a thread takes up to 0.1 ms, so the caller does small work itself.
 
 Ctrl-C raises KeyboardInterrupt in the main thread between any two bytecodes, also inside
@@ -16,10 +19,11 @@ Asking a worker for that is a single call into C.
 
 from __future__ import annotations
 
+import math
 import os
 from _thread import get_ident, start_new_thread
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from functools import partial
 from itertools import product, repeat
@@ -33,8 +37,8 @@ from minigrad.autograd.node import Variable
 from minigrad.ops._numerics import formula
 
 __all__ = [
-    "PRODUCTS_PER_NS", "for_rows", "get_num_threads", "in_blocks", "set_num_threads",
-    "worthwhile",
+    "PRODUCTS_PER_NS", "available_cores", "for_rows", "get_num_threads", "in_blocks",
+    "set_num_threads", "worthwhile",
 ]  # fmt: skip
 
 WORTHWHILE = 100_000
@@ -50,6 +54,9 @@ ELEMENTS = 1 << 18
 wait for the interpreter lock too often.
 """
 
+LONG = 500
+"""The length of an innermost loop for which NumPy's buffers cost more than they save."""
+
 _threads: int | None = None  # None until first used
 _tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()  # tasks for the worker threads
 _workers: list[int] = []  # the worker threads
@@ -64,7 +71,8 @@ def get_num_threads() -> int:
 
     Returns:
         The number from `set_num_threads`. By default the number of threads of NumPy's BLAS, which
-        depends on the cores and OPENBLAS_NUM_THREADS; 1 without the package threadpoolctl.
+        depends on the cores and OPENBLAS_NUM_THREADS, but no more than the cores that this process
+        may use: its affinity, and the quota of its container. 1 without the package threadpoolctl.
 
     Example:
         >>> import minigrad
@@ -73,16 +81,16 @@ def get_num_threads() -> int:
     """
     global _threads
     if _threads is None:
-        _threads = max([library.get_num_threads() for library in _blas()], default=1)
+        numbers = [library.get_num_threads() for library in _blas()]
+        _threads = min(max(numbers, default=1), available_cores())
     return _threads
 
 
 def set_num_threads(number: int) -> None:
-    """Set the number of threads for large kernels, for the whole process.
+    """Set the number of threads of large kernels and of NumPy's BLAS, for the whole process.
 
-    The number changes how sums are divided, and so their rounding: results are reproducible for a
-    fixed number. BLAS is limited to one thread only while such a kernel runs, so NumPy code outside
-    of minigrad is as fast as before.
+    With 1, nothing waits for a core on a machine that does other work too. The number changes how
+    sums are divided, and so their rounding: results are reproducible for a fixed number.
 
     Args:
         number: 1 or more.
@@ -107,7 +115,39 @@ def set_num_threads(number: int) -> None:
             "set_num_threads: more than one thread needs the package threadpoolctl, which holds "
             "NumPy's BLAS to one thread meanwhile: pip install threadpoolctl"
         )
-    _threads = number
+    with _lock:
+        _threads = number
+        _before[:] = repeat(number, len(_blas()))
+        if not _holders:
+            _set_blas(_before)
+
+
+def available_cores() -> int:
+    """The number of cores that this process may use: its affinity, and its container's quota.
+
+    Sources:
+        sched(7); "Control Group v2" and "CFS Bandwidth Control" in the documentation of Linux.
+    """
+    cores = os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    return max(min([cores, *map(math.ceil, _quotas())]), 1)
+
+
+def _quotas(folder: str = "/sys/fs/cgroup") -> Iterator[float]:
+    """The limits of the control groups that this process sees, in cores."""
+
+    def read(name: str) -> str:
+        with open(f"{folder}/{name}") as file:
+            return file.read()
+
+    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):
+        try:
+            quota, period = map(float, " ".join(map(read, files)).replace("max", "-1").split())
+        except (OSError, ValueError):
+            continue
+        if quota > 0 and period > 0:
+            yield quota / period
 
 
 def worthwhile(effort: float) -> bool:
@@ -115,7 +155,9 @@ def worthwhile(effort: float) -> bool:
     return effort >= WORTHWHILE and get_num_threads() > 1
 
 
-def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], None]) -> None:
+def for_rows(
+    rows: int, block: int, effort: float, work: Callable[[int, int], None], *, inner: int = 0
+) -> None:
     """Call ``work(start, stop)`` for blocks of rows, in several threads if that is worthwhile.
 
     Args:
@@ -124,7 +166,10 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
         effort: Estimated time for all rows in one thread, in nanoseconds.
         work: Processes the rows from `start` to before `stop`. It is called in any thread, in the
             caller's context, in any order; two calls must not write to the same memory.
+        inner: The length of the innermost loops, if all of them are as long; see `_unbuffered`.
     """
+    if inner >= LONG:
+        work = partial(_unbuffered, work)
     if rows <= block:
         if rows:
             work(0, rows)
@@ -144,6 +189,19 @@ def for_rows(rows: int, block: int, effort: float, work: Callable[[int, int], No
         run()
     else:
         _divide(run, blocks, min(threads, len(blocks)) - 1)
+
+
+def _unbuffered(work: Callable[[int, int], None], start: int, stop: int) -> None:
+    """Call a function while NumPy's buffers are as small as they can be.
+
+    Since 2.3, NumPy copies a broadcast operand whose innermost axis is shorter than the buffer.
+    That makes one loop of many short ones. Where they are `LONG`, ``x - mean`` takes twice as long.
+    """
+    before = np.setbufsize(16)
+    try:
+        work(start, stop)
+    finally:
+        np.setbufsize(before)
 
 
 def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
@@ -303,5 +361,13 @@ def _start_afresh() -> None:
         _holders.clear()
 
 
+def _follow_quota() -> None:
+    """Limit BLAS, which counts the cores but does not know of a container's quota."""
+    quotas = list(_quotas())
+    if quotas and min(quotas) < (os.cpu_count() or 1) and _blas():
+        set_num_threads(get_num_threads())
+
+
+_follow_quota()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_start_afresh)

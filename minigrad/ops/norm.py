@@ -1,7 +1,8 @@
-"""Layer and root-mean-square normalization: for each, kernel and rule, then its decomposition.
+"""Layer, root-mean-square and group normalization: for each, kernel, rule and decomposition.
 
 The kernels process rows in blocks that stay in the cache, and are divided among threads. The
-normalized axes are flattened: x (R, W), weight (W,), bias (W,).
+normalized axes are flattened: x (R, W), weight (W,), bias (W,). A row of group normalization has
+several channels with S values each: x (R, C, S).
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 from minigrad._sums import column_sums, ones
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import widened
+from minigrad.ops._numerics import row_sums, widened
 from minigrad.ops._parallel import for_rows
 
-__all__ = ["layer_norm", "rms_norm"]
+__all__ = ["group_norm", "layer_norm", "rms_norm"]
 
 
 def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
@@ -67,19 +68,12 @@ def layer_norm(
         raise ArgumentError(reason)
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
     out = np.empty(rows.shape, x.dtype)
-    # The mean is the sum of two numbers, so that x - mean is accurate to rounding.
-    mean, rest, rstd = np.empty((3, len(rows), 1), x.dtype)
-    one, count = ones((width, 1), _wide(x)), max(width, 1)
+    statistics = np.empty((3, len(rows), 1), x.dtype)
+    mean, rest, rstd = statistics
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        # Divide afterwards: with rounded factors, constant rows would not become exactly 0.
-        mean[part] = rows[part].dot(one) / count
-        centred = rows[part] - mean[part]
-        rest[part] = centred.dot(one) / count
-        # The rounding error of the mean matters where x is far from zero.
-        centred -= rest[part]
-        rstd[part] = 1 / np.sqrt(_mean_square(centred) + eps)
+        centred = _centre(rows[part], statistics[:, part], eps)
         centred *= rstd[part]
         if weight is not None:
             centred *= weight
@@ -88,10 +82,48 @@ def layer_norm(
         else:
             np.add(centred, bias, out=out[part])
 
-    for_rows(len(rows), _block(width), rows.size, work)
+    for_rows(len(rows), _block(width), rows.size, work, inner=width)
     kept = (*x.shape[: x.ndim - ndim], *(1,) * ndim)
     mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
     return out.reshape(x.shape), (mean, rest), rstd
+
+
+def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
+    """Subtract the mean of each row.
+
+    Args:
+        rows: Shape (R, W).
+        statistics: Shape (3, R, 1), to be filled with the mean as a sum of two numbers, so that
+            ``x - mean`` is accurate to rounding, and with the reciprocal standard deviation.
+        eps: Added to the variance.
+
+    Returns:
+        The difference, of the shape of `rows`.
+    """
+    mean, rest, rstd = statistics
+    one, count = ones((rows.shape[1], 1), _wide(rows)), max(rows.shape[1], 1)
+    # Divide afterwards: with rounded factors, constant rows would not become exactly 0.
+    mean[:] = rows.dot(one) / count
+    centred = rows - mean
+    rest[:] = centred.dot(one) / count
+    square = _mean_square(centred)
+    # The rounding error of the mean matters where x is far from zero.
+    if (rest * rest >= np.finfo(rows.dtype).eps ** 2 * square).any():
+        centred -= rest
+        square = _mean_square(centred)
+    else:
+        rest[:] = 0
+    rstd[:] = 1 / np.sqrt(square + eps)
+    return centred
+
+
+def _subtract_mean(x: Any, means: list[Any], part: slice) -> Any:
+    """The difference that `_centre` has computed for a part of the rows."""
+    mean, rest = means
+    centred = x - mean[part]
+    if rest[part].any():
+        centred -= rest[part]
+    return centred
 
 
 def _as_rows(x: Any, weight: Any, bias: Any, ndim: int) -> tuple[Any, int, Any, Any]:
@@ -142,8 +174,7 @@ def _layer_norm_pull(
         if means is None:
             normal = rows[part] * rstds[part]
         else:
-            normal = rows[part] - means[0][part]
-            normal -= means[1][part]
+            normal = _subtract_mean(rows[part], means, part)
             normal *= rstds[part]
         product = pull * normal
         sums.add(start, product, pull)
@@ -156,7 +187,7 @@ def _layer_norm_pull(
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=grad_x[part])
 
-    for_rows(len(rows), sums.block, 2 * rows.size, work)
+    for_rows(len(rows), sums.block, 2 * rows.size, work, inner=width)
     grad_weight, grad_bias = sums.total(x.shape[x.ndim - ndim :])
     return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias
 
@@ -267,3 +298,130 @@ def _rms_norm_decomposition(x: Any, weight: Any = None, *, ndim: int = 1, eps: f
     wide, weight = map(widened, (x, weight))
     out = wide / ((wide * wide).mean(axis=tuple(range(-ndim, 0)), keepdims=True) + eps).sqrt()
     return (out if weight is None else out * weight).astype(x.dtype)
+
+
+@primitive(arrays=3, residuals=("mean", "rstd"), float_inputs=True, promote=("x", "weight", "bias"))
+def group_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, groups: int, eps: float = 1e-5
+) -> Any:
+    """Normalize each group of channels of a sample, then scale and shift each channel.
+
+    ``(x - mean) / sqrt(var + eps) * weight + bias``, with the population variance.
+
+    Args:
+        x: Shape (N, C, ...).
+        weight: Scale of shape (C,), None for 1.
+        bias: Shift of shape (C,), None for 0.
+        groups: The number of groups of consecutive channels; it divides C.
+        eps: Added to the variance.
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Source:
+        Wu and He 2018, arXiv:1803.08494.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.tensor([[1.0, 3.0, 10.0, 30.0]])
+        >>> minigrad.ops.group_norm(x, groups=2, eps=0.0)
+        Tensor([[-1.,  1., -1.,  1.]], dtype=float32)
+    """
+    if x.ndim < 2 or x.shape[1] % groups:
+        raise ArgumentError(
+            f"an input of shape (N, C, ...) expected, with C divisible by {groups}, got {x.shape}"
+        )
+    if reason := misfit(x, x.shape[1:2], weight=weight, bias=bias):
+        raise ArgumentError(reason)
+    parts = _as_groups(x, groups)
+    out = np.empty(parts.shape, x.dtype)
+    statistics = np.empty((3, len(parts), 1), widened(x[:0]).dtype)
+    mean, rest, rstd = statistics
+    size = math.prod(parts.shape[1:])
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        rows = widened(parts[part]).reshape(stop - start, size)
+        normal = _centre(rows, statistics[:, part], eps).reshape(parts[part].shape)
+        normal *= rstd[part][..., None] * _of_groups(weight, groups, start, stop, 1)
+        np.add(normal, _of_groups(bias, groups, start, stop, 0), out=out[part])
+
+    for_rows(len(parts), _block(size), parts.size, work, inner=parts.shape[2])
+    kept = (len(x), groups, 1)
+    mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
+    return out.reshape(x.shape), (mean, rest), rstd
+
+
+def _as_groups(x: Any, groups: int) -> Any:
+    """Shape (N, C, ...) -> (N G, C / G, S)."""
+    return x.reshape(len(x) * groups, x.shape[1] // groups, math.prod(x.shape[2:]))
+
+
+def _of_groups(parameter: Any, groups: int, start: int, stop: int, default: int) -> Any:
+    """A parameter (C,) for the groups of a block: (stop - start, C / G, 1)."""
+    if parameter is None:
+        return default
+    return parameter.reshape(groups, -1, 1)[np.arange(start, stop) % groups]
+
+
+@group_norm.defjoint("x", "weight", "bias")
+def _group_norm_pull(
+    g: np.ndarray, needed: tuple[bool, ...], x: np.ndarray, weight: np.ndarray | None,
+    mean: tuple[np.ndarray, np.ndarray], rstd: np.ndarray, groups: int,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    parts, pulls = _as_groups(x, groups), _as_groups(g, groups)
+    means, rstds = [array.reshape(-1, 1, 1) for array in mean], rstd.reshape(-1, 1, 1)
+    grad_x = np.empty(parts.shape, x.dtype) if needed[0] else None
+    size = max(math.prod(parts.shape[1:]), 1)
+    # Sums over the values of each channel: of g, and of g times the normalized input.
+    sums, products = np.empty((2, *parts.shape[:2], 1), rstd.dtype)
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        pull = widened(pulls[part])
+        centred = _subtract_mean(parts[part], means, part)
+        products[part] = np.vecdot(pull, centred)[..., None] * rstds[part]
+        sums[part] = row_sums(pull)
+        if grad_x is None:
+            return
+        # With inner = g * weight: (inner - mean(inner) - normal * mean(inner * normal)) * rstd
+        scale = _of_groups(weight, groups, start, stop, 1)
+        average = (sums[part] * scale).sum(axis=1, keepdims=True) / size
+        slope = (products[part] * scale).sum(axis=1, keepdims=True) / size
+        centred *= slope * rstds[part] * rstds[part]
+        centred += average * rstds[part]
+        np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
+
+    for_rows(len(parts), _block(size), 2 * parts.size, work, inner=parts.shape[2])
+    grad_weight, grad_bias = (
+        part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
+        for part, need in zip((products, sums), needed[1:], strict=True)
+    )
+    return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias
+
+
+group_norm.defformula(
+    """
+    axes = (0, *range(2, x.ndim))  # all but that of the channels
+    weight = 1 if weight is None else weight.reshape(-1, *(1,) * (x.ndim - 2))  # 1 if there is none
+    shape = (len(x), groups, x.size // max(1, len(x) * groups))  # each row is a group
+    rows = x.reshape(shape)
+    u = (g * weight).reshape(shape)
+    z = rstd * (rows - mean(rows, -1))
+    """,
+    x="(rstd * (u - mean(u, -1) - z * mean(u * z, -1))).reshape(x.shape)",
+    weight="sum(g * z.reshape(x.shape), axes)",
+    bias="sum(g, axes)",
+)
+
+
+@group_norm.defdecomposition
+def _group_norm_decomposition(
+    x: Any, weight: Any = None, bias: Any = None, *, groups: int, eps: float = 1e-5
+) -> Any:
+    rows = x.reshape(len(x), groups, math.prod(x.shape[1:]) // groups)
+    out = layer_norm(rows, eps=eps).reshape(x.shape)
+    column = (-1, *(1,) * (x.ndim - 2))
+    if weight is not None:
+        out = out * weight.reshape(column)
+    return out if bias is None else out + bias.reshape(column)

@@ -184,13 +184,7 @@ def group_norm(
         )
     _check_channels("group_norm", input_, weight=weight, bias=bias)
     check_number("group_norm", "eps", eps, 0.0)
-    within = math.prod(input_.shape[1:]) // num_groups
-    rows = input_.reshape(input_.shape[0], num_groups, within)  # (N, C, ...) -> (N, G, M)
-    out = ops.layer_norm(rows, ndim=1, eps=eps).reshape(input_.shape)
-    column = (-1, *(1,) * (input_.ndim - 2))
-    if weight is not None:
-        out = out * weight.reshape(column)
-    return out if bias is None else out + bias.reshape(column)
+    return ops.group_norm(input_, weight, bias, groups=num_groups, eps=eps)
 
 
 @spelled

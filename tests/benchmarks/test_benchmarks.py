@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import _comparison
+import _instructions
 import _report
 import _turns
 import encoder_layer
@@ -31,7 +32,7 @@ from peers import OURS, PEERS, PYTORCH
 import minigrad
 
 FOLDER = Path(_turns.__file__).parent
-QUICK = Namespace(threads=1, seconds=0.0, least=2, length=0.0)
+QUICK = Namespace(threads=1, seconds=0.0, least=2, length=0.0, neighbours=False)
 FIGURE = r"\d+(?:\.\d+)?"
 Tables = list[list[list[str]]]
 Run = Callable[..., Tables]
@@ -102,11 +103,12 @@ def tables(printed: str) -> Tables:
 def test_an_encoder_layer_in_every_library(run: Run) -> None:
     ((_, *rows),) = run("encoder_layer")
     assert [row[0] for row in rows] == [peer.title for peer in PEERS]
-    for peer, (_, times, ratio, *_, apart) in zip(PEERS, rows, strict=True):
+    for peer, (_, times, ratio, cores, _, apart) in zip(PEERS, rows, strict=True):
         if not peer.installed:
             assert times == "not installed"
             continue
         assert re.fullmatch(SPREAD, times)
+        assert 0 < float(cores) < 2 * (os.cpu_count() or 1)
         assert re.fullmatch(SPREAD if PYTORCH.installed else "-", ratio)
         assert peer is OURS or 0 <= float(apart) < _report.TOLERANCE
 
@@ -176,14 +178,49 @@ def test_without_pytorch_our_own_times_are_shown(script: str) -> None:
             assert row[headings.index("ratio (quartiles)") - 1] == "not installed"
 
 
+@pytest.mark.slow
+def test_beside_busy_neighbours(run: Run) -> None:
+    ((headings, row),) = run("training_step", "--neighbours")
+    assert re.fullmatch(SPREAD, row[headings.index("minigrad ms (quartiles)")])
+    assert not multiprocessing.active_children()
+
+
 # What they are made of
+
+
+@pytest.mark.skipif(len(_instructions.modes()) < 2, reason="this processor has no AVX-512")
+def test_libraries_can_be_held_to_avx2() -> None:
+    code = (
+        "import _instructions; _instructions.hold('avx2'); import numpy; _instructions.check();"
+        "print(_instructions.title(), *_instructions._found())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=FOLDER, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("held to AVX2 ('NumPy', 'AVX2') ('OpenBLAS', 'Haswell')")
+
+
+def test_a_library_that_is_not_held_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_instructions, "_held", lambda: True)
+    monkeypatch.setattr(_instructions, "_found", lambda: [("OpenBLAS", "SkylakeX")])
+    with pytest.raises(RuntimeError, match="OpenBLAS is not held to AVX2: it uses SkylakeX"):
+        _instructions.check()
+
+
+def test_the_modes_of_a_machine(tmp_path: Path) -> None:
+    listing = tmp_path / "cpuinfo"
+    assert _instructions.modes(listing) == ["native"]
+    listing.write_text("flags : fpu avx2 avx512f avx512dq\n")
+    assert _instructions.modes(listing) == ["native", "avx2"]
 
 
 def test_a_disagreement_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     right = {"output": np.ones(3, np.float32), "gradient": np.ones(2, np.float32)}
     wrong = {**right, "gradient": np.array([1, 1.01], np.float32)}
     results = {
-        peer.title: _comparison.Result([[0.002, 0.004]], None, right if peer is OURS else wrong)
+        peer.title: _comparison.Result(
+            [[0.002, 0.004]], 1.5, None, right if peer is OURS else wrong
+        )
         for peer in (OURS, PEERS[-1])
     }
     monkeypatch.setattr(encoder_layer, "compare", lambda *_, **__: results)

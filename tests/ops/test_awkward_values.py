@@ -96,6 +96,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "hypot": (ORIGIN, ORIGIN),
     "inner": (NUMBER, NUMBER),
     "kron": (NUMBER, NUMBER),
+    "group_norm": (NUMBER, NUMBER),
     "layer_norm": (NUMBER, NUMBER),
     "linalg.cond": (NUMBER,),
     "linalg.det": (NUMBER,),
@@ -294,6 +295,8 @@ ULPS = {
     "attention": 64,
     # the kernel rounds to float16 in between, also where that is subnormal
     "layer_norm": 256, "rms_norm": 256,
+    # the same, and in groups of two the parts of a gradient cancel
+    "group_norm": 4096,
 }  # fmt: skip
 
 EXEMPT = {

@@ -63,6 +63,15 @@ def layer_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     return calls
 
 
+def group_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
+    calls = []
+    for shape, eps in itertools.product([(2, 4), (2, 4, 3), (1, 6, 2, 2)], (1e-5, 0.3)):
+        weight, bias = {"weight": normal(shape[1])}, {"bias": normal(shape[1]) + 1}
+        for extra in ({}, weight, bias, {**weight, **bias}):
+            calls.append(({"x": normal(*shape), **extra}, {"groups": 2, "eps": eps}))
+    return calls
+
+
 def rms_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     return [
         ({"x": normal(*shape), **extra}, {"ndim": ndim, "eps": eps})
@@ -143,6 +152,7 @@ def function_of(name: str) -> Any:
 CALLS = {
     "attention": attention_calls(),
     "layer_norm": layer_norm_calls(),
+    "group_norm": group_norm_calls(),
     "rms_norm": rms_norm_calls(),
     "cross_entropy": cross_entropy_calls(),
     "det": det_calls(),
@@ -220,6 +230,7 @@ def joint_calls() -> dict[str, Tensor]:
     return {
         "attention": ops.attention(*attended, leaf(3, 5), KEEP, dropout=0.4, dropout_key=1),
         "layer_norm": ops.layer_norm(leaf(2, 4), leaf(4), leaf(4)),
+        "group_norm": ops.group_norm(leaf(2, 4, 3), leaf(4), leaf(4), groups=2),
         "rms_norm": ops.rms_norm(leaf(2, 4), leaf(4)),
         "batch_norm": ops.batch_norm(leaf(4, 3), leaf(3), leaf(3))[0],
         "lstm": ops.lstm(leaf(3, 2, 8), leaf(8, 2), leaf(2, 2), leaf(2, 2)),

@@ -455,6 +455,16 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         r"^layer_norm: .*\(3,\).*2",
     ),
+    "group_norm": (
+        lambda: ops.group_norm(t(2, 6), t(4), groups=2),
+        ValueError,
+        r"^group_norm: .*\(2, 6\).*weight.*\(6,\).*\(4,\)",
+    ),
+    "group_norm groups": (
+        lambda: ops.group_norm(t(2, 5), groups=2),
+        ValueError,
+        r"^group_norm: .*C divisible by 2.*\(2, 5\)",
+    ),
     "cross_entropy target": (
         lambda: ops.cross_entropy(t(3, 4), np.zeros((3, 4), int)),
         ValueError,

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "layer_norm": (
         lambda x, w, b: ops.layer_norm(x, w, b, ndim=2),
         (normal(700, 3, 50), normal(3, 50), normal(3, 50)),
+    ),
+    "group_norm": (
+        lambda x, w, b: ops.group_norm(x, w, b, groups=3),
+        (normal(7, 6, 8000), normal(6), normal(6)),
     ),
     "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
     "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
@@ -398,6 +403,64 @@ class TestInterrupts:
 def test_a_number_of_threads_is_a_positive_integer(number: Any) -> None:
     with pytest.raises(ValueError, match="positive integer"):
         minigrad.set_num_threads(number)
+
+
+class TestCores:
+    """The default number of threads is no more than the cores that the process may use."""
+
+    @pytest.mark.parametrize(
+        ("files", "quotas"),
+        [
+            ({"cpu.max": "150000 100000\n"}, [1.5]),
+            ({"cpu.max": "max 100000\n"}, []),
+            ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, [3.0]),
+            ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, []),
+            ({"cpu.max": "nonsense"}, []),
+            ({}, []),
+        ],
+    )
+    def test_the_quota_of_a_container(
+        self, files: dict[str, str], quotas: list[float], tmp_path: Path
+    ) -> None:
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text)
+        assert list(_parallel._quotas(str(tmp_path))) == quotas
+
+    def test_a_part_of_a_core_is_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_parallel, "_quotas", lambda: [0.25])
+        assert _parallel.available_cores() == 1
+        monkeypatch.setattr(_parallel, "_threads", None)
+        assert minigrad.get_num_threads() == 1
+
+    @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="there is no affinity here")
+    def test_affinity(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5})
+        monkeypatch.setattr(_parallel, "_quotas", list)
+        assert _parallel.available_cores() == 3
+
+    def test_blas_follows_the_quota(
+        self, three_threads: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(os, "cpu_count", lambda: 64)
+        _parallel._threads = None
+        monkeypatch.setattr(_parallel, "_quotas", lambda: [1.5])
+        _parallel._follow_quota()
+        cores = _parallel.available_cores()
+        assert {library.get_num_threads() for library in _parallel._blas()} == {cores}
+
+    def test_one_call_sets_blas_too(self, three_threads: None) -> None:
+        libraries = _parallel._blas()
+        assert {library.get_num_threads() for library in libraries} == {3}
+        during: list[int] = []
+
+        def work(start: int, stop: int) -> None:
+            minigrad.set_num_threads(2)  # while BLAS is limited: it takes effect afterwards
+            during.extend(library.get_num_threads() for library in libraries)
+
+        _parallel.for_rows(2, 1, 1, work)
+        assert set(during) == {1}
+        assert {library.get_num_threads() for library in libraries} == {2}
 
 
 class TestFreedMemory:

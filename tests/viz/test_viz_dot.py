@@ -124,7 +124,7 @@ def test_without_graphviz_one_error_names_the_remedies(
     without_graphviz(monkeypatch, tmp_path)
     graph = hostile_graph()
     for draw in (
-        lambda: graph.save(tmp_path / f"picture.{ending}"),
+        lambda: graph.save(tmp_path / f"picture.{ending}", engine="dot"),
         lambda: graph.save(tmp_path / "picture.svg", engine="dot"),
         lambda: graph.to_svg(engine="dot"),
     ):

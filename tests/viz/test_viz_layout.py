@@ -8,17 +8,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import accumulate, combinations, pairwise
+from typing import get_args
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from random_graphs import Plan, Random, diagrams, plans
+from svg_reading import parse, texts
 
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
 from minigrad.viz.drawing.svg import insides
-from minigrad.viz.layout import Placement, model, order, place, skeleton
+from minigrad.viz.layout import Direction, Placement, model, order, place, skeleton
 from minigrad.viz.layout.build import _blocks
 from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
@@ -65,10 +67,13 @@ def crossings(graph: Graph, placement: Placement) -> int:
     return count
 
 
-def check(graph: Graph, closed: set[str]) -> Placement:
-    """Everything that holds of every layout."""
-    bones = skeleton(graph)
+def check(graph: Graph, closed: set[str], direction: Direction = "down") -> Placement:
+    """Everything that holds of every layout; one to the right is checked in the mirror."""
+    bones = skeleton(graph, direction)
     placement = place(bones, closed)
+    if direction == "right":
+        assert placement.mirrored().mirrored() == placement
+        placement = placement.mirrored()
     parents = {group.id: group.parent for group in graph.groups}
     homes = {node.id: node.group for node in graph.nodes}
 
@@ -103,7 +108,8 @@ def check(graph: Graph, closed: set[str]) -> Placement:
     for (one, box), (two, other) in combinations((boxes | frames).items(), 2):
         if one not in ancestry(homes[two]) and two not in ancestry(homes[one]):
             assert not overlap(box, other), (one, two)
-    titles = [(*at, *bones.scopes[group].title) for group, at in placement.titles.items()]
+    turn = -1 if direction == "right" else 1
+    titles = [(*at, *bones.scopes[group].title[::turn]) for group, at in placement.titles.items()]
     for (group, _), title in zip(placement.titles.items(), titles, strict=True):
         assert holds(frames[group], title)
         assert not any(overlap(title, box) for box in boxes.values())
@@ -135,18 +141,23 @@ def check(graph: Graph, closed: set[str]) -> Placement:
     return placement
 
 
-@given(diagrams(), st.data())
-def test_every_diagram(graph: Graph, data: st.DataObject) -> None:
+directions = st.sampled_from(get_args(Direction))
+
+
+@given(diagrams(), directions, st.data())
+def test_every_diagram(graph: Graph, direction: Direction, data: st.DataObject) -> None:
     closed = st.sets(st.sampled_from([g.id for g in graph.groups] or ["none"]))
-    check(graph, data.draw(closed))
+    check(graph, data.draw(closed), direction)
 
 
-@given(plans, st.data())
-def test_every_module_with_any_groups_closed(plan: Plan, data: st.DataObject) -> None:
+@given(plans, directions, st.data())
+def test_every_module_with_any_groups_closed(
+    plan: Plan, direction: Direction, data: st.DataObject
+) -> None:
     x, extra = minigrad.zeros(3), minigrad.zeros(3)
     graph = viz.graph(Random(plan), x, extra)
     closed = st.sets(st.sampled_from([group.id for group in graph.groups]))
-    check(graph, data.draw(closed))
+    check(graph, data.draw(closed), direction)
 
 
 @given(plans, st.sampled_from([None, 0, 1, 2, 3]))
@@ -280,23 +291,39 @@ def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
     assert one[-1][1] == two[-1][1]
 
 
-def test_operands_are_named_where_their_lines_come_in() -> None:
+@pytest.mark.parametrize("direction", get_args(Direction))
+def test_operands_are_named_where_their_lines_come_in(direction: Direction) -> None:
     """Also those that come from outside of the group."""
     graph = viz.graph(nn.LSTM(3, 2, batch_first=False), minigrad.ones(5, 1, 3))
-    bones = skeleton(graph)
+    bones = skeleton(graph, direction)
     (op,) = (node for node in graph.nodes if node.label == "linear")
     slots = re.findall(
-        r'class="small slot" x="(\d+)" y="11">(\w+)', insides(graph, bones, [op])[op.id]
+        r'class="small slot[^"]*" x="(\d+)" y="(\d+)">(\w+)', insides(graph, bones, [op])[op.id]
     )
     placement = place(bones)
-    left = placement.boxes[op.id][0]
+    axis = 0 if direction == "down" else 1
+    start = placement.boxes[op.id][axis]
     ends = {
-        edge.name: placement.edges[index][-1][0] - left
+        edge.name: placement.edges[index][-1][axis] - start
         for index, edge in enumerate(graph.edges)
         if edge.target == op.id
     }
-    assert ends == {name: int(x) for x, name in slots}
+    assert ends == {name: int(x) if axis == 0 else int(y) - 3 for x, y, name in slots}
     assert len(ends) == 3
+
+
+def test_to_the_right_boxes_hold_the_shapes_of_what_they_compute() -> None:
+    graph = encoder_layer(norm_first=False).collapse(1)
+    root = parse(graph.to_svg(direction="right"))
+    assert texts(root).count("→ 2×5×16") == 8
+    assert texts(parse(graph.to_svg())).count("2×5×16") == 8 + 2  # beside lines; two in boxes
+    wide, high = (int(root.get(side, "")) for side in ("width", "height"))
+    assert wide > 3 * high
+
+
+def test_an_unknown_direction_is_refused() -> None:
+    with pytest.raises(ValueError, match="'down' or 'right', not 'up'"):
+        encoder_layer(norm_first=False).to_svg(direction="up")
 
 
 def test_a_square_has_two_lines() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import subprocess
 import sys
+import zlib
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -60,16 +62,8 @@ class Document(HTMLParser):
 
 def data_of(page: str) -> dict[str, Any]:
     """What the page makes of its data: the same as `unpack` in page/data.js."""
-    values: list[Any] = json.loads(Document(page).scripts[0])
-    for at, value in enumerate(values):
-        if isinstance(value, list):
-            whole = value and isinstance(value[0], list)
-            values[at] = value[0] if whole else [values[one] for one in value]
-        elif isinstance(value, dict):
-            ((names, inside),) = value.items()
-            found = [values[one] for one in inside]
-            values[at] = dict(zip(values[int(names)], found, strict=True))
-    data: dict[str, Any] = values[-1]
+    packed = base64.b64decode(Document(page).scripts[0])
+    data: dict[str, Any] = json.loads(zlib.decompress(packed, wbits=-15))
     return data
 
 

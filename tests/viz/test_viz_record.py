@@ -88,7 +88,7 @@ def test_drawing_leaves_the_graph_usable() -> None:
 
 
 def test_a_long_chain() -> None:
-    """In every form, and without recursion."""
+    """In every form, and without recursion; a depth that is given leaves loops open."""
     count = 3_000  # three times what recursion may reach
     y = leaf(2)
     for _ in range(count):
@@ -96,11 +96,11 @@ def test_a_long_chain() -> None:
     graph = viz.graph(y)
     assert len(graph.nodes) == count + 2
     assert len(graph.edges) == count + 1
-    assert graph.to_dot().source.count(" -> ") == count + 1
-    svg = graph.to_svg()
+    assert graph.to_dot(depth=1).source.count(" -> ") == count + 1
+    svg = graph.to_svg(depth=1)
     assert svg.count('class="box op"') == count + 1  # and in the legend
     assert svg.count("data-edge=") == count + 1
-    assert len(graph.to_text().splitlines()) == count + 2
+    assert len(graph.to_text(depth=1).splitlines()) == count + 2
     assert viz.explain(y).startswith("backward pass from add: 3,000 steps, 1 leaf\n")
 
 
@@ -111,9 +111,9 @@ def test_a_ladder_is_linear() -> None:
     graph = viz.graph(y)  # along its 2 ** 25 paths it would take minutes
     assert len(graph.nodes) == 27
     assert len(graph.edges) == 51
-    assert graph.to_dot().source.count(" -> ") == 51
-    assert graph.to_svg().count("data-edge=") == 51
-    text = graph.to_text()
+    assert graph.to_dot(depth=1).source.count(" -> ") == 51
+    assert graph.to_svg(depth=1).count("data-edge=") == 51
+    text = graph.to_text(depth=1)
     assert len(text.splitlines()) == 27 and "%24 = add(%23, %23)" in text
 
 
@@ -121,7 +121,7 @@ def test_every_residual_of_a_long_chain_is_found() -> None:
     y = leaf(2)
     for _ in range(1_500):
         y = y + y.tanh()
-    dot = viz.graph(y).to_dot()
+    dot = viz.graph(y).to_dot(depth=1)
     assert dot.source.count("penwidth=2.2") == 1_500
 
 

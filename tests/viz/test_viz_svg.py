@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from svg_reading import SVG, classed, parse, texts
 
 import minigrad
 from minigrad import nn, viz
@@ -17,21 +18,7 @@ from minigrad.viz import Edge, Graph, Group, Node, Saved
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE, Palette
 from minigrad.viz.drawing.svg import draw
 
-SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "a<&\">'\n|{}</title><script>alert(1)</script>"
-
-
-def parse(svg: str) -> ElementTree.Element:
-    """The picture as XML; it must be well-formed."""
-    return ElementTree.fromstring(svg)
-
-
-def classed(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
-    return [item for item in root.iter() if name in item.get("class", "").split()]
-
-
-def texts(root: ElementTree.Element) -> list[str]:
-    return ["".join(item.itertext()) for item in root.iter(f"{SVG}text")]
 
 
 def tooltips(root: ElementTree.Element, kind: str) -> list[str]:

@@ -14,6 +14,7 @@ from minigrad import linalg as linalg_ops
 from minigrad import ops
 from minigrad.autograd.engine import alias
 from minigrad.checking.samples import (
+    collectives,
     elementwise,
     indexing,
     linalg,
@@ -23,6 +24,7 @@ from minigrad.checking.samples import (
     shapes,
 )
 from minigrad.checking.samples.case import Case
+from minigrad.distributed import collectives as distributed_ops
 from minigrad.ops.activation import hardtanh
 from minigrad.ops.casting import _astype
 from minigrad.ops.convolution import convolution_weight
@@ -33,7 +35,7 @@ from minigrad.ops.pooling import sum_parts, sum_pool_transpose
 __all__ = ["CASES", "FAMILIES", "OURS", "Case"]
 
 FAMILIES: list[ModuleType] = [
-    elementwise, reductions, shapes, indexing, products, linalg, networks,
+    elementwise, reductions, shapes, indexing, products, linalg, networks, collectives,
 ]  # fmt: skip
 
 CASES: list[Case] = [case for family in FAMILIES for case in family.CASES]
@@ -44,3 +46,6 @@ OURS.alias, OURS.astype, OURS.hardtanh, OURS.linalg = alias, _astype, hardtanh, 
 OURS.scatter_index, OURS.scatter_diagonal = scatter_index, scatter_diagonal
 OURS.sum_parts = sum_parts
 OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose
+for _name in distributed_ops.__all__:
+    setattr(OURS, _name, getattr(distributed_ops, _name))
+OURS.reduce_to_root = distributed_ops.reduce_to_root

@@ -35,6 +35,12 @@ def _batch_norms(shape: tuple[int, ...]) -> list[Case]:
     return [affine, case("batch_norm", x, eps=0.1)]
 
 
+def _group_norms(shape: tuple[int, ...], groups: int) -> list[Case]:
+    x, channels = normal(*shape), shape[1]
+    affine = case("group_norm", x, normal(channels), normal(channels), groups=groups)
+    return [affine, case("group_norm", x, groups=groups, eps=0.1)]
+
+
 _NORMS = [
     *[
         found
@@ -50,6 +56,9 @@ _NORMS = [
     Case("rms_norm", "weight only", lambda m, w: m.rms_norm(_ROWS, w), (normal(4),)),
     *[found for shape in ((3, 2), (2, 3, 4), (2, 2, 3, 2), (0, 2, 3))
       for found in _batch_norms(shape)],
+    *[found for call in (((2, 4), 2), ((2, 4, 3), 2), ((1, 3, 2, 2), 1), ((0, 2, 3), 2))
+      for found in _group_norms(*call)],
+    Case("group_norm", "weight only", lambda m, w: m.group_norm(_ROWS, w, groups=2), (normal(4),)),
     case("batch_norm", normal(1, 2), eps=0.1),
     Case("batch_norm", "the output only", lambda m, x, w: m.batch_norm(x, w)[0],
          (normal(3, 2), normal(2))),

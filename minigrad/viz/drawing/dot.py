@@ -20,7 +20,7 @@ from minigrad.viz.drawing.labels import (
     operand_name,
     printable,
     shape_text,
-    title,
+    title_of,
 )
 from minigrad.viz.drawing.style import LIGHT
 from minigrad.viz.record.fold import residuals
@@ -184,7 +184,7 @@ def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:
 
 def _cluster(group: Group, ground: str) -> dict[str, str]:
     """The look of an open group."""
-    name, kind, size = title(group)
+    name, kind, size = title_of(group)
     # The right half of the label stays empty: tensors come in from above, in the middle.
     empty = f'<td width="{min(LETTER * len(name.text + kind.text), 150)}"></td>'
     text = _lines(f"{_line(name)} {_line(kind)}", _line(size), align="left")

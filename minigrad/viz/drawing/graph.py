@@ -8,8 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from minigrad.viz.drawing.pictures import convert
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.selection import Choice
 
 if TYPE_CHECKING:
     import graphviz
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["Graph"]
 
 Engine = Literal["minigrad", "dot"]
+Direction = Literal["down", "right"]
 
 ENDINGS = ".svg, .html, .dot, .png, .pdf"
 
 REMEDY = (
-    "needs the program dot: write an .svg with the default engine, which needs nothing, or install "
-    "Graphviz (apt install graphviz, brew install graphviz, or winget install Graphviz.Graphviz)"
+    "needs the program dot: use the default engine, or install Graphviz (apt install graphviz, "
+    "brew install graphviz, or winget install Graphviz.Graphviz)"
 )
 
 DRAWABLE = 400
@@ -44,25 +47,32 @@ class Graph(Diagram):
         Graph(3 ops, 4 parameters, 1 input, 1 output, 4 modules)
     """
 
-    def collapse(self, depth: int | None = None) -> Graph:
+    def collapse(self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()) -> Graph:
         """Close the modules deeper than `depth`, each to one box.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
+            open: Modules to open all the same: paths such as ``"layers.0"``, patterns such as
+                ``"*.self_attn"``, classes or their names.
+            hide: Modules, ops and tensors to leave out, by path, name, pattern or class, such as
+                ``["reshape", "*.bias", nn.Dropout]``: lines go on to what read them.
 
         Returns:
             The smaller graph; this one stays as it is.
 
         Raises:
-            ValueError: `depth` is negative.
+            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
 
         Example:
             >>> from minigrad import nn, ones, viz
             >>> mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
             >>> [box.label for box in viz.graph(mlp, ones(5, 3)).collapse(depth=1).nodes]
             ['input', '0', '1', '2', 'output']
+            >>> smaller = viz.graph(mlp, ones(5, 3)).collapse(depth=1, hide=[nn.ReLU])
+            >>> [box.label for box in smaller.nodes]
+            ['input', '0', '2', 'output']
         """
-        return collapse(self, depth)
+        return collapse(self, depth, open, hide)
 
     def to_dot(self, depth: int | None = None) -> graphviz.Digraph:
         """Draw the graph in Graphviz's language, which needs no Graphviz program.
@@ -76,9 +86,7 @@ class Graph(Diagram):
         Raises:
             ValueError: `depth` is negative.
         """
-        from minigrad.viz.drawing.dot import digraph
-
-        return digraph(collapse(self, depth))
+        return collapse(self, depth)._digraph()
 
     def to_text(self, depth: int | None = None) -> str:
         """Write the graph for a terminal: a line for each op, in order, indented by module.
@@ -111,27 +119,43 @@ class Graph(Diagram):
 
         return to_text(self, depth)
 
-    def to_svg(self, depth: int | None = None, *, engine: Engine = "minigrad") -> str:
+    def to_svg(
+        self,
+        depth: int | None = None,
+        *,
+        open: Choice = (),
+        hide: Choice = (),
+        direction: Direction = "down",
+        title: str = "",
+        engine: Engine = "minigrad",
+    ) -> str:
         """Draw the graph as SVG.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
-            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz.
+            open: Modules to open all the same: see `collapse`.
+            hide: Modules, ops and tensors to leave out: see `collapse`.
+            direction: Where tensors run: ``"down"`` or ``"right"``.
+            title: What stands above the picture.
+            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz, to
+                which `title` and `direction` are not passed on.
 
         Returns:
             The text of the picture.
 
         Raises:
             RuntimeError: Graphviz is asked and its program is not there.
-            ValueError: `depth` is negative, or there is no such engine.
+            ValueError: `depth` is negative, or there is no such module, direction or engine.
         """
         if engine == "dot":
-            return self._pipe("svg", depth).decode()
+            return self.collapse(depth, open=open, hide=hide)._pipe("svg").decode()
         if engine != "minigrad":
             raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
+        if direction not in ("down", "right"):
+            raise ValueError(f"to_svg: direction should be 'down' or 'right', not {direction!r}")
         from minigrad.viz.drawing.svg import draw
 
-        return draw(collapse(self, depth))
+        return draw(collapse(self, depth, open, hide), title=title, direction=direction)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.
@@ -151,23 +175,37 @@ class Graph(Diagram):
         return write_page(self, depth, title)
 
     def save(
-        self, path: str | PathLike[str], *, depth: int | None = None, engine: Engine = "minigrad"
+        self,
+        path: str | PathLike[str],
+        *,
+        depth: int | None = None,
+        open: Choice = (),
+        hide: Choice = (),
+        direction: Direction = "down",
+        title: str = "",
+        engine: Engine = "minigrad",
     ) -> Path:
         """Write the graph to a file.
 
         Args:
             path: The ending says what to write: ``.svg`` a picture, ``.html`` a page to explore,
-                ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` a picture by Graphviz.
+                ``.dot`` Graphviz's language, ``.png`` or ``.pdf`` the same picture, converted by
+                cairosvg (``pip install cairosvg``).
             depth: How many levels of modules to open; None for about 40 boxes.
-            engine: What makes an ``.svg``: see `to_svg`.
+            open: Modules to open all the same: see `collapse`.
+            hide: Modules, ops and tensors to leave out of a picture: see `collapse`.
+            direction: Where tensors run in a picture: ``"down"`` or ``"right"``.
+            title: What stands above it.
+            engine: What makes a picture: see `to_svg`.
 
         Returns:
             The path.
 
         Raises:
-            RuntimeError: Graphviz is needed and its program is not there.
+            ImportError: cairosvg is needed and not installed.
+            RuntimeError: The library of cairosvg, or the program of Graphviz, is not there.
             ValueError: The ending is none of these, or `depth` is negative, or there is no such
-                engine.
+                module, direction or engine.
 
         Example:
             >>> import tempfile, minigrad
@@ -179,25 +217,34 @@ class Graph(Diagram):
         """
         path = Path(path)
         match path.suffix:
-            case ".svg":
-                content = self.to_svg(depth, engine=engine).encode()
             case ".html":
-                content = self.to_html(depth).encode()
+                content = self.to_html(depth, title=title or "Compute graph").encode()
             case ".dot":
-                content = self.to_dot(depth).source.encode()
-            case ".png" | ".pdf":
-                content = self._pipe(path.suffix[1:], depth)
+                content = self.collapse(depth, open=open, hide=hide)._digraph().source.encode()
+            case ".png" | ".pdf" as ending if engine == "dot":
+                content = self.collapse(depth, open=open, hide=hide)._pipe(ending[1:])
+            case ".svg" | ".png" | ".pdf" as ending:
+                svg = self.to_svg(
+                    depth, open=open, hide=hide, direction=direction, title=title, engine=engine
+                )
+                content = svg.encode() if ending == ".svg" else convert(svg, ending[1:])
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         path.write_bytes(content)
         return path
 
-    def _pipe(self, form: str, depth: int | None) -> bytes:
-        """Let Graphviz draw."""
+    def _digraph(self) -> graphviz.Digraph:
+        """All of the graph in Graphviz's language."""
+        from minigrad.viz.drawing.dot import digraph
+
+        return digraph(self)
+
+    def _pipe(self, form: str) -> bytes:
+        """Let Graphviz draw all of the graph."""
         import graphviz
 
         try:
-            return bytes(self.to_dot(depth).pipe(format=form))
+            return bytes(self._digraph().pipe(format=form))
         except graphviz.ExecutableNotFound:
             raise RuntimeError(f"a graph as {form.upper()} by Graphviz {REMEDY}") from None
 

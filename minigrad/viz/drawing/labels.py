@@ -19,16 +19,16 @@ from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "tensor_texts",
-    "text_width", "title",
+    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "shorten",
+    "slots_width", "tensor_texts", "text_width", "title_of",
 ]  # fmt: skip
 
-Style = Literal["name", "bold", "small"]
+Style = Literal["name", "bold", "small", "title"]
 
-SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10}
+SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10, "title": 18}
 """The size of the type of each style."""
 
-LEADING: dict[Style, int] = {"name": 16, "bold": 16, "small": 13}
+LEADING: dict[Style, int] = {"name": 16, "bold": 16, "small": 13, "title": 34}
 """From one line to the next."""
 
 GLYPH, SLANT, SLOTS = 15, 8, 12
@@ -65,16 +65,21 @@ class Content(NamedTuple):
     slots: tuple[str, ...] = ()
 
 
-def contents(diagram: Diagram, nodes: Iterable[Node]) -> dict[str, Content]:
+def contents(
+    diagram: Diagram, nodes: Iterable[Node], direction: str = "down"
+) -> dict[str, Content]:
     """Write what stands in boxes, by their ids; very long texts are shortened.
 
-    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
+    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups. Where lines run to
+    the right, the shapes of tensors stand in the boxes that compute them.
     """
+    shapes = tensor_texts(diagram) if direction == "right" else {}
     groups = {group.id: group for group in diagram.groups}
     named = named_operands(diagram)
     found = {}
     for node in nodes:
-        small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else ""]
+        shape = f"→ {shapes[node.id]}" if node.id in shapes else ""
+        small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else "", shape]
         notes = [Line(shorten(text), "small") for text in small if text]
         slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
         lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *notes
@@ -106,7 +111,7 @@ def cost(node: Node) -> str:
     return ", ".join([time_text(node.seconds), *[nbytes] * (node.kind != "module"), *flops])
 
 
-def title(group: Group) -> tuple[Line, Line, Line]:
+def title_of(group: Group) -> tuple[Line, Line, Line]:
     """Write what stands above an open group: name, class and call, number of parameters.
 
     All but the name may be empty.
@@ -170,12 +175,12 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape)) or "scalar"
 
 
-def shorten(text: str) -> str:
+def shorten(text: str, longest: int = LONGEST) -> str:
     """Make a text printable, and take out the middle of a long one."""
     text = printable(text)
-    if len(text) <= LONGEST:
+    if len(text) <= longest:
         return text
-    return f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 + 1 :]}"
+    return f"{text[: longest // 2]}…{text[-longest // 2 + 1 :]}"
 
 
 def printable(text: str) -> str:
@@ -197,21 +202,29 @@ def text_width(text: str, style: Style) -> int:
         else 0.63
         for c in text
     )  # fmt: skip
-    return math.ceil(ems * SIZES[style] * (1.1 if style == "bold" else 1))
+    return math.ceil(ems * SIZES[style] * (1.15 if style in ("bold", "title") else 1))
 
 
-def box_size(node: Node, written: Content) -> tuple[int, int]:
+def box_size(node: Node, written: Content, direction: str = "down") -> tuple[int, int]:
     """Width and height of a box, both even, so that the middle is a whole number."""
     widths = [text_width(line.text, line.style) for line in written.lines]
     if written.glyph:
         widths[0] += GLYPH
-    if written.slots:
-        cell = max(text_width(slot, "small") for slot in written.slots) + 8
-        widths.append(cell * len(written.slots) - 2 * SIDE)
+    cell = slots_width(written)
     sides = SIDE + (SLANT if node.kind in ("input", "output") else 0)
     ends = END - (2 if node.kind == "constant" else 0)
-    height = sum(LEADING[line.style] for line in written.lines) + SLOTS * bool(written.slots)
-    return _even(max(*widths, 16) + 2 * sides), _even(height + 2 * ends)
+    width = max(*widths, 16) + 2 * sides
+    height = sum(LEADING[line.style] for line in written.lines) + 2 * ends
+    if direction == "right":
+        width, height = width + cell, max(height, (SLOTS + 2) * len(written.slots))
+    elif cell:
+        width, height = max(width, cell * len(written.slots)), height + SLOTS
+    return _even(width), _even(height)
+
+
+def slots_width(written: Content) -> int:
+    """The room for the widest name of an operand."""
+    return max((text_width(slot, "small") + 8 for slot in written.slots), default=0)
 
 
 def _even(size: int) -> int:

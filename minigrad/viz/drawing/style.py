@@ -34,7 +34,7 @@ SHAPES = [
     ("text.start", "text-anchor:start"),
     (".bold", "font-weight:600"),
     (".small", "font-size:10px"),
-    (".slot", "font-size:9px"),
+    (".title", "font-size:18px;font-weight:600"),
     (".line", "fill:none;stroke-width:1.2"),
     (".residual .line", "stroke-width:2.6"),
     (".frame>rect", "stroke-width:.8"),
@@ -51,7 +51,7 @@ SHAPES = [
 THEMED = [
     (".page", "fill:{page}"),
     ("text", "fill:{text}"),
-    (".small,.slot", "fill:{faint}"),
+    (".small", "fill:{faint}"),
     (".line", "stroke:{line}"),
     (".head,.port", "fill:{line}"),
     (".residual .line", "stroke:{residual}"),

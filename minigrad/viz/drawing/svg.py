@@ -9,11 +9,13 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from minigrad.viz.drawing.labels import (
     GLYPH,
     GLYPHS,
     LEADING,
+    LONGEST,
     SLANT,
     SLOTS,
     Content,
@@ -23,11 +25,13 @@ from minigrad.viz.drawing.labels import (
     operand_name,
     printable,
     shape_text,
+    shorten,
+    slots_width,
     text_width,
-    title,
+    title_of,
 )
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Placement, Point, Skeleton, place, skeleton
+from minigrad.viz.layout import Direction, Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.record.fold import closed_boxes, residuals
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 
@@ -41,6 +45,9 @@ WIDTH, HEIGHT, ROW = 26, 14, 22
 
 SPACE, MARGIN = 18, 16
 """Between two entries of the legend, and at the sides."""
+
+HEADLINE = 34
+"""The height of the title of a picture."""
 
 LEAST = 320
 """A legend may be wider than its picture, up to this."""
@@ -56,36 +63,47 @@ NAMES: dict[Kind, str] = {
 }
 
 
-def draw(diagram: Diagram, closed: Collection[str] = ()) -> str:
+def draw(
+    diagram: Diagram,
+    closed: Collection[str] = (),
+    title: str = "",
+    direction: Direction = "down",
+) -> str:
     """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Args:
         diagram: What to draw, whole or collapsed.
         closed: The ids of groups to close, beside those that are closed in it.
+        title: What stands above it.
+        direction: Where tensors run.
 
     Raises:
         ValueError: Two groups feed each other.
     """
-    layout = skeleton(diagram)
+    layout = skeleton(diagram, direction)
     placement = place(layout, closed)
     nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
     shown = [nodes[item] for item in placement.boxes]
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
-    legend, width, rows = _legend(shown, bool(thick), placement.width, placement.height)
-    width, height = max(placement.width, width), placement.height + rows
+    top = HEADLINE if title else 0
+    legend, width, rows = _legend(shown, bool(thick), placement.width, top + placement.height)
+    above = shorten(title, 2 * LONGEST)
+    width = max(placement.width, width, text_width(above, "title") + 2 * MARGIN * bool(title))
+    height = top + placement.height + rows
     kinds: Counter[str] = Counter(node.kind for node in shown)
     kinds["open module"] = len(placement.frames)
     count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
-        f'aria-label="Compute graph: {count}" '
+        f'aria-label="{_escape(title or "Compute graph")}: {count}" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
         f"<style>{STYLE}</style>",
         f'<rect class="page" width="{width}" height="{height}"/>',
-        f'<g transform="translate({(width - placement.width) // 2} 0)">',
+        _text(width // 2, top - 6, Line(above, "title")),
+        f'<g transform="translate({(width - placement.width) // 2} {top})">',
         *_frames(diagram, placement),
-        *_edges(diagram, placement, nodes, thick),
+        *_edges(diagram, placement, nodes, thick, direction),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
         *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
         *(  # shapes, beside the lines
@@ -119,7 +137,7 @@ def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
 
 def heading(group: Group) -> str:
     """Draw the title of an open group, from its upper left corner."""
-    name, kind, size = title(group)
+    name, kind, size = title_of(group)
     spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
     if kind.text:
         spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'
@@ -127,10 +145,15 @@ def heading(group: Group) -> str:
 
 
 def _edges(
-    diagram: Diagram, placement: Placement, nodes: Mapping[str, Node], thick: Collection[int]
+    diagram: Diagram,
+    placement: Placement,
+    nodes: Mapping[str, Node],
+    thick: Collection[int],
+    direction: Direction,
 ) -> Iterator[str]:
     """The tensors; those that run together into a closed group are drawn once."""
     drawn = set()
+    arrow = f"l{-HEAD - 1} -4v8z" if direction == "right" else f"l-4 {-HEAD - 1}h8z"
     for index, points in placement.edges.items():
         if (key := (*points, index in thick)) in drawn:
             continue
@@ -142,21 +165,24 @@ def _edges(
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
             f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
-            f'<path class="line" d="{_path(points)}"/>'
-            f'<path class="head" d="M{x} {y}l-4 {-HEAD - 1}h8z"/></g>'
+            f'<path class="line" d="{_path(points, direction)}"/>'
+            f'<path class="head" d="M{x} {y}{arrow}"/></g>'
         )
 
 
-def _path(points: list[Point]) -> str:
-    """Straight down where x stays, in a bow where it does not; it ends within the arrow's head."""
-    (x, y), *rest = points
-    rest[-1] = rest[-1][0], rest[-1][1] - HEAD
-    written = [f"M{x} {y}"]
-    for right, down in rest:
-        middle = (y + down) // 2
-        bow = f"C{x} {middle} {right} {middle} {right} {down}"
-        written.append(f"V{down}" if right == x else bow)
-        x, y = right, down
+def _path(points: list[Point], direction: Direction) -> str:
+    """Straight on where it can be, in a bow where not; it ends within the arrow's head."""
+    across = direction == "right"
+    *rest, (x, y) = points
+    rest.append((x - HEAD, y) if across else (x, y - HEAD))
+    written = ["M{} {}".format(*rest[0])]
+    for (x, y), (right, down) in pairwise(rest):
+        if x == right or y == down:
+            written.append(f"V{down}" if x == right else f"H{right}")
+        elif across:
+            written.append(f"C{(x + right) // 2} {y} {(x + right) // 2} {down} {right} {down}")
+        else:
+            written.append(f"C{x} {(y + down) // 2} {right} {(y + down) // 2} {right} {down}")
     return "".join(written)
 
 
@@ -168,11 +194,12 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
-    named, written = named_operands(diagram), contents(diagram, nodes)
-    sizes, ways = {}, {}  # of each operand, how far from the left of its box it comes in
+    named, written = named_operands(diagram), contents(diagram, nodes, layout.direction)
+    sizes, ways = {}, {}  # of each operand, how far along the side of its box it comes in
     for scope in layout.scopes.values():
         for shown in scope.items:
-            sizes[shown.id] = shown.width, shown.height
+            size = shown.width, shown.height
+            sizes[shown.id] = size[::-1] if layout.direction == "right" else size
         for line in scope.lines:
             target = scope.items[line.way[-1]]
             if target.id and target.id not in layout.scopes:
@@ -183,6 +210,7 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
             *sizes[node.id],
             written[node.id],
             [(ways[i], operand_name(diagram.edges[i])) for i in named.get(node.id, ())],
+            layout.direction,
         )
         for node in nodes
     }
@@ -199,15 +227,27 @@ def _box(node: Node, left: int, top: int, inside: str) -> str:
 
 
 def _inside(
-    node: Node, width: int, height: int, content: Content, slots: Sequence[tuple[int, str]]
+    node: Node,
+    width: int,
+    height: int,
+    content: Content,
+    slots: Sequence[tuple[int, str]],
+    direction: Direction,
 ) -> str:
-    """What a box shows; `slots` are its operands' names, and how far from the left they come in."""
+    """What a box shows; `slots` are its operands' names, and where along its side they come in."""
     parts = _outline(node.kind, width, height)
     if node.saved:
-        parts.append(f'<rect class="saved" x="8" y="{height - 4}" width="10" height="7"/>')
-    parts += [_text(right, 11, Line(name, "small"), "slot") for right, name in slots]
+        at = width - 18 if direction == "right" else 8
+        parts.append(f'<rect class="saved" x="{at}" y="{height - 4}" width="10" height="7"/>')
+    left, above = slots_width(content), SLOTS * bool(slots)
+    if direction == "right":
+        above = 0
+        parts += [_text(5, at + 3, Line(name, "small"), "slot start") for at, name in slots]
+    else:
+        left = 0
+        parts += [_text(at, 11, Line(name, "small"), "slot") for at, name in slots]
     lines = sum(LEADING[line.style] for line in content.lines)
-    base, middle = (height - lines + SLOTS * bool(slots)) // 2, width // 2
+    base, middle = (height - lines + above) // 2, (width + left) // 2
     for index, line in enumerate(content.lines):
         base += LEADING[line.style]
         if index or not content.glyph:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from minigrad.debugging.tables import Text
-from minigrad.viz.drawing.labels import COMMUTATIVE, operand_name, printable, shape_text, title
+from minigrad.viz.drawing.labels import COMMUTATIVE, operand_name, printable, shape_text, title_of
 from minigrad.viz.record.fold import collapse, residuals
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
@@ -87,7 +87,7 @@ class _Writer:
 
     def _heading(self, group: Group, level: int, again: bool) -> Row:
         """What stands above the ops of an open group."""
-        size = title(group)[2].text
+        size = title_of(group)[2].text
         facts = [size] * bool(size) + ["continued"] * again
         return (INDENT * level + "  · ".join([_called(group), *facts]), "")
 
@@ -139,5 +139,5 @@ class _Writer:
 
 def _called(group: Group) -> str:
     """The name and class of a module."""
-    name, kind, _ = title(group)
+    name, kind, _ = title_of(group)
     return f"{name.text}: {kind.text}" if kind.text else name.text

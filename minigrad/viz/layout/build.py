@@ -17,10 +17,10 @@ from minigrad.viz.drawing.labels import (
     named_operands,
     tensor_texts,
     text_width,
-    title,
+    title_of,
 )
 from minigrad.viz.layout.align import Segment, align
-from minigrad.viz.layout.model import TOP, Block, Box, End, Joint, Line, Scope, Skeleton
+from minigrad.viz.layout.model import TOP, Block, Box, Direction, End, Joint, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT, measure
 from minigrad.viz.layout.ranks import Link, ranked
@@ -36,8 +36,10 @@ LEAVES = ("parameter", "buffer", "constant")
 """What a group owns. It is where its ops are, not where these were made."""
 
 
-def skeleton(diagram: Diagram) -> Skeleton:
+def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
     """Rank, order and align the items of every group that a diagram has the inside of.
+
+    To the right, boxes hold what is written about their tensors: between them it would be wide.
 
     Raises:
         ValueError: Two groups feed each other, so neither can be drawn above the other.
@@ -45,29 +47,30 @@ def skeleton(diagram: Diagram) -> Skeleton:
     boxes = {node.id for node in diagram.nodes}
     open_ = {group.id: group for group in diagram.groups if group.id not in boxes}
     parents = {name: group.parent or TOP for name, group in open_.items()}
-    texts = tensor_texts(diagram)
-    work = _Work(diagram, {name: (text, text_width(text, "small")) for name, text in texts.items()})
+    work = _Work(diagram, direction)
     members, links = _members(diagram, parents), _links(diagram, parents)
     scopes: dict[str, Scope] = {}
     for name in (*reversed(parents), TOP):
         size = _title_size(open_[name]) if name in open_ else None
         scopes[name] = work.scope(name, members[name], links[name], size)
-    return Skeleton(scopes, parents, work.texts)
+    return Skeleton(scopes, parents, work.texts, direction)
 
 
 def _title_size(group: Group) -> tuple[int, int]:
-    name, kind, size = (text_width(line.text, line.style) for line in title(group))
+    name, kind, size = (text_width(line.text, line.style) for line in title_of(group))
     return max(name + 6 + kind, size), 32 if size else 20
 
 
 class _Work:
     """What is known while groups are laid out, from the inside out."""
 
-    def __init__(self, diagram: Diagram, texts: dict[str, tuple[str, int]]) -> None:
-        self.texts = texts
+    def __init__(self, diagram: Diagram, direction: Direction) -> None:
+        self._direction: Direction = direction
+        texts = tensor_texts(diagram) if direction == "down" else {}
+        self.texts = {name: (text, text_width(text, "small")) for name, text in texts.items()}
         self._named = named_operands(diagram)
         self._shown = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
-        self._contents = contents(diagram, self._shown.values())
+        self._contents = contents(diagram, self._shown.values(), direction)
         self._entries = Counter(edge.target for edge in diagram.edges)
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
         self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
@@ -117,7 +120,9 @@ class _Work:
 
     def _size(self, node: Node) -> tuple[int, int]:
         """The size of a box: there is room for what stands in it, for its lines and their texts."""
-        width, height = box_size(node, self._contents[node.id])
+        width, height = box_size(node, self._contents[node.id], self._direction)
+        if self._direction == "right":
+            width, height = height, width
         ways, exits = self._entries[node.id], [0]
         if node.id in self._ports:
             ports = self._ports[node.id]

@@ -74,8 +74,11 @@ def measure(scope: Scope, packed: Mapping[str, Packed]) -> Measured:
     )
 
 
-def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
-    """Give the items of a group their positions; `packed` holds at least the open ones."""
+def pack(scope: Scope, packed: Mapping[str, Packed], beside: bool = False) -> Packed:
+    """Give the items of a group their positions; `packed` holds at least the open ones.
+
+    The title stands above the ranks, or, if they will run to the right, `beside` them.
+    """
     m = measure(scope, packed)
     x = _columns(scope, m)
 
@@ -85,7 +88,9 @@ def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
     high = max((at + far for at, far in zip(x, m.reach, strict=True)), default=0)
     lanes = max((line.lane for line in scope.lines), default=-1) + 1
     width, shift, title = high - low + lanes * LANE + 2 * pad, pad - low, pad
-    if scope.title:
+    if beside and scope.title:
+        shift, width, title = shift + scope.title[1], width + scope.title[1], PAD
+    elif scope.title:
         ports = [at + shift for at in x[: scope.rows[0]]]
         free = list(pairwise([pad - CLEAR, *ports, width - pad + CLEAR]))
         lacks = [scope.title[0] + 2 * CLEAR - end + start for start, end in free]
@@ -123,7 +128,8 @@ def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
             arrows[rank] |= box.fed
             tall[item] += TEXT * bool(box.texts)
         deep[rank] = max(deep[rank], tall[item])
-    tops, bottoms = [0], [scope.title[1] + 8 if scope.title else MARGIN]
+    start = scope.title[1] + 8 if scope.title else MARGIN
+    tops, bottoms = [0], [PAD if beside and scope.title else start]
     for rank in ranks[1:]:
         gap = GAP if arrows[rank] or aside[rank] else SHORT
         gap = min(gap + aside[rank] // STEEP, WIDEST)
@@ -132,6 +138,8 @@ def pack(scope: Scope, packed: Mapping[str, Packed]) -> Packed:
         elif rank == 1 and not scope.rows[0]:
             gap = 0
         tops.append(bottoms[-1] + gap)
+        if beside and scope.title and rank == ranks[-1]:
+            tops[-1] = max(tops[-1], scope.title[0] + 2 * PAD)
         bottoms.append(tops[-1] + deep[rank])
     y = []
     for box, rank, height in zip(scope.items, m.row, tall, strict=True):
@@ -193,9 +201,10 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
         if group not in closed and parent in shown:
             shown[group] = None
     packed: dict[str, Packed] = {}
+    beside = skeleton.direction == "right"
     for group, scope in skeleton.scopes.items():
         if group in shown:
-            packed[group] = pack(scope, packed)
+            packed[group] = pack(scope, packed, beside)
     result = Placement(packed[TOP].width, packed[TOP].height)
     origins = {TOP: (0, 0)}
     points: dict[int, set[Point]] = defaultdict(set)
@@ -203,7 +212,8 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
         scope, own, (left, top) = skeleton.scopes[group], packed[group], origins[group]
         if scope.title:
             result.frames[group] = left, top, own.width, own.height
-            result.titles[group] = left + own.title, top + 6
+            at = (6, own.title) if beside else (own.title, 6)
+            result.titles[group] = left + at[0], top + at[1]
         inner = range(scope.rows[0], len(scope.items) - scope.rows[-1])
         for item, (box, middle, down) in enumerate(zip(scope.items, own.x, own.y, strict=True)):
             x, y = left + middle, top + down
@@ -219,7 +229,7 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
             for edge in line.edges:
                 points[edge].update((left + x, top + y) for x, y in way)
     result.edges = {edge: _thinned(points[edge]) for edge in sorted(points)}
-    return result
+    return result.mirrored() if beside else result
 
 
 def _thinned(points: Iterable[Point]) -> list[Point]:

@@ -17,7 +17,7 @@ from importlib.resources import files
 
 from minigrad.viz.drawing.colour_scale import diverging, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
-from minigrad.viz.drawing.style import DARK, LIGHT
+from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import closed_boxes, residuals, view
@@ -27,13 +27,16 @@ from minigrad.viz.record.steps import Summary
 __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
-    "data", "player", "pack", "draw", "gradients", "elements", "step", "box",
+    "data", "player", "pack", "elements", "draw", "visible", "gradients", "step", "box",
     "heatmap", "camera", "address", "search", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
 STOPS = 33
 """How many colours a heatmap has."""
+
+LARGE = 500
+"""Of a graph with more ops, the picture and the table are read only where no script runs."""
 
 
 def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -> str:
@@ -54,13 +57,14 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
     diagram, closed = view(graph, depth)
     steps = graph.steps
     start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
+    still = "<noscript>{}</noscript>".format if len(graph.nodes) > LARGE else str
     fields = {
         "title": _text(title),
-        "style": colours() + static("mathml.css") + static("explore.css"),
+        "style": colours() + STYLE + static("mathml.css") + static("explore.css"),
         "facts": _text(_facts(graph)),
-        "picture": draw(diagram, closed),
+        "picture": still(draw(diagram, closed).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),
-        "table": _table(graph),
+        "table": still(_table(graph)),
         "data": payload(
             diagram,
             closed,
@@ -84,7 +88,7 @@ def static(name: str) -> str:
 @cache
 def _script() -> str:
     parts = "\n".join(static(f"{name}.js") for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}}})();'
+    return f'(async () => {{\n"use strict";\n{parts}}})();'
 
 
 def colours() -> str:

@@ -1,12 +1,11 @@
-"""What the explorer page knows: a graph, its layout, its steps and the reasons for them, as JSON.
-
-Graphs repeat themselves: names, shapes, whole boxes. So each value stands once.
-"""
+"""What the explorer page knows: a graph, its layout, its steps and their reasons, as JSON."""
 
 from __future__ import annotations
 
+import base64
 import json
 import math
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
@@ -23,9 +22,12 @@ from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
 __all__ = ["payload"]
 
+RAW = -15
+"""The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
+
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
-    """Write all that the page needs, and `more` as it is, as JSON that can stand within HTML.
+    """Write all that the page needs, and `more` as it is, as text that can stand within HTML.
 
     `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
@@ -55,7 +57,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "skeleton": asdict(layout),
         "closed": sorted(closed),
     }
-    return _pooled(data | more)
+    return _compressed(data | more)
 
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
@@ -82,31 +84,18 @@ def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, An
         yield told | {"parts": parts}
 
 
-def _pooled(data: Any) -> str:
-    """Write data as JSON in which every value stands once: in one list, the inner ones first.
-
-    Where a value holds others, their places in the list stand: a list of places is a list, and
-    ``{names: values}`` an object, by the places of its names and of its values. A list of numbers
-    is kept whole, in another list.
-    """
-    places: dict[str, int] = {}  # by the JSON of each value
-    encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-    def place(value: Any) -> int:
-        if isinstance(value, Mapping):
-            value = {place(list(value)): [place(one) for one in value.values()]}
-        elif isinstance(value, list | tuple):
-            whole = all(isinstance(one, int | float | None) for one in value)
-            value = [list(map(_rounded, value))] if whole else [place(one) for one in value]
-        text = encode(_rounded(value))
-        return places.setdefault(text, len(places))
-
-    place(data)
-    return f"[{','.join(places)}]".replace("<", "\\u003c")
+def _compressed(data: Any) -> str:
+    """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left."""
+    text = json.dumps(_rounded(data), separators=(",", ":"), ensure_ascii=False)
+    return base64.b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
 
 
 def _rounded(value: Any) -> Any:
-    """Write a number with seven digits: float32 has no more. What is not finite is null."""
+    """Write numbers with seven digits: float32 has no more. What is not finite is null."""
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):

@@ -167,9 +167,19 @@ def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ..
                 continue
             value = value[()]
         if value is not default and value != default:
-            text = str(value) if isinstance(value, np.generic) else repr(value)
+            text = _written(value)
             written.append(f"{name} = {text if len(text) <= 32 else text[:31] + '…'}")
     return tuple(written)
+
+
+def _written(value: Any) -> str:
+    """Write an argument; a part of an array as a program would: ``:, 1:3``."""
+    if isinstance(value, slice):
+        ends = (value.start, value.stop, value.step)
+        return ":".join("" if end is None else str(end) for end in ends).removesuffix(":")
+    if isinstance(value, tuple) and any(isinstance(part, slice) for part in value):
+        return ", ".join(map(_written, value))
+    return str(value) if isinstance(value, np.generic) else repr(value)
 
 
 def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:

@@ -13,7 +13,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from minigrad.viz.drawing.labels import shape_text
+from minigrad.viz.record.loops import wrap_loops
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
     "BLOCK", "BUDGET", "closed_boxes", "collapse", "is_repeat", "residuals", "view", "wrap_repeats",
@@ -34,54 +36,66 @@ LISTED = 4
 """A closed module lists up to this many parameters; of more it gives the number of values."""
 
 
-def collapse(diagram: AnyDiagram, depth: int | None = None) -> AnyDiagram:
-    """Replace each module that is closed at `depth` (see `view`) by one box.
+def collapse(
+    diagram: AnyDiagram, depth: int | None = None, also: Choice = (), hide: Choice = ()
+) -> AnyDiagram:
+    """Replace each module that is closed (see `view`) by one box, and leave out what is hidden.
 
     The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
     groups of the result are the open and the closed ones.
     """
-    return _close(*view(diagram, depth))
+    return _close(*view(hidden(diagram, hide), depth, also))
 
 
-def view(diagram: AnyDiagram, depth: int | None = None) -> tuple[AnyDiagram, set[str]]:
-    """Choose which groups to close, for `depth` levels of open modules.
+def view(
+    diagram: AnyDiagram, depth: int | None = None, also: Choice = (), room: int | None = None
+) -> tuple[AnyDiagram, set[str]]:
+    """Choose which groups to close: all but `depth` levels of modules, and `also` chosen ones.
 
     With 0 each outermost module is one box; 1 opens those. None shows as much as can be read: if
     all of it is too much, repeated modules become one box, the first module of each class is opened
-    as an example, and then all the levels that still fit.
+    as an example, and then all the levels that still fit. `room` is the number of boxes then.
 
     Returns:
         The diagram, with groups around repeated modules, and the ids of the groups to close.
 
     Raises:
-        ValueError: `depth` is negative.
+        ValueError: `depth` is negative, or there is no module to open.
     """
-    if depth is None:
-        return _fit(diagram)
-    if depth < 0:
+    if depth is not None and depth < 0:
         raise ValueError(f"depth: {depth} levels cannot be opened; use 0, 1, ... or None")
-    return diagram, {group for group, level in _levels(diagram).items() if level >= depth}
-
-
-def _fit(diagram: AnyDiagram) -> tuple[AnyDiagram, set[str]]:
-    """Open as many modules as can be read."""
+    chosen = opened(diagram, also)
+    if depth is None:
+        return _fit(diagram, chosen, room)
     levels = _levels(diagram)
-    decompositions = {group.id for group in diagram.groups if group.op is not None}
-    single = _single(diagram)
+    return diagram, {group for group in levels if levels[group] >= depth} - chosen
+
+
+def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyDiagram, set[str]]:
+    """Open as many modules as can be read, and those that are chosen."""
+    levels = _levels(diagram)
+    decompositions = {group.id for group in diagram.groups if group.op is not None} - chosen
+    single = _single(diagram) - chosen
     depth = max((levels[g] for g in levels if g not in decompositions | single), default=0)
-    room = BLOCK if depth < 2 else BUDGET
+    room = given or (BLOCK if depth < 2 else BUDGET)
     for closed in (decompositions, decompositions | {group for group in single if levels[group]}):
         if _boxes(diagram, closed) <= room:
             return diagram, closed
 
-    diagram = wrap_repeats(diagram)
-    repeats = {group.id for group in diagram.groups} - set(levels)
+    diagram = wrap_repeats(diagram, chosen)
+    if (folded := wrap_loops(diagram, BLOCK)) is not diagram:
+        diagram, room = folded, given or BUDGET
+        enclosing = diagram.enclosing()
+        chosen = {outer.id for group in chosen for outer in enclosing[group]}
+    added = {group.id for group in diagram.groups} - set(levels)
     levels = _levels(diagram)
-    shut = decompositions | repeats | {group for group in single if levels[group]}
-    closed = shut | {group for group, level in levels.items() if level > 0}
+    repeats = {group.id for group in diagram.groups if is_repeat(group)}
+    shut = (decompositions | repeats | {group for group in single if levels[group]}) - chosen
+    closed = shut | added | {group for group, level in levels.items() if level > 0}
+    closed -= chosen
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
-        candidate = group.id in closed - shut and group.parent not in closed
+        candidate = group.id in closed and group.id not in shut and group.parent not in closed
         if candidate and group.module not in seen:
             seen.add(group.module)
             if _boxes(diagram, closed - {group.id}) <= room:
@@ -155,23 +169,48 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         box = node if outer is None else boxes[outer.id]
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
-    edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
+    edges: dict[tuple[object, str, int | None, str], Edge] = {}  # equal ones into a module merge
+    positions = _positions(diagram, outermost)
     for edge in diagram.edges:
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
-        moved = edge
+        moved, tensor = edge, positions.get(edge.source, edge.source)
         if source != edge.source:
             moved = replace(moved, source=source, output=edge.output or edge.source)
         if target != edge.target:
             moved = replace(moved, target=target, slot=None, name="")
-        edges.setdefault((edge.source, target, moved.slot, moved.name), moved)
+        slot, name = moved.slot, moved.name
+        if tensor != edge.source and "[" in name:  # of one op's many operands, those of all steps
+            slot, name = None, name.partition("[")[0]
+            if (tensor, target, slot, name) in edges:
+                before = edges[tensor, target, slot, name]
+                names = before.name.partition("…")[0].rstrip("]"), edge.name.rpartition("[")[2]
+                edges[tensor, target, slot, name] = replace(before, name="…".join(names))
+        edges.setdefault((tensor, target, slot, name), moved)
     return replace(
         diagram,
         nodes=tuple(reversed(nodes.values())),
         edges=tuple(edges.values()),
         groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
+
+
+def _positions(
+    diagram: Diagram, outermost: Mapping[str | None, Group | None]
+) -> dict[str, tuple[str, int]]:
+    """For each box in a closed group of repetitions: the group, and its place in its repetition."""
+    enclosing = diagram.enclosing()
+    counts: dict[str, int] = defaultdict(int)
+    found = {}
+    for node in diagram.nodes:
+        outer = outermost[node.group]
+        if outer is not None and is_repeat(outer):
+            around = enclosing[node.group]
+            step = around[around.index(outer) - 1].id if around[0] is not outer else node.id
+            found[node.id] = outer.id, counts[step]
+            counts[step] += 1
+    return found
 
 
 def _box(
@@ -184,7 +223,7 @@ def _box(
     parameters = [node for node in inside if node.kind == "parameter"]
     size = sum(math.prod(node.shape) for node in parameters)
     if is_repeat(group) and size:
-        count = sum(other.parent == group.id for other in groups.values())
+        count = sum(other.parent == group.id for other in groups.values()) or len(parameters)
         notes: tuple[str, ...] = (f"{count} × {size // count:,} parameters",)
     elif len(parameters) > LISTED:
         notes = (f"{size:,} parameters",)
@@ -232,17 +271,18 @@ def residuals(diagram: Diagram) -> set[int]:
 # Repeated modules in a row, such as the layers of an encoder -------------------------------------
 
 
-def wrap_repeats(diagram: AnyDiagram) -> AnyDiagram:
+def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = ()) -> AnyDiagram:
     """Put a group around each run of calls that repeat the call before them.
 
     A call repeats the one before if it reads its result and has the same class, ops, shapes,
     connections and parameters in the same places. The first call of all stays outside, as an
-    example. The name of the group says how many calls it has, and whether they share parameters.
+    example, and so do those in `apart`. The name of the group says how many calls it has, and
+    whether they share parameters.
     """
     parts = _Parts(diagram)
     wrapped: dict[str, Group] = {}  # the first of a run -> the group around the run
     parents: dict[str, str] = {}
-    for run in parts.runs():
+    for run in parts.runs(apart):
         outer = _around(run)
         wrapped[run[0].id] = outer
         parents |= {group.id: outer.id for group in run}
@@ -292,12 +332,12 @@ class _Parts:
             for around in home[edge.target]:
                 self.edges[around.id].append(edge)
 
-    def runs(self) -> Iterator[list[Group]]:
+    def runs(self, apart: Collection[str]) -> Iterator[list[Group]]:
         """Consecutive calls that repeat the one before the first of them."""
         for steps in self.steps.values():
             run: list[Group] = []
             for before, item in zip([None, *steps], [*steps, None], strict=True):
-                if before is not None and item is not None and self._repeats(before, item):
+                if before and item and item not in apart and self._repeats(before, item):
                     run.append(self.groups[item])
                     continue
                 if len(run) >= FEWEST:

@@ -8,12 +8,14 @@ const everything = () => [
 
 const keyOf = new Map();
 const byKey = new Map();
+const alike = new Map();
 /** A key for every box: the names of the modules around it and its own, numbered if need be. */
 function nameKeys() {
   for (const { id } of everything()) {
     const base = [...pathOf(id), nameOf(id)].join("/");
-    let key = base;
-    for (let n = 2; byKey.has(key); n++) key = `${base}~${n}`;
+    const n = (alike.get(base) ?? 0) + 1;
+    alike.set(base, n);
+    const key = n > 1 ? `${base}~${n}` : base;
     keyOf.set(id, key);
     byKey.set(key, id);
   }

@@ -2,11 +2,14 @@
 
 const NEAREST = 3;
 const FARTHEST = 0.05;
+const FAR = 0.25; // no text can be read
 const LARGEST = 1.25;
 const LEGIBLE = 0.75;
+const NEAR = 400; // pixels
+const LARGE = 4e6; // square pixels
 
-/** Let a picture be moved within its stage; `canvas` holds all that is drawn. */
-function camera(stage, svgElement, canvas) {
+/** Let a picture be moved within its stage; `canvas` holds all that is drawn, `moved` is told. */
+function camera(stage, svgElement, canvas, told) {
   const view = { x: 0, y: 0, scale: 1 };
   let size = [1, 1];
   const pointers = new Map();
@@ -16,11 +19,15 @@ function camera(stage, svgElement, canvas) {
   function show(slowly = false) {
     const { x, y, scale } = view;
     canvas.classList.toggle("gliding", slowly);
+    canvas.classList.toggle("far", scale < FAR);
     canvas.style.transform = `scale(${scale}) translate(${-x}px, ${-y}px)`;
+    told();
   }
+  /** Move there, slowly unless it is far or the picture large: a browser paints all that moves. */
   function glide(target) {
+    const way = max(abs(target.x - view.x), abs(target.y - view.y)) * target.scale;
     Object.assign(view, target);
-    show(true);
+    show(way < NEAR && size[0] * size[1] < LARGE);
   }
   function zoom(factor, at = [stage.clientWidth / 2, stage.clientHeight / 2]) {
     const scale = min(NEAREST, max(FARTHEST, view.scale * factor));
@@ -32,7 +39,7 @@ function camera(stage, svgElement, canvas) {
   /** Where all of the picture can be seen, in the middle of the stage. */
   function whole(scale) {
     const [width, height] = [stage.clientWidth, stage.clientHeight];
-    scale ??= min(width / size[0], height / size[1], LARGEST);
+    scale ??= max(FARTHEST, min(width / size[0], height / size[1], LARGEST));
     return { scale, x: (size[0] - width / scale) / 2, y: (size[1] - height / scale) / 2 };
   }
   const at = (event) => {
@@ -73,6 +80,11 @@ function camera(stage, svgElement, canvas) {
   }
   return {
     zoom,
+    /** What is in view, in the picture's own units: left, top, right, bottom. */
+    area() {
+      const { x, y, scale } = view;
+      return [x, y, x + stage.clientWidth / scale, y + stage.clientHeight / scale];
+    },
     /** Whether the last press was a drag, which is no click. */
     dragged: () => moved > 4,
     resize(width, height) {
@@ -80,11 +92,10 @@ function camera(stage, svgElement, canvas) {
     },
     /** All of the picture. */
     fit: () => glide(whole()),
-    /** At first: all of the picture, or as much of it from the top as can be read. */
+    /** All of the picture, or as much of it from the top as can be read. */
     begin() {
       Object.assign(view, whole());
-      const scale = max(view.scale, min(LEGIBLE, stage.clientWidth / size[0]));
-      if (scale > view.scale) Object.assign(view, whole(scale), { y: 0 });
+      if (view.scale < LEGIBLE) Object.assign(view, whole(LEGIBLE), { y: 0 });
       show();
     },
     /** Bring an area to where it can be seen, moving no more than needed. */

@@ -1,17 +1,12 @@
 // The page's data as Python wrote it, and who belongs to whom.
 
-/** Put values together that stand once each, the inner ones first (payload.py). */
-function unpack(values) {
-  values.forEach((value, at) => {
-    if (Array.isArray(value)) {
-      values[at] = Array.isArray(value[0]) ? value[0] : value.map((one) => values[one]);
-    } else if (value && typeof value === "object") {
-      const [[names, inside]] = Object.entries(value);
-      const pairs = inside.map((one, index) => [values[names][index], values[one]]);
-      values[at] = Object.fromEntries(pairs);
-    }
-  });
-  return connect(values.at(-1));
+const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+
+/** The data of the page (payload.py): JSON, deflated, in base64. */
+async function unpack(base64) {
+  const packed = new Blob([bytesOf(base64)]).stream();
+  const stream = packed.pipeThrough(new DecompressionStream("deflate-raw"));
+  return connect(await new Response(stream).json());
 }
 
 /** Add to one of the lists of a table. */
@@ -44,7 +39,6 @@ function connect(data) {
   data.stepOf = new Map();
   data.sharesOf = new Map();
   let ran = new Set(); // in this pass: a second one begins where an op has a second step
-  data.steps = data.steps.map((step) => ({ ...step })); // equal ones are one object
   data.steps.forEach((step, at) => {
     if (ran.has(step.node)) ran = new Set();
     ran.add(step.node);

@@ -15,29 +15,50 @@ function boxLabel(id, open) {
   return `${node.kind} ${name}, ${shapeText(node.shape)}${state}`;
 }
 
-/** Draw everything but the backward pass: the layers of the picture, from the back to the front. */
-function drawGraph() {
+/**
+ * All that can be drawn but the backward pass, layer by layer, in the order in which it is read:
+ * { layer, area, draw }, of a box or a frame its id, of a line the edges that run together in it.
+ */
+function itemsOf({ frames, edges, ports, boxes, texts }) {
+  const items = [];
   const level = new Map([[null, 0]]);
-  for (const { id, parent } of data.groups) level.set(id, level.get(parent) + 1);
-  const frames = data.groups.filter(({ id }) => id in placement.frames);
-  const lines = new Map();
-  for (const [index, points] of Object.entries(placement.edges)) {
-    const thick = data.residuals.has(+index);
-    const key = path(points) + thick; // those that run together into a closed group are drawn once
-    if (!lines.has(key)) lines.set(key, drawEdge(data.edges[index], points, thick));
+  for (const group of data.groups) {
+    const { id, parent } = group;
+    level.set(id, level.get(parent) + 1);
+    const draw = () => drawFrame(group, level.get(id) % 2);
+    if (id in frames) items.push({ layer: "frames", id, area: frames[id], draw });
   }
-  const ports = placement.ports.map(([cx, cy]) => svg.circle({ class: "port", cx, cy, r: 2.5 }));
-  const texts = placement.texts.map(([tensor, x, y]) =>
-    svg.text({ class: "small start", x, y: y + 9 }, data.skeleton.texts[tensor][0]),
-  );
-  return [
-    svg.g({ class: "frames" }, frames.map((group) => drawFrame(group, level.get(group.id) % 2))),
-    svg.g({ class: "edges" }, ...lines.values(), ports),
-    svg.g({ class: "gradients" }),
-    svg.g({ class: "boxes" }, Object.keys(placement.boxes).map(drawBox)),
-    svg.g({ class: "shapes" }, texts),
-    svg.g({ class: "badges" }),
-  ];
+  const lines = new Map();
+  for (const [index, points] of Object.entries(edges)) {
+    const thick = data.residuals.has(+index);
+    const d = path(points);
+    if (!lines.has(d + thick)) {
+      const draw = () => drawEdge(data.edges[index], points, d, thick);
+      lines.set(d + thick, { layer: "edges", edges: [], points, area: around(points), draw });
+    }
+    lines.get(d + thick).edges.push(+index);
+  }
+  items.push(...lines.values());
+  for (const [cx, cy] of ports) {
+    const draw = () => svg.circle({ class: "port", cx, cy, r: 2.5 });
+    items.push({ layer: "edges", area: [cx, cy, 0, 0], draw });
+  }
+  for (const [id, area] of Object.entries(boxes)) {
+    items.push({ layer: "boxes", id, area, draw: () => drawBox(id) });
+  }
+  for (const [tensor, x, y] of texts) {
+    const [text, width] = data.skeleton.texts[tensor];
+    const draw = () => svg.text({ class: "small start", x, y: y + 9 }, text);
+    items.push({ layer: "shapes", area: [x, y, width, 12], draw });
+  }
+  return items;
+}
+
+/** The smallest area with all of some points: left, top, width, height. */
+function around(points) {
+  const [across, down] = [0, 1].map((axis) => points.map((point) => point[axis]));
+  const [left, top] = [min(...across), min(...down)];
+  return [left, top, max(...across) - left, max(...down) - top];
 }
 
 /** Straight down where x stays, in a bow where it does not; it ends within the arrow's head. */
@@ -53,11 +74,11 @@ function path(points, head = HEAD) {
   return d;
 }
 
-function drawEdge({ source, target, name, shape, dtype }, points, thick) {
+function drawEdge({ source, target, name, shape, dtype }, points, d, thick) {
   const ends = `${data.node.get(source).label} → ${data.node.get(target).label}`;
-  const [[x, y], d] = [points.at(-1), path(points)];
+  const [x, y] = points.at(-1);
   return svg.g(
-    { class: thick ? "edge residual" : "edge", "data-line": d },
+    { class: thick ? "edge residual" : "edge" },
     svg.title(`${ends}${name ? ` as ${name}` : ""}: ${shapeText(shape)} ${dtype}`),
     svg.path({ class: "line", d }),
     svg.path({ class: "head", d: `M${x} ${y}l-4 ${-HEAD - 1}h8z` }),

@@ -1,9 +1,12 @@
 // The page at work: what is open, selected and stepped to, and everything that changes it.
 
-const data = unpack(JSON.parse($("data").textContent));
+if (!globalThis.DecompressionStream) {
+  $("facts").append(" · To step through it, open this page in a browser of 2023 or later.");
+  return;
+}
+const data = await unpack($("data").textContent);
 const total = data.steps.length;
 const stage = $("stage");
-const picture = stage.querySelector("svg");
 const state = {
   closed: new Set(data.closed),
   step: 0,
@@ -12,16 +15,17 @@ const state = {
   tab: "guide",
   traced: null,
 };
-const canvas = svg.g();
-const look = camera(stage, picture, canvas);
+const canvas = svg.g(Object.values(layers));
+const label = `Compute graph: ${$("facts").textContent}`;
+const picture = svg.svg({ class: "minigrad-graph", role: "group", "aria-label": label }, canvas);
+const look = camera(stage, picture, canvas, followCamera);
 let placement; // where everything lies
-let layers; // the layers of the picture, by their classes
+let now; // what has happened in the backward pass
 let joined; // what reads what
 let playing = 0;
 
 document.documentElement.classList.add("scripted");
-picture.replaceChildren(picture.querySelector("style"), canvas);
-for (const size of ["width", "height", "viewBox"]) picture.removeAttribute(size);
+stage.firstElementChild.replaceWith(picture); // the one that shows without a script
 
 // Drawing -----------------------------------------------------------------------------------------
 
@@ -30,22 +34,31 @@ function redraw() {
   const focused = document.activeElement?.closest?.("[data-id]")?.dataset.id;
   placement = place(data.skeleton, state.closed);
   findJoined();
-  canvas.replaceChildren(...drawGraph());
-  layers = Object.fromEntries(
-    [...canvas.children].map((layer) => [layer.getAttribute("class"), layer]),
-  );
+  setItems(itemsOf(placement));
   look.resize(placement.width, placement.height);
+  drawVisible(look.area());
   refresh();
   if (focused) elementOf(focused)?.focus({ preventScroll: true });
 }
 
-/** Show the step, the selection and what goes with it; boxes and lines stay where they are. */
-function refresh() {
-  drawGradients(progress(data, state.step), layers, state.norms);
-  for (const element of canvas.querySelectorAll("[data-id]")) {
-    element.classList.toggle("selected", element.dataset.id === state.box);
+/** Draw what a move of the camera has brought into view. */
+function followCamera() {
+  if (drawVisible(look.area())) mark();
+}
+
+/** Mark the step, the selection and what goes with it on what is drawn. */
+function mark() {
+  drawGradients(now, state.norms);
+  for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
+    element.classList.toggle("selected", id === state.box);
   }
   highlight(state.traced);
+}
+
+/** Show the step, the selection and what goes with it; boxes and lines stay where they are. */
+function refresh() {
+  now = progress(data, state.step);
+  mark();
   showPanel();
   showPlayer();
   remember();
@@ -60,13 +73,11 @@ const areaOf = (id) => placement.boxes[id] ?? placement.frames[id];
 /** Let a set of boxes and the lines between them stand out; null lets all be equal. */
 function highlight(ids) {
   canvas.classList.toggle("dimmed", !!ids);
-  for (const element of layers.boxes.children)
-    element.classList.toggle("near", !!ids?.has(element.dataset.id));
-  const lines = ids ? Object.entries(placement.edges) : [];
-  const inside = lines.filter(([index]) => endsOf(index).every((id) => ids.has(id)));
-  const between = new Set(inside.map(([, points]) => path(points)));
-  for (const element of layers.edges.children)
-    element.classList.toggle("near", between.has(element.dataset.line));
+  const between = (index) => endsOf(index).every((id) => ids.has(id));
+  for (const { id, element } of inDocument("boxes"))
+    element.classList.toggle("near", !!ids?.has(id));
+  for (const { edges, element } of inDocument("edges"))
+    element.classList.toggle("near", !!ids && !!edges?.some(between));
 }
 
 /** What each box reads ("into") and what reads it ("from"), as they show. */
@@ -153,7 +164,9 @@ const go = {
 function closeOnly(groups) {
   state.closed = new Set(groups);
   redraw();
-  look.fit();
+  look.begin();
+  const at = state.box === null ? now.step?.node : state.box;
+  if (at) look.reveal(areaOf(shownAs(at)));
 }
 
 // The panel and the player ------------------------------------------------------------------------
@@ -172,6 +185,22 @@ function turnTo(tab) {
   showPanel();
 }
 
+/** The list, if it is too long to stand in the page: more of it as one reads on. */
+function showList() {
+  const long = $("list").querySelector("noscript");
+  if (!long) return;
+  long.replaceWith(filled(e.div(), long.textContent));
+  const rows = [...$("list").querySelectorAll("tbody tr")];
+  const body = rows[0].parentNode;
+  const more = () => body.append(...rows.splice(0, 100));
+  body.replaceChildren();
+  more();
+  $("list").addEventListener("scroll", () => {
+    const { scrollTop, clientHeight, scrollHeight } = $("list");
+    if (scrollTop + 2 * clientHeight > scrollHeight) more();
+  });
+}
+
 function showPanel() {
   for (const tab of $("tabs").children) {
     const on = tab.id === `tab-${state.tab}`;
@@ -179,6 +208,7 @@ function showPanel() {
     tab.tabIndex = on ? 0 : -1;
     $(tab.getAttribute("aria-controls")).hidden = !on;
   }
+  if (state.tab === "list") showList();
   const node = data.steps[state.step - 1]?.node;
   fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step));
   fill("box", `${state.box} ${go.isOpen(state.box)}`, () => boxView(state.box));

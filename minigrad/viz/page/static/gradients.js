@@ -1,6 +1,7 @@
 // The backward pass on top of the picture: gradients on their way up, what has come, the lit op.
 
 const ASIDE = 5; // how far a gradient runs from the tensor whose gradient it is
+const LONG = 3000; // of a line beyond that, only a part is dashed: dashes take long to paint
 
 /** The box that shows something: itself, or the outermost closed group around it. */
 function shownAs(id) {
@@ -36,31 +37,42 @@ function widthOf(norm) {
   return 1.25 + 1.1 * min(4, max(0, floor(Math.log10(norm)) + 3));
 }
 
-/** Draw the state after some steps into the layers of the picture. */
-function drawGradients(now, layers, norms) {
-  const arrows = new Map();
-  for (const [index, way] of now.edges) {
-    const points = placement.edges[index];
-    if (!points) continue;
-    const line = path(points);
-    const before = arrows.get(line);
-    if (!before || before.state === "done") arrows.set(line, { points, ...way });
+/** Draw the state after some steps on what of the picture is in the document. */
+function drawGradients(now, norms) {
+  for (const item of inDocument("edges")) {
+    const ways = (item.edges ?? []).map((index) => now.edges.get(index)).filter(Boolean);
+    const way = ways.find(({ state }) => state !== "done") ?? ways.at(-1);
+    const part = item.area[3] > LONG ? drawn : null;
+    const look = way && { ...way, norms, part };
+    renew(item, layers.gradients, look, () => drawArrow(item.points, look));
   }
-  layers.gradients.replaceChildren(...[...arrows.values()].map((way) => drawArrow(way, norms)));
-  const badges = Object.entries(placement.boxes).map(([id, area]) => drawBadge(id, area, now));
-  layers.badges.replaceChildren(...badges.filter(Boolean));
+  for (const item of inDocument("boxes")) {
+    const badge = badgeOf(item.id, now);
+    renew(item, layers.badges, badge, () => drawBadge(item.id, item.area, badge));
+  }
   const lit = now.step && shownAs(now.step.node);
-  for (const element of [...layers.boxes.children, ...layers.frames.children]) {
-    const { id } = element.dataset;
+  for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
     element.classList.toggle("ran", now.done.has(id));
     element.classList.toggle("lit", id === lit);
   }
 }
 
+/** Draw what stands on an item, unless it looks like that already; null for nothing. */
+function renew(item, layer, look, draw) {
+  const names = Object.keys(look ?? {});
+  const same = !look === !item.mark && names.every((name) => look[name] === item.look[name]);
+  if (same) return;
+  item.mark?.remove();
+  item.look = look;
+  item.mark = look ? draw() : null;
+  if (look) layer.append(item.mark);
+}
+
 /** A gradient on its way up, to the left of its tensor. */
-function drawArrow({ points, state, sent }, norms) {
+function drawArrow(points, { state, sent, norms, part }) {
   const { kind, sign, words } = health(sent);
-  const way = points.map(([x, y]) => [x - ASIDE, y]);
+  const [, top, , bottom] = part ?? [0, -Infinity, 0, Infinity];
+  const way = points.map(([x, y]) => [x - ASIDE, max(top, min(y, bottom))]);
   const [x, y] = way[0];
   const norm = `${sign} ${words}`.trim();
   return svg.g(
@@ -72,23 +84,26 @@ function drawArrow({ points, state, sent }, norms) {
 }
 
 /** What has come to a box: so many of so many shares, or the norm of their sum; null if nothing. */
-function drawBadge(id, [x, y, width, height], now) {
+function badgeOf(id, now) {
   const [came, inside, all] = [now.came.get(id), now.inside.get(id), data.inside.get(id)];
-  const group = data.group.has(id);
-  if (!came && !(inside && group)) return null;
-  let [kind, waits, text] = ["good", inside < all, `∂ ${inside}/${all}`];
-  if (came) {
-    const { arrival, arrivals, total } = came;
-    const { sign, words } = health(total);
-    [kind, waits] = [health(total).kind, arrival < arrivals];
-    const norm = `${sign} ${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`.trim();
-    text = waits ? `Σ ${arrival}/${arrivals}` : norm;
+  if (!came) {
+    const text = `∂ ${inside}/${all}`;
+    return inside && data.group.has(id) ? { kind: "good", waits: inside < all, text, came } : null;
   }
+  const { arrival, arrivals, total } = came;
+  const { kind, sign, words } = health(total);
+  const waits = arrival < arrivals;
+  const norm = `${sign} ${arrivals > 1 ? "Σ " : ""}‖ḡ‖ ${words}`.trim();
+  return { kind, waits, text: waits ? `Σ ${arrival}/${arrivals}` : norm, came: true };
+}
+
+function drawBadge(id, [x, y, width, height], { kind, waits, text, came }) {
   const long = Math.ceil(10 + 5.6 * [...text].length);
   // On top of a leaf, where nothing comes in; at the foot of an op, where its gradient arrives.
+  const inner = data.group.has(id) || data.into.has(id);
   let place = [x + floor((width - long) / 2), y - 13];
   if (!came) place = [x + width - long + 6, y - 9];
-  else if (group || data.into.has(id)) place = [x + width / 2 - 12 - long, y + height + 4];
+  else if (inner) place = [x + width / 2 - 12 - long, y + height + 4];
   return svg.g(
     { class: `badge ${kind}${waits ? " waits" : ""}`, transform: `translate(${place})` },
     svg.rect({ width: long, height: 15, rx: 7.5 }),

@@ -40,7 +40,6 @@ function heatmapView(id) {
 
 /** What is known of each cell, by its number: heads, then queries, then keys. */
 function cellsOf({ mask }, { low, high, data: text }, scale, least, most) {
-  const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   const [bits, colours] = [bytesOf(mask), data.scales[scale]];
   return [...bytesOf(text)].map((level, at) => {
     const masked = bits[at >> 3] & (128 >> (at % 8));

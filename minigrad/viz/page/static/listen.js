@@ -115,4 +115,5 @@ function listen() {
     KEYS[event.key](event.shiftKey);
   });
   addEventListener("hashchange", recall);
+  new ResizeObserver(followCamera).observe(stage);
 }

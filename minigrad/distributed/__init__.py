@@ -1,0 +1,19 @@
+"""Several machines: collectives as ops with rules, on MPI (``pip install mpi4py mpich``).
+
+Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules).
+"""
+
+from minigrad.distributed.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    broadcast,
+    ppermute,
+    reduce_scatter,
+)
+from minigrad.distributed.communicators import Communicator, world
+
+__all__ = [
+    "Communicator", "all_gather", "all_reduce", "all_to_all", "broadcast", "ppermute",
+    "reduce_scatter", "world",
+]  # fmt: skip

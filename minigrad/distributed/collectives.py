@@ -1,0 +1,396 @@
+"""Collectives: ops in which all ranks of a communicator take part, each with its rule.
+
+What is differentiated is the sum over all ranks of their outputs. A collective is linear (but for
+the maximum), so its rule is its adjoint, which is a collective again:
+
+    all_reduce      y_r = Σ_s x_s             all_reduce
+    all_gather      y_r = x_0, x_1, ...       reduce_scatter
+    reduce_scatter  y_r = part r of Σ_s x_s   all_gather
+    broadcast       y_r = x_root              reduce to the root, 0 elsewhere
+    all_to_all      part s of x_r to rank s   all_to_all, the axes exchanged
+    ppermute        y_d = x_s                 ppermute back
+
+All ranks call the same collectives in the same order, also in the backward pass.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad._dtypes import get_default_dtype
+from minigrad._grad_mode import enable_grad
+from minigrad._typing import Tensor
+from minigrad.autograd.mode import located, state
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import primitive
+from minigrad.distributed.communicators import Call, Communicator, world
+from minigrad.ops._numerics import array_of
+from minigrad.ops.casting import as_tensor
+
+__all__ = ["all_gather", "all_reduce", "all_to_all", "broadcast", "ppermute", "reduce_scatter"]
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> Tensor:
+    """The sum, the mean or the maximum over all ranks, on every rank.
+
+    Args:
+        x: Tensor or array, on all ranks of one shape and dtype.
+        op: ``"sum"``, ``"mean"`` or ``"max"``. Ranks with equal maxima share the gradient evenly.
+        comm: The ranks that take part; all if None.
+
+    Returns:
+        A tensor of the shape and dtype of `x`. A sum of bools is counted in int64; a mean of
+        integers has the default dtype.
+
+    Raises:
+        RuntimeError: The ranks make different calls.
+        ValueError: `op` is unknown.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> distributed.all_reduce(minigrad.ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
+        [1.0, 1.0]
+    """
+    if op not in ("sum", "mean", "max"):
+        raise ValueError(f"all_reduce: op must be 'sum', 'mean' or 'max', got {op!r}")
+    collective = _all_reduce_max if op == "max" else _all_reduce
+    x = as_tensor(x)
+    if op == "mean" and x.dtype.kind != "f":
+        x = x.astype(get_default_dtype())
+    total = _run(collective, x, (), comm)
+    return total / (comm or world()).size if op == "mean" else total
+
+
+def all_gather(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
+    """The tensors of all ranks, joined along an axis in the order of the ranks, on every rank.
+
+    Args:
+        x: Tensor or array, on all ranks of one shape and dtype. A 0-d tensor is taken for one of
+            shape (1,).
+        axis: The axis to join along.
+        comm: The ranks that take part; all if None.
+
+    Raises:
+        RuntimeError: The ranks make different calls.
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> distributed.all_gather(minigrad.ones(2)).shape  # on one rank; on two: (4,)
+        (2,)
+    """
+    x = as_tensor(x)
+    x = x if x.ndim else x.reshape(1)
+    return _run(_all_gather, x, (_axis("all_gather", x, axis),), comm)
+
+
+def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
+    """The sum over all ranks, of which each rank gets its part along an axis.
+
+    Args:
+        x: Tensor or array, on all ranks of one shape and dtype.
+        axis: The axis to divide; its length is a multiple of the number of ranks.
+        comm: The ranks that take part; all if None.
+
+    Raises:
+        RuntimeError: The ranks make different calls.
+        ValueError: The axis does not exist or cannot be divided.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> distributed.reduce_scatter(minigrad.ones(4)).shape  # on one rank; on two: (2,)
+        (4,)
+    """
+    x = as_tensor(x)
+    return _run(_reduce_scatter, x, (_axis("reduce_scatter", x, axis),), comm)
+
+
+def broadcast(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
+    """The tensor of one rank, on every rank.
+
+    Args:
+        x: Tensor or array, on all ranks of one shape and dtype; only the values of `root` count.
+        root: The rank whose tensor it is.
+        comm: The ranks that take part; all if None.
+
+    Raises:
+        RuntimeError: The ranks make different calls.
+        ValueError: There is no rank `root`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> distributed.broadcast(minigrad.ones(2)).tolist()
+        [1.0, 1.0]
+    """
+    comm = comm or world()
+    if not 0 <= root < comm.size:
+        raise ValueError(f"broadcast: there is no rank {root} among {comm.size}")
+    return _run(_broadcast, as_tensor(x), (root,), comm)
+
+
+def all_to_all(
+    x: Any, split_axis: int = 0, concat_axis: int = 0, *, comm: Communicator | None = None
+) -> Tensor:
+    """Divide the tensor of each rank into one part for each rank, and join what arrives.
+
+    Args:
+        x: Tensor or array, on all ranks of one shape and dtype.
+        split_axis: The axis to divide; its length is a multiple of the number of ranks. Part s
+            goes to rank s.
+        concat_axis: The axis to join along, in the order of the ranks.
+        comm: The ranks that take part; all if None.
+
+    Raises:
+        RuntimeError: The ranks make different calls.
+        ValueError: An axis does not exist or cannot be divided.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> x = minigrad.ones((4, 6))
+        >>> distributed.all_to_all(x, 1, 0).shape  # on one rank; on two: (8, 3)
+        (4, 6)
+    """
+    x = as_tensor(x)
+    axes = _axis("all_to_all", x, split_axis), _axis("all_to_all", x, concat_axis)
+    return _run(_all_to_all, x, axes, comm)
+
+
+def ppermute(
+    x: Any, perm: int | Sequence[tuple[int, int]] = 1, *, comm: Communicator | None = None
+) -> Tensor:
+    """Send the tensor of each rank to another rank: a ring shift, or any permutation.
+
+    Args:
+        x: Tensor or array, on all ranks of one shape and dtype.
+        perm: Pairs ``(source, destination)``, no rank twice in either place; a rank that is no
+            destination gets zeros. A number is a ring shift: rank r sends to rank r + `perm`.
+        comm: The ranks that take part; all if None.
+
+    Raises:
+        RuntimeError: The ranks make different calls.
+        ValueError: A pair names no rank, or a rank is named twice.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> distributed.ppermute(minigrad.ones(2), 1).tolist()
+        [1.0, 1.0]
+        >>> distributed.ppermute(minigrad.ones(2), []).tolist()
+        [0.0, 0.0]
+    """
+    comm = comm or world()
+    n = comm.size
+    if isinstance(perm, int):
+        perm = [(rank, (rank + perm) % n) for rank in range(n)]
+    pairs = tuple([(int(source), int(target)) for source, target in perm])
+    for ranks in zip(*pairs, strict=True):
+        if len({*ranks}) < len(ranks) or not {*ranks} <= {*range(n)}:
+            raise ValueError(
+                f"ppermute: pairs (source, destination) of {n} ranks expected, none twice in "
+                f"either place, got {list(pairs)}"
+            )
+    return _run(_ppermute, as_tensor(x), (pairs,), comm)
+
+
+def _axis(name: str, x: Tensor, axis: int) -> int:
+    """The axis counted from the front."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(located(f"{name}: axis {axis} does not exist in shape {x.shape}"))
+    return axis % x.ndim
+
+
+def _run(
+    collective: Any, x: Any, options: tuple[Any, ...], comm: Communicator | None,
+    backward_of: Call | None = None,
+) -> Any:  # fmt: skip
+    """Call a collective, once all ranks agree on it; x is a tensor, or an array in a rule."""
+    name = collective.op.name
+    recorded = isinstance(x, Variable) and x._node is not None and state.get().recording
+    what = f"{name}({x.dtype} {x.shape}{''.join([f', {option}' for option in options])})"
+    call = (comm or world()).agree(what, recorded, backward_of)
+    if not isinstance(x, Variable):
+        return collective.op.forward(x, *options, call)
+    if not call.recorded:
+        return collective(x, *options, call)
+    with enable_grad():  # another rank records it: this one takes part in its backward pass
+        return collective(x if recorded else x.detach().requires_grad_(), *options, call)  # type: ignore[attr-defined]
+
+
+# The exchange of arrays -----------------------------------------------------------------------
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """The memory of an array, for MPI: it knows neither bool nor float16."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def _reduce(method: str, x: np.ndarray, shape: tuple[int, ...], call: Call, **options: Any) -> Any:
+    """Add arrays up by a method of MPI; float16 in float32, bools in int64, as `sum` does."""
+    dtype = np.dtype({"e": np.float32, "?": np.int64}.get(x.dtype.char, x.dtype))
+    sent, total = np.ascontiguousarray(x, dtype), np.zeros(shape, dtype)
+    getattr(call.comm._own, method)(sent.reshape(-1), total.reshape(-1), **options)
+    return total.astype(np.float16, copy=False) if x.dtype == np.float16 else total
+
+
+@functools.cache
+def _maximum(dtype: np.dtype[Any]) -> Any:
+    """NumPy's maximum as an operation of MPI, whose own leaves open what becomes of NaN."""
+    from mpi4py import MPI
+
+    def maximum(sent: Any, result: Any, _: Any) -> None:
+        out = np.frombuffer(result, dtype)
+        np.maximum(np.frombuffer(sent, dtype), out, out=out)
+
+    return MPI.Op.Create(maximum, commute=True)
+
+
+def _parts(name: str, x: np.ndarray, axis: int, comm: Communicator) -> np.ndarray:
+    """The equal parts along an axis, stacked along a new first one."""
+    n, length = comm.size, x.shape[axis]
+    if length % n:
+        raise ValueError(
+            f"{name}: axis {axis} of length {length} cannot be divided among {n} ranks; its "
+            f"length must be a multiple of {n}"
+        )
+    shape = (*x.shape[:axis], n, length // n, *x.shape[axis + 1 :])
+    return np.ascontiguousarray(np.moveaxis(x.reshape(shape), axis, 0))
+
+
+# The primitives -------------------------------------------------------------------------------
+
+
+@primitive(arrays=1)
+def _all_reduce(x: Any, call: Call) -> Any:
+    if call.comm.size == 1:
+        return x.astype(np.int64) if x.dtype == bool else x.copy()
+    return _reduce("Allreduce", x, x.shape, call)
+
+
+@primitive(arrays=1)
+def _all_reduce_max(x: Any, call: Call) -> Any:
+    if call.comm.size == 1:
+        return x.copy()
+    dtype = np.dtype({"e": np.float32, "?": np.uint8}.get(x.dtype.char, x.dtype))
+    top = _reduce("Allreduce", x.astype(dtype), x.shape, call, op=_maximum(dtype))
+    return top.astype(x.dtype, copy=False)
+
+
+@primitive(arrays=1)
+def _all_gather(x: Any, axis: int, call: Call) -> Any:
+    if call.comm.size == 1:
+        return x.copy()
+    gathered = np.empty((call.comm.size, *x.shape), x.dtype)
+    call.comm._own.Allgather(_bytes(np.ascontiguousarray(x)), _bytes(gathered))
+    return np.concatenate(gathered, axis)
+
+
+@primitive(arrays=1)
+def _reduce_scatter(x: Any, axis: int, call: Call) -> Any:
+    if call.comm.size == 1:
+        return x.astype(np.int64) if x.dtype == bool else x.copy()
+    parts = _parts("reduce_scatter", x, axis, call.comm)
+    return _reduce("Reduce_scatter_block", parts, parts.shape[1:], call)
+
+
+@primitive(arrays=1)
+def _broadcast(x: Any, root: int, call: Call) -> Any:
+    out = np.array(x, order="C")
+    if call.comm.size > 1:
+        call.comm._own.Bcast(_bytes(out), root)
+    return out
+
+
+@primitive(arrays=1)
+def _reduce_to_root(x: Any, root: int, call: Call) -> Any:
+    return x.copy() if call.comm.size == 1 else _reduce("Reduce", x, x.shape, call, root=root)
+
+
+@primitive(arrays=1)
+def _all_to_all(x: Any, split_axis: int, concat_axis: int, call: Call) -> Any:
+    if call.comm.size == 1:
+        return x.copy()
+    parts = _parts("all_to_all", x, split_axis, call.comm)
+    received = np.empty_like(parts)
+    call.comm._own.Alltoall(_bytes(parts), _bytes(received))
+    return np.concatenate(received, concat_axis)
+
+
+@primitive(arrays=1)
+def _ppermute(x: Any, perm: Pairs, call: Call) -> Any:
+    comm, sent, received = call.comm, np.ascontiguousarray(x), np.zeros(x.shape, x.dtype)
+    target, source = dict(perm).get(comm.rank), {t: s for s, t in perm}.get(comm.rank)
+    if target == source == comm.rank:
+        return x.copy()
+    requests = []
+    if source is not None:
+        requests.append(comm._own.Irecv(_bytes(received), source, _TAG))
+    if target is not None:
+        requests.append(comm._own.Isend(_bytes(sent), target, _TAG))
+    for request in requests:
+        request.Wait()
+    return received
+
+
+_TAG = 1  # announcements have 0
+
+
+def inverse(perm: Pairs) -> Pairs:
+    """The pairs that send back what `perm` sends."""
+    return tuple([(target, source) for source, target in perm])
+
+
+def reduce_to_root(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
+    """The sum over all ranks, on one of them, and zeros on the others; what `broadcast` undoes."""
+    return _run(_reduce_to_root, as_tensor(x), (root,), comm)
+
+
+# The rules ------------------------------------------------------------------------------------
+
+
+def _adjoint(collective: Any, g: Any, call: Call, *options: Any) -> Any:
+    return _run(collective, g, options, call.comm, call)
+
+
+def _all_reduce_max_x(g: Any, x: Any, out: Any, call: Call) -> Any:
+    values = array_of(x)
+    attained = ((values == array_of(out)) | np.isnan(values)).astype(g.dtype)
+    return _adjoint(_all_reduce, g, call) * (attained / _adjoint(_all_reduce, attained, call))
+
+
+_all_reduce.defvjp(x=lambda g, call: _adjoint(_all_reduce, g, call))
+_all_reduce_max.defvjp(x=_all_reduce_max_x)
+_all_gather.defvjp(x=lambda g, axis, call: _adjoint(_reduce_scatter, g, call, axis))
+_reduce_scatter.defvjp(x=lambda g, axis, call: _adjoint(_all_gather, g, call, axis))
+_broadcast.defvjp(x=lambda g, root, call: _adjoint(_reduce_to_root, g, call, root))
+_reduce_to_root.defvjp(x=lambda g, root, call: _adjoint(_broadcast, g, call, root))
+_all_to_all.defvjp(
+    x=lambda g, split_axis, concat_axis, call: _adjoint(
+        _all_to_all, g, call, concat_axis, split_axis
+    )
+)
+_ppermute.defvjp(x=lambda g, perm, call: _adjoint(_ppermute, g, call, inverse(perm)))
+
+_all_reduce.defformula(x="all_reduce(g)")
+_all_reduce_max.defformula(
+    x="""
+    attained = x == out
+    all_reduce(g) * attained / all_reduce(attained)  # equal maxima share
+    """
+)
+_all_gather.defformula(x="reduce_scatter(g, axis)")
+_reduce_scatter.defformula(x="all_gather(g, axis)")
+_broadcast.defformula(x="reduce_to_root(g, root)")
+_reduce_to_root.defformula(x="broadcast(g, root)")
+_all_to_all.defformula(x="all_to_all(g, concat_axis, split_axis)")
+_ppermute.defformula(x="ppermute(g, inverse(perm))")

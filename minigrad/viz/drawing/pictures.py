@@ -1,0 +1,34 @@
+"""An SVG picture as PNG or PDF, by the optional package cairosvg."""
+
+from __future__ import annotations
+
+from minigrad._checks import optional_package
+from minigrad.viz.drawing.style import FONT
+
+__all__ = ["convert"]
+
+SCALE = 2
+"""Pixels of a PNG for each unit of a picture: sharp on a dense screen, and when zoomed in."""
+
+COMPLETE = "'DejaVu Sans'"
+"""Cairo takes the letters of a text from one font: this one has ∂, σ, ×, and →."""
+
+
+def convert(svg: str, form: str, scale: float = SCALE) -> bytes:
+    """Convert a picture to ``"png"`` or ``"pdf"``; a PNG has `scale` pixels for each unit.
+
+    Raises:
+        ImportError: cairosvg is not installed.
+        RuntimeError: It does not find the library Cairo.
+    """
+    what = f"a graph as {form.upper()}"
+    try:
+        cairosvg = optional_package(what, "cairosvg")
+    except OSError:
+        raise RuntimeError(
+            f"{what}: the library Cairo is missing: apt install libcairo2, or brew install cairo"
+        ) from None
+    picture = svg.replace(FONT, COMPLETE).encode()
+    if form == "pdf":
+        return bytes(cairosvg.svg2pdf(picture))
+    return bytes(cairosvg.svg2png(picture, scale=scale))

@@ -1,0 +1,302 @@
+"""Find loops: blocks of ops that run again and again in no module of their own.
+
+The ops of a module, or those outside of all modules, are a sequence. A loop is a stretch of it with
+a period: each block is a step. From step to step, whatever is a number changes by the same amount:
+sizes, indices, and the place in the sequence where an operand was computed. That amount is 0 for
+what all steps share, and the length of a step for what each gets from the step before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from minigrad.viz.record.model import Diagram, Edge, Group, Node
+
+__all__ = ["wrap_loops"]
+
+AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
+
+FEWEST, SURE = 3, 5
+"""The fewest steps of a loop; and of one with an operand that comes neither from what all steps
+share nor from the step before, but from a place that moves: fewer may be chance."""
+
+LONGEST = 512
+"""The most ops and modules of a step."""
+
+NAMED, RANGES = 3, 2
+"""A step of up to so many ops is called by their names; up to so many changing shapes are shown."""
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+"""In the notes of an op. Whole numbers must change regularly, others may be any."""
+
+LEAF = -1
+"""The place of an operand that no op computed."""
+
+
+def wrap_loops(diagram: AnyDiagram, least: int) -> AnyDiagram:
+    """Put a group around each loop: in it are the first step, a group of the others, and the last.
+
+    A step of several ops becomes a group too. What is given to one step only stands in that step.
+
+    Args:
+        diagram: The whole graph.
+        least: The fewest ops and groups directly in a group, and in a loop.
+    """
+    while True:  # a step may hold loops
+        sequence = _Sequence(diagram)
+        loops = [loop for scope in list(sequence.items) for loop in sequence.loops(scope, least)]
+        if not loops:
+            return diagram
+        diagram = _wrapped(diagram, loops)
+
+
+class _Item(NamedTuple):
+    """An op, or a group with the ops in it."""
+
+    id: str
+    start: int  # the place of its first op in the sequence
+    end: int  # just past its last op
+
+
+class _Loop(NamedTuple):
+    """A loop as it was found."""
+
+    scope: str | None  # the id of the group that it is in
+    steps: list[list[str]]  # the ids of the ops and groups of each step
+
+
+class _Sequence:
+    """The ops of a diagram, as numbers that tell which ones correspond."""
+
+    def __init__(self, diagram: Diagram) -> None:
+        ops = [node for node in diagram.nodes if node.kind in ("op", "fused")]
+        place = {node.id: index for index, node in enumerate(ops)}
+        into, around = _edges_into(diagram), diagram.enclosing()
+        homes = {
+            home: tuple((NUMBER.sub("#", group.name), group.module) for group in groups)
+            for home, groups in around.items()
+        }
+        self.items: dict[str | None, list[_Item]] = defaultdict(list)  # directly in each group
+        self._kinds = np.zeros(len(ops), np.int64)  # equal for ops that may correspond
+        self._begin = [0]  # where the numbers of each op begin
+        numbers: list[int] = []
+        reads: list[bool] = []  # which of the numbers are places of operands
+        kinds: dict[object, int] = {}
+        for index, node in enumerate(ops):
+            path = [node.id, *(group.id for group in around[node.group])]
+            for item, scope in zip(path, [*path[1:], None], strict=True):
+                items = self.items[scope]
+                start = items.pop().start if items and items[-1].id == item else index
+                items.append(_Item(item, start, index + 1))
+            edges, notes = into[node.id], "\n".join(node.notes)
+            kind = (
+                node.label, node.dtype, len(node.shape), node.recorded, NUMBER.sub("#", notes),
+                tuple((edge.slot, edge.name, len(edge.shape)) for edge in edges),
+                homes[node.group],
+            )  # fmt: skip
+            self._kinds[index] = kinds.setdefault(kind, len(kinds))
+            found = NUMBER.findall(notes)
+            sizes = [*node.shape, *(size for edge in edges for size in edge.shape)]
+            sizes += [int(text) if text.isdecimal() and len(text) < 16 else 0 for text in found]
+            numbers += [*sizes, *(place.get(edge.source, LEAF) for edge in edges)]
+            reads += [False] * len(sizes) + [True] * len(edges)
+            self._begin.append(len(numbers))
+        self._numbers, self._reads = np.array(numbers, np.int64), np.array(reads, bool)
+        self._owner = np.repeat(np.arange(len(ops)), np.diff(self._begin))
+
+    def loops(self, scope: str | None, least: int) -> Iterator[_Loop]:
+        """The loops directly in a group, the longest first."""
+        items = self.items[scope]
+        place = {item.id: index for index, item in enumerate(items)}
+        if len(items) < least or len(place) < len(items) or (scope is not None and "…" in scope):
+            return
+        kinds: dict[tuple[bytes, bool], int] = {}
+        symbols = []
+        for item in items:
+            kind = self._kinds[item.start : item.end].tobytes(), item.id in self.items
+            symbols.append(kinds.setdefault(kind, len(kinds)))
+        free = np.ones(len(items), bool)
+        for start, end, period in _stretches(np.array(symbols)):
+            left = start + np.flatnonzero(free[start:end])
+            if left.size and left.size > left[-1] - left[0]:  # no other loop is in the middle
+                steps = self._steps(items[left[0] : left[-1] + 1], period)
+                if len(steps) * period >= least:
+                    free[place[steps[0][0]] : place[steps[-1][-1]] + 1] = False
+                    yield _Loop(scope, steps)
+
+    def _steps(self, items: Sequence[_Item], period: int) -> list[list[str]]:
+        """The steps of a loop; none if what changes does not change regularly."""
+        steps = self._regular(items, period)
+        if steps and len(items) % period:
+            steps = self._regular(items[self._seam(items, period) :], period) or steps
+        return steps
+
+    def _regular(self, items: Sequence[_Item], period: int) -> list[list[str]]:
+        """The longest row of steps from each of which to the next the numbers change alike.
+
+        The first step may get its operands from elsewhere: it has no step before it.
+        """
+        count = len(items) // period
+        if count < FEWEST:
+            return []
+        start, end = items[0].start, items[count * period - 1].end
+        length = (end - start) // count
+        inside = slice(self._begin[start], self._begin[end])
+        numbers = self._numbers[inside].reshape(count, -1)
+        reads = self._reads[inside].reshape(count, -1)[0]
+        changes = np.diff(numbers, axis=0)
+        breaks = np.flatnonzero((changes[1:] != changes[:-1]).any(axis=1)) + 1
+        first, last = max(pairwise([0, *breaks, count - 1]), key=lambda ends: ends[1] - ends[0])
+        change = changes[first]
+        if first:
+            before, after = (numbers[at] < start + at * length for at in (first - 1, first))
+            elsewhere = reads & before & after
+            first -= bool(((changes[first - 1] == change) | elsewhere).all())
+        plain = np.isin(change[reads], (0, length)).all()
+        if last + 1 - first < (FEWEST if plain else SURE):
+            return []
+        names = [item.id for item in items]
+        return [names[at * period : (at + 1) * period] for at in range(first, last + 1)]
+
+    def _seam(self, items: Sequence[_Item], period: int) -> int:
+        """Where to begin, so that as few tensors as possible pass from a step to the next."""
+        count, start, end = len(items) // period, items[0].start, items[-1].end
+        inside = slice(self._begin[start], self._begin[end])
+        reads = self._reads[inside]
+        sources, targets = self._numbers[inside][reads] - start, self._owner[inside][reads] - start
+        near = (sources >= 0) & (targets - sources <= (end - start) // count)
+        furthest = np.zeros(end - start, np.int64)  # the last op near by that reads each op
+        np.maximum.at(furthest, sources[near], targets[near])
+        sources = np.flatnonzero(furthest)
+        passing = np.zeros(end - start + 1, np.int64)
+        np.add.at(passing, sources + 1, 1)
+        np.add.at(passing, furthest[sources] + 1, -1)
+        passing = passing.cumsum()  # how many tensors pass from before each op to it or beyond
+        middle = items[count // 2 * period :]
+        seams = range(len(items) % period + 1)
+        return min(seams, key=lambda at: (passing[middle[at].start - start], -at))
+
+
+def _stretches(symbols: np.ndarray) -> list[tuple[int, int, int]]:
+    """The stretches of a sequence with a period, and at least three times as long.
+
+    Returns:
+        The start, the end and the period of each: the longest first, then the shortest period.
+    """
+    found = []
+    for period in range(1, min(len(symbols) // FEWEST, LONGEST) + 1):
+        same = np.concatenate([[False], symbols[period:] == symbols[:-period], [False]])
+        starts, ends = np.flatnonzero(same[1:] != same[:-1]).reshape(-1, 2).T
+        for at in np.flatnonzero(ends - starts >= (FEWEST - 1) * period):
+            found.append((int(starts[at]), int(ends[at]) + period, period))
+    return sorted(found, key=lambda one: (one[0] - one[1], one[2]))
+
+
+def _edges_into(diagram: Diagram) -> dict[str, list[Edge]]:
+    into: dict[str, list[Edge]] = defaultdict(list)
+    for edge in diagram.edges:
+        into[edge.target].append(edge)
+    return into
+
+
+def _wrapped(diagram: AnyDiagram, loops: Sequence[_Loop]) -> AnyDiagram:
+    """Put groups around loops and their steps."""
+    nodes = {node.id: node for node in diagram.nodes}
+    groups = {group.id: group for group in diagram.groups}
+    homes: dict[str, str] = {}  # the new group directly around each op and group
+    added: dict[str | None, list[Group]] = defaultdict(list)
+    for loop in loops:
+        made, found = _around(loop, groups, nodes)
+        added[loop.scope] += made
+        homes |= found
+    homes |= _given(diagram, loops, homes)
+    changed = added[None]
+    for group in diagram.groups:
+        changed.append(replace(group, parent=homes.get(group.id, group.parent)))
+        changed += added[group.id]
+    moved = (
+        replace(node, group=homes[node.id]) if node.id in homes else node for node in diagram.nodes
+    )
+    return replace(diagram, nodes=tuple(moved), groups=tuple(changed))
+
+
+def _around(
+    loop: _Loop, groups: Mapping[str, Group], nodes: Mapping[str, Node]
+) -> tuple[list[Group], dict[str, str]]:
+    """The groups of a loop, parents first, and the new parents of what is in them."""
+    steps, scope = loop.steps, loop.scope
+    path = groups[scope].path if scope else ""
+    labels = [
+        nodes[item].label if item in nodes else groups[item].name or groups[item].module
+        for item in steps[0]
+    ]
+    each = ", ".join(labels) if len(labels) <= NAMED else f"{len(labels)} ops"
+
+    def repeated(start: int, end: int) -> str:
+        changes = _changes(steps[start], steps[end - 1], nodes)
+        return " · ".join([f"{each} ×{end - start:,}", *changes])
+
+    count, within = len(steps), f"{path}.loop".removeprefix(".")
+    outer = Group(f"{steps[0][0]}-{steps[-1][-1]}", "loop", within, repeated(0, count), scope)
+    made, middle, homes = [outer], outer, dict[str, str]()
+    if count > FEWEST:
+        name, place = f"steps 2 … {count - 1:,}", f"{steps[1][0]}…{steps[-2][-1]}"
+        middle = Group(place, name, f"{within}.{name}", repeated(1, count - 1), outer.id)
+        made.append(middle)
+    for at, step in enumerate(steps):
+        home = middle if 0 < at < count - 1 else outer
+        if len(step) > 1:
+            name = f"step {at + 1:,}"
+            home = Group(f"{step[0]}-{step[-1]}", name, f"{within}.{name}", each, home.id)
+            made.append(home)
+        homes |= dict.fromkeys(step, home.id)
+    return made, homes
+
+
+def _changes(first: Sequence[str], last: Sequence[str], nodes: Mapping[str, Node]) -> list[str]:
+    """Write the shapes that change from step to step, such as ``2…40×16``."""
+    found: dict[str, None] = {}
+    for one, two in zip(first, last, strict=True):
+        if one in nodes and nodes[one].shape != nodes[two].shape:
+            sizes = zip(nodes[one].shape, nodes[two].shape, strict=True)
+            texts = (str(a) if a == b else f"{a}…{b}" for a, b in sizes)
+            found["×".join(texts)] = None
+    return list(found)[:RANGES]
+
+
+def _given(diagram: Diagram, loops: Sequence[_Loop], homes: Mapping[str, str]) -> dict[str, str]:
+    """The new homes of what was given to one step only.
+
+    The first step may get from outside what others get from the step before it: that stays there.
+    """
+    nodes, around = {node.id: node for node in diagram.nodes}, diagram.enclosing()
+    step = {
+        item: (number, at)
+        for number, loop in enumerate(loops)
+        for at, items in enumerate(loop.steps)
+        for item in items
+    }
+    readers: dict[str, set[tuple[int, int] | None]] = defaultdict(set)
+    reads: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for edge in diagram.edges:
+        home, reader = nodes[edge.source].group, None
+        for item in (edge.target, *(group.id for group in around[nodes[edge.target].group])):
+            if item in step:
+                reads[step[item]].append(edge.source)
+                reader = step[item] if loops[step[item][0]].scope == home else reader
+        if nodes[edge.source].kind not in ("op", "fused"):
+            readers[edge.source].add(reader)
+    own = {leaf: at for leaf, (at, *more) in readers.items() if at is not None and not more}
+    moved = {leaf: at for leaf, at in own.items() if at[1]}
+    for number in range(len(loops)):
+        for first, second in zip(reads[number, 0], reads[number, 1], strict=False):
+            if second in moved and own.get(first) == (number, 0):
+                moved[first] = number, 0
+    return {leaf: homes[loops[number].steps[at][0]] for leaf, (number, at) in moved.items()}

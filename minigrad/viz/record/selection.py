@@ -1,0 +1,121 @@
+"""What a caller chose to open or to hide: modules by path or class, ops and tensors by name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from minigrad.viz.record.model import Diagram, Edge, Group, Node
+
+__all__ = ["Choice", "hidden", "opened"]
+
+AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
+
+Choice = Sequence[str | type]
+"""Modules and ops: a path, a name or a pattern such as ``"*.norm?"``, or a class."""
+
+OWNED = ("parameter", "buffer", "constant")
+
+
+def opened(diagram: Diagram, choice: Choice) -> set[str]:
+    """The ids of the chosen groups, and of those around them.
+
+    Raises:
+        ValueError: There is no such module or fused op.
+    """
+    found: set[str] = set()
+    enclosing = diagram.enclosing()
+    for wanted in choice:
+        groups = [group for group in diagram.groups if _is_group(group, wanted)]
+        _expect(groups, "open", wanted, diagram, ())
+        found |= {outer.id for group in groups for outer in enclosing[group.id]}
+    return found
+
+
+def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
+    """Leave out the chosen boxes; what read them now reads what they read.
+
+    With an op go the parameters and constants that only it reads.
+
+    Raises:
+        ValueError: There is no such module, op or tensor.
+    """
+    away: set[str] = set()
+    enclosing = diagram.enclosing()
+    for wanted in choice:
+        groups = {group.id for group in diagram.groups if _is_group(group, wanted)}
+        nodes = {
+            node.id
+            for node in diagram.nodes
+            if (node.kind != "output" and _is_called(node.label, wanted))
+            or any(group.id in groups for group in enclosing[node.group])
+        }
+        _expect(nodes, "hide", wanted, diagram, diagram.nodes)
+        away |= nodes
+    return _without(diagram, away) if away else diagram
+
+
+def _is_called(name: str, wanted: str | type) -> bool:
+    return isinstance(wanted, str) and fnmatchcase(name, wanted)
+
+
+def _is_group(group: Group, wanted: str | type) -> bool:
+    """Whether a group is a call of a chosen module, or the decomposition of a chosen op."""
+    if isinstance(wanted, type):
+        return group.op is None and group.module == wanted.__name__
+    if group.op is not None:
+        return fnmatchcase(group.op.label, wanted)
+    return wanted == group.module or (bool(group.path) and fnmatchcase(group.path, wanted))
+
+
+def _expect(
+    found: Collection[object],
+    what: str,
+    wanted: str | type,
+    diagram: Diagram,
+    nodes: Sequence[Node],
+) -> None:
+    """Refuse a choice that nothing fits."""
+    if found:
+        return
+    name = wanted if isinstance(wanted, str) else wanted.__name__
+    groups = {text for group in diagram.groups for text in (group.path, group.module)}
+    near = get_close_matches(name, sorted({*groups, *(node.label for node in nodes)} - {""}), 3)
+    hint = f"; similar: {', '.join(near)}" if near else ""
+    raise ValueError(f"{what}: no module or op of this graph is called {name!r}{hint}")
+
+
+def _without(diagram: AnyDiagram, away: set[str]) -> AnyDiagram:
+    nodes = {node.id: node for node in diagram.nodes}
+    into: dict[str, list[Edge]] = defaultdict(list)
+    read, still = set(), set()
+    for edge in diagram.edges:
+        into[edge.target].append(edge)
+        read.add(edge.source)
+        if edge.target not in away:
+            still.add(edge.source)
+    away = away | {n.id for n in diagram.nodes if n.kind in OWNED and n.id in read - still}
+    through: dict[str, list[Edge]] = {}  # for each box that is left out, what comes in its place
+    edges = []
+    for node in diagram.nodes:
+        came: list[Edge] = []
+        for edge in into[node.id]:
+            first = through.get(edge.source, [edge])
+            came += (
+                replace(one, target=edge.target, slot=edge.slot, name=edge.name) for one in first
+            )
+        if node.id not in away:
+            edges += came
+        else:
+            tensors = {one.source: one for one in came if nodes[one.source].kind not in OWNED}
+            through[node.id] = list(tensors.values())
+    kept = tuple(node for node in diagram.nodes if node.id not in away)
+    enclosing = diagram.enclosing()
+    held = {group.id for node in kept for group in enclosing[node.group]}
+    held |= {node.id for node in kept}  # closed ones
+    groups = tuple(group for group in diagram.groups if group.id in held)
+    return replace(diagram, nodes=kept, edges=tuple(edges), groups=groups)

@@ -1,0 +1,49 @@
+"""Running a program on several ranks, within a time limit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BESIDE = Path(sys.executable).parent / "mpiexec"
+MPIEXEC = str(BESIDE) if BESIDE.exists() else shutil.which("mpiexec")
+
+
+def run(
+    ranks: int, program: str, *arguments: str, seconds: float = 90, **options: object
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of this folder, or a path, on `ranks` ranks; what it printed, and its code."""
+    if MPIEXEC is None:
+        pytest.skip("needs mpiexec: pip install mpi4py mpich")
+    command = [MPIEXEC, "-n", str(ranks), sys.executable, "-W", "error::RuntimeWarning"]
+    path = Path(__file__).parent / program
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [*command, str(path), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, start_new_session=True, env=environment, **options,
+    )  # fmt: skip
+    try:
+        out, error = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, error = process.communicate()
+        pytest.fail(f"{program}: still running after {seconds:g} s\n{out}\n{error}", pytrace=False)
+    return subprocess.CompletedProcess(command, process.returncode, out, error)
+
+
+def passes(ranks: int, program: str, *arguments: str, **options: object) -> str:
+    """Run a program that must succeed; what it printed."""
+    done = run(ranks, program, *arguments, **options)
+    if done.returncode or done.stderr:
+        pytest.fail(
+            f"{program}, {ranks} ranks: code {done.returncode}\n{done.stdout}\n{done.stderr}",
+            pytrace=False,
+        )
+    return done.stdout
