@@ -23,7 +23,7 @@ def given_to(
     cotangent: Any,
     sent: Mapping[str, np.ndarray],
 ) -> Given | None:
-    """Copy what a node's rule could read, and what it sent; None if that is too large.
+    """Copy what a node's rule could read, and what it sent; None if that cannot be used again.
 
     `call` is the op, its arguments and its result, as far as they were seen.
     """
@@ -33,8 +33,8 @@ def given_to(
         values |= {**dict(zip(op.params, call[1], strict=True)), "out": call[2]}
     values |= dict(zip(plan.saved_names, node.saved, strict=True))
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
-    if _size(tuple(values.values())) > LARGEST:
-        return None
+    if _size(tuple(values.values())) > LARGEST or "call" in op.params:
+        return None  # the call of a collective op would wait for the other ranks
     values = {name: _copied(value) for name, value in values.items()}
     for name in op.params:
         value = values.get(name)
