@@ -73,6 +73,9 @@ class Node:
         recorded: False for an op that is not in the graph, such as one under ``no_grad``, and for
             a frozen parameter.
         saved: What an op keeps for its backward step; empty once that has run: see `freed`.
+        value: Its tensor in numbers, in a trace; of an op with several outputs the first. None if
+            it is not known.
+        born: ``"NaN"`` or ``"inf"`` if the op made the first: its output has it, its inputs do not.
         error: The message of the error that ended the forward pass in this op.
         seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
         flops: Its floating-point operations, in a timed trace; two for each multiplication.
@@ -97,6 +100,8 @@ class Node:
     line: str = ""
     recorded: bool = True
     saved: tuple[Saved, ...] = ()
+    value: Summary | None = field(default=None, repr=False)
+    born: str = ""
     error: str = ""
     seconds: float | None = None
     flops: int = 0
