@@ -22,7 +22,7 @@ ALWAYS_ZERO = {
 }  # fmt: skip
 """Ops whose gradients are 0 everywhere, so that there is nothing to work out."""
 
-COLLECTIVE = {name for name in checked_ops() if "call" in registry[name].params}
+COLLECTIVE = {name for name, op in registry.items() if "call" in op.params}
 """Ops of several processes: one process alone cannot run them again."""
 
 
