@@ -171,7 +171,7 @@ class Graph(Diagram):
 
         above = HEADLINE if title else 0
         chosen = fitted(self, depth, open, hide, direction, fit, above)
-        return draw(chosen.view, (), title, chosen.direction, chosen.columns, chosen.size)
+        return draw(chosen.view, title, chosen.direction, chosen.columns, chosen.size)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.

@@ -66,7 +66,6 @@ NAMES: dict[Kind, str] = {
 
 def draw(
     diagram: Diagram,
-    closed: Collection[str] = (),
     title: str = "",
     direction: Direction = "down",
     columns: int = 1,
@@ -76,7 +75,6 @@ def draw(
 
     Args:
         diagram: What to draw, whole or collapsed.
-        closed: The ids of groups to close, beside those that are closed in it.
         title: What stands above it.
         direction: Where tensors run.
         columns: Into how many columns, or rows, to cut it at most.
@@ -86,7 +84,7 @@ def draw(
         ValueError: Two groups feed each other.
     """
     layout = skeleton(diagram, direction)
-    placement = place(layout, closed)
+    placement = place(layout)
     slices = {group: [Slice(rect)] for group, rect in placement.frames.items()}
     if columns > 1:
         placement, slices = Columns(layout, placement).cut(columns)
