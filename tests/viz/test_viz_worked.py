@@ -73,7 +73,7 @@ def test_every_op_has_an_entry_that_equals_its_gradient() -> None:
                 else ()
             )
             size = part.sent.norm
-            if chosen is None and size > 1e-9:
+            if chosen is None and size > 1e-9 and op not in COLLECTIVE:
                 unknown.append(f"{case}: {op}, {part.name}")
             for found in (chosen, work_out(primitive_of, part.name, step.given, picked)):
                 if found is None:
