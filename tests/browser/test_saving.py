@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> N
         "(all) => all.map((one) => one.getAttribute('viewBox').split(' ').map(Number))"
     )
     assert len(views) > 2
-    for (_, top, _, height), (_, after, _, _) in zip(views, views[1:], strict=False):
+    for (_, top, _, height), (_, after, _, _) in pairwise(views):
         assert top + height == after
     boxes = page.locator("#stage > svg .box").evaluate_all(
         "(all) => all.map((box) => [+box.getAttribute('transform').match(/ (\\d+)/)[1],"
