@@ -5,7 +5,8 @@ import json
 import pytest
 
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.record.fold import BUDGET, residuals
+from minigrad.viz.record.fold import BUDGET
+from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.model import Diagram
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.roles import heads, residuals
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
@@ -73,16 +74,20 @@ def contents(
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups. Where lines run to
     the right, the shapes of tensors stand in the boxes that compute them.
     """
-    shapes = tensor_texts(diagram) if direction == "right" else {}
     groups = {group.id: group for group in diagram.groups}
-    named = named_operands(diagram)
+    named, roles = named_operands(diagram), heads(diagram)
+    shapes: dict[str, str] = {}
+    if direction == "right":
+        shapes = {name: f"→ {text}" for name, text in tensor_texts(diagram).items()}
+        roles |= {diagram.edges[index].target: "+ residual" for index in residuals(diagram)}
     found = {}
     for node in nodes:
-        shape = f"→ {shapes[node.id]}" if node.id in shapes else ""
-        small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else "", shape]
-        notes = [Line(shorten(text), "small") for text in small if text]
+        notes = ["causal mask" if note == "causal = True" else note for note in node.notes]
+        error = f"✕ {node.error}" if node.error else ""
+        small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
+        lower = [Line(shorten(text), "small") for text in small if text]
         slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
-        lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *notes
+        lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *lower
         found[node.id] = Content(GLYPHS.get(node.kind, ""), lines, slots)
     return found
 
@@ -156,7 +161,7 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
 
 def operand_name(edge: Edge) -> str:
     """Write the name of an argument; ``tensors[2]`` is short enough as ``2``."""
-    return shorten(edge.name.rpartition("[")[2].rstrip("]"))
+    return "mask" if edge.name == "keep" else shorten(edge.name.rpartition("[")[2].rstrip("]"))
 
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:

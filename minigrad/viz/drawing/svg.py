@@ -33,8 +33,9 @@ from minigrad.viz.drawing.labels import (
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Direction, Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.layout.columns import Columns, Slice
-from minigrad.viz.record.fold import closed_boxes, residuals
+from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
+from minigrad.viz.record.roles import residuals
 
 __all__ = ["draw", "heading", "insides", "legend_entries"]
 

@@ -1,4 +1,4 @@
-"""Collapse modules so that a graph can be read, and find residual connections.
+"""Collapse modules so that a graph can be read.
 
 A group is one *call* of a module. No other op runs between the first op of a call and its last, so
 closing calls never makes a cycle.
@@ -18,7 +18,7 @@ from minigrad.viz.record.repeats import is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
-    "BLOCK", "BUDGET", "close", "closed_boxes", "collapse", "residuals", "view",
+    "BLOCK", "BUDGET", "close", "closed_boxes", "collapse", "view",
 ]  # fmt: skip
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
@@ -241,30 +241,3 @@ def _box(
         seconds=sum(node.seconds or 0 for node in timed) if timed else None,
         flops=sum(node.flops for node in timed), value=last.value,
     )  # fmt: skip
-
-
-def residuals(diagram: Diagram) -> set[int]:
-    """Find residual connections: tensors that are added to what was computed from them.
-
-    Returns:
-        The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
-        another operand of that ``add``.
-    """
-    edges = diagram.edges
-    into: dict[str, list[int]] = defaultdict(list)
-    for index, edge in enumerate(edges):
-        into[edge.target].append(index)
-    adds = {node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"}
-    candidates = sorted({edges[index].source for add in adds for index in into[add]})
-    bit = {source: 1 << k for k, source in enumerate(candidates)}
-    above: dict[str, int] = {}  # bit k is set where the k-th candidate is an ancestor of the box
-    for node in diagram.nodes:
-        above[node.id] = 0
-        for source in (edges[index].source for index in into[node.id]):
-            above[node.id] |= above[source] | bit.get(source, 0)
-    return {
-        index
-        for add in adds
-        for index in into[add]
-        if any(above[edges[other].source] & bit[edges[index].source] for other in into[add])
-    }
