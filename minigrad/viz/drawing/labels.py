@@ -20,8 +20,8 @@ from minigrad.viz.record.roles import heads, residuals
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "shorten",
-    "slots_width", "tensor_texts", "text_width", "title_of",
+    "contents", "cost", "named_operands", "operand_name", "port_names", "printable",
+    "shape_text", "shorten", "slots_width", "tensor_texts", "text_width", "title_of",
 ]  # fmt: skip
 
 Style = Literal["name", "bold", "small", "title"]
@@ -87,6 +87,7 @@ def contents(
         small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
         lower = [Line(shorten(text), "small") for text in small if text]
         slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
+        slots = slots or tuple(port_names(groups.get(node.id)).values())
         lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *lower
         found[node.id] = Content(GLYPHS.get(node.kind, ""), lines, slots)
     return found
@@ -157,6 +158,15 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
             if count > 1 or (count and diagram.edges[edges[0]].slot):
                 found[target] = tuple(edges)
     return found
+
+
+def port_names(group: Group | None) -> dict[str, str]:
+    """The names of the operands of a fused op that may be opened, by where they come from."""
+    names: dict[str, list[str]] = defaultdict(list)
+    if group is not None and len(group.operands) > 1 and group.name not in COMMUTATIVE:
+        for edge in group.operands:
+            names[edge.source].append(operand_name(edge))
+    return {source: ", ".join(named) for source, named in names.items()}
 
 
 def operand_name(edge: Edge) -> str:

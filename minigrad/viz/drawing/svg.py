@@ -23,6 +23,7 @@ from minigrad.viz.drawing.labels import (
     contents,
     named_operands,
     operand_name,
+    port_names,
     printable,
     shape_text,
     shorten,
@@ -233,21 +234,35 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
     named, written = named_operands(diagram), contents(diagram, nodes, layout.direction)
+    groups = {group.id: group for group in diagram.groups}
     sizes, ways = {}, {}  # of each operand, how far along the side of its box it comes in
+    ports: dict[tuple[str, str], int] = {}  # the same, by group and source
     for scope in layout.scopes.values():
         for shown in scope.items:
             size = shown.width, shown.height
             sizes[shown.id] = size[::-1] if layout.direction == "right" else size
         for line in scope.lines:
             target = scope.items[line.way[-1]]
-            if target.id and target.id not in layout.scopes:
-                ways[line.edges[0]] = target.width // 2 + line.into[0]
+            at = target.width // 2 + line.into[0]
+            if target.id in layout.scopes:
+                ports[target.id, diagram.edges[line.edges[0]].source] = at
+            elif target.id:
+                ways[line.edges[0]] = at
+
+    def slots(node: Node) -> list[tuple[int, str]]:
+        if node.id in named:
+            return [(ways[i], operand_name(diagram.edges[i])) for i in named[node.id]]
+        names = port_names(groups.get(node.id)).items()
+        return [
+            (ports[node.id, source], name) for source, name in names if (node.id, source) in ports
+        ]
+
     return {
         node.id: _inside(
             node,
             *sizes[node.id],
             written[node.id],
-            [(ways[i], operand_name(diagram.edges[i])) for i in named.get(node.id, ())],
+            slots(node),
             layout.direction,
         )
         for node in nodes

@@ -81,7 +81,7 @@ def born(diagram: Diagram) -> list[Node]:
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "flops", "output", "op")
+    unread = ("primitive", "seconds", "flops", "output", "op", "operands")
     return {name: value for name, value in _fields(record).items() if name not in unread}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,9 +49,12 @@ def assemble(
             box = replace(box, kind=kind, label=labels[entry.leaf])
         nodes.append(box)
         ids[entry] = sources[entry] = box.id
+        edges.extend(operands(entry, box.id))
+
+    def operands(entry: Entry, target: str) -> Iterator[Edge]:
         for read in entry.inputs:
             source = sources[read.source]
-            edges.append(Edge(source, box.id, read.slot, read.name, read.shape, read.dtype))
+            yield Edge(source, target, read.slot, read.name, read.shape, read.dtype)
 
     for entry in entries:
         scope = entry.scope
@@ -65,7 +68,8 @@ def assemble(
         group = f"g{len(groups)}"
         path = next((g.path for g in calls if g.id == home), "")
         closed = replace(entry.box, id=group, kind="fused", group=home)
-        groups.append(Group(group, closed.label, path, "", home, op=closed))
+        reads = tuple(operands(entry, group))
+        groups.append(Group(group, closed.label, path, "", home, op=closed, operands=reads))
         for inner in entry.decomposition:
             add(inner, group)
         ids[entry] = group

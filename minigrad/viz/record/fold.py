@@ -173,7 +173,10 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         nodes.setdefault(box.id, box)
     edges: dict[tuple[object, str, int | None, str], Edge] = {}  # equal ones into a module merge
     positions = _positions(diagram, outermost)
-    for edge in diagram.edges:
+    fused = {g.id: g.operands for g in diagram.groups if g.id in boxes and outermost[g.id] == g}
+    place |= {group: group for group in fused}
+    read = [edge for edge in diagram.edges if not fused.get(place[edge.target])]
+    for edge in (*read, *(edge for operands in fused.values() for edge in operands)):
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
