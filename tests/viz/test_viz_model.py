@@ -6,8 +6,8 @@ import pytest
 
 from minigrad.viz import Edge, Graph, Group, Node
 from minigrad.viz.record.fold import BUDGET
-from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.roles import residuals
 
 
 def chain(*labels: str, groups: tuple[str | None, ...] | None = None) -> list[Node]:

@@ -14,6 +14,7 @@ from minigrad.nn import Parameter
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.model import Edge, Group, Kind, Node
+from minigrad.viz.record.roles import name_masks
 
 __all__ = ["assemble"]
 
@@ -78,7 +79,7 @@ def assemble(
         tensor = (entry.box.shape, entry.box.dtype)
         nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor, value=entry.box.value))
         edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor))
-    return Graph(tuple(nodes), tuple(edges), tuple(groups), dtype), ids
+    return name_masks(Graph(tuple(nodes), tuple(edges), tuple(groups), dtype)), ids
 
 
 def _module_calls(

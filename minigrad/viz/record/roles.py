@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from math import prod
+from typing import TypeVar
 
 from minigrad.viz.record.model import Diagram, Edge
 
-__all__ = ["heads", "residuals"]
+__all__ = ["heads", "name_masks", "residuals"]
+
+AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 TURNED = ("swapaxes", "transpose", "moveaxis")
 """Ops that exchange axes."""
@@ -72,3 +76,21 @@ def heads(diagram: Diagram) -> dict[str, str]:
             ):
                 found[node.id] = f"{before[-2]} heads joined"
     return found
+
+
+def name_masks(diagram: AnyDiagram) -> AnyDiagram:
+    """Call the constants masks that mask the scores of attention, or of a softmax."""
+    labels = {node.id: node.label for node in diagram.nodes}
+    softened = {edge.source for edge in diagram.edges if "softmax" in labels[edge.target]}
+    masks = {
+        edge.source
+        for edge in diagram.edges
+        if (edge.name in ("keep", "bias") and labels[edge.target] == "attention")
+        or (labels[edge.target] == "add" and edge.target in softened)
+        or (edge.name == "condition" and edge.target in softened)
+    }
+    nodes = (
+        replace(node, label="mask") if node.id in masks and node.kind == "constant" else node
+        for node in diagram.nodes
+    )
+    return replace(diagram, nodes=tuple(nodes))
