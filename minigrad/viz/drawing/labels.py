@@ -16,6 +16,7 @@ import numpy as np
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.roles import heads, residuals
 
 __all__ = [
@@ -86,7 +87,7 @@ def contents(
         error = f"✕ {node.error}" if node.error else ""
         small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
         lower = [Line(shorten(text), "small") for text in small if text]
-        slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
+        slots = tuple(named.get(node.id, {}).values())
         slots = slots or tuple(port_names(groups.get(node.id)).values())
         lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *lower
         found[node.id] = Content(GLYPHS.get(node.kind, ""), lines, slots)
@@ -135,15 +136,17 @@ def _call(group: Group | None) -> list[str]:
     return [] if group is None or group.calls == 1 else [f"call {group.call}/{group.calls}"]
 
 
-def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
-    """Find the ops whose operands need names: their order matters, and one is not the first.
+def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
+    """Name the operands of ops whose order matters, if one of them is not the first.
 
-    For each of them, the positions in ``diagram.edges`` of its operands, in order.
+    For each of these ops, the positions in ``diagram.edges`` of its operands, in order, and their
+    names. Of edges that are drawn as one there is the first.
     """
-    nodes = {node.id: node for node in diagram.nodes}
+    nodes, together = {node.id: node for node in diagram.nodes}, bundles(diagram)
     into: dict[str, list[int]] = defaultdict(list)
     for index, edge in enumerate(diagram.edges):
-        into[edge.target].append(index)
+        if index not in together or together[index].first == index:
+            into[edge.target].append(index)
 
     def unnamed(edge: Edge) -> bool:
         """Whether a name would tell more than the source, which may have the same one."""
@@ -156,7 +159,8 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
         if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
             count = sum(unnamed(diagram.edges[index]) for index in edges)
             if count > 1 or (count and diagram.edges[edges[0]].slot):
-                found[target] = tuple(edges)
+                names = (together.get(index, diagram.edges[index]).name for index in edges)
+                found[target] = dict(zip(edges, map(operand_name, names), strict=True))
     return found
 
 
@@ -165,13 +169,13 @@ def port_names(group: Group | None) -> dict[str, str]:
     names: dict[str, list[str]] = defaultdict(list)
     if group is not None and len(group.operands) > 1 and group.name not in COMMUTATIVE:
         for edge in group.operands:
-            names[edge.source].append(operand_name(edge))
+            names[edge.source].append(operand_name(edge.name))
     return {source: ", ".join(named) for source, named in names.items()}
 
 
-def operand_name(edge: Edge) -> str:
-    """Write the name of an argument; ``tensors[2]`` is short enough as ``2``."""
-    return "mask" if edge.name == "keep" else shorten(edge.name.rpartition("[")[2].rstrip("]"))
+def operand_name(name: str) -> str:
+    """Shorten the name of an argument: ``tensors[2]`` is known as ``2``."""
+    return "mask" if name == "keep" else shorten(name.rpartition("[")[2].rstrip("]"))
 
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:

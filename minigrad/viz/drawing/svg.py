@@ -22,7 +22,6 @@ from minigrad.viz.drawing.labels import (
     Line,
     contents,
     named_operands,
-    operand_name,
     port_names,
     printable,
     shape_text,
@@ -251,11 +250,10 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
     def slots(node: Node) -> list[tuple[int, str]]:
         if node.id in named:
-            return [(ways[i], operand_name(diagram.edges[i])) for i in named[node.id]]
-        names = port_names(groups.get(node.id)).items()
-        return [
-            (ports[node.id, source], name) for source, name in names if (node.id, source) in ports
-        ]
+            return [(ways[edge], name) for edge, name in named[node.id].items()]
+        names = port_names(groups.get(node.id))
+        met = [source for source in names if (node.id, source) in ports]
+        return [(ports[node.id, source], names[source]) for source in met]
 
     return {
         node.id: _inside(

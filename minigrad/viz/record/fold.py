@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.repeats import is_repeat, wrap_repeats
+from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
@@ -164,6 +164,7 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
 def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
     """Replace each of these groups by one box."""
     outermost, boxes = _outermost(diagram, closed), closed_boxes(diagram)
+    homes, enclosing = {node.id: node.group for node in diagram.nodes}, diagram.enclosing()
     nodes: dict[str, Node] = {}
     place: dict[str, str] = {}  # node -> the box that shows it
     for node in reversed(diagram.nodes):  # a box stands where its last op stood
@@ -171,51 +172,31 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         box = node if outer is None else boxes[outer.id]
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
-    edges: dict[tuple[object, str, int | None, str], Edge] = {}  # equal ones into a module merge
-    positions = _positions(diagram, outermost)
+    together = bundles(diagram)
     fused = {g.id: g.operands for g in diagram.groups if g.id in boxes and outermost[g.id] == g}
     place |= {group: group for group in fused}
-    read = [edge for edge in diagram.edges if not fused.get(place[edge.target])]
-    for edge in (*read, *(edge for operands in fused.values() for edge in operands)):
+    read = [(i, e) for i, e in enumerate(diagram.edges) if not fused.get(place[e.target])]
+    read += ((-1, edge) for operands in fused.values() for edge in operands)
+    edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
+    for index, edge in read:
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
-        moved, tensor = edge, positions.get(edge.source, edge.source)
+        moved, tensor, outer = edge, edge.source, outermost[homes[edge.source]]
         if source != edge.source:
             moved = replace(moved, source=source, output=edge.output or edge.source)
+        if (bundle := together.get(index)) and outer and outer in enclosing[bundle.group]:
+            tensor, first = bundle.tensor, diagram.edges[bundle.first]
+            moved = replace(moved, name=bundle.name, slot=first.slot)
         if target != edge.target:
             moved = replace(moved, target=target, slot=None, name="")
-        slot, name = moved.slot, moved.name
-        if tensor != edge.source and "[" in name:  # of one op's many operands, those of all steps
-            slot, name = None, name.partition("[")[0]
-            if (tensor, target, slot, name) in edges:
-                before = edges[tensor, target, slot, name]
-                names = before.name.partition("…")[0].rstrip("]"), edge.name.rpartition("[")[2]
-                edges[tensor, target, slot, name] = replace(before, name="…".join(names))
-        edges.setdefault((tensor, target, slot, name), moved)
+        edges.setdefault((tensor, target, moved.slot, moved.name), moved)
     return replace(
         diagram,
         nodes=tuple(reversed(nodes.values())),
         edges=tuple(edges.values()),
         groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
-
-
-def _positions(
-    diagram: Diagram, outermost: Mapping[str | None, Group | None]
-) -> dict[str, tuple[str, int]]:
-    """For each box in a closed group of repetitions: the group, and its place in its repetition."""
-    enclosing = diagram.enclosing()
-    counts: dict[str, int] = defaultdict(int)
-    found = {}
-    for node in diagram.nodes:
-        outer = outermost[node.group]
-        if outer is not None and is_repeat(outer):
-            around = enclosing[node.group]
-            step = around[around.index(outer) - 1].id if around[0] is not outer else node.id
-            found[node.id] = outer.id, counts[step]
-            counts[step] += 1
-    return found
 
 
 def _box(

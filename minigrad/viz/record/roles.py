@@ -22,7 +22,8 @@ def residuals(diagram: Diagram) -> set[int]:
 
     Returns:
         The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
-        another operand of that ``add``.
+        another operand of that ``add``. What is given and added elsewhere too is a bias instead,
+        such as one that all steps of a loop share.
     """
     edges = diagram.edges
     into: dict[str, list[int]] = defaultdict(list)
@@ -36,12 +37,16 @@ def residuals(diagram: Diagram) -> set[int]:
         above[node.id] = 0
         for source in (edges[index].source for index in into[node.id]):
             above[node.id] |= above[source] | bit.get(source, 0)
-    return {
-        index
-        for add in adds
-        for index in into[add]
-        if any(above[edges[other].source] & bit[edges[index].source] for other in into[add])
-    }
+    found: set[int] = set()
+    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
+    biases: set[str] = set()
+    for index in (index for add in adds for index in into[add]):
+        source, others = edges[index].source, into[edges[index].target]
+        if any(above[edges[other].source] & bit[source] for other in others):
+            found.add(index)
+        elif source in leaves:
+            biases.add(source)
+    return {index for index in found if edges[index].source not in biases}
 
 
 def heads(diagram: Diagram) -> dict[str, str]:
@@ -59,7 +64,8 @@ def heads(diagram: Diagram) -> dict[str, str]:
         if nodes[edge.target].label in TURNED:
             turned[edge.source].append(nodes[edge.target].shape)
     found = {}
-    for node in diagram.nodes:
+    fused = [group.op for group in diagram.groups if group.op is not None]
+    for node in (*diagram.nodes, *fused):
         read, shape = into[node.id], node.shape
         if node.label == "attention" and len(shape) > 3:
             found[node.id] = f"{shape[-3]} heads of {shape[-1]}"

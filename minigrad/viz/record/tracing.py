@@ -37,13 +37,13 @@ from minigrad.viz.record.finished import (
     recorded_node,
     saved_by,
 )
+from minigrad.viz.record.given import given_to
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.rerun import difference, errors_sent, fastest, precision, unrecorded
 from minigrad.viz.record.steps import (
     Part,
     Step,
-    Summary,
     largest_in_full,
     norm,
     number_arrivals,
@@ -76,9 +76,9 @@ class Trace(Observer):
         self._memory: MutableMapping[int, Entry] = {}  # by the id of the array that owns the memory
         self._held: list[Any] = []  # keeps every key alive, so that no other object gets its id
         self._names: dict[Hashable, str] = {}
-        self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
+        self._ran: dict[Node, tuple[Primitive, Sequence[Any], Any]] = {}
         # The steps of each pass, and the parts of each, with the entries that they belong to.
-        self._passes: list[list[tuple[Entry, Summary, list[tuple[Entry, Part]]]]] = []
+        self._passes: list[list[tuple[Entry, Step, list[tuple[Entry, Part]]]]] = []
         self._stamp = -1  # of the node that ran last
         self._totals: dict[Edge, np.ndarray] = {}  # what each edge got so far in this pass
         self._errors: dict[Entry, float] = {}  # the rounding errors of that
@@ -122,7 +122,7 @@ class Trace(Observer):
             self._know(output, entry)
         if node is not None:
             self._made[node] = entry
-            self._ran[node] = (op, arguments)
+            self._ran[node] = (op, arguments, result)
             self._held.append(node)
 
     def wrote(self, tensor: Any, result: Any) -> None:
@@ -155,6 +155,7 @@ class Trace(Observer):
         self._stamp = node.stamp
         entry = self._entry_of(node)
         several = cotangent if isinstance(cotangent, tuple) else (cotangent,)
+        arrays = dict[str, np.ndarray]()
         cotangents = [_array(one) for one in several]
         self._weights.pulled(entry, node, cotangents[0])
         came, sent = self._errors.get(entry, 0.0), []
@@ -167,8 +168,9 @@ class Trace(Observer):
             array = unbroadcast(raw, edge.shape)
             check, why = None, "its arguments were not seen"
             if node in self._ran:
-                check, why = difference(*self._ran[node], slot, cotangents, array)
+                check, why = difference(*self._ran[node][:2], slot, cotangents, array)
             target, array = self._entry_of(edge), array.astype(edge.dtype, copy=False)
+            arrays[name] = array
             error = unit * norm(unbroadcast(_dense(shaken, edge.shape), edge.shape))
             before = self._totals.get(edge)
             self._totals[edge] = array.copy() if before is None else before + array
@@ -178,7 +180,9 @@ class Trace(Observer):
                 "", slot, name, summary(array, error), raw.shape, check=check, unchecked=why,
                 total=total,
             )))  # fmt: skip
-        self._passes[-1].append((entry, summary(cotangents[0], came), sent))
+        given = given_to(node, self._ran.get(node), cotangent, arrays)
+        step = Step("", entry.box.label, summary(cotangents[0], came), (), given)
+        self._passes[-1].append((entry, step, sent))
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -278,11 +282,11 @@ class Trace(Observer):
             step
             for recorded in self._passes
             for step in number_arrivals(
-                Step(
-                    ids[entry], entry.box.label, cotangent,
-                    tuple(replace(part, target=ids[target]) for target, part in sent),
+                replace(
+                    step, node=ids[entry],
+                    parts=tuple(replace(part, target=ids[target]) for target, part in sent),
                 )
-                for entry, cotangent, sent in recorded
+                for entry, step, sent in recorded
             )
         )  # fmt: skip
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
