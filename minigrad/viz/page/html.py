@@ -28,7 +28,7 @@ __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
-    "step", "box", "heatmap", "camera", "address", "search", "save", "listen", "explore",
+    "worked", "step", "box", "heatmap", "camera", "address", "search", "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
