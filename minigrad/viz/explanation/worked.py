@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +48,6 @@ TOLERANCE = 1e-4
 """How far the result, in float64, may be from the gradient, as a part of its largest entry."""
 
 Written = tuple[Term, Entries | None, Reading]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +59,16 @@ class Worked:
         equations: Pairs of what it is, such as ``"ḡ[0] · b[0]"``, and that in numbers, such as
             ``"= 2 · 3 = 6"``; then those of names in it, such as ``"u[0] = ḡ[0] · weight[0]"``.
         value: The result.
-        copied: Whether it is just the same entry of ḡ.
     """
 
     index: Index
     equations: tuple[tuple[str, str], ...]
     value: float
-    copied: bool
+
+    @property
+    def copied(self) -> bool:
+        """Whether it is just the same entry of ḡ."""
+        return self.equations[0][0] == f"ḡ{_place(self.index)}"
 
 
 def is_inside(index: Index, shape: Index) -> bool:
@@ -75,45 +77,37 @@ def is_inside(index: Index, shape: Index) -> bool:
 
 
 def work_out(
-    op: Primitive, argument: str, given: Given | None, index: Index | None = None
+    op: Primitive | None, argument: str, given: Given | None, index: Index | None = None
 ) -> Worked | None:
-    """Work out an entry of the gradient of an argument: the largest, or the one at an index.
+    """Work out an entry of the gradient of an argument: the one at an index, else the largest.
 
-    None if the numbers are not known, all are 0, or there is no such entry.
+    None if the numbers are not known, or all are 0.
     """
-    if given is None or argument not in given.sent:
+    if op is None or given is None or argument not in given.sent:
         return None
     sent = given.sent[argument]
-    index = _largest(sent) if index is None else index
+    sizes = np.abs(sent)
     if index is None or not is_inside(index, sent.shape):
-        return None
+        if not 0 < sizes.max(initial=0) < np.inf:
+            return None
+        index = as_index(int(sizes.argmax()), sent.shape)
     for written in _ways(op, argument, given, index):
         value = _value(written[0])
-        if abs(value - sent[index]) <= TOLERANCE * np.abs(sent).max():
-            equations = tuple(_equations(op, written))
-            return Worked(index, equations, value, equations[0][0] == f"ḡ{_place(index)}")
+        if abs(value - sent[index]) <= TOLERANCE * sizes.max():
+            return Worked(index, tuple(_equations(op, written)), value)
     return None
 
 
 def offered(op: Primitive | None, argument: str, given: Given | None) -> list[Worked]:
     """Work out the entries that a page offers: all of a few, else the largest, first and last."""
-    if op is None or given is None or argument not in given.sent:
+    first = work_out(op, argument, given)
+    if first is None or given is None:
         return []
     shape = given.sent[argument].shape
-    largest = _largest(given.sent[argument])
-    if largest is None:
-        return []
-    ends = [as_index(0, shape), as_index(-1 + math.prod(shape), shape)]
-    indices = list(np.ndindex(shape)) if math.prod(shape) <= FEW else ends
-    found = [work_out(op, argument, given, index) for index in dict.fromkeys([largest, *indices])]
-    return [worked for worked in found if worked is not None]
-
-
-def _largest(array: np.ndarray) -> Index | None:
-    """The index of the first entry of largest size; None if all are 0 or one is not finite."""
-    sizes = np.abs(array)
-    known = 0 < sizes.max(initial=0) < np.inf
-    return as_index(int(sizes.argmax()), array.shape) if known else None
+    ends = [(0,) * len(shape), tuple(n - 1 for n in shape)]
+    indices = dict.fromkeys(np.ndindex(shape) if math.prod(shape) <= FEW else ends)
+    others = (work_out(op, argument, given, index) for index in indices if index != first.index)
+    return [first, *(one for one in others if one is not None)]
 
 
 def _ways(op: Primitive, argument: str, given: Given, index: Index) -> Iterator[Written]:
@@ -137,7 +131,7 @@ def _ways(op: Primitive, argument: str, given: Given, index: Index) -> Iterator[
         yield chain, None, reading
 
 
-def _tried(way: Callable[[], T]) -> T | None:
+def _tried(way: Callable[[], Any]) -> Any:
     """What a function returns; None if it does not apply, or needs a value that is not known."""
     try:
         with np.errstate(all="ignore"):
@@ -210,28 +204,25 @@ def _slopes(
 
     What a rule sends is linear in the gradient of the output, so ∂y/∂x is the derivative of that.
     """
-    argument_of, _, place = argument.partition("[")
+    made: dict[str, Tensor] = {}
 
     def tensor(name: str, value: Any) -> Any:
         if isinstance(value, tuple) and op.variadic and name == op.params[0]:
             return [tensor(f"{name}[{i}]", one) for i, one in enumerate(value)]
-        return (
-            Tensor(value, requires_grad=name == argument)
-            if isinstance(value, np.ndarray)
-            else value
-        )
+        if not isinstance(value, np.ndarray):
+            return value
+        made[name] = Tensor(value, requires_grad=name == argument)
+        return made[name]
 
     outer = state.get()
     state.set(State())
     try:
         arguments = [tensor(name, values[name]) for name in op.params]
-        x = arguments[op.places[argument_of]]
-        x = x[int(place[:-1])] if place else x
         result = op.call_with(call_path(op), arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         known = {i: y for i, y in enumerate(outputs) if y.requires_grad}
         ones = [Tensor(np.ones(y.shape), requires_grad=True) for y in known.values()]
-        (sent,) = grad(list(known.values()), [x], ones, create_graph=True)
+        sent = grad(list(known.values()), made[argument], ones, create_graph=True)
         slopes = grad(sent[index], ones, allow_unused=True)
     finally:
         state.set(outer)
