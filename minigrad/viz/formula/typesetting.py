@@ -14,7 +14,7 @@ import numpy as np
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.algebra import factors, is_scalar, summands
-from minigrad.viz.formula.definitions import Reading
+from minigrad.viz.formula.definitions import Reading, arrays_of
 from minigrad.viz.formula.signs import SIGNS
 from minigrad.viz.formula.terms import (
     Call,
@@ -28,7 +28,7 @@ from minigrad.viz.formula.terms import (
     same,
 )
 
-__all__ = ["Typesetter", "arrays_of"]
+__all__ = ["Typesetter"]
 
 RELATIONS = {
     operator.eq: "=", operator.ne: "≠", operator.lt: "<", operator.le: "≤", operator.gt: ">",
@@ -37,11 +37,6 @@ RELATIONS = {
 OPPOSITES = {operator.eq: operator.ne, operator.ne: operator.eq}
 NOT = (operator.not_, operator.invert, np.logical_not)
 LOGIC = (*RELATIONS, *NOT, operator.and_, operator.or_)
-
-
-def arrays_of(op: Primitive) -> set[str]:
-    """The names in a formula that stand for arrays."""
-    return {"g", "out", *op.params[: op.arrays], *op.residuals, *(f"g_{n}" for n in op.params)}
 
 
 class Typesetter:
