@@ -113,8 +113,8 @@ def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, An
             formula = formula_of(op, part.name, values)
             worked = offered(op, part.name, step.given) if left > 0 else []
             left -= 1
-            notes = step_notes(step, part, node, into[step.node])._asdict()
-            parts.append(_fields(part) | notes | {"formula": formula, "worked": worked})
+            answers = step_notes(step, part, into[step.node])
+            parts.append(_fields(part) | {"answers": answers, "formula": formula, "worked": worked})
         arguments = list(sources[step.node].items())
         yield _fields(step) | {"parts": parts, "arguments": arguments, "given": None}
 
