@@ -19,9 +19,7 @@ from minigrad.distributed.ring_attention import ring_attention
 from minigrad.distributed.saving import load_training, save_training
 from minigrad.distributed.tensor_parallel import (
     ColumnParallelLinear,
-    ParallelMultiHeadAttention,
     RowParallelLinear,
-    VocabularyParallelEmbedding,
     copy_to_parts,
     sum_of_parts,
     vocabulary_parallel_cross_entropy,
@@ -29,8 +27,8 @@ from minigrad.distributed.tensor_parallel import (
 from minigrad.distributed.zero_redundancy import ZeroRedundancyOptimizer
 
 __all__ = [
-    "ColumnParallelLinear", "Communicator", "ParallelMultiHeadAttention", "RowParallelLinear",
-    "VocabularyParallelEmbedding", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
+    "ColumnParallelLinear", "Communicator", "RowParallelLinear",
+    "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
     "all_to_all", "broadcast", "copy_to_parts", "load_training", "parallelize", "ppermute",
     "reduce_scatter", "ring_attention", "save_training", "sum_of_parts",
     "vocabulary_parallel_cross_entropy", "world",
