@@ -305,15 +305,7 @@ class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
             mask = copy_to_parts(mask, comm=self.comm)
         if mask is None or mask.ndim != 4 or mask.shape[1] == 1:
             return mask
-        heads = self.num_heads * self.comm.size
-        if mask.shape[1] != heads:
-            raise ValueError(
-                located(
-                    f"MultiHeadAttention: attn_mask has {mask.shape[1]} heads; 1 or {heads} "
-                    f"expected, those of all ranks"
-                )
-            )
-        start, end = share(heads, self.comm)
+        start, end = share(mask.shape[1], self.comm)
         return mask[:, start:end]
 
     def extra_repr(self) -> str:
