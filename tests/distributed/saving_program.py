@@ -118,6 +118,21 @@ elif MODE in ("resume", "whole"):
     else:
         raise AssertionError("another shape")
     assert all((array == before[name]).all() for name, array in weights(run).items())
+elif MODE == "grid":  # pairs of ranks share a model; every other rank has the same part of it
+    group = WORLD.split(RANK // 2)
+    minigrad.random.seed(0)
+    model = distributed.parallelize(nn.MultiHeadAttention(12, 6).double(), group)
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    x = minigrad.ones(1, 3, 12, dtype="float64") * np.arange(12)
+    if SIZE == 4:
+        (model(x, x, x) ** 2).mean().backward()
+        optimizer.step()
+        distributed.save_training(FOLDER, model=model, optimizer=optimizer)
+        minigrad.save({"output": model(x, x, x).detach()}, FOLDER.parent / f"grid{RANK}.npz")
+    else:
+        distributed.load_training(FOLDER, model=model, optimizer=optimizer)
+        expected = minigrad.load(FOLDER.parent / "grid3.npz")["output"].numpy()
+        np.testing.assert_allclose(model(x, x, x).numpy(), expected, rtol=1e-12)
 elif MODE == "kill":
     # Each run finds a whole save, and is killed before a certain step of writing the next one.
     victim, moment = int(sys.argv[3]), int(sys.argv[4])
