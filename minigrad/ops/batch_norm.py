@@ -122,13 +122,16 @@ def _batch_norm_pull(
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
         gs = (pulls[:, part], g_mean[part], g_var[part])
-        some = weight if weight is None else weight[part]
-        found = _gradients(gs, rows[:, part], some, mean[part], std[part], count)
+        scale = weight if weight is None else weight[part]
+        found = _gradients(gs, rows[:, part], scale, mean[part], std[part], count)
         grad_x[:, part], grad_weight[part], grad_bias[part] = found
 
     for_rows(shape[1], _block(x), 2 * x.size, work, inner=shape[2])
-    grads = (grad_x.reshape(x.shape), grad_weight, grad_bias)
-    return tuple(grad if need else None for grad, need in zip(grads, needed, strict=True))
+    return (
+        grad_x.reshape(x.shape) if needed[0] else None,
+        grad_weight if needed[1] else None,
+        grad_bias if needed[2] else None,
+    )
 
 
 def _gradients(

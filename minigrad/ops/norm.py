@@ -117,8 +117,9 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
     return centred
 
 
-def _subtract_mean(x: Any, mean: Any, rest: Any, part: slice) -> Any:
+def _subtract_mean(x: Any, means: list[Any], part: slice) -> Any:
     """The difference that `_centre` has computed for a part of the rows."""
+    mean, rest = means
     centred = x - mean[part]
     if rest[part].any():
         centred -= rest[part]
@@ -173,7 +174,7 @@ def _layer_norm_pull(
         if means is None:
             normal = rows[part] * rstds[part]
         else:
-            normal = _subtract_mean(rows[part], *means, part)
+            normal = _subtract_mean(rows[part], means, part)
             normal *= rstds[part]
         product = pull * normal
         sums.add(start, product, pull)
@@ -378,7 +379,7 @@ def _group_norm_pull(
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
         pull = widened(pulls[part])
-        centred = _subtract_mean(parts[part], *means, part)
+        centred = _subtract_mean(parts[part], means, part)
         products[part] = np.vecdot(pull, centred)[..., None] * rstds[part]
         sums[part] = row_sums(pull)
         if grad_x is None:
@@ -392,11 +393,11 @@ def _group_norm_pull(
         np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
 
     for_rows(len(parts), _block(size), 2 * parts.size, work, inner=parts.shape[2])
-    grads = [
+    grad_weight, grad_bias = (
         part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)
-    ]
-    return (None if grad_x is None else grad_x.reshape(x.shape)), *grads
+    )
+    return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias
 
 
 group_norm.defformula(
