@@ -1,6 +1,7 @@
 """Several machines: collectives as ops with rules, on MPI (``pip install mpi4py mpich``).
 
-Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules).
+Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules),
+`data_parallel` (the model on every rank, the data divided).
 """
 
 from minigrad.distributed.collectives import (
@@ -12,8 +13,13 @@ from minigrad.distributed.collectives import (
     reduce_scatter,
 )
 from minigrad.distributed.communicators import Communicator, world
+from minigrad.distributed.data_parallel import (
+    DistributedDataParallel,
+    DistributedSampler,
+    SyncBatchNorm,
+)
 
 __all__ = [
-    "Communicator", "all_gather", "all_reduce", "all_to_all", "broadcast", "ppermute",
-    "reduce_scatter", "world",
+    "Communicator", "DistributedDataParallel", "DistributedSampler", "SyncBatchNorm", "all_gather",
+    "all_reduce", "all_to_all", "broadcast", "ppermute", "reduce_scatter", "world",
 ]  # fmt: skip
