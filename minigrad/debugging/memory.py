@@ -13,8 +13,6 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.lines import Lines, lines_of_nodes
 
-__all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "nodes_behind", "readable"]
-
 
 @dataclass(frozen=True)
 class OpMemory:

@@ -1,7 +1,9 @@
 """Several machines: collectives as ops with rules, on MPI (``pip install mpi4py mpich``).
 
 Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules),
-`data_parallel` (the model on every rank, the data divided).
+`data_parallel` (the model on every rank, the data divided), `tensor_parallel` (layers divided among
+ranks), `parallelize` (a whole model), `ring_attention` (sequences divided by position),
+`zero_redundancy` (optimizer states), `saving`.
 """
 
 from minigrad.distributed.collectives import (
@@ -18,8 +20,25 @@ from minigrad.distributed.data_parallel import (
     DistributedSampler,
     SyncBatchNorm,
 )
+from minigrad.distributed.parallelize import parallelize
+from minigrad.distributed.ring_attention import ring_attention
+from minigrad.distributed.saving import load_training, save_training
+from minigrad.distributed.tensor_parallel import (
+    ColumnParallelLinear,
+    ParallelMultiHeadAttention,
+    RowParallelLinear,
+    VocabularyParallelEmbedding,
+    copy_to_parts,
+    sum_of_parts,
+    vocabulary_parallel_cross_entropy,
+)
+from minigrad.distributed.zero_redundancy import ZeroRedundancyOptimizer
 
 __all__ = [
-    "Communicator", "DistributedDataParallel", "DistributedSampler", "SyncBatchNorm", "all_gather",
-    "all_reduce", "all_to_all", "broadcast", "ppermute", "reduce_scatter", "world",
+    "ColumnParallelLinear", "Communicator", "DistributedDataParallel", "DistributedSampler",
+    "ParallelMultiHeadAttention", "RowParallelLinear", "SyncBatchNorm",
+    "VocabularyParallelEmbedding", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
+    "all_to_all", "broadcast", "copy_to_parts", "load_training", "parallelize", "ppermute",
+    "reduce_scatter", "ring_attention", "save_training", "sum_of_parts",
+    "vocabulary_parallel_cross_entropy", "world",
 ]  # fmt: skip

@@ -16,9 +16,10 @@ import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.autograd import grad
 from minigrad.viz import Graph
-from minigrad.viz.record import loops
-from minigrad.viz.record.fold import BLOCK, BUDGET
-from minigrad.viz.record.loops import wrap_loops
+from minigrad.viz.layout import skeleton
+from minigrad.viz.record import repeats
+from minigrad.viz.record.fold import BLOCK, BUDGET, residuals
+from minigrad.viz.record.repeats import wrap_repeats
 
 SIZE = 4
 
@@ -110,7 +111,7 @@ LOOPS: list[tuple[Callable[[], Tensor], list[str], int]] = [
 
 
 def found(graph: Graph) -> list[str]:
-    return [group.module for group in wrap_loops(graph, BLOCK).groups if group.name == "loop"]
+    return [group.module for group in wrap_repeats(graph).groups if group.name == "loop"]
 
 
 def contents(graph: Graph) -> tuple[object, ...]:
@@ -132,14 +133,14 @@ def test_opening_a_loop_shows_every_op_again(
     program: Callable[[], Tensor], names: list[str], boxes: int
 ) -> None:
     graph = viz.graph(program())
-    wrapped = wrap_loops(graph, BLOCK)
+    wrapped = wrap_repeats(graph)
     assert contents(wrapped) == contents(graph)
     assert contents(wrapped.collapse(100)) == contents(graph)
     assert graph.collapse(100) == graph  # a depth that is asked for means modules
 
 
 def test_the_first_and_the_last_step_are_at_hand() -> None:
-    wrapped = wrap_loops(viz.graph(lstm()), BLOCK)
+    wrapped = wrap_repeats(viz.graph(lstm()))
     assert [(group.name, group.module) for group in wrapped.groups][:3] == [
         ("loop", "18 ops ×50"),
         ("steps 2 … 49", "18 ops ×48"),
@@ -159,12 +160,37 @@ def test_the_tensors_of_all_steps_are_one_line() -> None:
     assert names == ["0]", "1…48]", "49]"]
 
 
+def test_the_tensors_of_all_steps_leave_at_one_port() -> None:
+    wrapped = wrap_repeats(viz.graph(lstm()))
+    outer, middle, *_ = wrapped.groups
+    layout = skeleton(wrapped)
+    assert layout.scopes[outer.id].rows[-1] == 3  # the outputs of the first, the others, the last
+    assert layout.scopes[middle.id].rows[-1] == 2  # h and c
+    found = [line.edges for line in layout.scopes[""].lines if len(line.edges) > 1]
+    assert len(max(found, key=len)) == 50  # x to all steps
+    (stack,) = (node.id for node in wrapped.nodes if node.label == "stack")
+    into = [
+        scope for scope in layout.scopes[""].lines if wrapped.edges[scope.edges[0]].target == stack
+    ]
+    assert sorted(len(line.edges) for line in into) == [1, 1, 48]
+
+
+def test_a_bias_that_all_steps_share_is_no_residual() -> None:
+    x, w, b = (weights(3) for _ in range(3))
+    for _ in range(10):
+        x = x + minigrad.tanh(x * w + b)
+    graph = viz.graph(x, b=b)
+    sources = {graph.edges[index].source for index in residuals(graph)}
+    labels = [node.label for node in graph.nodes if node.id in sources]
+    assert sorted(labels) == ["add"] * 9 + ["input 0"]
+
+
 def test_what_one_step_is_given_stands_in_that_step() -> None:
     x = weights(3)
     for step in range(30):
         x = minigrad.tanh(x) * Tensor(np.full(3, float(step)), requires_grad=True)
     graph = viz.graph(x)
-    homes = {node.label: node.group for node in wrap_loops(graph, BLOCK).nodes}
+    homes = {node.label: node.group for node in wrap_repeats(graph).nodes}
     assert homes["input 0"] is None  # what the loop begins with
     assert None not in [homes[f"input {step}"] for step in range(1, 31)]
     assert [node.label for node in graph.collapse().nodes][:2] == ["input 0", "tanh"]
@@ -190,7 +216,7 @@ def test_a_loop_within_a_module_and_modules_within_a_loop() -> None:
 
 def test_loops_in_loops() -> None:
     graph = viz.graph(nested())
-    wrapped = wrap_loops(graph, BLOCK)
+    wrapped = wrap_repeats(graph)
     kinds = Counter(group.module for group in wrapped.groups if group.name == "loop")
     assert kinds == {"52 ops ×30": 1, "multiply, tanh ×25": 30}
     assert len(graph.collapse().nodes) <= BUDGET
@@ -261,7 +287,7 @@ def test_any_program_that_repeats(body: list[tuple[str, int]], steps: int, befor
             run(op, at)
     # That each result is read makes a graph of all the ops.
     graph = viz.graph([one for one in registers if not one.is_leaf])
-    wrapped = wrap_loops(graph, BLOCK)
+    wrapped = wrap_repeats(graph)
     assert contents(wrapped.collapse(100)) == contents(graph)
     assert viz.Graph.from_json(wrapped.to_json()) == wrapped
     closed = wrapped.collapse(0)
@@ -272,7 +298,7 @@ def test_any_program_that_repeats(body: list[tuple[str, int]], steps: int, befor
 
 @given(diagrams())
 def test_any_graph_keeps_what_it_has(graph: Graph) -> None:
-    wrapped = wrap_loops(graph, 3)
+    wrapped = wrap_repeats(graph, (), 3)
     assert contents(wrapped) == contents(graph)
     held = {None}
     for group in wrapped.groups:  # a parent comes before its children
@@ -287,12 +313,12 @@ def test_any_graph_keeps_what_it_has(graph: Graph) -> None:
 def test_the_work_grows_with_the_graph(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a chain is, only a few stretches of it are looked at."""
     calls = Counter[str]()
-    regular = loops._Sequence._regular
+    regular = repeats._Sequence._regular
 
     def counted(*arguments: object) -> list[list[str]]:
         calls["regular"] += 1
         return regular(*arguments)
 
-    monkeypatch.setattr(loops._Sequence, "_regular", counted)
-    wrap_loops(viz.graph(chain(steps)), BLOCK)
+    monkeypatch.setattr(repeats._Sequence, "_regular", counted)
+    wrap_repeats(viz.graph(chain(steps)))
     assert calls["regular"] <= 600

@@ -7,8 +7,6 @@ those allow two sizes of type. Names that a user gave are escaped.
 from __future__ import annotations
 
 import html
-from collections import defaultdict
-from collections.abc import Mapping
 
 import graphviz
 
@@ -24,7 +22,7 @@ from minigrad.viz.drawing.labels import (
 )
 from minigrad.viz.drawing.style import LIGHT
 from minigrad.viz.record.fold import residuals
-from minigrad.viz.record.model import Diagram, Edge, Group, Kind, Node
+from minigrad.viz.record.model import Diagram, Group, Kind, Node
 
 __all__ = ["digraph"]
 
@@ -86,39 +84,23 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
     kinds = {node.kind for node in diagram.nodes}
     legend = " · ".join(text for kind, text in LEGEND.items() if kind in kinds)
     dot = graphviz.Digraph(graph_attr={**PAGE, "label": legend}, node_attr=BOX, edge_attr=ARROW)
-    beside = _beside(diagram, nodes)
-    rows = _operand_rows(diagram, beside)
-    _draw_boxes(dot, diagram, beside, rows)
+    _draw_boxes(dot, diagram)
     thick = residuals(diagram)
+    several = {edge.target for edge in diagram.edges if edge.slot}
     for index, edge in enumerate(diagram.edges):
         tail, head = nodes[edge.source], nodes[edge.target]
         style = dict(RESIDUAL if index in thick else STRAIGHT)
-        ends = [tail.id, head.id]
-        if tail.id in beside[head.id]:
-            # Graphviz puts a tail to the left of its head; to the right the arrow points back.
-            right = tail.id in beside[head.id][1::2]
-            name = {"taillabel" if right else "headlabel": f"<{_small(operand_name(edge))}>"}
-            told = head.label in COMMUTATIVE or tail.label.endswith(edge.name) or not edge.slot
-            style = {} if told else {**name, "labeldistance": "1.8"}
-            if right:
-                style["dir"] = "back"
-                ends.reverse()
-        else:
-            if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
-                dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
-                style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
-            if head.id in rows:
-                ends[1] += f":s{edge.slot}:n"
-        dot.edge(*ends, **style)
+        if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
+            dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
+            style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
+        told = head.label in COMMUTATIVE or tail.label.endswith(edge.name)
+        if head.id in several and head.kind == "op" and not told:
+            style |= {"headlabel": f"<{_small(operand_name(edge.name))}>", "labeldistance": "1.8"}
+        dot.edge(tail.id, head.id, **style)
     return dot
 
 
-def _draw_boxes(
-    dot: graphviz.Digraph,
-    diagram: Diagram,
-    beside: Mapping[str, list[str]],
-    rows: Mapping[str, list[Edge]],
-) -> None:
+def _draw_boxes(dot: graphviz.Digraph, diagram: Diagram) -> None:
     """Put every box into the cluster of its module, and the clusters into each other."""
     closed = {node.id for node in diagram.nodes}
     written = contents(diagram, diagram.nodes)
@@ -129,57 +111,20 @@ def _draw_boxes(
         style = _cluster(group, GROUNDS[(len(enclosing[group.id]) - 1) % len(GROUNDS)])
         bodies[group.id] = graphviz.Digraph(f"cluster_{group.id}", graph_attr=style)
     for node in diagram.nodes:
-        body = bodies[node.group]
-        body.node(node.id, **_box(node, written[node.id], rows.get(node.id, [])))
-        if sides := beside[node.id]:
-            with body.subgraph(graph_attr={"rank": "same"}) as row:
-                for name in (*sides[::2], node.id, *sides[1::2]):
-                    row.node(name)
+        bodies[node.group].node(node.id, **_box(node, written[node.id]))
     # The deepest first: each body is whole when it is put in place.
     for group in sorted(opened, key=lambda group: -len(enclosing[group.id])):
         bodies[group.parent].subgraph(bodies[group.id])
 
 
-def _beside(diagram: Diagram, nodes: Mapping[str, Node]) -> Mapping[str, list[str]]:
-    """For each op, the parameters that it alone reads: they stand at its left and right."""
-    readers: dict[str, list[str]] = defaultdict(list)
-    for edge in diagram.edges:
-        readers[edge.source].append(edge.target)
-    beside: dict[str, list[str]] = defaultdict(list)
-    for node in diagram.nodes:
-        if node.kind == "parameter" and len(readers[node.id]) == 1:
-            op = nodes[readers[node.id][0]]
-            if op.kind in ("op", "fused") and op.group == node.group:
-                beside[op.id].append(node.id)
-    return beside
-
-
-def _operand_rows(diagram: Diagram, beside: Mapping[str, list[str]]) -> dict[str, list[Edge]]:
-    """The operands that an op names, in a row: Graphviz keeps no other order of them."""
-    ordered = {n.id for n in diagram.nodes if n.kind == "op" and n.label not in COMMUTATIVE}
-    rows: dict[str, list[Edge]] = defaultdict(list)
-    for edge in diagram.edges:
-        if edge.target in ordered and edge.source not in beside[edge.target]:
-            rows[edge.target].append(edge)
-    return {op: edges for op, edges in rows.items() if any(edge.slot for edge in edges)}
-
-
-def _box(node: Node, written: Content, operands: list[Edge]) -> dict[str, str]:
-    """The look of a box, under a row of its operands."""
+def _box(node: Node, written: Content) -> dict[str, str]:
+    """The look of a box."""
     style = STYLES[node.kind] | ({} if node.recorded else UNRECORDED)
-    style = style | (FAILED if node.error else {})
     first, *rest = written.lines
     first = first._replace(text=f"{written.glyph} {first.text}".strip())
     label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
-    if operands:
-        cells = "".join(
-            f'<td port="s{edge.slot}">{_small(f" {operand_name(edge)} ")}</td>' for edge in operands
-        )
-        label = f'<td colspan="{len(operands)}">{label}</td>'
-        label = f"{TABLE}<tr>{cells}</tr><tr>{label}</tr></table>"
-        style = {**style, "margin": "0.08,0"}
     tooltip = _plain(f"{node.kind} {node.label} {shape_text(node.shape)} {node.dtype}")
-    return {**style, "label": f"<{label}>", "tooltip": tooltip}
+    return style | (FAILED if node.error else {}) | {"label": f"<{label}>", "tooltip": tooltip}
 
 
 def _cluster(group: Group, ground: str) -> dict[str, str]:

@@ -83,6 +83,7 @@ def explore(
     backward: bool = True,
     timed: bool = False,
     depth: int | None = None,
+    values: Sequence[str] = (),
     **named: Any,
 ) -> Page:
     """Write a page on which to explore a compute graph and step through its backward pass.
@@ -98,6 +99,7 @@ def explore(
         backward: Whether to run a backward pass.
         timed: Whether to take the time of each op of a module; see `trace`.
         depth: How many levels of modules are open at first; None for about 40 boxes.
+        values: Modules and boxes whose values are shown as a whole, however large; see `trace`.
         **named: For a module, keyword arguments of its call. For tensors, names of leaves.
 
     Returns:
@@ -105,7 +107,7 @@ def explore(
 
     Raises:
         TypeError: `target` is none of these, or the arguments do not fit it.
-        ValueError: `depth` is negative.
+        ValueError: `depth` is negative, or a name of `values` is unknown.
 
     Example:
         >>> from minigrad import nn, randn, viz
@@ -114,8 +116,11 @@ def explore(
         >>> page.path.name
         'Sequential.html'
     """
-    if isinstance(target, Trace | Diagram) and (inputs or named):
-        raise TypeError("explore: a Graph or a Trace has run already; it takes no inputs")
+    if isinstance(target, Trace | Diagram) and (inputs or named or values):
+        raise TypeError(
+            "explore: a Graph or a Trace has run already; it takes no inputs, and what is computed "
+            "within viz.trace(values=[...]) shows its values"
+        )
     if timed and not isinstance(target, Module):
         raise TypeError(
             "explore: only a module is run here, and can be timed; what is computed within "
@@ -126,9 +131,9 @@ def explore(
     title, start = "Compute graph", ""
     if isinstance(target, Module):
         title = type(target).__name__
-        target, start = _run(target, inputs, named, backward, timed)
+        target, start = _run(target, inputs, named, backward, trace(timed=timed, values=values))
     elif not isinstance(target, Diagram):
-        target, start = _computed(target, inputs, named, backward)
+        target, start = _computed(target, inputs, named, backward, trace(values=values))
     text = write_page(target, depth, title, start)
     if path is None:
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
@@ -138,10 +143,9 @@ def explore(
 
 
 def _run(
-    module: Module, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, timed: bool
+    module: Module, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace
 ) -> tuple[Graph, str]:
     """Run a module and, if asked, its backward pass, and watch both."""
-    traced = trace(timed=timed)
     call, given = with_inputs("explore", module, inputs, named, _anew)
     for value, name in given:
         traced.name(value, name)
@@ -160,15 +164,12 @@ def _anew(value: Any) -> Any:
 
 
 def _computed(
-    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool
+    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace
 ) -> tuple[Graph, str]:
     """The graph of tensors that are there already, and a backward pass through it."""
     if inputs:
         raise TypeError("explore: tensors have run already; to name leaves write w=w")
-    drawing = graph(target, **named)
-    if not backward:
-        return drawing, NOT_ASKED
-    traced = trace()
+    graph(target, **named)  # refuses what is no tensor or leaf
     for name, tensor in named.items():
         traced.name(tensor, name)
     with traced:

@@ -11,7 +11,6 @@ import html
 import math
 import re
 from collections import defaultdict
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
@@ -19,16 +18,16 @@ from minigrad.viz.drawing.colour_scale import diverging, sequential
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
-from minigrad.viz.page.payload import payload
-from minigrad.viz.record.fold import closed_boxes, residuals, view
+from minigrad.viz.page.payload import born, payload
+from minigrad.viz.record.fold import close, closed_boxes, residuals, view
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Summary
 
 __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
-    "data", "player", "pack", "elements", "draw", "visible", "gradients", "step", "box",
-    "heatmap", "camera", "address", "search", "listen", "explore",
+    "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
+    "step", "box", "heatmap", "camera", "address", "search", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
@@ -62,7 +61,12 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
         "title": _text(title),
         "style": colours() + STYLE + static("mathml.css") + static("explore.css"),
         "facts": _text(_facts(graph)),
-        "picture": still(draw(diagram, closed).replace(f"<style>{STYLE}</style>", "")),
+        "born": "".join(
+            f'<button class="born" data-id="{_text(node.id)}">⬣ {node.born} born in '
+            f"{_text(node.label)}: go there</button>"
+            for node in born(diagram)[:1]
+        ),
+        "picture": still(draw(close(diagram, closed)).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),
         "table": still(_table(graph)),
         "data": payload(
@@ -70,7 +74,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
             closed,
             residuals=sorted(residuals(diagram)),
             start=start,
-            heatmaps=[asdict(heatmap) for heatmap in diagram.heatmaps],
+            heatmaps=diagram.heatmaps,
             scales=_scales(),
         ),
         "script": _script(),
@@ -114,11 +118,22 @@ def _facts(graph: Diagram) -> str:
     ops = sum(node.kind == "op" and not node.error for node in graph.nodes)
     size = sum(math.prod(node.shape) for node in graph.nodes if node.kind == "parameter")
     parts = [
+        *_numbers(graph),
         _count(ops, "op"),
         _count(size, "parameter value") if size else "",
         _count(len(graph.steps), "backward step") if graph.steps else "no backward pass",
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _numbers(graph: Diagram) -> list[str]:
+    """The loss, or what else comes out as one number."""
+    scalars = [
+        f"{node.label} = {node.value.entries().item():.7g}"
+        for node in graph.nodes
+        if node.kind == "output" and node.value is not None and math.prod(node.shape) == 1
+    ]
+    return [text for text in scalars if "loss" in text] or scalars
 
 
 def _count(count: int, word: str) -> str:

@@ -8,19 +8,22 @@ import math
 import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
 from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
 from minigrad.viz.explanation.missing_gradients import missing_gradients
-from minigrad.viz.explanation.report import formula_of
+from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.steps import Summary
 
-__all__ = ["payload"]
+__all__ = ["born", "payload"]
 
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
@@ -54,16 +57,36 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "groups": list(map(about, diagram.groups)),
         "edges": list(map(_read, diagram.edges)),
         "steps": list(_steps(diagram, boxes)),
-        "skeleton": asdict(layout),
+        "skeleton": layout,
         "closed": sorted(closed),
+        "born": [{"id": node.id, "what": node.born} for node in born(diagram)],
     }
     return _compressed(data | more)
+
+
+def born(diagram: Diagram) -> list[Node]:
+    """The boxes where a NaN or an infinity came into the forward pass, the first one first."""
+    fused = {group.id: group.op for group in diagram.groups if group.op is not None}
+    found: dict[str, Node] = {}
+    for node in diagram.nodes:
+        op = fused.get(node.group or "")
+        if op is not None and op.born and not node.born:
+            found.setdefault(op.id, op)
+        elif node.born:
+            found[node.id] = node
+        elif node.kind in ("input", "parameter", "buffer") and node.value and node.value.nans:
+            found[node.id] = replace(node, born="NaN")
+    return list(found.values())
 
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
     unread = ("primitive", "seconds", "flops", "output", "op")
-    return {name: value for name, value in asdict(record).items() if name not in unread}
+    return {name: value for name, value in _fields(record).items() if name not in unread}
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
 def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
@@ -75,28 +98,54 @@ def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, An
     for step in diagram.steps:
         node, parts = nodes.get(step.node), []
         for part in step.parts:
-            formula = formula_of((node or boxes[step.node]).primitive, part.name)
+            values = step.given.values if step.given is not None else {}
+            formula = formula_of((node or boxes[step.node]).primitive, part.name, values)
             notes = step_notes(step, part, node, into[step.node])._asdict()
-            written = None if formula is None else asdict(formula)
-            parts.append(asdict(part) | notes | {"formula": written})
-        yield asdict(step) | {"parts": parts}
+            parts.append(_fields(part) | notes | {"formula": formula})
+        yield _fields(step) | {"parts": parts, "given": None}
 
 
 def _compressed(data: Any) -> str:
     """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left."""
-    text = json.dumps(_rounded(data), separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(_plain(data), separators=(",", ":"), ensure_ascii=False)
     return base64.b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
 
 
-def _rounded(value: Any) -> Any:
-    """Write numbers with seven digits: float32 has no more. What is not finite is null."""
+def _plain(value: Any) -> Any:
+    """Data as JSON has it: records as objects, numbers with seven digits: float32 has no more.
+
+    What is not finite is null.
+    """
+    if isinstance(value, Summary):
+        unread = ("data", "dtype")
+        held = {name: one for name, one in _fields(value).items() if name not in unread}
+        return _plain(held | {"values": _entries(value)})
+    if is_dataclass(value):
+        value = _fields(value)
     if isinstance(value, Mapping):
-        return {name: _rounded(one) for name, one in value.items()}
+        return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(one) for one in value]
+        return [_plain(one) for one in value]
     if not isinstance(value, float):
         return value
     if not math.isfinite(value):
         return None
     short = float(f"{value:.7g}")
     return int(short) if short.is_integer() and abs(short) < 1e6 else short
+
+
+def _entries(summary: Summary) -> tuple[float, ...] | str | None:
+    """The elements that are known: as numbers if they are few or integers, or as text.
+
+    The text is an exponent, a space, and in base64 each element over two to this power in float16:
+    three digits, which is what the page shows.
+    """
+    entries = summary.entries()
+    if not entries.size:
+        return None
+    if summary.values is not None or entries.dtype.kind != "f":
+        return tuple(entries.astype(np.float64 if entries.dtype.kind == "f" else int).tolist())
+    finite = np.abs(entries[np.isfinite(entries)], dtype=np.float64)
+    exponent = math.frexp(finite.max(initial=0.0))[1] - 15
+    half = np.ldexp(entries.astype(np.float64), -exponent).astype("<f2")
+    return f"{exponent} {base64.b64encode(half.tobytes()).decode('ascii')}"

@@ -72,7 +72,7 @@ def assemble(
         sources[entry] = sources[entry.result or entry.decomposition[-1]]
     for label, entry in outputs:
         tensor = (entry.box.shape, entry.box.dtype)
-        nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor))
+        nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor, value=entry.box.value))
         edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor))
     return Graph(tuple(nodes), tuple(edges), tuple(groups), dtype), ids
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 from minigrad.viz.drawing.labels import shape_text
-from minigrad.viz.record.loops import wrap_loops
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
-    "BLOCK", "BUDGET", "closed_boxes", "collapse", "is_repeat", "residuals", "view", "wrap_repeats",
+    "BLOCK", "BUDGET", "close", "closed_boxes", "collapse", "residuals", "view",
 ]  # fmt: skip
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
@@ -29,22 +29,23 @@ BUDGET = 40
 BLOCK = 20
 """The most boxes for a module of a few layers."""
 
-FEWEST = 2
-"""The fewest repetitions that get a group of their own."""
-
 LISTED = 4
 """A closed module lists up to this many parameters; of more it gives the number of values."""
 
 
 def collapse(
-    diagram: AnyDiagram, depth: int | None = None, also: Choice = (), hide: Choice = ()
+    diagram: AnyDiagram,
+    depth: int | None = None,
+    also: Choice = (),
+    hide: Choice = (),
+    room: int | None = None,
 ) -> AnyDiagram:
     """Replace each module that is closed (see `view`) by one box, and leave out what is hidden.
 
     The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
     groups of the result are the open and the closed ones.
     """
-    return _close(*view(hidden(diagram, hide), depth, also))
+    return close(*view(hidden(diagram, hide), depth, also, room))
 
 
 def view(
@@ -82,14 +83,14 @@ def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyD
         if _boxes(diagram, closed) <= room:
             return diagram, closed
 
-    diagram = wrap_repeats(diagram, chosen)
-    if (folded := wrap_loops(diagram, BLOCK)) is not diagram:
-        diagram, room = folded, given or BUDGET
-        enclosing = diagram.enclosing()
-        chosen = {outer.id for group in chosen for outer in enclosing[group]}
+    diagram = wrap_repeats(diagram, chosen, BLOCK)
     added = {group.id for group in diagram.groups} - set(levels)
+    enclosing = diagram.enclosing()
+    chosen = {outer.id for group in chosen for outer in enclosing[group]}
     levels = _levels(diagram)
     repeats = {group.id for group in diagram.groups if is_repeat(group)}
+    if added - repeats:  # the first step of a loop is an example
+        room = given or BUDGET
     shut = (decompositions | repeats | {group for group in single if levels[group]}) - chosen
     closed = shut | added | {group for group, level in levels.items() if level > 0}
     closed -= chosen
@@ -160,8 +161,10 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
     }
 
 
-def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
+def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
+    """Replace each of these groups by one box."""
     outermost, boxes = _outermost(diagram, closed), closed_boxes(diagram)
+    homes, enclosing = {node.id: node.group for node in diagram.nodes}, diagram.enclosing()
     nodes: dict[str, Node] = {}
     place: dict[str, str] = {}  # node -> the box that shows it
     for node in reversed(diagram.nodes):  # a box stands where its last op stood
@@ -169,48 +172,27 @@ def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         box = node if outer is None else boxes[outer.id]
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
-    edges: dict[tuple[object, str, int | None, str], Edge] = {}  # equal ones into a module merge
-    positions = _positions(diagram, outermost)
-    for edge in diagram.edges:
+    together = bundles(diagram)
+    edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
+    for index, edge in enumerate(diagram.edges):
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
-        moved, tensor = edge, positions.get(edge.source, edge.source)
+        moved, tensor, outer = edge, edge.source, outermost[homes[edge.source]]
         if source != edge.source:
             moved = replace(moved, source=source, output=edge.output or edge.source)
+        if (bundle := together.get(index)) and outer and outer in enclosing[bundle.group]:
+            tensor, first = bundle.tensor, diagram.edges[bundle.first]
+            moved = replace(moved, name=bundle.name, slot=first.slot)
         if target != edge.target:
             moved = replace(moved, target=target, slot=None, name="")
-        slot, name = moved.slot, moved.name
-        if tensor != edge.source and "[" in name:  # of one op's many operands, those of all steps
-            slot, name = None, name.partition("[")[0]
-            if (tensor, target, slot, name) in edges:
-                before = edges[tensor, target, slot, name]
-                names = before.name.partition("…")[0].rstrip("]"), edge.name.rpartition("[")[2]
-                edges[tensor, target, slot, name] = replace(before, name="…".join(names))
-        edges.setdefault((tensor, target, slot, name), moved)
+        edges.setdefault((tensor, target, moved.slot, moved.name), moved)
     return replace(
         diagram,
         nodes=tuple(reversed(nodes.values())),
         edges=tuple(edges.values()),
         groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
-
-
-def _positions(
-    diagram: Diagram, outermost: Mapping[str | None, Group | None]
-) -> dict[str, tuple[str, int]]:
-    """For each box in a closed group of repetitions: the group, and its place in its repetition."""
-    enclosing = diagram.enclosing()
-    counts: dict[str, int] = defaultdict(int)
-    found = {}
-    for node in diagram.nodes:
-        outer = outermost[node.group]
-        if outer is not None and is_repeat(outer):
-            around = enclosing[node.group]
-            step = around[around.index(outer) - 1].id if around[0] is not outer else node.id
-            found[node.id] = outer.id, counts[step]
-            counts[step] += 1
-    return found
 
 
 def _box(
@@ -237,7 +219,7 @@ def _box(
     return Node(
         group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
         seconds=sum(node.seconds or 0 for node in timed) if timed else None,
-        flops=sum(node.flops for node in timed),
+        flops=sum(node.flops for node in timed), value=last.value,
     )  # fmt: skip
 
 
@@ -246,7 +228,8 @@ def residuals(diagram: Diagram) -> set[int]:
 
     Returns:
         The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
-        another operand of that ``add``.
+        another operand of that ``add``. What is given and added elsewhere too is a bias instead,
+        such as one that all steps of a loop share.
     """
     edges = diagram.edges
     into: dict[str, list[int]] = defaultdict(list)
@@ -260,123 +243,13 @@ def residuals(diagram: Diagram) -> set[int]:
         above[node.id] = 0
         for source in (edges[index].source for index in into[node.id]):
             above[node.id] |= above[source] | bit.get(source, 0)
-    return {
-        index
-        for add in adds
-        for index in into[add]
-        if any(above[edges[other].source] & bit[edges[index].source] for other in into[add])
-    }
-
-
-# Repeated modules in a row, such as the layers of an encoder -------------------------------------
-
-
-def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = ()) -> AnyDiagram:
-    """Put a group around each run of calls that repeat the call before them.
-
-    A call repeats the one before if it reads its result and has the same class, ops, shapes,
-    connections and parameters in the same places. The first call of all stays outside, as an
-    example, and so do those in `apart`. The name of the group says how many calls it has, and
-    whether they share parameters.
-    """
-    parts = _Parts(diagram)
-    wrapped: dict[str, Group] = {}  # the first of a run -> the group around the run
-    parents: dict[str, str] = {}
-    for run in parts.runs(apart):
-        outer = _around(run)
-        wrapped[run[0].id] = outer
-        parents |= {group.id: outer.id for group in run}
-    groups: list[Group] = []
-    for group in diagram.groups:
-        if group.id in wrapped:
-            groups.append(wrapped[group.id])
-        groups.append(replace(group, parent=parents.get(group.id, group.parent)))
-    return replace(diagram, groups=tuple(groups))
-
-
-def is_repeat(group: Group) -> bool:
-    """Whether a group is one that `wrap_repeats` made."""
-    return "…" in group.id
-
-
-def _around(run: Sequence[Group]) -> Group:
-    first, last = run[0], run[-1]
-    own = len({group.path for group in run}) == len(run)
-    calls = f"{first.name}, calls {first.call} … {last.call}"
-    name = f"{first.name} … {last.name}" if own else calls
-    sizes = [group.size for group in (run if own else run[:1])]
-    size = None if None in sizes else sum(filter(None, sizes))
-    kind = f"{first.module} ×{len(run)}" + ("" if own else " with the same parameters")
-    path = first.path.removesuffix(first.name).removesuffix(".")
-    return Group(f"{first.id}…{last.id}", name, path, kind, first.parent, size)
-
-
-class _Parts:
-    """The contents of each group."""
-
-    def __init__(self, diagram: Diagram) -> None:
-        self.groups = {group.id: group for group in diagram.groups}
-        self.enclosing = diagram.enclosing()
-        self.inside: dict[str, list[Node]] = defaultdict(list)
-        self.edges: dict[str, list[Edge]] = defaultdict(list)  # by the groups around their target
-        self.steps: dict[str | None, dict[str, None]] = defaultdict(dict)
-        home = {node.id: self.enclosing[node.group] for node in diagram.nodes}
-        for node in diagram.nodes:
-            path = [node.id, *(group.id for group in home[node.id])]
-            for group in path[1:]:
-                self.inside[group].append(node)
-            if node.kind in ("op", "fused"):  # in the order of their first ops
-                for item, outer in zip(path, [*path[1:], None], strict=True):
-                    self.steps[outer][item] = None
-        for edge in diagram.edges:
-            for around in home[edge.target]:
-                self.edges[around.id].append(edge)
-
-    def runs(self, apart: Collection[str]) -> Iterator[list[Group]]:
-        """Consecutive calls that repeat the one before the first of them."""
-        for steps in self.steps.values():
-            run: list[Group] = []
-            for before, item in zip([None, *steps], [*steps, None], strict=True):
-                if before and item and item not in apart and self._repeats(before, item):
-                    run.append(self.groups[item])
-                    continue
-                if len(run) >= FEWEST:
-                    yield run
-                run = []
-
-    def _repeats(self, before: str, item: str) -> bool:
-        """Whether a call does the same as the call before it, with its result."""
-        one, two = self.groups.get(before), self.groups.get(item)
-        if one is None or two is None or one.op or two.op or one.module != two.module:
-            return False
-        made = {node.id for node in self.inside[before]}
-        return (
-            any(edge.source in made for edge in self.edges[item])
-            and len(self.inside[before]) == len(self.inside[item])
-            and self._signature(one) == self._signature(two)
-        )
-
-    def _signature(self, group: Group) -> Hashable:
-        """The contents of a group, without its own name and names from outside."""
-        prefix, depth = f"{group.path}.", len(self.enclosing[group.id])
-        boxes: dict[str, tuple[Hashable, ...]] = {}
-        for node in self.inside[group.id]:
-            within = self.enclosing[node.group][:-depth]
-            place = tuple((outer.name, outer.module) for outer in within)
-            label = node.label.removeprefix(prefix)
-            boxes[node.id] = (
-                label, node.kind, node.shape, node.dtype, node.notes, node.recorded, place
-            )  # fmt: skip
-        ops = [node.id for node in self.inside[group.id] if node.kind in ("op", "fused")]
-        names: dict[str, Hashable] = {box: boxes[box][0] for box in boxes}  # parameters by name
-        names |= {box: position for position, box in enumerate(ops)}
-        outside: dict[str, int] = {}
-        edges = []
-        for edge in self.edges[group.id]:
-            source = names.get(edge.source)
-            if source is None:
-                source = ("outside", outside.setdefault(edge.source, len(outside)))
-            target = names[edge.target]
-            edges.append((source, target, edge.slot, edge.name, edge.shape, edge.dtype))
-        owned = frozenset(boxes[box] for box in boxes.keys() - set(ops))
-        return tuple(boxes[box] for box in ops), owned, frozenset(edges), len(edges)
+    found: set[int] = set()
+    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
+    biases: set[str] = set()
+    for index in (index for add in adds for index in into[add]):
+        source, others = edges[index].source, into[edges[index].target]
+        if any(above[edges[other].source] & bit[source] for other in others):
+            found.add(index)
+        elif source in leaves:
+            biases.add(source)
+    return {index for index in found if edges[index].source not in biases}

@@ -23,6 +23,9 @@ Kind = Literal["op", "fused", "parameter", "buffer", "input", "constant", "outpu
 FORMAT = 2
 """Changes when old JSON can no longer be read."""
 
+UNWRITTEN = ("primitive", "given")
+"""Fields that are not written to JSON: objects of this process."""
+
 UNKNOWN = ": unknown"
 """Ends a note on an argument that the engine does not keep."""
 
@@ -70,6 +73,9 @@ class Node:
         recorded: False for an op that is not in the graph, such as one under ``no_grad``, and for
             a frozen parameter.
         saved: What an op keeps for its backward step; empty once that has run: see `freed`.
+        value: Its tensor in numbers, in a trace; of an op with several outputs the first. None if
+            it is not known.
+        born: ``"NaN"`` or ``"inf"`` if the op made the first: its output has it, its inputs do not.
         error: The message of the error that ended the forward pass in this op.
         seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
         flops: Its floating-point operations, in a timed trace; two for each multiplication.
@@ -94,6 +100,8 @@ class Node:
     line: str = ""
     recorded: bool = True
     saved: tuple[Saved, ...] = ()
+    value: Summary | None = field(default=None, repr=False)
+    born: str = ""
     error: str = ""
     seconds: float | None = None
     flops: int = 0
@@ -210,7 +218,7 @@ class Diagram:
             >>> viz.Graph.from_json(drawing.to_json()) == drawing
             True
         """
-        plain = asdict(self, dict_factory=_without_ops)
+        plain = asdict(self, dict_factory=_plain)
         return json.dumps({"format": FORMAT, **plain}, indent=1) + "\n"
 
     @classmethod
@@ -243,14 +251,14 @@ class Diagram:
         return found
 
 
-def _without_ops(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {name: value for name, value in fields if name != "primitive"}
+def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in fields if name not in UNWRITTEN}
 
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     """The types of the fields that are written to JSON."""
-    return {name: hint for name, hint in get_type_hints(kind).items() if name != "primitive"}
+    return {name: hint for name, hint in get_type_hints(kind).items() if name not in UNWRITTEN}
 
 
 def _read(kind: Any, value: Any) -> Any:

@@ -5,17 +5,35 @@ A plan of a pass has the same steps as a pass that ran, without numbers.
 
 from __future__ import annotations
 
+import math
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import nan
+from typing import Any
 
 import numpy as np
 
-__all__ = ["Part", "Step", "Summary", "norm", "number_arrivals", "summary"]
+__all__ = [
+    "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals", "shorten",
+    "summary", "value_of",
+]  # fmt: skip
 
 IN_FULL = 64
-"""The most elements of an array of which all values are kept."""
+"""The most elements of a gradient of which all are kept."""
+
+VALUE_IN_FULL = 4096
+"""The most elements of a value of the forward pass of which all are kept, unless asked for."""
+
+ROOM = 60_000
+"""The most elements of all values of a graph together; the largest arrays give way."""
+
+FEW = 8
+"""How many elements are kept of a larger one."""
+
+BINS = 24
+"""Of its histogram."""
 
 MARGIN = 16.0
 """A norm up to this many times its estimated error counts as zero: the estimate is rough."""
@@ -32,9 +50,12 @@ class Summary:
         low: The smallest finite element, 0 if there is none.
         high: The largest.
         mean: The mean of the finite elements.
+        deviation: Their standard deviation.
         nans: How many elements are NaN.
         infs: How many are infinite.
-        values: All elements in order, if there are at most 64 and all are finite; None otherwise.
+        histogram: Of a large value of the forward pass, how many finite elements lie in each of 24
+            equal parts of the range; empty otherwise.
+        data: The elements that are kept, in order, as bytes in base64.
         cancelled: Whether it is zero up to rounding: its terms cancel, and only rounding is left.
 
     Example:
@@ -50,10 +71,51 @@ class Summary:
     low: float = nan
     high: float = nan
     mean: float = nan
+    deviation: float = nan
     nans: int = 0
     infs: int = 0
-    values: tuple[float, ...] | None = None
+    histogram: tuple[int, ...] = ()
+    data: str = field(default="", repr=False)
     cancelled: bool = False
+
+    def entries(self) -> np.ndarray:
+        """The elements that are kept, the first ones of the array, as a flat array."""
+        return np.frombuffer(b64decode(self.data), self.dtype)
+
+    def whole(self) -> bool:
+        """Whether all elements are kept."""
+        return self.entries().size == math.prod(self.shape)
+
+    def array(self) -> np.ndarray:
+        """The whole array.
+
+        Returns:
+            An array of its shape and dtype.
+
+        Raises:
+            RuntimeError: Only a part is kept.
+
+        Example:
+            >>> from minigrad import nn, ones, viz
+            >>> with viz.trace() as traced:
+            ...     y = nn.ReLU()(ones(2, 2) * -3.0)
+            >>> [op.value.array().tolist() for op in traced.graph().nodes if op.label == "multiply"]
+            [[[-3.0, -3.0], [-3.0, -3.0]]]
+        """
+        if not self.whole():
+            size = math.prod(self.shape)
+            raise RuntimeError(
+                f"array: of the {size:,} elements only a part was kept; name the box, or the "
+                "module around it, in viz.trace(values=[...]) or viz.explore(values=[...])"
+            )
+        return self.entries().reshape(self.shape)
+
+    @property
+    def values(self) -> tuple[float, ...] | None:
+        """All elements in order, if there are at most 64 and all are finite; None otherwise."""
+        if math.prod(self.shape) > IN_FULL or self.nans or self.infs or not self.whole():
+            return None
+        return tuple(self.entries().astype(np.float64).tolist())
 
     def remarks(self) -> list[str]:
         """What the norm does not tell, such as ``["2 NaN", "1 inf"]``."""
@@ -71,11 +133,48 @@ def summary(array: np.ndarray, error: float = 0.0) -> Summary:
     known = finite if finite.size else np.zeros(1)
     return Summary(
         array.shape, array.dtype.name, size,
-        float(known.min()), float(known.max()), float(known.mean()),
-        nans, exact.size - finite.size - nans,
-        tuple(exact.ravel().tolist()) if whole and exact.size <= IN_FULL else None,
+        float(known.min()), float(known.max()), float(known.mean()), float(known.std()),
+        nans, exact.size - finite.size - nans, (),
+        _encoded(array) if array.size <= IN_FULL else "",
         whole and 0 < size <= MARGIN * error < np.inf,
     )  # fmt: skip
+
+
+def value_of(array: np.ndarray, whole: bool | None = None) -> Summary:
+    """Summarize a value of the forward pass, with all elements or a histogram.
+
+    `whole` says which; by default arrays of up to 4,096 elements are kept as a whole.
+    """
+    with np.errstate(all="ignore"):
+        found = summary(array)
+        if array.size <= IN_FULL:
+            return found
+        if array.size <= VALUE_IN_FULL if whole is None else whole:
+            return replace(found, data=_encoded(array))
+        finite = array[np.isfinite(array)].astype(np.float64)
+        places = (finite - found.low) / ((found.high - found.low) or 1.0) * BINS
+    counts = np.bincount(np.clip(np.nan_to_num(places), 0, BINS - 1).astype(int), minlength=BINS)
+    return replace(found, data=_encoded(array.flat[:FEW]), histogram=tuple(counts.tolist()))
+
+
+def _encoded(array: np.ndarray) -> str:
+    return b64encode(np.asarray(array).tobytes()).decode("ascii")
+
+
+def shorten(value: Summary) -> Summary:
+    """Leave a histogram and a few elements of a value."""
+    return value_of(value.array(), whole=False)
+
+
+def largest_in_full(values: Iterable[Summary]) -> int:
+    """The size up to which values are kept, so that all together are not too large."""
+    room, largest = ROOM, IN_FULL
+    for size, count in sorted(Counter(math.prod(value.shape) for value in values).items()):
+        room -= size * count
+        if room < 0:
+            break
+        largest = max(size, IN_FULL)
+    return largest
 
 
 def norm(array: np.ndarray) -> float:
@@ -122,6 +221,22 @@ class Part:
     total: Summary | None = None
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Given:
+    """What a rule could read when it ran, and what it sent: copies, for later changes to leave.
+
+    Attributes:
+        values: By name: the arguments, their shapes, ``out``, what else was saved, and ``g``.
+        sent: What each argument was sent, by the name of the argument.
+    """
+
+    values: dict[str, Any]
+    sent: dict[str, np.ndarray]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Given:
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One rule that ran: from the cotangent of the output to those of the arguments.
@@ -131,6 +246,7 @@ class Step:
         op: The name of the op.
         cotangent: The full gradient of the op's output.
         parts: What is sent to each argument.
+        given: What the rule read; None in a plan, for large arrays, and in a graph from JSON.
 
     Example:
         >>> from minigrad import tensor, viz
@@ -145,6 +261,7 @@ class Step:
     op: str
     cotangent: Summary
     parts: tuple[Part, ...]
+    given: Given | None = field(default=None, compare=False, repr=False)
 
 
 def number_arrivals(steps: Iterable[Step]) -> tuple[Step, ...]:

@@ -6,10 +6,10 @@ failed, the decompositions of fused ops, and the steps of the backward pass.
 
 from __future__ import annotations
 
+import math
 from collections import ChainMap
-from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import replace
-from math import hypot
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.flops import count_flops
 from minigrad.debugging.lines import user_line
@@ -38,9 +38,20 @@ from minigrad.viz.record.finished import (
     recorded_node,
     saved_by,
 )
+from minigrad.viz.record.given import given_to
 from minigrad.viz.record.model import Kind
+from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.rerun import difference, errors_sent, fastest, precision, unrecorded
-from minigrad.viz.record.steps import Part, Step, Summary, norm, number_arrivals, summary
+from minigrad.viz.record.steps import (
+    Part,
+    Step,
+    largest_in_full,
+    norm,
+    number_arrivals,
+    shorten,
+    summary,
+    value_of,
+)
 
 __all__ = ["Trace", "trace"]
 
@@ -57,16 +68,18 @@ class Trace(Observer):
         [('input', 'x'), ('constant', 'b'), ('op', 'multiply'), ('output', 'output')]
     """
 
-    def __init__(self, heatmap: int = 32, timed: bool = False) -> None:
+    def __init__(self, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ()) -> None:
         self._weights, self._timed = Weights(heatmap), timed
+        self._asked = tuple(values)
+        self._whole: dict[Entry, np.ndarray] = {}  # every array, where some are asked for
         self._entries: list[Entry] = []
         self._made: MutableMapping[Any, Entry] = {}  # by node, or by the id of what has none
         self._memory: MutableMapping[int, Entry] = {}  # by the id of the array that owns the memory
         self._held: list[Any] = []  # keeps every key alive, so that no other object gets its id
         self._names: dict[Hashable, str] = {}
-        self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
+        self._ran: dict[Node, tuple[Primitive, Sequence[Any], Any]] = {}
         # The steps of each pass, and the parts of each, with the entries that they belong to.
-        self._passes: list[list[tuple[Entry, Summary, list[tuple[Entry, Part]]]]] = []
+        self._passes: list[list[tuple[Entry, Step, list[tuple[Entry, Part]]]]] = []
         self._stamp = -1  # of the node that ran last
         self._totals: dict[Edge, np.ndarray] = {}  # what each edge got so far in this pass
         self._errors: dict[Entry, float] = {}  # the rounding errors of that
@@ -90,7 +103,7 @@ class Trace(Observer):
         entry = new_entry(
             "op", op.name, outputs[0], state.get().scope,
             notes=argument_notes(op, dict(zip(op.params, arguments, strict=True))),
-            line=user_line(), recorded=node is not None,
+            line=user_line(), recorded=node is not None, born=_born(op, arguments, outputs),
             saved=saved_by(node, numbers=True) if node is not None else (),
             seconds=fastest(op, arguments) if self._timed else None,
             flops=count_flops(op, arguments, result)[0] if self._timed else 0, primitive=op,
@@ -101,6 +114,7 @@ class Trace(Observer):
                 self._source(value, name)
         for slot, name, value in inputs:
             entry.read(self._source(value, name), slot, name, _array(value))
+        self._keep(entry, _array(outputs[0]))
         if op.decomposition is not None:
             self._decompose(entry, op, arguments)
         self._weights.ran(entry, op, arguments, outputs[0])
@@ -109,7 +123,7 @@ class Trace(Observer):
             self._know(output, entry)
         if node is not None:
             self._made[node] = entry
-            self._ran[node] = (op, arguments)
+            self._ran[node] = (op, arguments, result)
             self._held.append(node)
 
     def wrote(self, tensor: Any, result: Any) -> None:
@@ -142,6 +156,7 @@ class Trace(Observer):
         self._stamp = node.stamp
         entry = self._entry_of(node)
         several = cotangent if isinstance(cotangent, tuple) else (cotangent,)
+        arrays = dict[str, np.ndarray]()
         cotangents = [_array(one) for one in several]
         self._weights.pulled(entry, node, cotangents[0])
         came, sent = self._errors.get(entry, 0.0), []
@@ -154,18 +169,21 @@ class Trace(Observer):
             array = unbroadcast(raw, edge.shape)
             check, why = None, "its arguments were not seen"
             if node in self._ran:
-                check, why = difference(*self._ran[node], slot, cotangents, array)
+                check, why = difference(*self._ran[node][:2], slot, cotangents, array)
             target, array = self._entry_of(edge), array.astype(edge.dtype, copy=False)
+            arrays[name] = array
             error = unit * norm(unbroadcast(_dense(shaken, edge.shape), edge.shape))
             before = self._totals.get(edge)
             self._totals[edge] = array.copy() if before is None else before + array
-            self._errors[target] = hypot(self._errors.get(target, 0.0), error)
+            self._errors[target] = math.hypot(self._errors.get(target, 0.0), error)
             total = None if before is None else summary(self._totals[edge], self._errors[target])
             sent.append((target, Part(
                 "", slot, name, summary(array, error), raw.shape, check=check, unchecked=why,
                 total=total,
             )))  # fmt: skip
-        self._passes[-1].append((entry, summary(cotangents[0], came), sent))
+        given = given_to(node, self._ran.get(node), cotangent, arrays)
+        step = Step("", entry.box.label, summary(cotangents[0], came), (), given)
+        self._passes[-1].append((entry, step, sent))
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -174,19 +192,34 @@ class Trace(Observer):
             failed.change(dtype="")
             self._entries.append(failed)
 
+    def _keep(self, entry: Entry, array: np.ndarray) -> None:
+        """Keep the value of an entry, unless it is known."""
+        if entry.box.value is None and array.dtype.kind in "biuf":
+            entry.change(value=value_of(array))
+            if self._asked:
+                self._whole[entry] = array.copy()
+
     def _entry_of(self, node: Edge) -> Entry:
         """The entry of a node, also of one from before the trace."""
         new = read([node], self._made)
         self._entries += dict.fromkeys(new.values())
         self._made.update(new)
         self._held += new
+        for edge, entry in new.items():
+            if isinstance(edge, Leaf) and edge.tensor is not None:
+                self._keep(entry, edge.tensor._data)
+            elif isinstance(edge, Node) and edge.saved is not FREED:
+                known = {name: self._made[one] for one, _, name in edges_of(edge)} | {"out": entry}
+                for name, value in zip(edge.plan.saved_names, edge.saved, strict=True):
+                    if name in known and isinstance(value, np.ndarray):
+                        self._keep(known[name], value)
         return self._made[node]
 
     def _source(self, value: Any, name: str) -> Entry:
         """The entry that an argument is the output of."""
         key = _key(value)
         if isinstance(key, Node | Leaf | Output):
-            entry = self._entry_of(key)
+            entry = self._entry_of(key)  # of an op before the trace, the value is seen here
         elif key in self._made:
             return self._made[key]
         else:
@@ -202,8 +235,10 @@ class Trace(Observer):
         return entry
 
     def _know(self, value: Any, entry: Entry) -> None:
-        array = _array(value)
-        self._made[_key(value)] = entry
+        array, key = _array(value), _key(value)
+        self._made[key] = entry
+        if not isinstance(key, Output) or not key.number:
+            self._keep(entry, array)
         self._memory.setdefault(id(owner(array)), entry)
         self._held += [value, array]
 
@@ -219,6 +254,7 @@ class Trace(Observer):
 
         Raises:
             RuntimeError: Nothing ran.
+            ValueError: Of the values that were asked for, one names no box and no module.
 
         Example:
             >>> from minigrad import ones, viz
@@ -228,35 +264,64 @@ class Trace(Observer):
             >>> traced.graph(x=x)
             Graph(2 ops, 1 input, 1 output)
         """
-        if not self._entries:
+        ends = [self._source(tensor, "output") for tensor in outputs]
+        if not any(entry.box.kind == "op" for entry in self._entries):
             raise RuntimeError("trace: no op ran within the block")
         for name, value in names.items():
             self.name(value, name)
         for key, name in self._names.items():
             self._constant_is(key, "input", name)
         self._name_what_modules_own()
-        if outputs:
-            lasts = [self._source(tensor, "output") for tensor in outputs]
-        else:
+        if not outputs:
             inputs = {one.source for entry in self._entries for one in entry.every_input()}
             ops = [e for e in self._entries if e.box.kind == "op" and not e.box.error]
-            lasts = [entry for entry in ops if entry not in inputs]
-        single = len(lasts) == 1
-        ends = [("output" if single else f"output {i}", end) for i, end in enumerate(lasts)]
-        drawing, ids = assemble(self._entries, ends, self._names)
+            ends = [entry for entry in ops if entry not in inputs]
+        named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
+        drawing, ids = assemble(self._entries, named, self._names)
+        drawing = self._with_values(drawing, {ids[entry]: entry for entry in self._whole})
         steps = tuple(
             step
             for recorded in self._passes
             for step in number_arrivals(
-                Step(
-                    ids[entry], entry.box.label, cotangent,
-                    tuple(replace(part, target=ids[target]) for target, part in sent),
+                replace(
+                    step, node=ids[entry],
+                    parts=tuple(replace(part, target=ids[target]) for target, part in sent),
                 )
-                for entry, cotangent, sent in recorded
+                for entry, step, sent in recorded
             )
         )  # fmt: skip
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
         return replace(drawing, steps=steps, heatmaps=heatmaps)
+
+    def _with_values(self, drawing: Graph, kept: dict[str, Entry]) -> Graph:
+        """The graph with all the values that were asked for, and of the others not too many."""
+        paths = {group.id: group.path for group in drawing.groups}
+        boxes = [*drawing.nodes, *(group.op for group in drawing.groups if group.op is not None)]
+        largest = largest_in_full(box.value for box in boxes if box.value is not None)
+        found = set()
+
+        def whole(box: Box) -> Box:
+            path = paths.get(box.group or "", "")
+            names = {box.id, box.label, path, f"{path}.{box.label}".lstrip(".")}
+            asked = [a for a in self._asked if any(f"{n}.".startswith(f"{a}.") for n in names)]
+            found.update(asked)
+            if asked and box.id in kept:
+                return replace(box, value=value_of(self._whole[kept[box.id]], whole=True))
+            if box.value is None or not box.value.whole() or math.prod(box.shape) <= largest:
+                return box
+            return replace(box, value=shorten(box.value))
+
+        nodes = tuple(map(whole, drawing.nodes))
+        groups = tuple(
+            group if group.op is None else replace(group, op=whole(group.op))
+            for group in drawing.groups
+        )
+        if unknown := [name for name in self._asked if name not in found]:
+            raise ValueError(
+                f"values: {', '.join(map(repr, unknown))} names no box and no module; write a "
+                "module's path, an op's or tensor's name, or both: 'layers.0.linear1.relu'"
+            )
+        return replace(drawing, nodes=nodes, groups=groups)
 
     def to_text(self, by: By = "op") -> Text:
         """Add up what ran in a table: calls, and in a timed trace times and operations.
@@ -301,7 +366,7 @@ class Trace(Observer):
         return shown | {"text/plain": repr(self)}
 
 
-def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
+def trace(*, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ()) -> Trace:
     """Record a computation to draw it: forward, and backward if there is a backward pass.
 
     Within the block every op of this thread is recorded. This costs time and memory; results and
@@ -311,6 +376,9 @@ def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
         timed: Whether to measure the time of each op, the fastest of three more runs, and show it
             with the bytes of its output.
+        values: Modules and boxes, by path, name or both, of which each value is kept as a whole.
+            Of all others, the elements of arrays of up to 4,096 are kept, and of larger ones a
+            summary with a histogram.
 
     Returns:
         A context manager; its `graph` gives what was seen, also after an error.
@@ -329,7 +397,7 @@ def trace(*, heatmap: int = 32, timed: bool = False) -> Trace:
     """
     if heatmap < 0:
         raise ValueError(f"trace: heatmap should be 0 or more, not {heatmap}")
-    return Trace(heatmap, timed)
+    return Trace(heatmap, timed, values)
 
 
 def _key(value: Any) -> Hashable:
@@ -341,6 +409,25 @@ def _key(value: Any) -> Hashable:
 def _array(value: Any) -> np.ndarray:
     array: np.ndarray = value._data if isinstance(value, Variable) else value
     return array
+
+
+def _born(op: Primitive, arguments: Sequence[Any], outputs: Sequence[Any]) -> str:
+    """What is not finite in the outputs of an op, and in none of its inputs."""
+
+    def has(test: Any, values: Iterable[Any]) -> bool:
+        return any(test(value).any() for value in values if value.dtype.kind == "f")
+
+    made = [_array(output) for output in outputs]
+    bad = has(lambda value: ~np.isfinite(value), made)
+    if not bad:
+        return ""
+    given = [_array(value) for _, _, value in _array_arguments(op, arguments)]
+    given += [np.asarray(value) for value in arguments if isinstance(value, float | np.generic)]
+    if has(np.isnan, given):
+        return ""
+    if has(np.isnan, made):
+        return "NaN"
+    return "" if has(np.isinf, given) else "inf"
 
 
 def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:

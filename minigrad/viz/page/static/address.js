@@ -50,7 +50,7 @@ function recall() {
     closed: new Set(
       [...data.closed, ...ids("close")].filter((id) => data.group.has(id) && !open.includes(id)),
     ),
-    step: max(0, min(total, parseInt(given.step, 10) || 0)),
+    step: max(first, min(total, parseInt(given.step, 10) || 0)),
     box: ids("box")[0] ?? null,
     norms: given.norms === "1",
   });

@@ -36,6 +36,7 @@ function boxView(id) {
       e.button({ onclick: () => go.trace("into") }, "Trace inputs"),
       e.button({ onclick: () => go.trace("from") }, "Trace outputs"),
     ),
+    valueView(id, node),
     names("Reads", "into"),
     names("Read by", "from"),
     op && node.recorded ? e.section(e.h3("Saved for the backward pass"), saved) : "",

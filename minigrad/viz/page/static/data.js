@@ -46,10 +46,25 @@ function connect(data) {
     push(data.stepOf, step.node, at + 1);
     step.parts.forEach((part) => push(data.sharesOf, part.target, { at: at + 1, step, part }));
   });
+  const ops = data.nodes.filter(({ kind }) => kind === "op");
+  data.forward = [...new Set(ops.map(({ id }) => data.unit(id)))];
+  data.order = orderOf(data);
   data.residuals = new Set(data.residuals);
   data.ways = data.steps.map((step) => step.parts.map((part) => wayOf(data, step, part)));
   data.inside = progress(data, data.steps.length).inside;
   return data;
+}
+
+/** When a box is computed: the number of its op, of a group that of its first; else 0. */
+function orderOf(data) {
+  const order = new Map();
+  data.forward.forEach((op, index) => {
+    for (let id = op; id !== null; id = data.parent(id))
+      if (!order.has(id)) order.set(id, index + 1);
+  });
+  for (const { source, target } of data.edges)
+    if (data.box(target).kind === "output") order.set(target, order.get(data.unit(source)));
+  return (id) => order.get(data.unit(id)) ?? 0;
 }
 
 /** Whether a box is a group or lies in it. */

@@ -107,10 +107,11 @@ function drawFrame({ id, heading }, odd) {
 }
 
 function drawBox(id) {
-  const [[x, y], node] = [placement.boxes[id], data.box(id)];
+  const [[x, y, width], node] = [placement.boxes[id], data.box(id)];
   const kinds = ["box", node.kind, !node.recorded && "unrecorded", node.error && "error"];
   const transform = `translate(${x} ${y})`;
   const attributes = { class: kinds.filter(Boolean).join(" "), "data-id": id, transform };
   const inside = filled(svg.g(), node.drawn).childNodes;
-  return button(id, data.group.has(id) ? false : null, attributes, ...inside);
+  const marks = data.born.filter((one) => shownAs(one.id) === id).map((one) => drawBorn(one, width));
+  return button(id, data.group.has(id) ? false : null, attributes, ...inside, ...marks);
 }

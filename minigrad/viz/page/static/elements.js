@@ -61,29 +61,34 @@ const shapeView = (shape) => e.span({ class: "shape" }, shapeText(shape));
 
 /** An array in numbers: its shape and norm, its range, and all of it where it is small. */
 function summaryView(summary) {
-  const { shape, low, high, mean, cancelled, values } = summary;
+  const { shape, cancelled } = summary;
   const { kind, sign, words } = health(summary);
   const facts = [shapeView(shape), e.span({ class: kind }, `norm ${number(summary.norm)}`)];
   const rounded = "zero up to rounding: what is added up cancels, and rounding leaves this";
   if (kind === "bad") facts.push(e.strong({ class: kind }, `${sign} ${words}`));
   else if (kind === "zero")
     facts.push(e.strong({ class: kind }, `${sign} ${cancelled ? rounded : "zero everywhere"}`));
-  else if (shape.reduce((a, b) => a * b, 1) > 1)
-    facts.push(`${number(low)} … ${number(high)}, mean ${number(mean)}`);
-  const all = values && shape.length ? valuesView(summary) : "";
+  else if (sizeOf(shape) > 1)
+    facts.push(rangeText(summary));
+  const whole = shape.length && entriesOf(summary).length === sizeOf(shape);
+  const all = whole ? valuesView(summary) : "";
   return e.div({ class: "numbers" }, e.p({ class: "facts" }, listed(facts, " · ")), all);
 }
+
+const rangeText = ({ low, high, mean, deviation }) =>
+  `${number(low)} … ${number(high)}, mean ${number(mean)}, deviation ${number(deviation)}`;
 
 /** A list in parts of one size. */
 const slices = (list, size) =>
   Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
 
 /** All values, as matrices side by side. */
-function valuesView({ shape, values }) {
+function valuesView(summary) {
+  const { shape } = summary;
   const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
   if (!rows || !columns) return "";
   const cell = (value) => e.td({ class: value ? null : "zero" }, number(value));
-  const tables = slices(slices(values, columns).map((row) => e.tr(row.map(cell))), rows);
+  const tables = slices(slices(entriesOf(summary), columns).map((row) => e.tr(row.map(cell))), rows);
   return e.div(
     { class: "matrices", tabindex: 0, "aria-label": "values" },
     tables.map((body) => e.table({ class: "values" }, e.tbody(body))),

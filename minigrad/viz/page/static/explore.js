@@ -6,6 +6,7 @@ if (!globalThis.DecompressionStream) {
 }
 const data = await unpack($("data").textContent);
 const total = data.steps.length;
+const first = -1 - data.forward.length; // before the forward pass; 0 is between the two
 const stage = $("stage");
 const state = {
   closed: new Set(data.closed),
@@ -49,6 +50,7 @@ function followCamera() {
 /** Mark the step, the selection and what goes with it on what is drawn. */
 function mark() {
   drawGradients(now, state.norms);
+  drawForward(state.step);
   for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
     element.classList.toggle("selected", id === state.box);
   }
@@ -107,9 +109,9 @@ function near(id, end, seen = new Set()) {
 
 const go = {
   step(at) {
-    Object.assign(state, { step: max(0, min(total, at)), tab: "step", traced: null });
+    Object.assign(state, { step: max(first, min(total, at)), tab: "step", traced: null });
     refresh();
-    const shown = state.step && shownAs(data.steps[state.step - 1].node);
+    const shown = nodeAt(state.step) && shownAs(nodeAt(state.step));
     if (shown) look.reveal(areaOf(shown));
   },
   /** Select a box, and open what is closed around it. */
@@ -148,8 +150,8 @@ const go = {
   play(on = !playing) {
     clearInterval(playing);
     playing = 0;
-    if (on && total) {
-      if (state.step === total) go.step(0);
+    if (on) {
+      if (state.step === total) go.step(total ? 0 : first);
       playing = setInterval(() => {
         go.step(state.step + 1);
         if (state.step === total) go.play(false);
@@ -209,27 +211,26 @@ function showPanel() {
     $(tab.getAttribute("aria-controls")).hidden = !on;
   }
   if (state.tab === "list") showList();
-  const node = data.steps[state.step - 1]?.node;
+  const node = nodeAt(state.step);
   fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step));
-  fill("box", `${state.box} ${go.isOpen(state.box)}`, () => boxView(state.box));
+  fill("box", `${state.box} ${go.isOpen(state.box)} ${state.step}`, () => boxView(state.box));
   $("norms").setAttribute("aria-pressed", state.norms);
 }
 
 function showPlayer() {
   const { step } = state;
-  const words = !total
-    ? "no backward pass"
-    : step
-      ? `step ${step} of ${total}: ${data.steps[step - 1].op}`
-      : `before the first of ${count(total, "step")}`;
-  Object.assign($("slider"), { max: total, value: step });
+  const between = total ? `before the first of ${count(total, "step")}` : "no backward pass";
+  const op = nodeAt(step) && data.box(nodeAt(step)).label;
+  let words = step ? `step ${step} of ${total}: ${op}` : between;
+  if (step < 0) words = `forward ${ranAt(step)} of ${data.forward.length}${op ? `: ${op}` : ""}`;
+  Object.assign($("slider"), { min: first, max: total, value: step });
   $("slider").setAttribute("aria-valuetext", words);
   if ($("status").textContent !== words) $("status").textContent = words;
   $("player").classList.toggle("playing", !!playing);
   for (const button of $("player").querySelectorAll("button")) {
     const move = button.dataset.move;
-    button.disabled =
-      !total || (move !== "play" && (["first", "back"].includes(move) ? !step : step === total));
+    const end = { first, back: first, on: total, last: total }[move];
+    button.disabled = step === end;
     if (move === "play") button.setAttribute("aria-label", playing ? "Pause" : "Play");
   }
 }

@@ -25,6 +25,7 @@ function health(summary) {
 /** A number with three digits, as people write it. */
 function number(value) {
   if (value === null) return "> 1e308";
+  if (!Number.isFinite(value)) return String(value).replace("Infinity", "∞").replace("-", "−");
   if (value === 0) return "0";
   const usual = abs(value) >= 1e-3 && abs(value) < 1e5;
   const text = usual ? +value.toPrecision(3) : value.toExponential(1).replace("e+", "e");
@@ -86,6 +87,12 @@ function drawArrow(points, { state, sent, norms, part }) {
 /** What has come to a box: so many of so many shares, or the norm of their sum; null if nothing. */
 function badgeOf(id, now) {
   const [came, inside, all] = [now.came.get(id), now.inside.get(id), data.inside.get(id)];
+  const plain = !["module", "output"].includes(data.box(id).kind);
+  const scalar = plain && isScalar(data.box(id)) && data.order(id) <= ranAt(state.step);
+  if (scalar && (!came || came.arrival === came.arrivals)) {
+    const text = scalarText(id, now.came);
+    return { kind: text.includes("grad") ? "good" : "value", text, came: true };
+  }
   if (!came) {
     const text = `∂ ${inside}/${all}`;
     return inside && data.group.has(id) ? { kind: "good", waits: inside < all, text, came } : null;

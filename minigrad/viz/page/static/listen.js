@@ -21,10 +21,11 @@ function turn(by) {
 }
 
 const MOVES = {
-  first: () => go.step(0),
+  first: () => go.step(state.step > 0 ? 0 : first),
   back: () => go.step(state.step - 1),
   on: () => go.step(state.step + 1),
-  last: () => go.step(total),
+  last: () => go.step(state.step < 0 ? 0 : total),
+  forward: () => go.step(first),
   play: () => go.play(),
   in: () => look.zoom(1.25),
   out: () => look.zoom(0.8),
@@ -50,6 +51,7 @@ const KEYS = {
   "=": MOVES.in,
   "-": MOVES.out,
   0: MOVES.fit,
+  f: MOVES.forward,
   n: MOVES.norms,
   "?": MOVES.guide,
   "/": () => $("query").focus(),
@@ -88,7 +90,7 @@ function listen() {
   document.body.addEventListener("click", ({ target }) => {
     const button = target.closest("[data-move]");
     const tab = target.closest("[role=tab]");
-    const row = target.closest("tr[data-id]");
+    const row = target.closest("tr[data-id], button[data-id]");
     if (button?.closest("#player") && button.dataset.move !== "play") go.play(false);
     if (button) MOVES[button.dataset.move]();
     else if (tab) turnTo(tab.id.slice(4));

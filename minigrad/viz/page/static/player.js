@@ -34,5 +34,5 @@ function progress(data, count) {
       inside.set(id, (inside.get(id) ?? 0) + 1);
     }
   }
-  return { step: count ? data.steps[count - 1] : null, edges, came, done, inside };
+  return { step: data.steps[count - 1] ?? null, edges, came, done, inside };
 }

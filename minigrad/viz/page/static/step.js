@@ -2,7 +2,7 @@
 
 /** The panel of a step. */
 function stepView(at) {
-  const total = data.steps.length;
+  if (at < 0) return forwardView(at);
   if (!total) return [e.h2("No backward pass"), e.p(data.start)];
   if (!at) {
     const next = `The backward pass begins at ${data.start}. It has ${count(total, "step")}.`;
@@ -74,7 +74,7 @@ function savedView(node) {
   const item = ({ name, shape, nbytes, numbers }) => {
     const out = name === "out" ? ", the output, y in the formula," : "";
     const why = reasons.get(name) ? `: ${reasons.get(name)}` : "";
-    const small = numbers?.values && shape.length;
+    const small = numbers && shape.length && entriesOf(numbers).length === sizeOf(shape);
     return e.li(
       e.code(name),
       `${out} ${shapeText(shape)}, ${bytes(nbytes)}${why}`,

@@ -1,16 +1,17 @@
-"""Find loops: blocks of ops that run again and again in no module of their own.
+"""Find what repeats itself: calls of modules in a row, such as layers, and loops of ops.
 
-The ops of a module, or those outside of all modules, are a sequence. A loop is a stretch of it with
-a period: each block is a step. From step to step, whatever is a number changes by the same amount:
-sizes, indices, and the place in the sequence where an operand was computed. That amount is 0 for
-what all steps share, and the length of a step for what each gets from the step before.
+What is directly in a module, or outside of all, is a sequence of ops and calls. It repeats itself
+where it has a period: each block is a step. From step to step, whatever is a number changes by the
+same amount: sizes, indices, and the place in the sequence where an operand was computed. That
+amount is 0 for what all steps share, and the length of a step for what each gets from the step
+before it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -19,13 +20,13 @@ import numpy as np
 
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
-__all__ = ["wrap_loops"]
+__all__ = ["Bundle", "bundles", "is_repeat", "wrap_repeats"]
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 FEWEST, SURE = 3, 5
-"""The fewest steps of a loop; and of one with an operand that comes neither from what all steps
-share nor from the step before, but from a place that moves: fewer may be chance."""
+"""The fewest steps; and where an operand comes neither from what all steps share nor from the step
+before, but from a place that moves: fewer may be chance."""
 
 LONGEST = 512
 """The most ops and modules of a step."""
@@ -40,21 +41,74 @@ LEAF = -1
 """The place of an operand that no op computed."""
 
 
-def wrap_loops(diagram: AnyDiagram, least: int) -> AnyDiagram:
-    """Put a group around each loop: in it are the first step, a group of the others, and the last.
+def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = (), least: int = 20) -> AnyDiagram:
+    """Put groups around calls and ops that repeat those before them.
 
-    A step of several ops becomes a group too. What is given to one step only stands in that step.
+    Calls of modules repeat each other if each reads what the one before it computed. The first one
+    stays outside of the group, as an example. The name of the group says how many calls it has, and
+    whether they share parameters.
+
+    Other repetitions are loops. Around a loop is a group with its first step, a group of the steps
+    between, and its last step; a step of several ops is a group too. What is given to one step only
+    stands in that step.
 
     Args:
         diagram: The whole graph.
-        least: The fewest ops and groups directly in a group, and in a loop.
+        apart: The ids of groups that repeat nothing.
+        least: How many ops and groups there are at least in a loop.
     """
-    while True:  # a step may hold loops
-        sequence = _Sequence(diagram)
-        loops = [loop for scope in list(sequence.items) for loop in sequence.loops(scope, least)]
-        if not loops:
+    sequence = _Sequence(diagram)
+    while True:  # a step may hold repetitions
+        items = _items(diagram)
+        runs = [run for scope in items for run in sequence.runs(scope, items, least)]
+        runs = [part for run in runs for part in _parts(run, apart)]
+        if not runs:
             return diagram
-        diagram = _wrapped(diagram, loops)
+        diagram = _wrapped(diagram, runs)
+
+
+def is_repeat(group: Group) -> bool:
+    """Whether a group holds only calls or steps that repeat each other."""
+    return "…" in group.id
+
+
+class Bundle(NamedTuple):
+    """Edges that lead the tensors of all steps to the same place: they are drawn as one."""
+
+    group: str  # the repetition that they leave
+    tensor: str  # the last of the boxes that they come from: it stands for them all
+    first: int  # the number of the first edge
+    name: str  # what the op calls the argument, or the arguments: ``tensors[1…48]``
+
+
+def bundles(diagram: Diagram) -> dict[int, Bundle]:
+    """Find the edges that leave repetitions, and say with which others each is drawn."""
+    around = diagram.enclosing()
+    places: dict[str, tuple[str, int]] = {}  # the outermost repetition, and where in its step
+    counts: dict[str, int] = defaultdict(int)
+    for node in diagram.nodes:
+        path = [node.id, *(group.id for group in around[node.group])]
+        outer = next((at for at in reversed(range(1, len(path))) if "…" in path[at]), 0)
+        if outer:
+            step = path[outer - 1]
+            places[node.id] = path[outer], counts[step]
+            counts[step] += 1
+    last: dict[tuple[str, int], str] = {}
+    together: dict[object, list[int]] = defaultdict(list)
+    for index, edge in enumerate(diagram.edges):
+        place = places.get(edge.source)
+        if place and place[0] != places.get(edge.target, ("", 0))[0]:
+            last[place] = edge.source
+            slot = edge.name.partition("[")[0] if "[" in edge.name else edge.slot
+            together[place, edge.target, slot].append(index)
+    found: dict[int, Bundle] = {}
+    for numbers in together.values():
+        first, final = (diagram.edges[at] for at in (numbers[0], numbers[-1]))
+        place, name = places[first.source], first.name
+        if len(numbers) > 1:
+            name = f"{name.rstrip(']')}…{final.name.rpartition('[')[2]}"
+        found |= dict.fromkeys(numbers, Bundle(place[0], last[place], numbers[0], name))
+    return found
 
 
 class _Item(NamedTuple):
@@ -65,11 +119,28 @@ class _Item(NamedTuple):
     end: int  # just past its last op
 
 
-class _Loop(NamedTuple):
-    """A loop as it was found."""
+Items = Mapping[str | None, Sequence[_Item]]
+
+
+class _Run(NamedTuple):
+    """A repetition as it was found."""
 
     scope: str | None  # the id of the group that it is in
     steps: list[list[str]]  # the ids of the ops and groups of each step
+    calls: bool  # whether each step is a call of a module that reads what the one before computed
+
+
+def _items(diagram: Diagram) -> Items:
+    """The ops and groups directly in each group, in order."""
+    ops = (node for node in diagram.nodes if node.kind in ("op", "fused"))
+    around, found = diagram.enclosing(), defaultdict[str | None, list[_Item]](list)
+    for index, node in enumerate(ops):
+        path = [node.id, *(group.id for group in around[node.group])]
+        for item, scope in zip(path, [*path[1:], None], strict=True):
+            items = found[scope]
+            start = items.pop().start if items and items[-1].id == item else index
+            items.append(_Item(item, start, index + 1))
+    return found
 
 
 class _Sequence:
@@ -79,27 +150,24 @@ class _Sequence:
         ops = [node for node in diagram.nodes if node.kind in ("op", "fused")]
         place = {node.id: index for index, node in enumerate(ops)}
         into, around = _edges_into(diagram), diagram.enclosing()
-        homes = {
-            home: tuple((NUMBER.sub("#", group.name), group.module) for group in groups)
-            for home, groups in around.items()
+        owned = {
+            node.id: (node.kind, node.shape, node.recorded)
+            for node in diagram.nodes
+            if node.kind in ("parameter", "buffer")
         }
-        self.items: dict[str | None, list[_Item]] = defaultdict(list)  # directly in each group
+        homes = {home: tuple(group.module for group in around[home]) for home in around}
+        self._calls = {group.id for group in diagram.groups if group.op is None}
         self._kinds = np.zeros(len(ops), np.int64)  # equal for ops that may correspond
         self._begin = [0]  # where the numbers of each op begin
         numbers: list[int] = []
         reads: list[bool] = []  # which of the numbers are places of operands
         kinds: dict[object, int] = {}
         for index, node in enumerate(ops):
-            path = [node.id, *(group.id for group in around[node.group])]
-            for item, scope in zip(path, [*path[1:], None], strict=True):
-                items = self.items[scope]
-                start = items.pop().start if items and items[-1].id == item else index
-                items.append(_Item(item, start, index + 1))
             edges, notes = into[node.id], "\n".join(node.notes)
             kind = (
                 node.label, node.dtype, len(node.shape), node.recorded, NUMBER.sub("#", notes),
-                tuple((edge.slot, edge.name, len(edge.shape)) for edge in edges),
-                homes[node.group],
+                tuple((edge.slot, edge.name, len(edge.shape)) for edge in edges), homes[node.group],
+                tuple(owned[edge.source] for edge in edges if edge.source in owned),
             )  # fmt: skip
             self._kinds[index] = kinds.setdefault(kind, len(kinds))
             found = NUMBER.findall(notes)
@@ -111,25 +179,37 @@ class _Sequence:
         self._numbers, self._reads = np.array(numbers, np.int64), np.array(reads, bool)
         self._owner = np.repeat(np.arange(len(ops)), np.diff(self._begin))
 
-    def loops(self, scope: str | None, least: int) -> Iterator[_Loop]:
-        """The loops directly in a group, the longest first."""
-        items = self.items[scope]
-        place = {item.id: index for index, item in enumerate(items)}
-        if len(items) < least or len(place) < len(items) or (scope is not None and "…" in scope):
+    def runs(self, scope: str | None, items: Items, least: int) -> Iterator[_Run]:
+        """The repetitions directly in a group, the longest first."""
+        inside = items[scope]
+        place = {item.id: index for index, item in enumerate(inside)}
+        if len(place) < len(inside) or (scope is not None and "…" in scope):
             return
-        kinds: dict[tuple[bytes, bool], int] = {}
+        kinds: dict[object, int] = {}
         symbols = []
-        for item in items:
-            kind = self._kinds[item.start : item.end].tobytes(), item.id in self.items
+        for item in inside:
+            kind = self._kinds[item.start : item.end].tobytes(), item.id in items
             symbols.append(kinds.setdefault(kind, len(kinds)))
-        free = np.ones(len(items), bool)
+        free = np.ones(len(inside), bool)
         for start, end, period in _stretches(np.array(symbols)):
             left = start + np.flatnonzero(free[start:end])
-            if left.size and left.size > left[-1] - left[0]:  # no other loop is in the middle
-                steps = self._steps(items[left[0] : left[-1] + 1], period)
-                if len(steps) * period >= least:
-                    free[place[steps[0][0]] : place[steps[-1][-1]] + 1] = False
-                    yield _Loop(scope, steps)
+            if not left.size or left.size <= left[-1] - left[0]:
+                continue  # something longer is in the middle
+            steps = self._steps(inside[left[0] : left[-1] + 1], period)
+            if not steps:
+                continue
+            first, last = place[steps[0][0]], place[steps[-1][-1]]
+            calls = inside[first].id in self._calls and period == 1
+            calls = calls and self._reads_of(inside[last], inside[last - 1])
+            if calls or len(steps) * period >= least:
+                free[first : last + 1] = False
+                yield _Run(scope, steps, calls)
+
+    def _reads_of(self, item: _Item, other: _Item) -> bool:
+        """Whether an item reads what another computed."""
+        inside = slice(self._begin[item.start], self._begin[item.end])
+        sources = self._numbers[inside][self._reads[inside]]
+        return bool(((other.start <= sources) & (sources < other.end)).any())
 
     def _steps(self, items: Sequence[_Item], period: int) -> list[list[str]]:
         """The steps of a loop; none if what changes does not change regularly."""
@@ -199,6 +279,17 @@ def _stretches(symbols: np.ndarray) -> list[tuple[int, int, int]]:
     return sorted(found, key=lambda one: (one[0] - one[1], one[2]))
 
 
+def _parts(run: _Run, apart: Collection[str]) -> Iterator[_Run]:
+    """Begin calls anew at each one that stands apart; only as many as make a group."""
+    if not run.calls:
+        yield run
+        return
+    begins = [at for at, (call,) in enumerate(run.steps) if at and call in apart]
+    for start, end in pairwise([0, *begins, len(run.steps)]):
+        if end - start >= FEWEST:
+            yield run._replace(steps=run.steps[start:end])
+
+
 def _edges_into(diagram: Diagram) -> dict[str, list[Edge]]:
     into: dict[str, list[Edge]] = defaultdict(list)
     for edge in diagram.edges:
@@ -206,17 +297,21 @@ def _edges_into(diagram: Diagram) -> dict[str, list[Edge]]:
     return into
 
 
-def _wrapped(diagram: AnyDiagram, loops: Sequence[_Loop]) -> AnyDiagram:
-    """Put groups around loops and their steps."""
+def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
+    """Put groups around what repeats."""
     nodes = {node.id: node for node in diagram.nodes}
     groups = {group.id: group for group in diagram.groups}
     homes: dict[str, str] = {}  # the new group directly around each op and group
     added: dict[str | None, list[Group]] = defaultdict(list)
-    for loop in loops:
-        made, found = _around(loop, groups, nodes)
-        added[loop.scope] += made
+    for run in runs:
+        if run.calls:
+            outer = _around_calls([groups[call] for (call,) in run.steps[1:]])
+            made, found = [outer], dict.fromkeys((call for (call,) in run.steps[1:]), outer.id)
+        else:
+            made, found = _around_loop(run, groups, nodes)
+        added[run.scope] += made
         homes |= found
-    homes |= _given(diagram, loops, homes)
+    homes |= _given(diagram, [run for run in runs if not run.calls], homes)
     changed = added[None]
     for group in diagram.groups:
         changed.append(replace(group, parent=homes.get(group.id, group.parent)))
@@ -227,8 +322,20 @@ def _wrapped(diagram: AnyDiagram, loops: Sequence[_Loop]) -> AnyDiagram:
     return replace(diagram, nodes=tuple(moved), groups=tuple(changed))
 
 
-def _around(
-    loop: _Loop, groups: Mapping[str, Group], nodes: Mapping[str, Node]
+def _around_calls(calls: Sequence[Group]) -> Group:
+    first, last = calls[0], calls[-1]
+    own = len({group.path for group in calls}) == len(calls)
+    name = f"{first.name}, calls {first.call} … {last.call}"
+    name = f"{first.name} … {last.name}" if own else name
+    sizes = [group.size for group in (calls if own else calls[:1])]
+    size = None if None in sizes else sum(filter(None, sizes))
+    kind = f"{first.module} ×{len(calls)}" + ("" if own else " with the same parameters")
+    path = first.path.removesuffix(first.name).removesuffix(".")
+    return Group(f"{first.id}…{last.id}", name, path, kind, first.parent, size)
+
+
+def _around_loop(
+    loop: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
 ) -> tuple[list[Group], dict[str, str]]:
     """The groups of a loop, parents first, and the new parents of what is in them."""
     steps, scope = loop.steps, loop.scope
@@ -271,7 +378,7 @@ def _changes(first: Sequence[str], last: Sequence[str], nodes: Mapping[str, Node
     return list(found)[:RANGES]
 
 
-def _given(diagram: Diagram, loops: Sequence[_Loop], homes: Mapping[str, str]) -> dict[str, str]:
+def _given(diagram: Diagram, loops: Sequence[_Run], homes: Mapping[str, str]) -> dict[str, str]:
     """The new homes of what was given to one step only.
 
     The first step may get from outside what others get from the step before it: that stays there.

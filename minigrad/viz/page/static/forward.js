@@ -1,0 +1,74 @@
+// The forward pass, op by op: moments before step 0 of the backward pass, counted downward.
+
+/** How many ops of the forward pass have run at a moment. */
+const ranAt = (at) => data.forward.length + min(at + 1, 0);
+
+/** The op that a moment is about: the one whose rule runs, or the one that computes. */
+const nodeAt = (at) => (at < 0 ? data.forward[ranAt(at) - 1] : data.steps[at - 1]?.node);
+
+/** Fade what is not computed yet, and let the op stand out that computes now, with its inputs. */
+function drawForward(at) {
+  const ran = ranAt(at);
+  const current = at < 0 && ran ? shownAs(nodeAt(at)) : null;
+  for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
+    element.classList.toggle("later", data.order(id) > ran);
+    element.classList.toggle("computes", id === current);
+  }
+  for (const { edges, element } of inDocument("edges")) {
+    const into = (index) => data.unit(data.edges[index].target) === nodeAt(at);
+    const ready = (index) => data.order(data.edges[index].source) <= ran;
+    element.classList.toggle("later", !!edges && !edges.some(ready));
+    element.classList.toggle("flows", !!current && !!edges?.some(into));
+  }
+}
+
+/** The mark of a NaN or an infinity on the box that made it. */
+function drawBorn({ what }, width) {
+  const words = `⬣ ${what}`;
+  const long = 14 + 6 * words.length;
+  return svg.g(
+    { class: "badge born", transform: `translate(${width - long + 8} -9)` },
+    svg.rect({ width: long, height: 15, rx: 3 }),
+    svg.text({ class: "small", x: long / 2, y: 11 }, words),
+  );
+}
+
+/** The panel of a moment of the forward pass. */
+function forwardView(at) {
+  const [ran, all] = [ranAt(at), data.forward.length];
+  if (!ran) {
+    const given = data.nodes.filter((node) => !data.order(node.id));
+    return [
+      e.h2("Before the forward pass"),
+      e.p(`What is given: ${count(given.length, "tensor")}. Then ${count(all, "op")} run.`),
+      e.ul(given.map(({ id }) => givenView("", id))),
+      e.p(link.step(at + 1, "Run the first op"), " (→)"),
+    ];
+  }
+  const id = nodeAt(at);
+  const node = data.box(id);
+  const path = pathOf(id).join(" › ");
+  const into = (data.into.get(id) ?? []).map((index) => data.edges[index]);
+  const kept = e.h3("What it keeps for the backward pass");
+  return [
+    e.p({ class: "over" }, `Forward ${ran} of ${all}${path ? ` · in ${path}` : ""}`),
+    e.h2(link.box(id), node.kind === "fused" ? e.small(" fused: one kernel") : ""),
+    go.hidden(id) ? e.p(e.button({ onclick: () => go.show(id) }, "Open the modules around it")) : "",
+    lineView(node),
+    e.section(
+      e.h3("From what"),
+      e.ul(into.map(({ name, source }) => givenView(name, data.unit(source)))),
+      node.notes.length ? e.p({ class: "quiet" }, "With ", e.code(node.notes.join(", "))) : "",
+    ),
+    node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
+    node.recorded ? e.section(kept, savedView(node)) : "",
+  ];
+}
+
+/** A tensor that an op reads: as which argument, where it comes from, its range. */
+function givenView(name, id) {
+  const { value, shape } = data.box(id);
+  const numbers = isScalar({ value }) ? exactly(entriesOf(value)[0]) : value && rangeText(value);
+  const words = name ? [e.code(name), " = "] : "";
+  return e.li(words, link.box(id), " ", shapeView(shape), ` ${numbers ?? ""}`);
+}

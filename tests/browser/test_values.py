@@ -1,0 +1,155 @@
+"""The values of the forward pass on the explorer page, and stepping through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import nn, viz
+
+pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
+
+
+def micrograd() -> viz.Graph:
+    """2 · 3 + 2, to differentiate: a is used twice."""
+    a, b = (minigrad.tensor(value, requires_grad=True) for value in (2.0, 3.0))
+    with viz.trace() as traced:
+        (a * b + a).backward()
+    return traced.graph(a=a, b=b)
+
+
+def perceptron() -> tuple[viz.Graph, Any]:
+    minigrad.random.seed(0)
+    model, x = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), minigrad.randn(5, 3)
+    with viz.trace() as traced:
+        model(x).sum().backward()
+    return traced.graph(x=x), x
+
+
+def badges(page: Any) -> list[str]:
+    found: list[str] = page.locator("#stage .badge").all_text_contents()
+    return sorted(found)
+
+
+def status(page: Any) -> str:
+    text: str = page.locator("#status").inner_text()
+    return text
+
+
+class TestValue:
+    def test_an_array_is_shown_as_a_whole(self, open_page: Any) -> None:
+        graph, x = perceptron()
+        page = open_page(graph, "#box=x")
+        rows = page.locator("#box .values tr").all()
+        cells = [[float(c.replace("−", "-")) for c in r.inner_text().split()] for r in rows]
+        np.testing.assert_allclose(cells, x.numpy(), rtol=6e-3)
+        facts = page.locator("#box .numbers .facts").inner_text().replace("−", "-")
+        assert facts.startswith("5×3 · norm ") and "deviation" in facts
+        assert f"{x.numpy().max():.3g}" in facts
+
+    def test_of_a_large_one_a_histogram_and_the_call_for_more(self, open_page: Any) -> None:
+        model = nn.Sequential(nn.Linear(80, 60))
+        with viz.trace() as traced:
+            model(minigrad.randn(90, 80))
+        page = open_page(traced.graph(), "#box=Sequential/0/linear")
+        box = page.locator("#box")
+        assert box.locator(".histogram rect").count() == 24
+        assert 'values=["0.linear"]' in box.inner_text()
+        assert box.locator(".values").count() == 0
+        page = open_page(traced.graph(), "#box=Sequential/0/0.weight")
+        assert 'values=["0.weight"]' in page.locator("#box").inner_text()
+
+    def test_without_a_trace_it_says_how(self, open_page: Any) -> None:
+        graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
+        page = open_page(graph, "#box=Linear/linear")
+        assert "viz.trace() record" in page.locator("#box").inner_text()
+
+    def test_data_and_grad_of_numbers(self, open_page: Any) -> None:
+        page = open_page(micrograd())
+        assert badges(page) == ["data 2", "data 3", "data 6", "data 8"]
+        page.keyboard.press("End")
+        expected = ["data 2 | grad 4", "data 3 | grad 2", "data 6 | grad 1", "data 8 | grad 1"]
+        assert badges(page) == expected
+        page.locator("#stage .box", has_text="a").first.click()
+        assert page.locator("#box .scalar").inner_text() == "data 2 | grad 4"
+        assert page.locator("#facts").inner_text().startswith("output = 8 · ")
+
+
+class TestForward:
+    def test_op_by_op_and_on_into_the_backward_pass(self, open_page: Any) -> None:
+        graph, _ = perceptron()
+        page = open_page(graph)
+        ops = [node for node in graph.nodes if node.kind == "op"]
+        page.keyboard.press("Home")
+        assert status(page) == "forward 0 of 4"
+        assert page.locator("#stage .later[data-id]").count() >= len(ops)
+        for at, op in enumerate(ops, 1):
+            page.keyboard.press("ArrowRight")
+            assert status(page) == f"forward {at} of 4: {op.label}"
+            lit = page.locator("#stage .computes").first.get_attribute("data-id")
+            assert lit == op.id
+            assert page.locator("#step h2").inner_text() == op.label
+            assert page.locator(f'#stage [data-id="{op.id}"].later').count() == 0
+            reads = [edge for edge in graph.edges if edge.target == op.id]
+            assert page.locator("#step section").first.locator("li").count() == len(reads)
+        assert page.locator("#stage .flows").count() == 1
+        page.keyboard.press("ArrowRight")
+        assert status(page) == "before the first of 4 steps"
+        assert page.locator("#stage .later, #stage .computes, #stage .flows").count() == 0
+        page.keyboard.press("ArrowRight")
+        assert status(page) == "step 1 of 4: sum"
+
+    def test_a_number_shows_when_it_is_computed(self, open_page: Any) -> None:
+        page = open_page(micrograd(), "#step=-2")
+        assert status(page) == "forward 1 of 2: multiply"
+        assert badges(page) == ["data 2", "data 3", "data 6"]
+
+    def test_the_ways_there(self, open_page: Any) -> None:
+        page = open_page(perceptron()[0])
+        page.get_by_role("button", name="Watch it").click()
+        assert status(page) == "forward 0 of 4" and "#step=-5" in page.url
+        assert "5 tensors" in page.locator("#step").inner_text()
+        assert page.get_by_role("button", name="To the beginning").is_disabled()
+        page.keyboard.press("End")
+        assert status(page).startswith("before the first")
+        page.keyboard.press("f")
+        assert status(page) == "forward 0 of 4"
+        page.locator("#slider").fill("-1")
+        assert status(page) == "forward 4 of 4: sum"
+
+    def test_without_a_backward_pass(self, open_page: Any) -> None:
+        page = open_page(viz.explore(nn.ReLU(), minigrad.ones(3), backward=False).path.read_text())
+        assert status(page) == "no backward pass"
+        page.keyboard.press("ArrowLeft")
+        assert status(page) == "forward 1 of 1: relu"
+
+    def test_in_a_closed_module(self, open_page: Any) -> None:
+        page = open_page(perceptron()[0].to_html(depth=1), "#step=-4")
+        assert status(page) == "forward 1 of 4: linear"
+        assert page.locator("#stage .computes text").first.text_content() == "0"
+        page.get_by_role("button", name="Open the modules").click()
+        assert page.locator("#stage .computes text").first.text_content() == "linear"
+
+
+class TestBorn:
+    def graph(self) -> viz.Graph:
+        x = minigrad.tensor([0.0, -1.0, 1.0], requires_grad=True)
+        with viz.trace() as traced, np.errstate(all="ignore"):
+            (minigrad.log(x) * 2.0).sum().backward()
+        return traced.graph(x=x)
+
+    def test_it_is_marked_and_a_button_leads_there(self, open_page: Any) -> None:
+        page = open_page(self.graph())
+        mark = page.locator("#stage .badge.born")
+        assert mark.all_text_contents() == ["⬣ NaN"]
+        page.get_by_role("button", name="NaN born in log: go there").click()
+        assert page.locator("#stage .box.selected").locator("text", has_text="log").count() == 1
+        assert "⬣ NaN ×1, ∞ ×1" in page.locator("#box").inner_text()
+        assert page.locator("#box .values").first.inner_text().split() == ["−∞", "NaN", "0"]
+
+    def test_nothing_is_marked_without_one(self, open_page: Any) -> None:
+        page = open_page(perceptron()[0])
+        assert page.locator(".born").count() == 0

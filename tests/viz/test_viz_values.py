@@ -1,0 +1,212 @@
+"""The values of the forward pass: what a trace keeps of each box, and what the page gets."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from test_viz_page import data_of, entries_of
+
+import minigrad
+from minigrad import nn, viz
+from minigrad.nn import functional as F
+from minigrad.viz.record import steps
+
+
+def value_in(graph: viz.Graph, label: str) -> viz.Summary:
+    """The value of the first box of a name."""
+    found = next(node.value for node in graph.nodes if node.label == label)
+    assert found is not None
+    return found
+
+
+class TestSummary:
+    @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "bool"])
+    def test_an_array_comes_back(self, dtype: str) -> None:
+        array = (10 * np.random.default_rng(0).standard_normal((40, 30))).astype(dtype)
+        kept = steps.value_of(array)
+        assert kept.whole() and kept.array().dtype == array.dtype
+        np.testing.assert_array_equal(kept.array(), array)
+        assert kept.deviation == pytest.approx(float(array.astype(float).std()), rel=1e-6)
+
+    def test_of_a_large_one_a_summary(self) -> None:
+        array = np.random.default_rng(0).uniform(0, 1, (70, 60))
+        array[0, :2] = np.nan, -np.inf
+        kept = steps.value_of(array)
+        assert (kept.nans, kept.infs, len(kept.histogram)) == (1, 1, steps.BINS)
+        assert sum(kept.histogram) == array.size - 2
+        counts, _ = np.histogram(array[np.isfinite(array)], steps.BINS)
+        assert list(kept.histogram) == counts.tolist()
+        np.testing.assert_array_equal(kept.entries(), array.ravel()[: steps.FEW])
+        with pytest.raises(RuntimeError, match=r"4,200 elements.*values=\["):
+            kept.array()
+
+    @pytest.mark.parametrize("value", [0.0, 3.0, np.nan, np.inf, 1e308])
+    def test_all_the_same(self, value: float) -> None:
+        kept = steps.value_of(np.full(5000, value))
+        assert sum(kept.histogram) == 5000 * math.isfinite(value)
+
+    def test_the_largest_give_way(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(steps, "ROOM", 1000)
+        w = minigrad.randn(10, 50)
+        with viz.trace(values=["multiply"]) as traced:
+            minigrad.exp(w[:, :20]) + (w * w).sum()
+        graph = traced.graph(w=w)
+        assert value_in(graph, "multiply").whole() and value_in(graph, "exp").whole()
+        large = value_in(graph, "w")
+        assert not large.whole() and sum(large.histogram) == 500
+
+
+class TestTrace:
+    def test_each_box_has_its_value(self) -> None:
+        model, x = nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.randn(5, 3)
+        with viz.trace() as traced:
+            y = model(x)
+        graph = traced.graph(x=x)
+        inner = x @ model[0].weight.T + model[0].bias
+        expected = {
+            "x": x, "0.weight": model[0].weight, "0.bias": model[0].bias, "linear": inner,
+            "relu": y, "output": y,
+        }  # fmt: skip
+        assert {node.label for node in graph.nodes} == expected.keys()
+        for label, tensor in expected.items():
+            np.testing.assert_allclose(value_in(graph, label).array(), tensor.numpy(), rtol=1e-5)
+        closed = graph.collapse(depth=0).nodes
+        assert [node.value for node in closed if node.kind == "module"][-1] == value_in(
+            graph, "relu"
+        )
+
+    def test_it_is_what_it_was(self) -> None:
+        x = minigrad.ones(3)
+        with viz.trace() as traced:
+            minigrad.exp(x)
+        x[:] = 7.0
+        assert value_in(traced.graph(x=x), "x").values == (1.0, 1.0, 1.0)
+
+    @pytest.mark.parametrize(
+        ("asked", "labels"),
+        [
+            ("0", {"linear", "0.weight"}),
+            ("linear", {"linear"}),
+            ("0.linear", {"linear"}),
+            ("0.weight", {"0.weight"}),
+            ("x", {"x"}),
+        ],
+    )
+    def test_what_is_asked_for_is_whole(self, asked: str, labels: set[str]) -> None:
+        model, x = nn.Sequential(nn.Linear(80, 60), nn.ReLU()), minigrad.randn(70, 80)
+        with viz.trace(values=[asked]) as traced:
+            model(x)
+        graph = traced.graph(x=x)
+        whole = {n.label for n in graph.nodes if n.value and n.value.whole() and len(n.shape) > 1}
+        assert whole == labels
+
+    def test_of_a_fused_op_too(self) -> None:
+        x = minigrad.randn(70, 60)
+        with viz.trace(values=["layer_norm"]) as traced:
+            y = minigrad.ops.layer_norm(x)
+        [group] = traced.graph().groups
+        assert group.op is not None and group.op.value is not None
+        np.testing.assert_array_equal(group.op.value.array(), y.numpy())
+
+    def test_an_unknown_name_is_refused(self) -> None:
+        with viz.trace(values=["0", "layer7"]) as traced:
+            nn.Sequential(nn.ReLU())(minigrad.ones(3))
+        with pytest.raises(ValueError, match="'layer7' names no box and no module"):
+            traced.graph()
+
+    def test_json_keeps_values(self) -> None:
+        with viz.trace() as traced:
+            minigrad.exp(minigrad.randn(20, 20))
+        graph = traced.graph()
+        assert viz.Graph.from_json(graph.to_json()) == graph
+
+
+class TestBorn:
+    @pytest.mark.parametrize(
+        ("run", "born"),
+        [
+            (lambda x: minigrad.log(x), {"log": "inf"}),
+            (lambda x: minigrad.log(x - 2.0) * x, {"log": "NaN"}),
+            (lambda x: minigrad.exp(1.0 / x), {"divide": "inf"}),
+            (lambda x: minigrad.log(x) - minigrad.log(x), {"log": "inf", "subtract": "NaN"}),
+            (lambda x: np.where(x > 0, x, -np.inf), {}),
+            (lambda x: minigrad.exp(np.where(x > 0, x, -np.inf)), {}),
+            (lambda x: minigrad.exp(x), {}),
+        ],
+    )
+    def test_at_the_op_that_made_it(self, run: Any, born: dict[str, str]) -> None:
+        x = minigrad.tensor([0.0, 1.0], requires_grad=True)
+        with viz.trace() as traced, np.errstate(all="ignore"):
+            run(x)
+        graph = traced.graph(x=x)
+        assert {node.label: node.born for node in graph.nodes if node.born} == born
+        found = data_of(graph.to_html())["born"]
+        labels = {node.id: node.label for node in graph.nodes}
+        assert {labels[one["id"]]: one["what"] for one in found} == born
+
+    def test_an_input_may_bring_it(self) -> None:
+        x = minigrad.tensor([np.nan, 1.0], requires_grad=True)
+        with viz.trace() as traced:
+            minigrad.exp(x).sum()
+        graph = traced.graph(x=x)
+        assert not any(node.born for node in graph.nodes)
+        [one] = data_of(graph.to_html())["born"]
+        assert (one["id"], one["what"]) == (graph.nodes[0].id, "NaN")
+        assert "NaN born in x: go there</button>" in graph.to_html()
+
+
+class TestPage:
+    def test_what_the_page_gets(self) -> None:
+        """Three digits of each element: what it shows."""
+        rng = np.random.default_rng(0)
+        arrays = [
+            rng.standard_normal((9, 9)), 1e-30 * rng.standard_normal((9, 9)),
+            np.float64(1e200) * rng.standard_normal((9, 9)), rng.integers(-9, 99999, (9, 9)),
+            np.where(rng.uniform(size=(9, 9)) < 0.5, np.nan, np.inf), np.zeros((9, 9)),
+            rng.standard_normal(3), rng.uniform(size=(9, 9)) < 0.5,
+        ]  # fmt: skip
+        for array in arrays:
+            with viz.trace() as traced:
+                minigrad.ops.where(True, array, array)
+            data = data_of(traced.graph().to_html())
+            found = entries_of(data["nodes"][0]["value"])
+            np.testing.assert_allclose(found, array.ravel(), rtol=5e-4)
+            if array.dtype.kind != "f":
+                assert found.tolist() == array.ravel().tolist()
+
+    def test_the_loss_comes_first(self) -> None:
+        class Model(nn.Module):
+            def forward(self, x: Any) -> Any:
+                return {"sum": x.sum(), "loss": (x * x).sum()}
+
+        page = viz.explore(Model(), minigrad.tensor([1.0, 2.5])).path.read_text()
+        assert '<p id="facts">output[&#x27;loss&#x27;] = 7.25 · 3 ops' in page
+
+    def test_of_a_tensor_what_its_graph_still_has(self) -> None:
+        x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+        loss = (minigrad.exp(x) * 3.0).sum()
+        for backward in (True, False):
+            page = viz.explore(loss, x=x, backward=backward).path.read_text()
+            data = data_of(page)
+            known = {n["label"]: n["value"] is not None for n in data["nodes"]}
+            assert known == {
+                "x": True, "exp": True, "multiply": False, "sum": True, "output": True
+            }  # fmt: skip
+
+    def test_explore_takes_names(self) -> None:
+        model, x = nn.Linear(70, 60), minigrad.randn(2, 70)
+        data = data_of(viz.explore(model, x, values=["weight"]).path.read_text())
+        [weight] = [node["value"] for node in data["nodes"] if node["label"] == "weight"]
+        np.testing.assert_allclose(entries_of(weight), model.weight.numpy().ravel(), rtol=5e-4)
+        traced = viz.trace()
+        with pytest.raises(TypeError, match=r"viz.trace\(values="):
+            viz.explore(traced, values=["weight"])
+
+    def test_there_are_values_to_watch_a_loss(self) -> None:
+        page = viz.explore(nn.ReLU(), minigrad.ones(3), backward=False).path.read_text()
+        assert data_of(page)["steps"] == []
+        loss = F.mse_loss(minigrad.ones(3, requires_grad=True), minigrad.zeros(3))
+        assert "output = 1 · " in viz.explore(loss).path.read_text()
