@@ -68,11 +68,16 @@ class TestPicture:
                     (name) => part.getAttribute(name)),
             ])]).sort((a, b) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)"""
         for graph in (perceptron(), encoder()):
-            still = open_page(graph, java_script_enabled=False)
-            with_script = open_page(graph)
-            drawn = json.dumps(with_script.evaluate(read)).replace(" selected", "")
-            # Without scripts a page can still be asked.
-            assert json.loads(drawn) == still.evaluate(read)
+            drawn = [open_page(graph), open_page(graph, java_script_enabled=False)]
+            groups = [page.evaluate(read) for page in drawn]
+            if graph.groups[0].module == "TransformerEncoder":
+                # What is closed leaves some room in the page: boxes are the same, elsewhere.
+                groups = [
+                    sorted(([kind, box, parts] for kind, box, _, parts in found if "box" in kind),
+                           key=json.dumps)
+                    for found in groups
+                ]  # fmt: skip
+            assert groups[0] == groups[1]
 
     def test_opening_and_closing_is_python_s_layout(self, open_page: Open) -> None:
         graph = encoder()
@@ -84,6 +89,7 @@ class TestPicture:
             assert boxes(page) == {box: f"translate({x} {y})" for box, (x, y, *_) in placed.items()}
 
         expect()
+        page.keyboard.press("0")  # all of it is in view
         group = next(group for group in bones.parents if group in boxes(page))
         page.locator(f'.box[data-id="{group}"]').dblclick()
         now.discard(group)
@@ -222,6 +228,17 @@ class TestPlayer:
             "return traced.graph(x=x)",
         ]
         assert quoted.locator("b").inner_text() == "    model(x).sum().backward()"
+
+    def test_an_entry_that_the_reader_picks_is_worked_out(self, open_page: Open) -> None:
+        page = open_page(perceptron(), "#step=2")
+        assert "x is the output of relu, weight is 2.weight" in page.locator("#step").inner_text()
+        worked = page.locator("#step .worked").nth(1)  # of the weight
+        assert worked.locator("[aria-pressed=true]").count() == 1
+        worked.get_by_role("button", name="[0, 0]").click()
+        assert "ḡ[0,\u00a00] · x[0,\u00a00]" in worked.locator(".equations").inner_text()
+        cells = page.locator("#step article").nth(1).locator("table.values button")
+        cells.last.click()
+        assert worked.locator("[aria-pressed=true]").inner_text() == "[1, 3]"
 
     def test_what_was_saved_is_named_as_in_the_formula(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=3")

@@ -15,8 +15,14 @@ import numpy as np
 
 from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
-from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
+from minigrad.viz.explanation.explanations import (
+    argument_sources,
+    explain_saved,
+    source_lines,
+    step_notes,
+)
 from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.explanation.worked import offered
 from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
@@ -27,6 +33,9 @@ __all__ = ["born", "payload"]
 
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
+
+WORKED = 500
+"""Of how many gradients entries are worked out; the page says how to see others."""
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
@@ -81,7 +90,7 @@ def born(diagram: Diagram) -> list[Node]:
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "flops", "output", "op")
+    unread = ("primitive", "seconds", "flops", "output", "op", "operands")
     return {name: value for name, value in _fields(record).items() if name not in unread}
 
 
@@ -95,14 +104,19 @@ def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, An
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
+    sources, left = argument_sources(diagram), WORKED
     for step in diagram.steps:
         node, parts = nodes.get(step.node), []
+        op = (node or boxes[step.node]).primitive
         for part in step.parts:
             values = step.given.values if step.given is not None else {}
-            formula = formula_of((node or boxes[step.node]).primitive, part.name, values)
+            formula = formula_of(op, part.name, values)
+            worked = offered(op, part.name, step.given) if left > 0 else []
+            left -= 1
             notes = step_notes(step, part, node, into[step.node])._asdict()
-            parts.append(_fields(part) | notes | {"formula": formula})
-        yield _fields(step) | {"parts": parts, "given": None}
+            parts.append(_fields(part) | notes | {"formula": formula, "worked": worked})
+        arguments = list(sources[step.node].items())
+        yield _fields(step) | {"parts": parts, "arguments": arguments, "given": None}
 
 
 def _compressed(data: Any) -> str:

@@ -165,6 +165,7 @@ class Group:
         calls: How many calls of the module there are.
         op: The node of the fused op that this decomposes, as it looks when closed; None for
             a module call.
+        operands: What the fused op reads when closed.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -183,6 +184,7 @@ class Group:
     call: int = 1
     calls: int = 1
     op: Node | None = None
+    operands: tuple[Edge, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
