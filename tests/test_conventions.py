@@ -26,6 +26,7 @@ LAYERS = [
     "_views",
     "_scope",
     "autograd",
+    "_errors",
     "_grad_mode",
     "_hooks",
     "debugging",
