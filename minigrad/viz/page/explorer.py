@@ -20,7 +20,7 @@ from minigrad.debugging.lines import user_line
 from minigrad.nn import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page
-from minigrad.viz.record.build import graph, random_state_kept, tensors_in, why_not, with_inputs
+from minigrad.viz.record.build import graph, state_kept, tensors_in, why_not, with_inputs
 from minigrad.viz.record.finished import read
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
@@ -149,7 +149,7 @@ def _run(
     call, given = with_inputs("explore", module, inputs, named, _anew)
     for value, name in given:
         traced.name(value, name)
-    with random_state_kept(), traced:
+    with state_kept(module), traced:
         results = tensors_in(call())
         if not results:
             raise TypeError(f"explore: {type(module).__name__} returned no Tensor")
