@@ -65,7 +65,7 @@ def assemble(
         group = f"g{len(groups)}"
         path = next((g.path for g in calls if g.id == home), "")
         closed = replace(entry.box, id=group, kind="fused", group=home)
-        groups.append(Group(group, closed.label, path, "", home, op=closed))
+        groups.append(Group(group, closed.label, path, "", home, op=closed, opened=entry.opened))
         for inner in entry.decomposition:
             add(inner, group)
         ids[entry] = group

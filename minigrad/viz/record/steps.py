@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 
@@ -16,7 +16,7 @@ import numpy as np
 
 __all__ = [
     "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals", "shorten", "summary",
-    "value_of",
+    "value_of", "with_inner",
 ]  # fmt: skip
 
 IN_FULL = 64
@@ -229,6 +229,7 @@ class Step:
         op: The name of the op.
         cotangent: The full gradient of the op's output.
         parts: What is sent to each argument.
+        inner: Of a fused op that was opened, the steps of the ops that it stands for.
 
     Example:
         >>> from minigrad import tensor, viz
@@ -243,6 +244,25 @@ class Step:
     op: str
     cotangent: Summary
     parts: tuple[Part, ...]
+    inner: tuple[Step, ...] = ()
+
+
+def with_inner(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps of a diagram with those inside opened ops, each in place of its one rule."""
+    if not any(step.inner for step in steps):
+        return tuple(steps)
+    result = {step.node: step.inner[0].node for step in steps if step.inner}
+    passes: list[list[Step]] = []
+    ran: set[str] = set()
+    for step in steps:
+        if step.node in ran or not passes:  # a second pass begins
+            passes.append([])
+            ran.clear()
+        ran.add(step.node)
+        for one in step.inner or (step,):
+            parts = [replace(p, target=result.get(p.target, p.target)) for p in one.parts]
+            passes[-1].append(replace(one, parts=tuple(parts)))
+    return tuple(step for recorded in passes for step in number_arrivals(recorded))
 
 
 def number_arrivals(steps: Iterable[Step]) -> tuple[Step, ...]:
