@@ -49,7 +49,7 @@ class Naive:
 
     # Of the collectives, what they do on one rank.
     all_reduce = all_gather = reduce_scatter = broadcast = staticmethod(lambda x, *_, **__: x)
-    reduce_to_root = all_to_all = ppermute = broadcast
+    reduce_to_root = all_to_all = ppermute = copy_to_parts = sum_of_parts = broadcast
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -298,6 +298,8 @@ class Naive:
         if dropout:
             weights = weights * dropout_factor(dropout_key, weights.shape, dropout, weights.dtype)
         return weights @ value
+
+    ring_attention = attention  # on one rank
 
     @staticmethod
     def windows(x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, fill: float) -> Any:

@@ -72,6 +72,8 @@ class Torch:
     # Of the collectives, what they do on one rank.
     all_reduce = all_gather = reduce_scatter = staticmethod(lambda x, *_, **__: x * 1)
     broadcast = reduce_to_root = all_to_all = ppermute = all_reduce
+    copy_to_parts = sum_of_parts = all_reduce
+    ring_attention = staticmethod(lambda q, k, v: F.scaled_dot_product_attention(q, k, v))
     negative = staticmethod(lambda x: -x)
     silu, relu = staticmethod(F.silu), staticmethod(F.relu)
     clip = staticmethod(lambda x, low=None, high=None: torch.clamp(x, low, high))

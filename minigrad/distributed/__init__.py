@@ -1,6 +1,8 @@
 """Several machines: collectives as ops with rules, on MPI (``pip install mpi4py mpich``).
 
-Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules).
+Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules),
+`tensor_parallel` (layers divided among ranks), `parallelize` (a whole model), `ring_attention`
+(sequences divided by position), `zero_redundancy` (optimizer states).
 """
 
 from minigrad.distributed.collectives import (
@@ -12,8 +14,22 @@ from minigrad.distributed.collectives import (
     reduce_scatter,
 )
 from minigrad.distributed.communicators import Communicator, world
+from minigrad.distributed.parallelize import parallelize
+from minigrad.distributed.ring_attention import ring_attention
+from minigrad.distributed.tensor_parallel import (
+    ColumnParallelLinear,
+    ParallelMultiHeadAttention,
+    RowParallelLinear,
+    VocabularyParallelEmbedding,
+    copy_to_parts,
+    sum_of_parts,
+    vocabulary_parallel_cross_entropy,
+)
+from minigrad.distributed.zero_redundancy import ZeroRedundancyOptimizer
 
 __all__ = [
-    "Communicator", "all_gather", "all_reduce", "all_to_all", "broadcast", "ppermute",
-    "reduce_scatter", "world",
+    "ColumnParallelLinear", "Communicator", "ParallelMultiHeadAttention", "RowParallelLinear",
+    "VocabularyParallelEmbedding", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
+    "all_to_all", "broadcast", "copy_to_parts", "parallelize", "ppermute", "reduce_scatter",
+    "ring_attention", "sum_of_parts", "vocabulary_parallel_cross_entropy", "world",
 ]  # fmt: skip

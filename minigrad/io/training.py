@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
@@ -42,14 +43,18 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
         >>> minigrad.io.load_training(path, model=model, optimizer=optimizer)
         {'step': 17}
     """
+    save(training_of(parts), path)
+
+
+def training_of(parts: dict[str, Any]) -> dict[str, Any]:
+    """What `save_training` saves, as one nested value."""
     stateful = {name: part for name, part in parts.items() if isinstance(part, Stateful)}
-    training = {
+    return {
         "classes": {name: type(part).__name__ for name, part in stateful.items()},
         "states": {name: part.state_dict() for name, part in stateful.items()},
         "values": {name: value for name, value in parts.items() if name not in stateful},
         "random": random.get_state(),
     }
-    save(training, path)
 
 
 def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[str, Any]:
@@ -82,6 +87,19 @@ def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[st
         and saved["classes"].keys() == saved["states"].keys()
     ):
         raise LoadError(f"load_training: {path}: not written by save_training")
+    with resumed(path, saved, parts):
+        return saved["values"]
+
+
+@contextmanager
+def resumed(path: Any, saved: dict[str, Any], parts: dict[str, Stateful]) -> Iterator[None]:
+    """Give the parts their saved states within a block; if the block fails, take them back.
+
+    Args:
+        path: Where they were saved, for errors.
+        saved: What `training_of` returned.
+        parts: As in `load_training`.
+    """
     _check_parts(path, saved["classes"], parts)
     loads = {name: (part.load_state_dict, saved["states"][name]) for name, part in parts.items()}
     loads["minigrad.random"] = (random.set_state, saved["random"])
@@ -89,21 +107,22 @@ def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[st
     restore["minigrad.random"] = partial(random.set_state, random.get_state())
     # Loaders come last: once loaded, a loader in the middle of an epoch cannot be restored.
     order = sorted(loads, key=lambda name: isinstance(parts.get(name), DataLoader))
-    begun = []
+    begun: list[str] = []
     try:
         for name in order:
             begun.append(name)
             take, state = loads[name]
             take(state)
+        name = ""
+        yield
     except BaseException as error:
-        for name in begun:
-            restore[name]()
-        if not isinstance(error, Exception):
+        for each in begun:
+            restore[each]()
+        if not isinstance(error, Exception) or not name:
             raise
         raise ValueError(
             f"load_training: {path} does not fit, nothing was changed: {name}: {error}"
         ) from error
-    return saved["values"]
 
 
 def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> None:

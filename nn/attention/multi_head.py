@@ -227,7 +227,8 @@ class MultiHeadAttention(Module):
             heads = heads.reshape(n, self.num_heads, *heads.shape[3:])
             if weights is not None:
                 weights = weights.reshape(n, self.num_heads, *weights.shape[3:])
-        merged = heads.swapaxes(1, 2).reshape(n, length, self.embed_dim)  # (N, L, E)
+        width = self.num_heads * self.head_dim
+        merged = heads.swapaxes(1, 2).reshape(n, length, width)  # (N, L, E)
         output = self.out_proj(merged)
         return (output, weights) if need_weights else output
 

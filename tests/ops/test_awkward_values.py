@@ -138,6 +138,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "relu": (BRANCH,),
     "remainder": (NUMBER, NUMBER),
     "repeat": (BRANCH,),
+    "ring_attention": (NUMBER, NUMBER),
     "rms_norm": (NUMBER, NUMBER),
     "rnn": (BRANCH, SKIPPED, SKIPPED),
     "round": (BRANCH,),
@@ -292,7 +293,7 @@ ULPS = {
     "vecdot": 8, "attention_weights": 8, "put_along_axis": 4,
     # a kernel beside its decomposition
     "cross_entropy": 8, "batch_norm": 8, "rnn": 8, "gru": 16, "lstm": 16, "convolution": 16,
-    "attention": 64,
+    "attention": 64, "ring_attention": 64,
     # the kernel rounds to float16 in between, also where that is subnormal
     "layer_norm": 256, "rms_norm": 256,
     # the same, and in groups of two the parts of a gradient cancel
@@ -301,6 +302,7 @@ ULPS = {
 
 EXEMPT = {
     ("attention", "huge"): "the log-sum-exp is rounded, and with it the weights of huge scores",
+    ("ring_attention", "huge"): "the same",
     ("lstm", "-inf"): "a product of 0 and an infinity within a matrix product: BLAS may skip it",
 }
 

@@ -25,6 +25,7 @@ from minigrad.checking.samples import (
 )
 from minigrad.checking.samples.case import Case
 from minigrad.distributed import collectives as distributed_ops
+from minigrad.distributed import copy_to_parts, ring_attention, sum_of_parts
 from minigrad.ops.activation import hardtanh
 from minigrad.ops.casting import _astype
 from minigrad.ops.convolution import convolution_weight
@@ -48,4 +49,6 @@ OURS.sum_parts = sum_parts
 OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose
 for _name in distributed_ops.__all__:
     setattr(OURS, _name, getattr(distributed_ops, _name))
+OURS.copy_to_parts, OURS.sum_of_parts = copy_to_parts, sum_of_parts
+OURS.ring_attention = ring_attention
 OURS.reduce_to_root = distributed_ops.reduce_to_root

@@ -17,4 +17,7 @@ CASES: list[Case] = [
     case("reduce_to_root", _normal(2, 3)),
     case("all_to_all", _normal(2, 3), split_axis=1),
     case("ppermute", _normal(2, 3)),
+    case("copy_to_parts", _normal(2, 3)),
+    case("sum_of_parts", _normal(2, 3)),
+    case("ring_attention", _normal(2, 3, 4), _normal(2, 3, 4), _normal(2, 3, 5)),
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from minigrad.viz.drawing.pictures import convert
+from minigrad.viz.drawing.pictures import SCALE, convert
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.selection import Choice
@@ -125,7 +126,8 @@ class Graph(Diagram):
         *,
         open: Choice = (),
         hide: Choice = (),
-        direction: Direction = "down",
+        direction: Direction | None = None,
+        fit: tuple[float, float] | None = None,
         title: str = "",
         engine: Engine = "minigrad",
     ) -> str:
@@ -135,27 +137,41 @@ class Graph(Diagram):
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
             hide: Modules, ops and tensors to leave out: see `collapse`.
-            direction: Where tensors run: ``"down"`` or ``"right"``.
+            direction: Where tensors run: ``"down"`` or ``"right"``; None for down, or with `fit`
+                for what fills the picture better.
+            fit: An aspect for the picture, such as ``(16, 9)`` for a slide. It is cut into columns
+                or rows where that helps, and without a `depth` modules are closed until the text
+                can be read. The picture has 1920 × 1080 pixels, or as many in another aspect.
             title: What stands above the picture.
             engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz, to
-                which `title` and `direction` are not passed on.
+                which no more is passed on than `depth`, `open` and `hide`.
 
         Returns:
             The text of the picture.
 
         Raises:
             RuntimeError: Graphviz is asked and its program is not there.
-            ValueError: `depth` is negative, or there is no such module, direction or engine.
+            ValueError: `depth` is negative, or there is no such module, direction, aspect or
+                engine.
         """
         if engine == "dot":
             return self.collapse(depth, open=open, hide=hide)._pipe("svg").decode()
         if engine != "minigrad":
             raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
-        if direction not in ("down", "right"):
+        if direction not in (None, "down", "right"):
             raise ValueError(f"to_svg: direction should be 'down' or 'right', not {direction!r}")
-        from minigrad.viz.drawing.svg import draw
+        from minigrad.viz.drawing.svg import HEADLINE, draw
 
-        return draw(collapse(self, depth, open, hide), title=title, direction=direction)
+        if fit is None:
+            view = collapse(self, depth, open, hide)
+            return draw(view, title=title, direction=direction or "down")
+        if len(fit) != 2 or not all(0 < side < math.inf for side in fit):
+            raise ValueError(f"to_svg: fit should be an aspect such as (16, 9), not {fit!r}")
+        from minigrad.viz.drawing.fit import fitted
+
+        above = HEADLINE if title else 0
+        chosen = fitted(self, depth, open, hide, direction, fit, above)
+        return draw(chosen.view, title, chosen.direction, chosen.columns, chosen.size)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.
@@ -181,7 +197,8 @@ class Graph(Diagram):
         depth: int | None = None,
         open: Choice = (),
         hide: Choice = (),
-        direction: Direction = "down",
+        direction: Direction | None = None,
+        fit: tuple[float, float] | None = None,
         title: str = "",
         engine: Engine = "minigrad",
     ) -> Path:
@@ -194,7 +211,8 @@ class Graph(Diagram):
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: see `collapse`.
             hide: Modules, ops and tensors to leave out of a picture: see `collapse`.
-            direction: Where tensors run in a picture: ``"down"`` or ``"right"``.
+            direction: Where tensors run in a picture: see `to_svg`.
+            fit: An aspect for a picture, such as ``(16, 9)``: see `to_svg`.
             title: What stands above it.
             engine: What makes a picture: see `to_svg`.
 
@@ -225,9 +243,11 @@ class Graph(Diagram):
                 content = self.collapse(depth, open=open, hide=hide)._pipe(ending[1:])
             case ".svg" | ".png" | ".pdf" as ending:
                 svg = self.to_svg(
-                    depth, open=open, hide=hide, direction=direction, title=title, engine=engine
-                )
-                content = svg.encode() if ending == ".svg" else convert(svg, ending[1:])
+                    depth, open=open, hide=hide, direction=direction, fit=fit, title=title,
+                    engine=engine,
+                )  # fmt: skip
+                scale = SCALE if fit is None else 1
+                content = svg.encode() if ending == ".svg" else convert(svg, ending[1:], scale)
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         path.write_bytes(content)

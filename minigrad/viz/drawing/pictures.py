@@ -5,7 +5,7 @@ from __future__ import annotations
 from minigrad._checks import optional_package
 from minigrad.viz.drawing.style import FONT
 
-__all__ = ["convert"]
+__all__ = ["SCALE", "convert"]
 
 SCALE = 2
 """Pixels of a PNG for each unit of a picture: sharp on a dense screen, and when zoomed in."""
@@ -14,7 +14,7 @@ COMPLETE = "'DejaVu Sans'"
 """Cairo takes the letters of a text from one font: this one has ∂, σ, ×, and →."""
 
 
-def convert(svg: str, form: str, scale: float = SCALE) -> bytes:
+def convert(svg: str, form: str, scale: float) -> bytes:
     """Convert a picture to ``"png"`` or ``"pdf"``; a PNG has `scale` pixels for each unit.
 
     Raises:

@@ -32,6 +32,7 @@ from minigrad.viz.drawing.labels import (
 )
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Direction, Placement, Point, Skeleton, place, skeleton
+from minigrad.viz.layout.columns import Columns, Slice
 from minigrad.viz.record.fold import closed_boxes, residuals
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 
@@ -46,7 +47,7 @@ WIDTH, HEIGHT, ROW = 26, 14, 22
 SPACE, MARGIN = 18, 16
 """Between two entries of the legend, and at the sides."""
 
-HEADLINE = 34
+HEADLINE = 30
 """The height of the title of a picture."""
 
 LEAST = 320
@@ -65,23 +66,28 @@ NAMES: dict[Kind, str] = {
 
 def draw(
     diagram: Diagram,
-    closed: Collection[str] = (),
     title: str = "",
     direction: Direction = "down",
+    columns: int = 1,
+    size: tuple[int, int] | None = None,
 ) -> str:
     """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
     Args:
         diagram: What to draw, whole or collapsed.
-        closed: The ids of groups to close, beside those that are closed in it.
         title: What stands above it.
         direction: Where tensors run.
+        columns: Into how many columns, or rows, to cut it at most.
+        size: The width and height of the picture; by default as much as it needs.
 
     Raises:
         ValueError: Two groups feed each other.
     """
     layout = skeleton(diagram, direction)
-    placement = place(layout, closed)
+    placement = place(layout)
+    slices = {group: [Slice(rect)] for group, rect in placement.frames.items()}
+    if columns > 1:
+        placement, slices = Columns(layout, placement).cut(columns)
     nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
     shown = [nodes[item] for item in placement.boxes]
     drawn = insides(diagram, layout, shown)
@@ -91,18 +97,22 @@ def draw(
     above = shorten(title, 2 * LONGEST)
     width = max(placement.width, width, text_width(above, "title") + 2 * MARGIN * bool(title))
     height = top + placement.height + rows
+    wide, high = size or (width, height)
+    unit = max(width / wide, height / high)  # of the drawing, for one of the picture
+    left, over = round((wide * unit - width) / 2), round((high * unit - height) / 2)
+    view = f"{-left} {-over} {width + 2 * left} {height + 2 * over}"
     kinds: Counter[str] = Counter(node.kind for node in shown)
     kinds["open module"] = len(placement.frames)
     count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
         f'aria-label="{_escape(title or "Compute graph")}: {count}" '
-        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">',
+        f'viewBox="{view}" width="{wide}" height="{high}">',
         f"<style>{STYLE}</style>",
-        f'<rect class="page" width="{width}" height="{height}"/>',
+        '<rect class="page" x="{}" y="{}" width="{}" height="{}"/>'.format(*view.split()),
         _text(width // 2, top - 6, Line(above, "title")),
         f'<g transform="translate({(width - placement.width) // 2} {top})">',
-        *_frames(diagram, placement),
+        *_frames(diagram, placement, slices, direction),
         *_edges(diagram, placement, nodes, thick, direction),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
         *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
@@ -117,22 +127,49 @@ def draw(
     return "\n".join(parts) + "\n"
 
 
-def _frames(diagram: Diagram, placement: Placement) -> Iterator[str]:
-    """The open groups, each before those inside it."""
+def _frames(
+    diagram: Diagram,
+    placement: Placement,
+    slices: Mapping[str, Sequence[Slice]],
+    direction: Direction,
+) -> Iterator[str]:
+    """The open groups, each before those inside it; where a frame is cut, it has no side."""
     for around in list(diagram.enclosing().values())[1:]:
         group = around[0]
         if group.id not in placement.frames:
             continue
-        x, y, width, height = placement.frames[group.id]
         left, top = placement.titles[group.id]
         label = f"{group.path or 'the whole'}: {group.module}"
         label = _escape(f"what {group.name} computes" if group.op else label)
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
-            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
+            f"{''.join(_side(part, direction) for part in slices[group.id])}"
             f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
         )
+
+
+def _side(part: Slice, direction: Direction) -> str:
+    """The outline of a part of a frame."""
+    (x, y, width, height), begins, ends = part
+    if begins and ends:
+        return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
+    # Around from where it is cut, or from the corner at which it was cut before
+    corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+    if direction == "right":
+        corners = [corners[at] for at in (0, 3, 2, 1)]
+    first, second, third, fourth = corners
+    if begins:
+        way = [fourth, first, second, third]
+    elif ends:
+        way = [second, third, fourth, first]
+    else:
+        way = [first, fourth]
+    path = "M" + "L".join(f"{a} {b}" for a, b in way)
+    if not begins and not ends:
+        path += "M" + "L".join(f"{a} {b}" for a, b in (second, third))
+    ground = f'<rect class="ground" x="{x}" y="{y}" width="{width}" height="{height}"/>'
+    return f'{ground}<path d="{path}"/>'
 
 
 def heading(group: Group) -> str:

@@ -19,7 +19,7 @@ from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import born, payload
-from minigrad.viz.record.fold import closed_boxes, residuals, view
+from minigrad.viz.record.fold import close, closed_boxes, residuals, view
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Summary
 
@@ -66,7 +66,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
             f"{_text(node.label)}: go there</button>"
             for node in born(diagram)[:1]
         ),
-        "picture": still(draw(diagram, closed).replace(f"<style>{STYLE}</style>", "")),
+        "picture": still(draw(close(diagram, closed)).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),
         "table": still(_table(graph)),
         "data": payload(

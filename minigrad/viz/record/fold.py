@@ -18,7 +18,7 @@ from minigrad.viz.record.repeats import is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
-    "BLOCK", "BUDGET", "closed_boxes", "collapse", "is_repeat", "residuals", "view", "wrap_repeats",
+    "BLOCK", "BUDGET", "close", "closed_boxes", "collapse", "residuals", "view",
 ]  # fmt: skip
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
@@ -34,14 +34,18 @@ LISTED = 4
 
 
 def collapse(
-    diagram: AnyDiagram, depth: int | None = None, also: Choice = (), hide: Choice = ()
+    diagram: AnyDiagram,
+    depth: int | None = None,
+    also: Choice = (),
+    hide: Choice = (),
+    room: int | None = None,
 ) -> AnyDiagram:
     """Replace each module that is closed (see `view`) by one box, and leave out what is hidden.
 
     The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
     groups of the result are the open and the closed ones.
     """
-    return _close(*view(hidden(diagram, hide), depth, also))
+    return close(*view(hidden(diagram, hide), depth, also, room))
 
 
 def view(
@@ -157,7 +161,8 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
     }
 
 
-def _close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
+def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
+    """Replace each of these groups by one box."""
     outermost, boxes = _outermost(diagram, closed), closed_boxes(diagram)
     nodes: dict[str, Node] = {}
     place: dict[str, str] = {}  # node -> the box that shows it

@@ -1,0 +1,139 @@
+"""Tensor parallelism of a whole model: its transformer layers are replaced by divided ones."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from minigrad import random
+from minigrad.autograd.mutation import mark_written
+from minigrad.distributed.collectives import broadcast
+from minigrad.distributed.communicators import Communicator, world
+from minigrad.distributed.tensor_parallel import (
+    ColumnParallelLinear,
+    ParallelDropout,
+    ParallelMultiHeadAttention,
+    RowParallelLinear,
+    VocabularyParallelEmbedding,
+    divided_parameters,
+)
+from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.layers.embedding import Embedding
+from minigrad.nn.layers.linear import Linear
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.containers import ModuleDict
+from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.transformers.encoder import Layer
+from minigrad.nn.transformers.feed_forward import SwiGLU
+
+__all__ = ["parallelize"]
+
+M = TypeVar("M", bound=Module)
+
+
+def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bool = True) -> M:
+    """Divide the weights of a transformer among ranks; it computes the same numbers as before.
+
+    All ranks make the same model and call this; the values on rank 0 count, also the state of
+    `minigrad.random`. Divided are
+
+    - in each `nn.MultiHeadAttention`, the heads;
+    - in each transformer layer and `nn.SwiGLU`, the hidden units of the feed-forward network;
+    - an `nn.Embedding` and an `nn.Linear` that share their weight, by token.
+
+    Other modules, such as normalizations, are the same on all ranks. So are the inputs of the
+    model, its outputs, and the loss, from which every rank starts its own backward pass. The
+    gradient of a parameter that is not divided is the same on all ranks too. Dropout inside the
+    divided parts differs between ranks.
+
+    Load weights before, and make the optimizer after; hooks of divided modules are lost.
+
+    Args:
+        model: The model; it is changed. A module that is divided itself is replaced.
+        comm: The ranks among which it is divided; all if None.
+        gather_logits: Whether a divided `nn.Linear` that makes logits returns all of them, or only
+            this rank's, for `vocabulary_parallel_cross_entropy`.
+
+    Returns:
+        The model.
+
+    Raises:
+        ValueError: The number of ranks does not divide a number of heads or of hidden units, or
+            there is nothing to divide.
+
+    Example:
+        >>> from minigrad import distributed, nn, randn
+        >>> layer = nn.TransformerEncoderLayer(16, 4, dim_feedforward=32)
+        >>> encoder = distributed.parallelize(nn.TransformerEncoder(layer, 2))
+        >>> encoder(randn(2, 5, 16)).shape
+        (2, 5, 16)
+    """
+    comm = comm or world()
+    parts = _parts(model, comm, gather_logits)
+    if not parts:
+        raise ValueError(
+            f"parallelize: {type(model).__name__} has no transformer layer, no attention and no "
+            f"embedding whose weight is shared: nothing to divide"
+        )
+    tied: dict[int, Parameter] = {}
+    for module, part in parts.values():
+        for name, axis in getattr(part, "divided", {}).items():
+            whole = getattr(module, name)
+            if axis == 0 and whole is not None:
+                setattr(part, name, tied.setdefault(id(whole), getattr(part, name)))
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if id(child) in parts:
+                _replace(parent, name, parts[id(child)][1])
+    found: Any = parts[id(model)][1] if id(model) in parts else model
+    divided = {id(parameter) for _, parameter, _ in divided_parameters(found)}
+    for tensor in (*found.parameters(), *found.buffers()):
+        if id(tensor) not in divided:
+            tensor.data[...] = broadcast(tensor.detach(), comm=comm).numpy()
+            mark_written(tensor.data)
+    if comm.size > 1:
+        random.set_state(comm.mpi.bcast(random.get_state()))
+    return found
+
+
+def _parts(
+    model: Module, comm: Communicator, gather_logits: bool
+) -> dict[int, tuple[Module, Module]]:
+    """By the id of a module that is to be divided: the module, and this rank's part of it."""
+    tables = {id(m.weight) for m in model.modules() if type(m) is Embedding}
+    tied = tables & {id(m.weight) for m in model.modules() if type(m) is Linear}
+    found: dict[int, tuple[Module, Module]] = {}
+
+    def divide(module: Module, part: Module) -> None:
+        found[id(module)] = module, part
+
+    for module in model.modules():
+        if type(module) is MultiHeadAttention:
+            divide(module, ParallelMultiHeadAttention(module, comm))
+        elif isinstance(module, Layer):
+            if isinstance(module.activation, Module) and [*module.activation.parameters()]:
+                raise ValueError(
+                    f"parallelize: the activation of {type(module).__name__} has parameters, "
+                    f"which would be used by each rank for its own units only"
+                )
+            divide(module.linear1, ColumnParallelLinear(module.linear1, comm))
+            divide(module.dropout, ParallelDropout(module.dropout, comm))
+            divide(module.linear2, RowParallelLinear(module.linear2, comm))
+        elif type(module) is SwiGLU:
+            for linear in (module.gate_proj, module.up_proj):
+                divide(linear, ColumnParallelLinear(linear, comm))
+            divide(module.down_proj, RowParallelLinear(module.down_proj, comm))
+        elif type(module) is Embedding and id(module.weight) in tied:
+            divide(module, VocabularyParallelEmbedding(module, comm))
+        elif type(module) is Linear and id(module.weight) in tied:
+            divide(module, ColumnParallelLinear(module, comm, gather_output=gather_logits))
+    return found
+
+
+def _replace(parent: Any, name: str, part: Module) -> None:
+    """Put a part in the place of a child."""
+    if name.isdigit():
+        parent[int(name)] = part
+    elif isinstance(parent, ModuleDict) and name in parent:
+        parent[name] = part
+    else:
+        setattr(parent, name, part)

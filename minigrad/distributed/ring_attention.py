@@ -1,0 +1,178 @@
+"""Ring attention: a sequence that outgrows one machine is divided among ranks by position.
+
+Every query needs every key. So the blocks of keys and values travel once around the ring of ranks,
+while each rank compares its queries with the block that it holds. Outputs of several blocks are
+joined by their log-sum-exps (online softmax): the result is exact. In the backward pass the blocks
+go around once more, and their gradients travel with them. No rank holds more than two blocks, nor
+scores of more than one.
+
+With `causal`, rank r has work in r + 1 of the n steps only, so the last rank decides the time.
+
+Source: Liu, Zaharia and Abbeel, "Ring attention with blockwise transformers for near-infinite
+context", 2023; Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad._grad_mode import enable_grad
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located, state
+from minigrad.autograd.primitive import primitive
+from minigrad.distributed.collectives import all_gather
+from minigrad.distributed.communicators import Call, Communicator, world
+from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
+from minigrad.ops._numerics import widened
+from minigrad.ops.attention import attention
+from minigrad.ops.casting import as_tensor
+
+__all__ = ["ring_attention"]
+
+
+def ring_attention(
+    query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False, scale: float | None = None,
+    comm: Communicator | None = None,
+) -> Tensor:  # fmt: skip
+    """Scaled dot-product attention over a sequence whose positions are divided among ranks.
+
+    Rank r holds the r-th block of positions; all blocks have one length.
+
+    Args:
+        query: This rank's queries, of shape (..., L, E).
+        key: This rank's keys, of shape (..., S, E); with `causal`, S is L.
+        value: This rank's values, of shape (..., S, V).
+        causal: A query attends to keys up to its own position in the whole sequence only.
+        scale: The factor on the scores, 1/√E by default.
+        comm: The ranks that take part; all if None.
+
+    Returns:
+        The outputs of this rank's queries, of shape (..., L, V).
+
+    Raises:
+        RuntimeError: The ranks make different calls, or have blocks of different shapes.
+        ValueError: Shapes do not fit.
+
+    Example:
+        >>> from minigrad import distributed, randn
+        >>> x = randn(2, 4, 10, 16)  # (N, H, L, E): this rank's block of L positions
+        >>> distributed.ring_attention(x, x, x, causal=True).shape
+        (2, 4, 10, 16)
+    """
+    query, key, value = as_tensor(query), as_tensor(key), as_tensor(value)
+    q, k, v = query.shape, key.shape, value.shape
+    alike = q[:-2] == k[:-2] == v[:-2] and q[-1:] == k[-1:] and k[-2:-1] == v[-2:-1]
+    if not alike or len(q) < 2 or not k[-2] or (causal and q[-2] != k[-2]):
+        raise ValueError(
+            located(
+                f"ring_attention: query (..., L, E), key (..., S, E) and value (..., S, V) "
+                f"expected, with causal=True of one length, got {q}, {k} and {v}"
+            )
+        )
+    factor = q[-1] ** -0.5 if scale is None else float(scale)
+    recorded = state.get().recording and any(x.requires_grad for x in (query, key, value))
+    shown = ", ".join([f"{x.dtype} {x.shape}" for x in (query, key, value)])
+    call = (comm or world()).agree(f"ring_attention({shown}, {causal}, {factor})", recorded)
+    if not call.recorded:
+        return _ring_attention(query, key, value, causal, factor, call)
+    with enable_grad():  # another rank may record it: this one takes part in its backward pass
+        query = query if recorded else query.detach().requires_grad_()
+        return _ring_attention(query, key, value, causal, factor, call)
+
+
+@primitive(arrays=3, residuals=("lse",), float_inputs=True, promote=("query", "key", "value"))
+def _ring_attention(
+    query: Any, key: Any, value: Any, causal: bool, scale: float, call: Call
+) -> Any:
+    out: Any = 0.0
+    lse: Any = -np.inf
+    for block in _blocks(query, key, value, causal, scale, call):
+        if block is not None:
+            own, own_lse = attention_forward(block)
+            joined = np.logaddexp(lse, own_lse)
+            out = out * np.exp(lse - joined) + own * np.exp(own_lse - joined)
+            lse = joined
+    return out.astype(query.dtype, copy=False), lse
+
+
+@_ring_attention.defjoint("query", "key", "value")
+def _ring_attention_pull(
+    g: np.ndarray, needed: tuple[bool, bool, bool], query: np.ndarray, key: np.ndarray,
+    value: np.ndarray, out: np.ndarray, lse: np.ndarray, causal: bool, scale: float, call: Call,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    call = call.comm.agree("ring_attention", backward_of=call)
+    g, out = widened(g), widened(out)
+    grad_query, grad_key, grad_value = (np.zeros(x.shape, g.dtype) for x in (query, key, value))
+    for block in _blocks(query, key, value, causal, scale, call):
+        if block is not None:
+            parts: Any = attention_backward(block, g, (True, True, True, False), out, lse)
+            for grad, part in zip((grad_query, grad_key, grad_value), parts, strict=False):
+                grad += part
+        if call.comm.size > 1:
+            grad_key, grad_value = _passed_on([grad_key, grad_value], call.comm)()
+    return grad_query, grad_key, grad_value
+
+
+_ring_attention.defformula(
+    """
+    allowed = True  # which keys of all ranks each query may attend
+    P = where(allowed, exp(scale * (query @ key.mT) - lse), 0)
+    A = g @ value.mT
+    D = P * (A - sum(A * P, -1))
+    """,
+    query="scale * (D @ key)",
+    key="scale * (D.mT @ query)",
+    value="P.mT @ g",
+)
+
+
+def _blocks(
+    query: np.ndarray, key: np.ndarray, value: np.ndarray, causal: bool, scale: float, call: Call
+) -> Iterator[Attention | None]:
+    """Attention to the block that is here at each step; None where all of its keys are later.
+
+    The next block is on its way while this one is used.
+    """
+    comm, query = call.comm, widened(query)
+    pair = [widened(key), widened(value)]
+    for step in range(comm.size):
+        arrived = _passed_on(pair, comm) if step < comm.size - 1 else None
+        source = (comm.rank - step) % comm.size
+        options = Options(None, None, causal and source == comm.rank, scale, 0.0, None)
+        yield None if causal and source > comm.rank else Attention(query, pair[0], pair[1], options)
+        pair = pair if arrived is None else arrived()
+
+
+def _passed_on(arrays: list[np.ndarray], comm: Communicator) -> Callable[[], list[np.ndarray]]:
+    """Begin to send arrays to the next rank; returns a function that waits for those that come."""
+    sent = [np.ascontiguousarray(array) for array in arrays]
+    received = [np.empty_like(array) for array in sent]
+    after, before = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    requests = []
+    for tag, pair in enumerate(zip(sent, received, strict=True), _FIRST_TAG):
+        requests.append(comm._own.Irecv(pair[1].reshape(-1).view(np.uint8), before, tag))
+        requests.append(comm._own.Isend(pair[0].reshape(-1).view(np.uint8), after, tag))
+
+    def arrived() -> list[np.ndarray]:
+        for request in requests:
+            request.Wait()
+        return received
+
+    return arrived
+
+
+_FIRST_TAG = 10  # smaller ones are of the collectives
+
+
+@_ring_attention.defdecomposition
+def _ring_attention_decomposition(
+    query: Any, key: Any, value: Any, causal: bool, scale: float, call: Call
+) -> Any:
+    """With all keys on every rank: for higher derivatives, without the saving of memory."""
+    length = query.shape[-2]
+    keys, values = (all_gather(x, x.ndim - 2, comm=call.comm) for x in (key, value))
+    keep = np.tri(length, length * call.comm.size, length * call.comm.rank, dtype=bool)
+    return attention(query, keys, values, None, keep if causal else None, scale=scale)

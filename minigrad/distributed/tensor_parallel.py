@@ -1,0 +1,477 @@
+"""Tensor parallelism: the weights of transformer layers are divided among ranks.
+
+Source: Shoeybi et al., "Megatron-LM: training multi-billion parameter language models using model
+parallelism", 2019.
+
+Outside of the divided parts of a model, all ranks compute the same: they hold copies of the same
+tensors, and copies of one loss, which counts once. Two ops stand at the ends of a divided part;
+each is the other's rule:
+
+    copy_to_parts   forward: nothing                 backward: the gradients of all parts are added
+    sum_of_parts    forward: all parts are added     backward: nothing
+
+`all_reduce` has another rule, since there every rank has a loss of its own.
+
+Left out: pipelines (each rank has some of the layers; they take a schedule of micro-batches, and
+sends between neighbours that carry gradients back) and fully sharded parameters (each weight is
+gathered before a layer uses it and freed after; they take hooks around every module, in the forward
+and in the backward pass).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from minigrad import ops, random
+from minigrad._tensor import Tensor
+from minigrad.autograd.mode import located
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import primitive
+from minigrad.distributed.collectives import _adjoint, _reduce, _run, all_reduce, broadcast
+from minigrad.distributed.communicators import Call, Communicator, world
+from minigrad.nn import functional as F
+from minigrad.nn.attention.multi_head import MultiHeadAttention
+from minigrad.nn.functional.masks import MaskLike
+from minigrad.nn.layers.dropout import Dropout
+from minigrad.nn.layers.embedding import Embedding
+from minigrad.nn.layers.linear import Linear
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.module_paths import join
+from minigrad.nn.module.parameter import Parameter
+from minigrad.ops.casting import as_tensor
+
+__all__ = [
+    "ColumnParallelLinear", "ParallelMultiHeadAttention", "RowParallelLinear",
+    "VocabularyParallelEmbedding", "copy_to_parts", "sum_of_parts",
+    "vocabulary_parallel_cross_entropy",
+]  # fmt: skip
+
+
+# The two ends of a divided part ---------------------------------------------------------------
+
+
+def copy_to_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
+    """Let a tensor that is the same on all ranks enter a divided part of the model.
+
+    Args:
+        x: Tensor or array, the same on all ranks.
+        comm: The ranks that take part; all if None.
+
+    Returns:
+        The same values. In the backward pass, the gradients of all ranks are added.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> distributed.copy_to_parts(minigrad.ones(2)).tolist()
+        [1.0, 1.0]
+    """
+    return _run(_copy_to_parts, as_tensor(x), (), comm)
+
+
+def sum_of_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
+    """Add the tensors of all ranks: the end of a divided part of the model.
+
+    Args:
+        x: Tensor or array, on all ranks of one shape and dtype.
+        comm: The ranks that take part; all if None.
+
+    Returns:
+        The sum, on every rank. In the backward pass, each rank's tensor gets its gradient as it
+        is: the ranks hold copies of one sum.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import distributed
+        >>> distributed.sum_of_parts(minigrad.ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
+        [1.0, 1.0]
+    """
+    return _run(_sum_of_parts, as_tensor(x), (), comm)
+
+
+@primitive(arrays=1)
+def _copy_to_parts(x: Any, call: Call) -> Any:
+    return x
+
+
+@primitive(arrays=1)
+def _sum_of_parts(x: Any, call: Call) -> Any:
+    return x.copy() if call.comm.size == 1 else _reduce("Allreduce", x, x.shape, call)
+
+
+def _sum_of_parts_x(g: Any, call: Call) -> Any:
+    # An array needs no message to be passed on; a recorded gradient enters the parts.
+    return _adjoint(_copy_to_parts, g, call) if isinstance(g, Variable) else g
+
+
+_copy_to_parts.defvjp(x=lambda g, call: _adjoint(_sum_of_parts, g, call))
+_sum_of_parts.defvjp(x=_sum_of_parts_x)
+
+
+def _joined(x: Tensor, axis: int, start: int, size: int, comm: Communicator) -> Tensor:
+    """The parts of all ranks along an axis, this one's from `start`, as one tensor of `size`."""
+    border = [(0, 0)] * x.ndim
+    border[axis] = (start, size - start - x.shape[axis])
+    return sum_of_parts(ops.pad(x, border), comm=comm)
+
+
+def share(size: int, comm: Communicator) -> tuple[int, int]:
+    """The first index and the end of this rank's part of `size` rows, in the order of the ranks."""
+    return size * comm.rank // comm.size, size * (comm.rank + 1) // comm.size
+
+
+@contextlib.contextmanager
+def _own_random_numbers(comm: Communicator) -> Iterator[None]:
+    """Within the block the ranks draw different numbers, reproducible; after it the same again."""
+    with random.drawing_from(np.random.default_rng([random.key(), comm.rank])):
+        yield
+
+
+# The layers -----------------------------------------------------------------------------------
+
+
+class Divided(Module):
+    """A module of which each rank holds a part.
+
+    Attributes:
+        comm: The ranks among which it is divided.
+        divided: By the name of a parameter, the axis along which it is.
+        whole_sizes: By the name of a parameter, the size of that axis in the undivided module.
+    """
+
+    divided: ClassVar[dict[str, int]] = {}
+
+    def __init__(self, whole: Module, comm: Communicator | None) -> None:
+        Module.__init__(self)
+        self.comm = comm or world()
+        self.training = whole.training
+        self.whole_sizes: dict[str, int] = {}
+
+    def reset_parameters(self) -> None:
+        """Raise: a part alone cannot be initialized."""
+        raise NotImplementedError(
+            f"{type(self).__name__}: initialize the undivided model, and divide it then"
+        )
+
+    def _take_part(self, whole: Module) -> None:
+        """Keep this rank's part of every parameter of the undivided module, as rank 0 has it."""
+        for name, parameter in vars(whole).items():
+            if isinstance(parameter, Parameter):
+                values = broadcast(parameter.detach(), comm=self.comm).numpy()
+                if name in self.divided:
+                    axis = self.divided[name]
+                    self.whole_sizes[name] = values.shape[axis]
+                    start, end = share(values.shape[axis], self.comm)
+                    values = values[(slice(None),) * axis + (slice(start, end),)]
+                setattr(self, name, Parameter(values, requires_grad=parameter.requires_grad))
+            elif name in ("bias", "bias_k", "bias_v"):
+                setattr(self, name, None)
+
+    def _check_share(self, what: str, size: int) -> None:
+        if size % self.comm.size:
+            raise ValueError(
+                f"{type(self).__name__}: {what} must be divisible by the number of ranks, got "
+                f"{size} and {self.comm.size}"
+            )
+
+
+def divided_parameters(model: Module) -> Iterator[tuple[str, Parameter, Divided]]:
+    """Iterate over (path, parameter, module that it belongs to) of the divided parameters."""
+    for path, module in model.named_modules():
+        if isinstance(module, Divided):
+            for name in module.divided:
+                if getattr(module, name) is not None:
+                    yield join(path, name), getattr(module, name), module
+
+
+class ColumnParallelLinear(Divided, Linear):
+    """A `nn.Linear` of which each rank computes its part of the outputs.
+
+    Its input is the same on all ranks. On rank r of n, `weight` and `bias` have the rows from
+    r · out_features // n on.
+
+    Args:
+        linear: The undivided layer. The values on rank 0 count.
+        comm: The ranks among which it is divided; all if None.
+        gather_output: Whether every rank gets the outputs of all ranks; by default its own part.
+        copy_input: Whether the input goes through `copy_to_parts`. False if it already has: where
+            several layers share an input, that saves messages.
+
+    Example:
+        >>> from minigrad import distributed, nn, ones
+        >>> layer = distributed.ColumnParallelLinear(nn.Linear(4, 6))
+        >>> layer(ones(2, 4)).shape  # on one rank; on two: (2, 3)
+        (2, 6)
+    """
+
+    divided: ClassVar[dict[str, int]] = {"weight": 0, "bias": 0}
+
+    def __init__(
+        self, linear: Linear, comm: Communicator | None = None, *, gather_output: bool = False,
+        copy_input: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(linear, comm)
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self.gather_output, self.copy_input = gather_output, copy_input
+        self._take_part(linear)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Map a tensor of shape (..., in_features) to this rank's outputs, or to all."""
+        x = copy_to_parts(input_, comm=self.comm) if self.copy_input else input_
+        output = F.linear(x, self.weight, self.bias)
+        if not self.gather_output:
+            return output
+        start, _ = share(self.out_features, self.comm)
+        return _joined(output, output.ndim - 1, start, self.out_features, self.comm)
+
+
+class RowParallelLinear(Divided, Linear):
+    """A `nn.Linear` of which each rank has the weights of its part of the inputs.
+
+    Its input is divided among the ranks, as a `ColumnParallelLinear` leaves it. The output, the sum
+    over all ranks, and the bias are the same on all ranks.
+
+    Args:
+        linear: The undivided layer. The values on rank 0 count.
+        comm: The ranks among which it is divided; all if None.
+
+    Raises:
+        ValueError: The number of ranks does not divide in_features.
+
+    Example:
+        >>> from minigrad import distributed, nn, ones
+        >>> layer = distributed.RowParallelLinear(nn.Linear(4, 6))
+        >>> layer(ones(2, 4)).shape  # on one rank; on two, it takes (2, 2)
+        (2, 6)
+    """
+
+    divided: ClassVar[dict[str, int]] = {"weight": 1}
+
+    def __init__(self, linear: Linear, comm: Communicator | None = None) -> None:
+        super().__init__(linear, comm)
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self._check_share("in_features", self.in_features)
+        self._take_part(linear)
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Map this rank's part of the inputs to the outputs, of shape (..., out_features)."""
+        output = sum_of_parts(F.linear(input_, self.weight), comm=self.comm)
+        return output if self.bias is None else output + self.bias
+
+
+class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
+    """A `nn.MultiHeadAttention` of which each rank computes its part of the heads.
+
+    Inputs and outputs are the same on all ranks. Caches hold the heads of their own rank.
+
+    Args:
+        attention: The undivided layer. The values on rank 0 count.
+        comm: The ranks among which it is divided; all if None.
+
+    Raises:
+        ValueError: The number of ranks does not divide num_heads or num_kv_heads.
+
+    Example:
+        >>> from minigrad import distributed, nn, randn
+        >>> attention = distributed.ParallelMultiHeadAttention(nn.MultiHeadAttention(8, 4))
+        >>> x = randn(2, 5, 8)
+        >>> attention(x, x, x).shape
+        (2, 5, 8)
+    """
+
+    divided: ClassVar[dict[str, int]] = {"bias_k": 2, "bias_v": 2}
+
+    def __init__(self, attention: MultiHeadAttention, comm: Communicator | None = None) -> None:
+        super().__init__(attention, comm)
+        self._check_share("num_heads", attention.num_heads)
+        self._check_share("num_kv_heads", attention.num_kv_heads)
+        for name in ("embed_dim", "kdim", "vdim", "dropout", "add_zero_attn", "head_dim"):
+            setattr(self, name, getattr(attention, name))
+        self.num_heads = attention.num_heads // self.comm.size
+        self.num_kv_heads = attention.num_kv_heads // self.comm.size
+        for name in ("q_proj", "k_proj", "v_proj"):
+            projection = getattr(attention, name)
+            setattr(self, name, ColumnParallelLinear(projection, self.comm, copy_input=False))
+        self.out_proj = RowParallelLinear(attention.out_proj, self.comm)
+        self._take_part(attention)
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
+        attn_mask: MaskLike = None, *args: Any, need_weights: bool = False, **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        """Apply attention; the arguments are those of `nn.MultiHeadAttention`."""
+        # Each distinct tensor enters once: self-attention adds one gradient up, and not three.
+        entered = {id(x): copy_to_parts(x, comm=self.comm) for x in (query, key, value)}
+        with _own_random_numbers(self.comm) if self.dropout else contextlib.nullcontext():
+            result = super().forward(
+                entered[id(query)], entered[id(key)], entered[id(value)], key_padding_mask,
+                self._own_heads(attn_mask), *args, need_weights=need_weights, **kwargs,
+            )  # fmt: skip
+        if not need_weights:
+            return result
+        output, weights = result
+        first = self.num_heads * self.comm.rank
+        return output, _joined(weights, 1, first, self.num_heads * self.comm.size, self.comm)
+
+    def _own_heads(self, mask: MaskLike) -> MaskLike:
+        """The part of a mask that is for the heads of this rank."""
+        if isinstance(mask, Tensor) and mask.requires_grad:
+            mask = copy_to_parts(mask, comm=self.comm)
+        if mask is None or mask.ndim != 4 or mask.shape[1] == 1:
+            return mask
+        heads = self.num_heads * self.comm.size
+        if mask.shape[1] != heads:
+            raise ValueError(
+                located(
+                    f"ParallelMultiHeadAttention: attn_mask has {mask.shape[1]} heads; 1 or "
+                    f"{heads} expected, those of all ranks"
+                )
+            )
+        first = self.num_heads * self.comm.rank
+        return mask[:, first : first + self.num_heads]
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, on rank {self.comm.rank} of {self.comm.size}"
+
+
+class ParallelDropout(Dropout):
+    """A `nn.Dropout` inside a divided part: each rank drops elements of its own."""
+
+    def __init__(self, dropout: Dropout, comm: Communicator) -> None:
+        super().__init__(dropout.p, dropout.inplace)
+        self.training, self.comm = dropout.training, comm
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Apply dropout in training mode."""
+        if not self.training or not self.p:
+            return super().forward(input_)
+        with _own_random_numbers(self.comm):
+            return super().forward(input_)
+
+
+class VocabularyParallelEmbedding(Divided, Embedding):
+    """A `nn.Embedding` of which each rank holds some of the vectors, those of neighbouring indices.
+
+    Indices and output are the same on all ranks. The numbers of vectors differ by at most one.
+
+    Args:
+        embedding: The undivided layer. The values on rank 0 count.
+        comm: The ranks among which it is divided; all if None.
+
+    Raises:
+        ValueError: The layer has a `max_norm`, which is not supported, or fewer vectors than ranks.
+
+    Example:
+        >>> from minigrad import distributed, nn
+        >>> words = distributed.VocabularyParallelEmbedding(nn.Embedding(100, 8))
+        >>> words([[5, 7, 0]]).shape
+        (1, 3, 8)
+    """
+
+    divided: ClassVar[dict[str, int]] = {"weight": 0}
+
+    def __init__(self, embedding: Embedding, comm: Communicator | None = None) -> None:
+        super().__init__(embedding, comm)
+        if embedding.max_norm is not None:
+            raise ValueError("VocabularyParallelEmbedding: max_norm is not supported")
+        if embedding.num_embeddings < self.comm.size:
+            raise ValueError(
+                f"VocabularyParallelEmbedding: {self.comm.size} ranks cannot share "
+                f"{embedding.num_embeddings} embeddings"
+            )
+        for name in ("num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type"):
+            setattr(self, name, getattr(embedding, name))
+        self._take_part(embedding)
+
+    def forward(self, input_: Tensor | np.ndarray) -> Tensor:
+        """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
+        ids = np.asarray(input_)
+        _check_indices("VocabularyParallelEmbedding", ids, self.num_embeddings)
+        start, end = share(self.num_embeddings, self.comm)
+        own, local = _own_rows(ids, start, end)
+        padding = self.padding_idx
+        padding = padding - start if padding is not None and start <= padding < end else None
+        vectors = F.embedding(local, self.weight, padding)
+        return sum_of_parts(ops.where(own[..., None], vectors, 0.0), comm=self.comm)
+
+
+def _check_indices(name: str, ids: np.ndarray, size: int) -> None:
+    if ids.size and not 0 <= ids.min() <= ids.max() < size:
+        raise IndexError(
+            located(f"{name}: indices 0 to {size - 1} expected, got {ids.min()} to {ids.max()}")
+        )
+
+
+def _own_rows(ids: np.ndarray, start: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which indices this rank holds, and where; 0 for those of other ranks."""
+    own = (start <= ids) & (ids < end)
+    return own, np.where(own, ids - start, 0)
+
+
+# The loss -------------------------------------------------------------------------------------
+
+
+def vocabulary_parallel_cross_entropy(
+    logits: Tensor, target: Any, reduction: str = "mean", *, ignore_index: int | None = -100,
+    label_smoothing: float = 0.0, comm: Communicator | None = None,
+) -> Tensor:  # fmt: skip
+    """The cross-entropy of logits that are divided among ranks by class; no rank has all of them.
+
+    The ranks add three numbers for each target, whatever the number of classes is.
+
+    Args:
+        logits: This rank's logits, of shape (..., classes of this rank), as the undivided ones are
+            by `parallelize` or `ColumnParallelLinear`.
+        target: Class indices among all classes, integers of shape (...), the same on all ranks.
+        reduction: "mean" or "sum" over the targets, or "none" for one loss per target.
+        ignore_index: A class index that is ignored; None to ignore none.
+        label_smoothing: The probability that is spread evenly over all classes.
+        comm: The ranks that take part; all if None.
+
+    Returns:
+        The loss, the same on all ranks: a scalar, or of shape (...).
+
+    Raises:
+        IndexError: A class index is out of range.
+        ValueError: Shapes do not fit, or an option is unknown.
+
+    Example:
+        >>> from minigrad import distributed, tensor
+        >>> logits = tensor([[0.0, 0.0]])
+        >>> round(distributed.vocabulary_parallel_cross_entropy(logits, [1]).item(), 4)
+        0.6931
+    """
+    comm, ids, name = comm or world(), np.asarray(target), "vocabulary_parallel_cross_entropy"
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'{name}: reduction must be "mean", "sum" or "none", got {reduction!r}')
+    classes = int(all_reduce(np.array(logits.shape[-1]), comm=comm).item())
+    start, end = share(classes, comm)
+    if logits.shape != (*ids.shape, end - start):
+        raise ValueError(
+            located(
+                f"{name}: logits of shape {(*ids.shape, end - start)} expected on rank "
+                f"{comm.rank}, for targets of shape {ids.shape} and {classes} classes on "
+                f"{comm.size} ranks, got {logits.shape}"
+            )
+        )
+    counted = np.ones(ids.shape, bool) if ignore_index is None else ids != ignore_index
+    _check_indices(name, ids[counted], classes)
+    top = all_reduce(logits.detach().max(axis=-1, keepdims=True), "max", comm=comm)
+    shifted = logits - top
+    own, local = _own_rows(np.where(counted, ids, -1), start, end)
+    picked = ops.take_along_axis(shifted, local[..., None], -1)[..., 0]
+    total, right, all_of_them = sum_of_parts(
+        ops.stack(
+            [ops.exp(shifted).sum(axis=-1), ops.where(own, picked, 0.0), shifted.sum(axis=-1)]
+        ),
+        comm=comm,
+    )
+    expected = (1 - label_smoothing) * right + label_smoothing / classes * all_of_them
+    losses = ops.where(counted, ops.log(total) - expected, 0.0)
+    if reduction == "none":
+        return losses
+    return losses.sum() / counted.sum() if reduction == "mean" else losses.sum()

@@ -1,0 +1,85 @@
+"""Choose how to draw a graph so that it fills a slide, or a page, and its text can be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from minigrad.viz.drawing.labels import SIZES
+from minigrad.viz.layout import Direction, place, skeleton
+from minigrad.viz.layout.columns import Columns
+from minigrad.viz.record.fold import BUDGET, collapse
+from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.selection import Choice
+
+__all__ = ["Fitted", "fitted"]
+
+PIXELS = 1920 * 1080
+"""Of a picture, whatever its aspect."""
+
+READABLE = 14
+"""The height in pixels that the smallest text should have at least."""
+
+MOST = 6
+"""The most columns."""
+
+ROOMS = (BUDGET, 32, 26, 20, 16, 12, 9, 6)
+"""The numbers of boxes to try."""
+
+LEGEND = 30
+"""Its height, if it is one row."""
+
+
+class Fitted(NamedTuple):
+    """A view, and how to draw it."""
+
+    view: Diagram
+    direction: Direction
+    columns: int
+    size: tuple[int, int]
+
+
+def fitted(
+    diagram: Diagram,
+    depth: int | None,
+    also: Choice,
+    hide: Choice,
+    direction: Direction | None,
+    aspect: tuple[float, float],
+    above: int,
+) -> Fitted:
+    """Find the view with the most boxes that can be read, and what fills the picture best.
+
+    A `depth` and a `direction` that are given stay as they are; otherwise both are chosen. If no
+    view can be read, it is the one with the largest text. `above` is the room for a title.
+    """
+    width = math.sqrt(PIXELS * aspect[0] / aspect[1])
+    size = round(width), round(PIXELS / width)
+    best, most = None, 0.0
+    for view in _views(diagram, depth, also, hide):
+        for where in (direction,) if direction else ("down", "right"):
+            layout = skeleton(view, where)
+            whole = Columns(layout, place(layout))
+            for count in range(1, MOST + 1):
+                cut, _ = whole.cut(count)
+                unit = min(size[0] / cut.width, size[1] / (cut.height + above + LEGEND))
+                if unit > most:
+                    best, most = Fitted(view, where, count, size), unit
+        if most * SIZES["small"] >= READABLE:
+            break
+    assert best is not None
+    return best
+
+
+def _views(diagram: Diagram, depth: int | None, also: Choice, hide: Choice) -> Iterator[Diagram]:
+    """Views with fewer and fewer boxes, each also without what closed modules list."""
+    count = 0
+    for room in ROOMS if depth is None else (None,):
+        view = collapse(diagram, depth, also, hide, room)
+        if len(view.nodes) != count:
+            count = len(view.nodes)
+            yield view
+            short = (replace(n, notes=()) if n.kind == "module" else n for n in view.nodes)
+            yield replace(view, nodes=tuple(short))

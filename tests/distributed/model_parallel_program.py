@@ -1,0 +1,258 @@
+"""Models divided among ranks beside the same models undivided: values, gradients, training."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad import Tensor, distributed, nn, optim, pretrained
+from minigrad.autograd import grad
+from minigrad.distributed.tensor_parallel import divided_parameters, share
+
+WORLD = distributed.world()
+RANK, SIZE = WORLD.rank, WORLD.size
+HEADS = 2 * SIZE
+WIDTH = 4 * HEADS
+rng = np.random.default_rng(0)
+
+
+def close(got: Any, want: Any, name: str = "") -> None:
+    """Equal to 1e-12 of the largest entry."""
+    want = np.asarray(want)
+    np.testing.assert_allclose(got, want, 1e-12, 1e-12 * max(1.0, abs(want).max()), err_msg=name)
+
+
+def own(name: str, whole: Any, axes: dict[str, int]) -> np.ndarray:
+    """This rank's part of an array of the undivided model."""
+    array = np.asarray(whole)
+    if name not in axes:
+        return array
+    start, end = share(array.shape[axes[name]], WORLD)
+    return array.take(range(start, end), axes[name])
+
+
+def compare(
+    model: nn.Module, loss: Callable[[Any], Tensor], steps: int = 4, **options: Any
+) -> nn.Module:
+    """Train the model and a divided copy of it: the losses, gradients and weights are equal."""
+    model = model.double()
+    mine = copy.deepcopy(model)
+    for parameter in mine.parameters():  # rank 0's values count
+        parameter.data[...] *= 1.0 if RANK == 0 else np.nan
+    divided = distributed.parallelize(mine, WORLD, **options)
+    axes = {
+        path: module.divided[path.rpartition(".")[2]]
+        for path, _, module in divided_parameters(divided)
+    }
+    assert axes and list(divided.state_dict()) == list(model.state_dict())
+    optimizers = [optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (model, divided)]
+    for _ in range(steps):
+        losses = [loss(m) for m in (model, divided)]
+        close(losses[1].item(), losses[0].item())
+        for value, optimizer in zip(losses, optimizers, strict=True):
+            optimizer.zero_grad()
+            value.backward()
+        whole = dict(model.named_parameters())
+        for name, parameter in divided.named_parameters():
+            assert parameter.grad is not None
+            close(parameter.grad.data, own(name, whole[name].grad.data, axes), name)
+        for optimizer in optimizers:
+            optimizer.step()
+        for name, parameter in divided.named_parameters():
+            close(parameter.data, own(name, whole[name].data, axes), name)
+    return divided
+
+
+def tensors(*shapes: tuple[int, ...]) -> list[Tensor]:
+    return [minigrad.tensor(rng.normal(size=shape)) for shape in shapes]
+
+
+minigrad.random.seed(1)
+x, memory = tensors((2, 5, WIDTH), (2, 7, WIDTH))
+padding = np.array([[False] * 5, [False] * 3 + [True] * 2])
+bias = minigrad.tensor(rng.normal(size=(1, HEADS, 5, 5)), requires_grad=True)
+
+for norm_first in (False, True):
+    layer: Any = nn.TransformerEncoderLayer(
+        WIDTH, HEADS, 3 * SIZE, 0.0, nn.functional.gelu, norm_first=norm_first, num_kv_heads=SIZE
+    )
+    encoder = nn.TransformerEncoder(layer, 2, nn.LayerNorm(WIDTH))
+    compare(encoder, lambda m: (m(x, src_key_padding_mask=padding, is_causal=True) ** 2).mean())
+    layer = nn.TransformerDecoderLayer(WIDTH, HEADS, 3 * SIZE, 0.0, norm_first=norm_first)
+    decoder = nn.TransformerDecoder(layer, 2)
+    compare(decoder, lambda m: (m(x, memory, tgt_is_causal=True) ** 2).mean())
+compare(nn.Transformer(WIDTH, HEADS, 1, 1, 3 * SIZE, 0.0), lambda m: (m(memory, x) ** 2).mean())
+compare(nn.SwiGLU(WIDTH, 3 * SIZE), lambda m: (m(x) ** 2).mean())
+
+# The mask of each head, its gradient, and the weights of all heads.
+gradients = []
+
+
+def weighted(attention: Any) -> Tensor:
+    output, weights = attention(x, x, x, attn_mask=bias, need_weights=True)
+    assert weights.shape == (2, HEADS, 5, 5)
+    value: Tensor = (output**2).mean() + (weights**3).sum()
+    gradients.append(grad(value, [bias], retain_graph=True)[0].numpy())
+    return value
+
+
+compare(nn.MultiHeadAttention(WIDTH, HEADS, add_bias_kv=False), weighted, 1)
+close(gradients[1], gradients[0])
+attention = nn.MultiHeadAttention(WIDTH, HEADS, add_bias_kv=True, add_zero_attn=True)
+compare(attention, lambda m: (m(x, memory, memory) ** 2).mean(), 2)
+
+# GPT-2 with a vocabulary that no number of ranks divides, and the loss of divided logits.
+config = pretrained.GPT2Config(
+    vocab_size=7 * SIZE + 1, n_positions=8, n_embd=WIDTH, n_layer=2, n_head=HEADS, n_inner=3 * SIZE,
+    resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+)  # fmt: skip
+ids = rng.integers(0, config.vocab_size, (2, 6))
+target = np.where(rng.random((2, 6)) < 0.2, -100, np.roll(ids, -1, 1))
+
+
+def language_loss(model: Any) -> Tensor:
+    logits = model(ids)
+    if logits.shape[-1] == config.vocab_size:
+        flat = logits.reshape(-1, config.vocab_size)
+        return nn.functional.cross_entropy(flat, target.reshape(-1), label_smoothing=0.1)
+    return distributed.vocabulary_parallel_cross_entropy(logits, target, label_smoothing=0.1)
+
+
+compare(pretrained.GPT2(config), language_loss)
+gpt = compare(pretrained.GPT2(config), language_loss, gather_logits=False)
+assert gpt.tokens.weight is gpt.head.weight and len(gpt.tokens.weight) <= 8
+
+# Greedy generation with caches that hold the heads of one rank; all ranks write the same.
+minigrad.random.seed(5)
+model = pretrained.GPT2(config)
+divided = distributed.parallelize(copy.deepcopy(model))
+prompt = ids[:, :2].tolist()
+written = [
+    nn.generation.generate(m.eval(), prompt, 6, temperature=0).tolist() for m in (model, divided)
+]
+assert written[0] == written[1]
+
+# Dropout: ranks differ inside the divided parts and agree outside, and it is reproducible.
+layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 3 * SIZE, 0.5)
+divided = distributed.parallelize(layer)
+masks: list[np.ndarray] = []
+divided.dropout.register_forward_hook(lambda module, args, out: masks.append(out.numpy() == 0))
+results = []
+for _ in range(2):
+    minigrad.random.seed(3)
+    results.append(divided(x.astype("float32")).numpy())
+assert (results[0] == results[1]).all() and (masks[0] == masks[1]).all()
+everywhere = distributed.all_gather(results[0][None]).numpy()
+assert (everywhere == results[0]).all()
+draws = distributed.all_gather(minigrad.random.rand(1)).numpy()
+assert (draws == draws[0]).all()
+with_ones = distributed.tensor_parallel.ParallelDropout(nn.Dropout(0.5), WORLD)
+kept = distributed.all_gather(with_ones(minigrad.ones(1, 64))).numpy()
+assert len(np.unique(kept, axis=0)) == SIZE
+
+# What does not divide is an error that says what, and leaves the model as it was.
+if SIZE > 1:
+    wrong: list[tuple[Any, str]] = [
+        (nn.MultiHeadAttention(4 * SIZE + 4, SIZE + 1), "num_heads"),
+        (nn.MultiHeadAttention(WIDTH, HEADS, num_kv_heads=1), "num_kv_heads"),
+        (nn.TransformerEncoderLayer(WIDTH, HEADS, SIZE + 1), "in_features"),
+        (nn.LayerNorm(3), "nothing to divide"),
+        (nn.TransformerEncoderLayer(WIDTH, HEADS, SIZE, activation=nn.PReLU()), "activation"),
+    ]
+    for module, what in wrong:
+        before = repr(module)
+        try:
+            distributed.parallelize(module)
+        except ValueError as error:
+            assert what in str(error), str(error)
+        else:
+            raise AssertionError(what)
+        assert repr(module) == before
+try:
+    gpt.tokens([[config.vocab_size]])
+except IndexError as error:
+    assert f"0 to {config.vocab_size - 1}" in str(error)
+else:
+    raise AssertionError("an index that no rank has")
+
+# The two ends: second derivatives, of the loss that all ranks share.
+weight = minigrad.tensor([[1.0 + RANK], [2.0]], dtype="float64", requires_grad=True)
+point = minigrad.tensor([0.5, -1.0], dtype="float64", requires_grad=True)
+total = distributed.sum_of_parts((distributed.copy_to_parts(point) @ weight).sin())
+(slope,) = grad((total**2).sum(), [point], create_graph=True)
+(curvature,) = grad((slope * slope).sum(), [point])
+weights = [minigrad.tensor([[1.0 + r], [2.0]], dtype="float64") for r in range(SIZE)]
+everything = sum((point @ w).sin() for w in weights)
+(whole_slope,) = grad((everything**2).sum(), [point], create_graph=True)
+close(slope.detach(), whole_slope.detach())
+close(curvature, grad((whole_slope * whole_slope).sum(), [point])[0])
+
+# Ring attention: values and derivatives of two orders, of all dtypes.
+for causal in (False, True):
+    for dtype, tolerance in (("float64", 1e-12), ("float32", 1e-5), ("float16", 1e-2)):
+        drawn = [rng.normal(size=(2, 3, 4 * SIZE, w)).astype(dtype) for w in (5, 5, 6, 6)]
+        here = slice(4 * RANK, 4 * RANK + 4)
+        *qkv, g = [minigrad.tensor(array, requires_grad=True) for array in drawn]
+        *own_qkv, own_g = [minigrad.tensor(a[:, :, here], requires_grad=True) for a in drawn]
+        want = nn.functional.scaled_dot_product_attention(*qkv, is_causal=causal)
+        got = distributed.ring_attention(*own_qkv, causal=causal)
+        near: Any = functools.partial(
+            np.testing.assert_allclose, rtol=10 * tolerance, atol=tolerance
+        )
+        near(got.numpy(), want.numpy()[:, :, here])
+        for create_graph in (False, True):
+            wants = grad(want, qkv, g, retain_graph=True, create_graph=create_graph)
+            gots = grad(got, own_qkv, own_g, retain_graph=True, create_graph=create_graph)
+            for one, whole in zip(gots, wants, strict=True):
+                near(one.numpy(), whole.numpy()[:, :, here])
+        if dtype == "float64":
+            again = grad(sum((x**2).sum() for x in wants), qkv)
+            for one, whole in zip(
+                grad(sum((x**2).sum() for x in gots), own_qkv), again, strict=True
+            ):
+                near(one.numpy(), whole.numpy()[:, :, here])
+own_qkv[0] = own_qkv[0].detach() if RANK else own_qkv[0]  # recorded on every rank all the same
+distributed.ring_attention(*own_qkv, scale=2.0).sum().backward()
+quiet = [x.detach() for x in own_qkv]
+assert not distributed.ring_attention(*quiet).requires_grad
+
+# ZeRO: each rank has some of the states, and the weights are those of one optimizer.
+for make in (
+    lambda params: optim.AdamW(params, lr=0.01),
+    lambda params: optim.SGD(params, lr=0.1, momentum=0.9),
+):
+    minigrad.random.seed(9)
+    plain = nn.TransformerEncoderLayer(8, 2, 16, 0.0)
+    shared = copy.deepcopy(plain)
+    optimizers = [make([*plain.parameters()]), make([*shared.parameters()])]
+    zero = distributed.ZeroRedundancyOptimizer(optimizers[1])
+    schedule = (
+        optim.lr_scheduler.StepLR(zero, 2, 0.5),
+        optim.lr_scheduler.StepLR(optimizers[0], 2, 0.5),
+    )
+    data = minigrad.tensor(rng.normal(size=(2, 3, 8)), dtype="float32")
+    for _ in range(5):
+        for m, optimizer in ((plain, optimizers[0]), (shared, zero)):
+            optimizer.zero_grad()
+            (m(data) ** 2).mean().backward()
+            optimizer.step()
+        for each in schedule:
+            each.step()
+    for ours, theirs in zip(shared.parameters(), plain.parameters(), strict=True):
+        assert (ours.data == theirs.data).all()
+    counts = distributed.all_gather(np.array([len(zero.state)])).numpy()
+    numbers = distributed.all_gather(np.array([sum(p.size for p in zero.state)])).numpy()
+    assert counts.sum() == len([*plain.parameters()])
+    assert numbers.sum() == plain.count_parameters() and numbers.max() < 1.5 * numbers.mean()
+try:
+    distributed.ZeroRedundancyOptimizer(optim.LBFGS(plain.parameters()))
+except TypeError as error:
+    assert "LBFGS" in str(error)
+else:
+    raise AssertionError("LBFGS cannot be divided")
+print("passed")
