@@ -36,7 +36,11 @@ def missing_gradients(diagram: Diagram) -> dict[str, str]:
 
 class _Search:
     def __init__(self, diagram: Diagram) -> None:
-        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
+        fused = {
+            group.id: group.op
+            for group in diagram.groups
+            if group.op is not None and group.opened is None
+        }
         unit = {n.id: n.group if n.group in fused else n.id for n in diagram.nodes}
         self.nodes: dict[str, Node] = {}  # a fused op stands where its last part stood
         for node in reversed(diagram.nodes):

@@ -7,7 +7,7 @@ import json
 import math
 import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -21,12 +21,15 @@ from minigrad.viz.explanation.report import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.steps import Summary
+from minigrad.viz.record.steps import Step, Summary, with_inner
 
 __all__ = ["born", "payload"]
 
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
+
+ROUNDING = 1000
+"""How many times the precision of its dtype two ways to compute an array may differ."""
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
@@ -34,10 +37,13 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
     `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
-    steps = {step.node: step for step in diagram.steps}
+    rules = {step.node: step for step in diagram.steps if step.inner}
+    diagram = replace(diagram, steps=with_inner(diagram.steps))
+    steps = {step.node: step for step in diagram.steps} | rules
     missing = missing_gradients(diagram)
     boxes = closed_boxes(diagram)
-    fused = {group.id for group in diagram.groups if group.op is not None}
+    fused = {group.id for group in diagram.groups if group.op is not None and group.opened is None}
+    described = _described(diagram, boxes)
     layout = skeleton(diagram)
     drawn = insides(diagram, layout, [*diagram.nodes, *boxes.values()])
 
@@ -50,13 +56,15 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:
-        return _read(group) | {"heading": heading(group), "box": box(boxes[group.id])}
+        rule = described(rules[group.id]) if group.id in rules else None
+        more = {"heading": heading(group), "box": box(boxes[group.id]), "rule": rule}
+        return _read(group) | more | {"opened": _opened(group)}
 
     data = {
         "nodes": list(map(box, diagram.nodes)),
         "groups": list(map(about, diagram.groups)),
         "edges": list(map(_read, diagram.edges)),
-        "steps": list(_steps(diagram, boxes)),
+        "steps": list(map(described, diagram.steps)),
         "skeleton": layout,
         "closed": sorted(closed),
         "born": [{"id": node.id, "what": node.born} for node in born(diagram)],
@@ -89,19 +97,30 @@ def _fields(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
-def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
-    """The steps, with the notes and the formula of each part."""
+def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], dict[str, Any]]:
+    """A function that adds to a step the notes and the formula of each part."""
     nodes = {node.id: node for node in diagram.nodes}
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
-    for step in diagram.steps:
+
+    def described(step: Step) -> dict[str, Any]:
         node, parts = nodes.get(step.node), []
         for part in step.parts:
             formula = formula_of((node or boxes[step.node]).primitive, part.name)
             notes = step_notes(step, part, node, into[step.node])._asdict()
             parts.append(_fields(part) | notes | {"formula": formula})
-        yield _fields(step) | {"parts": parts}
+        return _fields(step) | {"parts": parts, "inner": ()}
+
+    return described
+
+
+def _opened(group: Group) -> dict[str, Any] | None:
+    """How the ops inside of an opened op compare with it, and whether that is rounding alone."""
+    if group.op is None or group.opened is None:
+        return None
+    limit = min(ROUNDING * float(np.finfo(group.op.dtype).eps), 0.05)
+    return {"difference": group.opened, "agrees": group.opened <= limit}
 
 
 def _compressed(data: Any) -> str:

@@ -230,6 +230,7 @@ class Step:
         cotangent: The full gradient of the op's output.
         parts: What is sent to each argument.
         inner: Of a fused op that was opened, the steps of the ops that it stands for.
+        run: Which backward pass it belongs to, from 1.
 
     Example:
         >>> from minigrad import tensor, viz
@@ -245,6 +246,7 @@ class Step:
     cotangent: Summary
     parts: tuple[Part, ...]
     inner: tuple[Step, ...] = ()
+    run: int = 1
 
 
 def with_inner(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -252,27 +254,26 @@ def with_inner(steps: Sequence[Step]) -> tuple[Step, ...]:
     if not any(step.inner for step in steps):
         return tuple(steps)
     result = {step.node: step.inner[0].node for step in steps if step.inner}
-    passes: list[list[Step]] = []
-    ran: set[str] = set()
-    for step in steps:
-        if step.node in ran or not passes:  # a second pass begins
-            passes.append([])
-            ran.clear()
-        ran.add(step.node)
-        for one in step.inner or (step,):
-            parts = [replace(p, target=result.get(p.target, p.target)) for p in one.parts]
-            passes[-1].append(replace(one, parts=tuple(parts)))
-    return tuple(step for recorded in passes for step in number_arrivals(recorded))
+    return number_arrivals(
+        replace(one, parts=tuple(
+            replace(part, target=result.get(part.target, part.target)) for part in one.parts
+        ))
+        for step in steps
+        for one in step.inner or (step,)
+    )  # fmt: skip
 
 
 def number_arrivals(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Number the contributions to each target of a pass."""
+    """Number the contributions to each target, in each pass by itself."""
     steps = tuple(steps)
-    arrivals = Counter(part.target for step in steps for part in step.parts)
-    seen: Counter[str] = Counter()
+    arrivals = Counter((step.run, part.target) for step in steps for part in step.parts)
+    seen: Counter[tuple[int, str]] = Counter()
 
-    def numbered(part: Part) -> Part:
-        seen[part.target] += 1
-        return replace(part, arrival=seen[part.target], arrivals=arrivals[part.target])
+    def numbered(step: Step, part: Part) -> Part:
+        key = (step.run, part.target)
+        seen[key] += 1
+        return replace(part, arrival=seen[key], arrivals=arrivals[key])
 
-    return tuple(replace(step, parts=tuple(map(numbered, step.parts))) for step in steps)
+    return tuple(
+        replace(step, parts=tuple(numbered(step, part) for part in step.parts)) for step in steps
+    )

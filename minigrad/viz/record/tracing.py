@@ -61,7 +61,7 @@ from minigrad.viz.record.steps import (
     value_of,
 )
 
-__all__ = ["Trace", "trace"]
+__all__ = ["FUSED", "Trace", "fused_ops", "trace"]
 
 
 class Trace(Observer):
@@ -348,7 +348,8 @@ class Trace(Observer):
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
         drawing, ids = assemble(self._entries, named, self._names)
         drawing = self._with_values(drawing, {ids[entry]: entry for entry in self._whole})
-        steps = tuple(step for recorded in self._passes for step in _steps(recorded, ids))
+        passes = enumerate(self._passes, 1)
+        steps = tuple(step for run, recorded in passes for step in _steps(recorded, ids, run))
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
         return replace(drawing, steps=steps, heatmaps=heatmaps)
 
@@ -435,12 +436,12 @@ class _Recorded:
     inner: list[_Recorded]  # the steps inside an opened op
 
 
-def _steps(recorded: Iterable[_Recorded], ids: Mapping[Entry, str]) -> tuple[Step, ...]:
+def _steps(recorded: Iterable[_Recorded], ids: Mapping[Entry, str], run: int) -> tuple[Step, ...]:
     return number_arrivals(
         Step(
             ids[one.entry], one.entry.box.label, one.cotangent,
             tuple(replace(part, target=ids[target]) for target, part in one.parts),
-            _steps(one.inner, ids),
+            _steps(one.inner, ids, run), run,
         )
         for one in recorded
     )  # fmt: skip
@@ -474,6 +475,11 @@ class _Inside:
 
 FUSED = ("attention",)
 """The ops that are opened by default."""
+
+
+def fused_ops() -> dict[str, Primitive]:
+    """The ops that can be opened, by name."""
+    return {name: op for name, op in registry.items() if op.decomposition is not None}
 
 
 def trace(
@@ -515,8 +521,7 @@ def trace(
     """
     if heatmap < 0:
         raise ValueError(f"trace: heatmap should be 0 or more, not {heatmap}")
-    wanted = tuple(open)
-    fused = {name: op for name, op in registry.items() if op.decomposition is not None}
+    fused, wanted = fused_ops(), tuple(open)
     if unknown := [name for name in wanted if name not in fused]:
         raise ValueError(
             f"trace: open: {', '.join(map(repr, unknown))} is no fused op; these are: "

@@ -91,8 +91,18 @@ function valuesView(summary) {
   const tables = slices(slices(entriesOf(summary), columns).map((row) => e.tr(row.map(cell))), rows);
   return e.div(
     { class: "matrices", tabindex: 0, "aria-label": "values" },
-    tables.map((body) => e.table({ class: "values" }, e.tbody(body))),
+    tables.map((body, at) => e.table({ class: "values" }, captionOf(shape, at), e.tbody(body))),
   );
+}
+
+/** Which matrix of a larger array this is: its indices before those of rows and columns. */
+function captionOf(shape, at) {
+  if (shape.length < 3) return "";
+  const indices = shape.slice(0, -2).reduceRight(
+    ({ rest, found }, size) => ({ rest: floor(rest / size), found: [rest % size, ...found] }),
+    { rest: at, found: [] },
+  );
+  return e.caption(`[${indices.found.join(", ")}]`);
 }
 
 /** Buttons that lead to a step or to a box. */
