@@ -8,8 +8,6 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import ContextDecorator
 from typing import Any
 
-__all__ = ["Decorator"]
-
 
 class Decorator(ContextDecorator):
     """A context manager that, as a decorator, is active while the function's body runs.

@@ -14,10 +14,6 @@ import numpy as np
 
 from minigrad._checks import fitted
 
-__all__ = [
-    "checked", "get_default_dtype", "operand", "promote", "set_default_dtype", "to_array",
-]  # fmt: skip
-
 _default = np.dtype(np.float32)
 
 

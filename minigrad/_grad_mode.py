@@ -10,8 +10,6 @@ import numpy as np
 from minigrad._decorators import Decorator
 from minigrad.autograd.mode import State, state
 
-__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
-
 
 def is_grad_enabled() -> bool:
     """Whether ops are being recorded in this thread: True unless inside ``no_grad()``.

@@ -9,8 +9,6 @@ from typing import Any
 from minigrad.autograd.engine import watch_of
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock
 
-__all__ = ["Removable", "add_hook", "retain"]
-
 
 class Removable:
     """What registering a hook returns; calling it, or its ``remove``, takes the hook away.

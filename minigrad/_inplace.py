@@ -24,8 +24,6 @@ from minigrad.autograd.mutation import history, mark_written, owner, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
 
-__all__ = ["assign", "inplace", "overwritten", "read_again", "set_item"]
-
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
     """Write ``tensor[index] = value``.

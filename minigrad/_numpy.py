@@ -23,8 +23,6 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
 from minigrad.ops.casting import as_tensor
 
-__all__ = ["array_function", "array_ufunc", "refuse_loss"]
-
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: ops.sum, np.multiply: ops.prod, np.maximum: ops.max, np.minimum: ops.min,
     np.logaddexp: ops.logsumexp, np.logical_and: ops.all, np.logical_or: ops.any,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-__all__ = ["Scope", "ancestry"]
-
 
 class Scope:
     """One call of one module: where in a model an op was made.

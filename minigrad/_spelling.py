@@ -11,8 +11,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["fits", "names", "remedied", "renamed", "respelled", "spelled", "table"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

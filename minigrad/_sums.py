@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BLAS_DTYPES", "BLAS_LIMIT", "column_sums", "ones"]
-
 BLAS_LIMIT = 1 << 16
 """The maximum size of a small array: for larger ones BLAS would wake its threads."""
 BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))

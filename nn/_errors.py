@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from minigrad.autograd.mode import located
 
-__all__ = ["type_error", "value_error"]
-
 
 def type_error(message: str) -> TypeError:
     """A TypeError whose message names the module call: see `located`."""

@@ -19,8 +19,6 @@ from minigrad.autograd.node import Variable
 from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten
 
-__all__ = ["PRECISION", "Line", "Precision", "Probe", "directional_derivatives", "moved_tensors"]
-
 Line = dict[int, np.ndarray]
 
 

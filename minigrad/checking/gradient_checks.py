@@ -22,10 +22,6 @@ from minigrad.autograd.node import Variable
 from minigrad.checking.finite_differences import Line, Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
 
-__all__ = [
-    "GradientError", "NotDifferentiableError", "gradcheck", "gradgradcheck", "relative_errors",
-]  # fmt: skip
-
 _FINER = (1 / 8, 1 / 64)
 
 

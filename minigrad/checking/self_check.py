@@ -17,8 +17,6 @@ from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.debugging.observer import Observer
 
-__all__ = ["Outcome", "check_op", "checked_ops", "report"]
-
 LIMIT = 1e-6
 """The largest relative error of a correct derivative."""
 

@@ -13,8 +13,6 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer
 
-__all__ = ["op_at_fault"]
-
 
 class _Calls(Observer):
     """The calls of ops, with their arguments and the lines of the user's program."""

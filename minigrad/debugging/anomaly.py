@@ -22,8 +22,6 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.lines import Conversions, lines_of_nodes, user_line
 from minigrad.debugging.observer import Observer, new_node
 
-__all__ = ["detect_anomaly"]
-
 
 class detect_anomaly(Conversions, Decorator):
     """Within the block, the first op that makes a NaN or an infinity raises an error.

@@ -7,8 +7,6 @@ from typing import Any
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
 
-__all__ = ["GradFn"]
-
 
 class GradFn:
     """What made a tensor: ``x.grad_fn``, for reading a graph step by step.

@@ -19,10 +19,6 @@ from minigrad.autograd.node import Node, Variable, node_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer, new_node
 
-__all__ = [
-    "Conversions", "Lines", "line_at", "line_of", "lines_of_nodes", "user_frame", "user_line",
-]  # fmt: skip
-
 lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary()
 """The line of each node that an observer saw."""
 

@@ -12,8 +12,6 @@ from minigrad.autograd.mutation import history, owner
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.lines import Lines, lines_of_nodes
 
-__all__ = ["GraphMemory", "OpMemory", "arrays", "graph_memory", "nodes_behind", "readable"]
-
 
 @dataclass(frozen=True)
 class OpMemory:

@@ -24,8 +24,6 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.lines import Conversions, user_line
 from minigrad.debugging.memory import nodes_behind
 
-__all__ = ["why_no_grad"]
-
 
 def why_no_grad(parameter: Any, loss: Any) -> str:
     """Say why a parameter gets no gradient from a loss.

@@ -13,8 +13,6 @@ from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Node, Variable, node_of
 from minigrad.autograd.primitive import Primitive
 
-__all__ = ["Observer", "new_node"]
-
 
 class Observer:
     """A context manager that is told what the engine does in this thread while it is entered.

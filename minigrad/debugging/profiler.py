@@ -28,8 +28,6 @@ from minigrad.debugging.memory import arrays, readable
 from minigrad.debugging.observer import Observer, new_node
 from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
 
-__all__ = ["Profile"]
-
 OWNERS = 10
 """How many owners of the peak are printed."""
 

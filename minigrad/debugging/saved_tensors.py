@@ -12,8 +12,6 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer, new_node
 
-__all__ = ["saved_tensors_hooks"]
-
 
 class saved_tensors_hooks(Observer):
     """Within the block, `pack` sees each tensor that an op saves; `unpack` gives it back.

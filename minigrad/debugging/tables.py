@@ -9,8 +9,6 @@ from typing import Any, Literal
 from minigrad._scope import Scope, ancestry
 from minigrad.debugging.memory import readable
 
-__all__ = ["REST", "By", "Event", "Text", "aligned", "count_text", "table", "time_text"]
-
 By = Literal["module", "line", "op"]
 OUTSIDE, REST = "outside of modules", "(no op)"
 """Instead of a module, and of an op: the time behind the last one."""

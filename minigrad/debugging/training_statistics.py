@@ -15,8 +15,6 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.debugging.tables import aligned
 
-__all__ = ["Numbers", "Statistics"]
-
 BINS = 32
 
 

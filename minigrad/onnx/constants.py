@@ -19,8 +19,6 @@ from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size, fit, value_at
 
-__all__ = ["make_constant", "needs_table", "whole_table"]
-
 
 def make_constant(g: Graph, value: Value) -> str:
     """The name of the tensor for a value that no op made; an error if no rule gives its values."""

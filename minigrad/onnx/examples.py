@@ -20,8 +20,6 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer
 from minigrad.onnx.runs import flat
 
-__all__ = ["ENOUGH", "RUNS", "Axes", "Examples", "largest", "several"]
-
 Axes = Mapping[str, Mapping[int, str]]
 """For each input, its dynamic axes and the names of their sizes."""
 

@@ -24,8 +24,6 @@ from minigrad.onnx.runs import Run, watch
 from minigrad.onnx.sizes import Size
 from minigrad.onnx.verify import difference
 
-__all__ = ["Exported", "export"]
-
 TABLE = {registry[name]: operator for name, operator in OPERATORS.items()}
 OPSET = 20  # the first opset with Gelu
 IR_VERSION = 10  # the IR version of that opset

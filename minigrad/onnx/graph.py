@@ -16,8 +16,6 @@ from minigrad.onnx.sizes import Size
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["Graph", "package"]
-
 
 def package() -> Any:
     """Import the package onnx, on the first export."""

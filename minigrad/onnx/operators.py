@@ -18,8 +18,6 @@ from minigrad._dtypes import promote
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
 
-__all__ = ["OPERATORS", "Operator", "exports"]
-
 Operator = Callable[..., str]
 
 OPERATORS: dict[str, Operator] = {}

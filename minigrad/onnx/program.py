@@ -11,9 +11,6 @@ from minigrad.onnx.runs import Call, Ref, Run, numbers
 from minigrad.onnx.sizes import Size, fit
 from minigrad.onnx.traced import Comparison, Untraced, evaluated
 
-__all__ = ["Program", "Step", "Value", "refused", "shown"]
-
-
 REMEDY = (
     "A file has no loops and no branches: write it with ops on tensors, or fix the size with "
     "dynamic_axes"

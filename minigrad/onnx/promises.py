@@ -18,8 +18,6 @@ from minigrad.onnx.runs import Run
 from minigrad.onnx.sizes import Size, value_at
 from minigrad.onnx.traced import Axis, Comparison, Formula, Untraced, evaluated, why_not
 
-__all__ = ["Promise", "promised"]
-
 MOST = 2**31
 SWEEP = [*range(1, 257), *(2**k for k in range(9, 32))]
 

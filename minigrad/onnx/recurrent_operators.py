@@ -15,8 +15,6 @@ from minigrad.onnx.graph import Graph
 from minigrad.onnx.operators import exports
 from minigrad.onnx.program import Value
 
-__all__: list[str] = []
-
 
 def _looped(
     g: Graph, out: Value, step: Callable[[list[str], str], list[str]], first: list[Any], gates: Any

@@ -20,8 +20,6 @@ from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.observer import Observer
 from minigrad.onnx.traced import Comparison, TracedNumber, Untraced, release, trace
 
-__all__ = ["Call", "Ref", "Run", "flat", "numbers", "watch"]
-
 
 class Ref(NamedTuple):
     """A reference to a value, in place of an array or a tensor."""

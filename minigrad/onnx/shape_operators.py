@@ -14,8 +14,6 @@ from minigrad.onnx.operators import OPERATORS, exports
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size
 
-__all__: list[str] = []
-
 END = np.iinfo(np.int64).max
 
 

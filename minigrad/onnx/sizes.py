@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Size", "fit", "value_at"]
-
 
 class Size(NamedTuple):
     """A whole number that depends on symbols: the sum of ``terms`` and a constant.

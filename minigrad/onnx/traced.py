@@ -30,9 +30,6 @@ from minigrad.ops._numerics import array_of
 if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
 
-__all__ = ["Axis", "Comparison", "Formula", "Place", "Traced", "TracedNumber", "Untraced",
-           "evaluated", "release", "trace", "why_not"]  # fmt: skip
-
 SIZES: dict[Any, Callable[[Any], Any]] = {
     np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
 }  # fmt: skip

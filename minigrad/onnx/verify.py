@@ -13,8 +13,6 @@ from minigrad.onnx.program import shown
 if TYPE_CHECKING:
     import onnx
 
-__all__ = ["difference", "session"]
-
 
 def session(model: onnx.ModelProto) -> Callable[[dict[str, np.ndarray]], list[np.ndarray]]:
     """A function from inputs by name to outputs: by onnxruntime if installed, else by onnx."""

@@ -13,8 +13,6 @@ from minigrad.onnx.operators import exports
 from minigrad.onnx.program import Value
 from minigrad.ops.pooling import parts
 
-__all__: list[str] = []
-
 
 def _fixed(name: str, numbers: Any) -> list[int]:
     """Numbers, or pairs of them, as a flat list: attributes of an operator are constants."""

@@ -25,8 +25,6 @@ from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, w
 from minigrad.ops.dropout import kept_rows
 from minigrad.ops.softmax import LOWEST
 
-__all__ = ["Attention", "Options", "attention_backward", "attention_forward"]
-
 BLOCK_BYTES = 1 << 20
 LARGE = 40
 """Exponentials of scores up to this, and their sums, do not overflow in any dtype."""

@@ -12,13 +12,6 @@ import numpy as np
 from minigrad._sums import BLAS_DTYPES, BLAS_LIMIT, ones
 from minigrad.autograd.node import Variable
 
-__all__ = [
-    "SMALL", "Axis", "add_up", "array_of", "channel_sums", "erf_array", "erfc_array",
-    "erfinv_array", "flat", "flat_at_zero", "formula", "kept_shape", "reduced_axes", "reduced_size",
-    "row_sums", "signed", "stopped", "total", "undo_reduction", "widened", "within_rule", "zero",
-    "zero_safe", "zeroed",
-]  # fmt: skip
-
 Axis = int | tuple[int, ...] | None
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -21,8 +21,6 @@ from numpy.lib.stride_tricks import as_strided
 
 from minigrad.ops._windows import Window, cut, offsets
 
-__all__ = ["WindowMatrix"]
-
 Sizes = tuple[int, ...]
 
 _CACHED = 1 << 21  # bytes

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Offsets", "Padding", "Window", "cut", "offsets", "padded"]
-
 Padding = tuple[tuple[int, int], ...]
 """The number of elements added before and after each axis."""
 

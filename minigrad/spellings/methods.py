@@ -13,8 +13,6 @@ from minigrad import _spelling
 from minigrad._tensor import Tensor
 from minigrad.spellings.table import ABSENT, ATTRIBUTES, FUNCTIONS
 
-__all__ = ["OtherSpelling", "install"]
-
 
 class OtherSpelling:
     """A name that is not ours: what the table says, or why there is no such method.

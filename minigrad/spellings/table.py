@@ -12,11 +12,6 @@ is for a call that fits ours but for a tensor where an axis is expected: ``x.max
 
 from __future__ import annotations
 
-__all__ = [
-    "ABSENT", "ARGUMENTS", "ATTRIBUTES", "FUNCTIONS", "KEYWORDS", "LAYERS", "MODULES", "NAMES",
-    "REMEDIES", "UNUSED",
-]  # fmt: skip
-
 KEYWORDS = {
     "dim": "axis", "dims": "axis", "keepdim": "keepdims", "start_dim": "start_axis",
     "end_dim": "end_axis", "shifts": "shift", "diagonal": "k", "end": "stop", "steps": "num",

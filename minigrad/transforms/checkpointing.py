@@ -26,8 +26,6 @@ from minigrad.debugging.observer import Observer
 from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten, mapped
 
-__all__ = ["checkpoint"]
-
 
 def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call a function, keep only its inputs, and run it again in the backward pass.

@@ -19,8 +19,6 @@ from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Node, Output, Variable, clock
 from minigrad.autograd.primitive import primitive
 
-__all__ = ["Function", "FunctionContext"]
-
 
 class FunctionContext:
     """What `Function.forward` hands to `Function.backward`; other attributes can be set on it.

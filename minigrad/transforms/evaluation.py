@@ -21,8 +21,6 @@ from minigrad.autograd.mutation import history, read_only
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
 
-__all__ = ["Evaluation", "directions", "pulled"]
-
 
 class Evaluation:
     """One call of a function for a transform.

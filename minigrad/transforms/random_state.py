@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
-__all__ = ["register_snapshot", "take_snapshots"]
-
 _snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Any
 
-__all__ = ["aligned", "flatten", "mapped", "rebuilt"]
-
 
 def _parts(value: Any) -> list[tuple[Any, Any]] | None:
     """The entries of a structure by index or key; None for a leaf."""

@@ -10,8 +10,6 @@ from minigrad._tensor import Tensor
 from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.base import Module
 
-__all__: list[str] = []
-
 L = TypeVar("L", bound="FunctionLayer")
 Buffered = Any
 """The annotation of a field that is a buffer: a tensor or array, or None."""

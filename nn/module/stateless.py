@@ -15,8 +15,6 @@ from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Parameter
 from minigrad.transforms.random_state import register_snapshot
 
-__all__ = ["functional_call"]
-
 _one_at_a_time = threading.RLock()
 _running: ContextVar[tuple[tuple[Module, dict[str, Any]], ...]] = ContextVar(
     "minigrad.functional_call", default=()

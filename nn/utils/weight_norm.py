@@ -10,8 +10,6 @@ from minigrad._tensor import Tensor
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 
-__all__ = ["remove_weight_norm", "weight_norm"]
-
 M = TypeVar("M", bound=Module)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,7 @@ from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import readings
-from minigrad.viz.formula.algebra import simplified
-from minigrad.viz.formula.reader import Definition, Reading
+from minigrad.viz.formula.definitions import Reading, Values
 from minigrad.viz.formula.terms import Call, evaluate
 
 __all__ = ["Compared"]
@@ -70,7 +69,7 @@ class Compared(Observer):
                 continue
             right = dense(part, edge.shape)
             try:
-                said = value_of(found[argument], op, names | {"i": slot})
+                said = value_of(found[argument], names | {"i": slot})
                 different = differs(dense(said, edge.shape), right, edge.shape)
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError,
                     RuntimeWarning) as error:  # fmt: skip
@@ -117,30 +116,10 @@ def values_of(op: Primitive, arguments: Sequence[Any], out: Any, node: Node) -> 
     return names | {"out": out}
 
 
-class Values(dict[str, Any]):
-    """Values of names, where definitions are computed when they are asked for."""
-
-    def __init__(self, known: Mapping[str, Any], definitions: Iterable[Definition]) -> None:
-        super().__init__(known)
-        self._definitions = {name: one for one in definitions for name in one.names}
-
-    def __missing__(self, name: str) -> Any:
-        definition = self._definitions[name]
-        value = evaluate(definition.term, self)
-        several = len(definition.names) > 1
-        values = value if several else (value,)
-        self.update(zip(definition.names, values, strict=True))
-        return self[name]
-
-
-def value_of(reading: Reading, op: Primitive, names: Mapping[str, Any]) -> Any:
-    """What a formula says, in the form in which it is shown."""
-    arrays = {"g", "out", *op.params[: op.arrays], *op.residuals}
-    definitions = [
-        Definition(one.names, simplified(one.term, arrays)) for one in reading.definitions
-    ]
+def value_of(reading: Reading, names: Mapping[str, Any]) -> Any:
+    """What a formula says."""
     with np.errstate(all="ignore"):
-        return evaluate(simplified(reading.value, arrays), Values(names, definitions))
+        return evaluate(reading.value, Values(names, reading.definitions))
 
 
 def dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:

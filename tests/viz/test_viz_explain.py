@@ -32,9 +32,10 @@ def test_a_plan_line_by_line() -> None:
     assert text.splitlines()[0] == "backward pass from sum: 3 steps, 2 leaves"
     assert steps(text)[1:] == [
         ["step 2: add", "ḡ: 2×3",
+         "a is the output of step 3 (multiply), b is the output of step 3 (multiply)",
          "a: ḡ", "2×3 to step 3 (multiply), 1 of 2", "rule: g, minigrad/ops/elementwise.py",
          "b: ḡ", "2×3 to step 3 (multiply), 2 of 2", "rule: g, minigrad/ops/elementwise.py"],
-        ["step 3: multiply", "ḡ: 2×3", "saved: b 3, 12 B; a 2×3, 24 B",
+        ["step 3: multiply", "ḡ: 2×3", "a is `x`, b is `b`", "saved: b 3, 12 B; a 2×3, 24 B",
          "a: ḡ ⊙ b", "2×3 to the gradient of x", "rule: g * b, minigrad/ops/elementwise.py",
          "b: ḡ ⊙ a", "2×3, summed over axis 0 to 3, to the gradient of b",
          "rule: g * a, minigrad/ops/elementwise.py"],

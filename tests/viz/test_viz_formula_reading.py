@@ -98,7 +98,7 @@ def agree(programs: ModuleType, seed: int) -> None:
     assert formulas(op)["a"].text
     g, a, b = np.random.default_rng(seed).normal(size=(3, 5))
     for k in range(4):
-        said = value_of(reading, op, {"g": g, "a": a, "b": b, "k": k})
+        said = value_of(reading, {"g": g, "a": a, "b": b, "k": k})
         np.testing.assert_allclose(
             said, rule(g, a, b, k), rtol=1e-9, atol=1e-12, err_msg=rule.__name__
         )

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Case", "Draw", "case"]
-
 
 @dataclass(frozen=True)
 class Case:

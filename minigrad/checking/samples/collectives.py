@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from minigrad.checking.samples.case import Case, Draw, case
 
-__all__ = ["CASES"]
-
 _normal = Draw(8).normal
 
 CASES: list[Case] = [

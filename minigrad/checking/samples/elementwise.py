@@ -8,8 +8,6 @@ import numpy as np
 
 from minigrad.checking.samples.case import Case, Draw, case
 
-__all__ = ["BROADCASTS", "CASES"]
-
 _draw = Draw(0)
 between, inside, normal = _draw.between, _draw.inside, _draw.normal
 positive, spaced = _draw.positive, _draw.spaced

@@ -11,8 +11,6 @@ import numpy as np
 
 from minigrad.checking.samples.case import Case, Draw, case
 
-__all__ = ["CASES", "INDICES"]
-
 _draw = Draw(3)
 normal, spaced = _draw.normal, _draw.spaced
 

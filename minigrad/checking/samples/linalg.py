@@ -11,8 +11,6 @@ import numpy as np
 
 from minigrad.checking.samples.case import Case, Draw, case
 
-__all__ = ["CASES"]
-
 _draw = Draw(5)
 spaced = _draw.spaced
 

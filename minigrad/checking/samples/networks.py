@@ -9,8 +9,6 @@ import numpy as np
 
 from minigrad.checking.samples.case import Case, Draw, case
 
-__all__ = ["CASES"]
-
 _draw = Draw(6)
 inside, normal, spaced = _draw.inside, _draw.normal, _draw.spaced
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from minigrad.checking.samples.case import Case, Draw, case
 
-__all__ = ["CASES"]
-
 _draw = Draw(4)
 normal = _draw.normal
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from minigrad.checking.samples.case import Case, Draw, case
 
-__all__ = ["CASES"]
-
 _draw = Draw(1)
 factors, normal, spaced = _draw.factors, _draw.normal, _draw.spaced
 

@@ -10,8 +10,6 @@ import numpy as np
 from minigrad.checking.samples.case import Case, Draw, case
 from minigrad.checking.samples.elementwise import BROADCASTS
 
-__all__ = ["CASES"]
-
 _draw = Draw(2)
 normal = _draw.normal
 

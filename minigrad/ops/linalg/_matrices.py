@@ -8,9 +8,6 @@ import numpy as np
 
 from minigrad.ops._numerics import array_of
 
-__all__ = ["holds_nan", "mT", "no_matrix", "no_square", "refuse", "resolution", "singular", "which",
-           "wide"]  # fmt: skip
-
 
 def mT(x: Any) -> Any:
     """Exchange the last two axes."""

@@ -21,7 +21,7 @@ from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.notation import Infix, Level, Notation, Script, Symbol
-from minigrad.viz.record.model import Node
+from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step, Summary
 
 __all__ = [
@@ -69,6 +69,20 @@ def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, S
     if broadcast:
         answers.append(Answer("Why a sum?", "", broadcast))
     return Notes(equation, tuple(answers))
+
+
+def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
+    """The arguments of the ops that have steps, each with the id of the box that it came from.
+
+    Of a fused op that is open, only those that get a gradient are known.
+    """
+    found = {step.node: dict[str, str]() for step in diagram.steps}
+    for edge in diagram.edges:
+        if edge.target in found:
+            found[edge.target][edge.name] = edge.source
+    for step in diagram.steps:
+        found[step.node] |= {part.name: part.target for part in step.parts}
+    return found
 
 
 def _answers(share: Share, g: Summary, other: Summary | None) -> Iterator[Answer]:

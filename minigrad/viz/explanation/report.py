@@ -5,8 +5,8 @@ For a tensor it is a plan of what would run; for a trace it is a report with num
 
 from __future__ import annotations
 
-import functools
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -20,16 +20,17 @@ from minigrad.autograd.primitive import Primitive, by_numpy, registry
 from minigrad.debugging.memory import readable
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.text import Text
-from minigrad.viz.explanation.explanations import summed_axes
-from minigrad.viz.formula import Formula, formulas
+from minigrad.viz.explanation.explanations import argument_sources, summed_axes
+from minigrad.viz.explanation.worked import is_inside, work_out
+from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
 from minigrad.viz.record.finished import edges_of, read
 from minigrad.viz.record.model import Diagram, Group, Node
-from minigrad.viz.record.steps import Part, Step, Summary, number_arrivals
+from minigrad.viz.record.steps import Given, Part, Step, Summary, number_arrivals
 from minigrad.viz.record.tracing import Trace
 
-__all__ = ["explain", "formula_of", "planned"]
+__all__ = ["explain", "planned"]
 
 Shape = tuple[int, ...]
 
@@ -47,18 +48,22 @@ ELEMENTWISE = frozenset(
 """Ops whose rules return cotangents in the shape of the output, which the engine un-broadcasts."""
 
 
-def explain(target: Any, /, **names: Any) -> str:
+def explain(target: Any, /, *, entry: int | tuple[int, ...] | None = None, **names: Any) -> str:
     """Describe a backward pass step by step, in the engine's order.
 
-    Each step names the op whose rule runs, its module, and what the op saved. For each argument it
-    shows the formula of its gradient (ḡ is the gradient of the op's output y), where it is sent,
-    and which of the contributions to its target it is. What was broadcast in the forward pass is
-    summed.
+    Each step names the op whose rule runs, its module, which of your tensors its arguments are (in
+    backquotes), and what the op saved. For each argument it shows the formula of its gradient (ḡ is
+    the gradient of the op's output y), where it is sent, and which of the contributions to its
+    target it is. What was broadcast in the forward pass is summed. In a report, one entry of each
+    gradient is worked out in numbers.
 
     Args:
         target: A tensor with a history: nothing is run or changed, and the text is the plan of
             ``target.backward()``. Or a trace, or its graph: the text is a report of the backward
             pass that was traced, with norms, values and checks.
+        entry: Which entry of the gradients to work out, such as ``(1, 2)``; by default, and where
+            there is no such entry, the largest. A report has it if the numbers of the step are not
+            more than 100,000.
         **names: What to call leaves: ``explain(loss, x=x)``.
 
     Returns:
@@ -67,7 +72,8 @@ def explain(target: Any, /, **names: Any) -> str:
     Raises:
         RuntimeError: The tensor has no graph, or no backward pass was traced.
         TypeError: `target` is none of these.
-        ValueError: A name is given to a tensor that is no leaf of the graph.
+        ValueError: A name is given to a tensor that is no leaf of the graph; no gradient has that
+            entry, or there are no numbers.
 
     Example:
         >>> from minigrad import ones, tensor, viz
@@ -77,13 +83,15 @@ def explain(target: Any, /, **names: Any) -> str:
         <BLANKLINE>
         step 1: sum
           ḡ: scalar
-          x: spread_axis(ḡ)
+          x is the output of step 2 (multiply)
+          x: spread(ḡ)
             2×3 to step 2 (multiply)
             rule: undo_reduction(g, x_shape, axis), minigrad/ops/reductions.py:...
             spread: repeated along the axes that were reduced
         <BLANKLINE>
         step 2: multiply
           ḡ: 2×3
+          a is `x`, b is a constant
           saved: b 3, 12 B
           a: ḡ ⊙ b
             2×3, summed over axis 1 to 2×1, to the gradient of x
@@ -99,7 +107,9 @@ def explain(target: Any, /, **names: Any) -> str:
                 "explain: no backward pass was traced; call loss.backward() within the block of "
                 "viz.trace(), or explain(loss) for what would run"
             )
-        return Text("\n".join(_Writer(target).lines()))
+        return Text("\n".join(_Writer(target, entry=_index(entry, target)).lines()))
+    if entry is not None:
+        raise ValueError("explain: a plan has no numbers; trace the backward pass with viz.trace()")
     if not isinstance(target, Tensor):
         raise TypeError(f"explain: expected a Tensor, Graph or Trace, not {type(target).__name__}")
     root = node_of(history(target))
@@ -134,7 +144,9 @@ def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
             )
             for edge, slot, name in edges_of(node)
         )  # fmt: skip
-        steps.append(Step(ids[entries[node]], op.name, Summary(shape, dtype.name), parts))
+        known = () if node.freed else zip(node.plan.saved_names, node.saved, strict=True)
+        given = Given(dict(known), {})
+        steps.append(Step(ids[entries[node]], op.name, Summary(shape, dtype.name), parts, given))
     freed = any(node.freed for node in nodes)
     return replace(diagram, steps=number_arrivals(steps)), freed
 
@@ -153,26 +165,24 @@ def _raw_shape(op: Primitive, name: str, out: Shape, argument: Shape) -> Shape:
     return argument
 
 
-def formula_of(op: Primitive | None, argument: str) -> Formula | None:
-    """Find the formula of an argument of an op, such as ``"a"`` or ``"tensors[2]"``.
-
-    None if there is none, or the op is not known any more.
-    """
-    if op is None:
+def _index(entry: int | tuple[int, ...] | None, diagram: Diagram) -> tuple[int, ...] | None:
+    """Check that a gradient has the entry that is asked for."""
+    if entry is None:
         return None
-    found = _formulas(op, op.joint, *op.rules.values(), *op.formulas.values())
-    return found.get(argument.partition("[")[0])
-
-
-@functools.lru_cache(maxsize=512)
-def _formulas(op: Primitive, *known: object) -> dict[str, Formula]:
-    """The formulas of an op; computed again when its rules or written formulas change."""
-    return formulas(op)
+    index = entry if isinstance(entry, tuple) else (entry,)
+    shapes = [part.sent.shape for step in diagram.steps for part in step.parts]
+    if not any(is_inside(index, shape) for shape in shapes):
+        raise ValueError(f"explain: no gradient of this pass has an entry {list(index)}")
+    return index
 
 
 class _Writer:
-    def __init__(self, diagram: Diagram, freed: bool = False) -> None:
-        self.steps, self.freed = diagram.steps, freed
+    def __init__(
+        self, diagram: Diagram, freed: bool = False, entry: tuple[int, ...] | None = None
+    ) -> None:
+        self.steps, self.freed, self.entry = diagram.steps, freed, entry
+        self.sources = argument_sources(diagram)
+        self.number_of = {step.node: number for number, step in enumerate(self.steps, 1)}
         self.groups: dict[str | None, Group] = {group.id: group for group in diagram.groups}
         fused = {group.id: group.op for group in diagram.groups if group.op is not None}
         self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes} | fused
@@ -209,11 +219,13 @@ class _Writer:
         line = f"  ({printable(node.line)})" if node.line else ""
         yield f"step {number}: {printable(node.label)}{printable(where)}{line}"
         yield f"  ḡ: {shape_text(step.cotangent.shape)}{_numbers(step.cotangent)}"
+        yield from self._arguments(number, step)
         if node.saved:
             saved = (f"{s.name} {shape_text(s.shape)}, {readable(s.nbytes)}" for s in node.saved)
             yield from _wrapped(f"saved: {'; '.join(saved)}", "  ")
         for part in step.parts:
-            found = formula_of(node.primitive, part.name)
+            values = step.given.values if step.given is not None else {}
+            found = formula_of(node.primitive, part.name, values)
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next[number - 1]), "    ")
@@ -223,6 +235,35 @@ class _Writer:
                 yield f"    not checked: {part.unchecked}"
             for line in rule:
                 yield from _wrapped(line, "    ")
+            yield from self._in_numbers(node, step, part)
+
+    def _arguments(self, number: int, step: Step) -> Iterator[str]:
+        """Which of the reader's tensors the arguments of the rule are."""
+        told = []
+        for name, source in self.sources[step.node].items():
+            node, made_in = self.nodes[source], self.number_of.get(source)
+            what = "a constant" if node.kind == "constant" else f"`{printable(node.label)}`"
+            if made_in:
+                what = f"the output of step {made_in} ({printable(node.label)})"
+            told.append(f"{name} is {what}")
+        if told:
+            yield from _wrapped(", ".join(told), "  ")
+
+    def _in_numbers(self, node: Node, step: Step, part: Part) -> Iterator[str]:
+        """An entry of the gradient, worked out: the one that was asked for, or the largest."""
+        asked = self.entry if self.entry and is_inside(self.entry, part.sent.shape) else None
+        worked = None
+        if node.primitive is not None:
+            worked = work_out(node.primitive, part.name, step.given, asked)
+        if worked is None or (worked.copied and asked is None):
+            return
+        start, indent = f"entry {list(worked.index)} = " if worked.index else "in numbers: ", "    "
+        for names, numbers in worked.equations:
+            whole = f"{start}{names} {numbers}"
+            lines = [whole] if len(indent + whole) <= WIDTH else [start + names, f"  {numbers}"]
+            for line in lines:
+                yield from _wrapped(line, indent)
+            start, indent = "", "      "
 
     def _sent(self, part: Part, coming: dict[str, int]) -> str:
         """Shapes, un-broadcasting, the target and the place among its contributions."""
@@ -251,10 +292,12 @@ def _rule(found: Formula) -> Iterator[str]:
 def _wrapped(text: str, indent: str) -> list[str]:
     """A text as lines that fit a terminal."""
     deeper = indent + "    "
-    return textwrap.wrap(
-        text, WIDTH, initial_indent=indent, subsequent_indent=deeper,
+    kept = re.sub(r"(?<=\d), (?=\d)", ",\xa0", text)  # an index is not broken
+    lines = textwrap.wrap(
+        kept, WIDTH, initial_indent=indent, subsequent_indent=deeper,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _summed(raw: Shape, shape: Shape) -> str:

@@ -12,22 +12,25 @@ compute every formula of minigrad and compare it with its rule.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
+from types import MappingProxyType
 from typing import Any, Literal
 
 from minigrad.autograd.plan import Rule
 from minigrad.autograd.primitive import Primitive, registry
+from minigrad.viz.formula.definitions import Reading, for_call, in_simple_terms
 from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.parser import Unreadable
-from minigrad.viz.formula.reader import Reading, read, read_written
+from minigrad.viz.formula.reader import read, read_written
 from minigrad.viz.formula.sources import source
 from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
 from minigrad.viz.formula.text import text
-from minigrad.viz.formula.typesetting import Typesetter
+from minigrad.viz.formula.typesetting import Typesetter, arrays_of
 
-__all__ = ["Formula", "formulas", "readings"]
+__all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,13 @@ class Formula:
         return f'<div class="minigrad-formula">{style}{self.mathml}</div>'
 
 
-def formulas(op: Any) -> dict[str, Formula]:
+def formulas(op: Any, /, **given: Any) -> dict[str, Formula]:
     """Get the formula of the gradient of each argument of an op.
 
     Args:
         op: An op, its record, or the name of one of minigrad's own.
+        **given: Arguments of a call, such as ``axis=0``. Cases that this call does not use are left
+            out; without them all cases are shown.
 
     Returns:
         A formula for each argument that has a derivative, in terms of ḡ, the gradient with respect
@@ -77,25 +82,77 @@ def formulas(op: Any) -> dict[str, Formula]:
 
     Raises:
         KeyError: minigrad has no op of that name.
+        TypeError: The op has no such argument.
 
     Example:
         >>> from minigrad import viz
         >>> {name: formula.text for name, formula in viz.formulas("divide").items()}
         {'a': 'ḡ / b', 'b': '−ḡ ⊙ y / b'}
+        >>> viz.formulas("norm", ord=2, axis=None)["x"].text
+        'spread(ḡ) ⊙ x / y'
     """
     record = _record(op)
-    return {name: _formula(record, rule, reading) for name, rule, reading in readings(record)}
+    if unknown := sorted(given.keys() - {*record.params}):
+        raise TypeError(f"formulas: {record.name} has no argument {', '.join(unknown)}")
+    return {
+        name: _formula(record, rule, for_call(reading, given, static(record), arrays_of(record)))
+        for name, rule, reading in readings(record)
+    }
+
+
+def formula_of(
+    op: Primitive | None, argument: str, values: Mapping[str, Any] = MappingProxyType({})
+) -> Formula | None:
+    """Find the formula of an argument of an op, such as ``"a"`` or ``"tensors[2]"``, for a call.
+
+    `values` are those of the arguments and of what was saved, as far as they are known. None if
+    there is no formula, or the op is not known any more.
+    """
+    name = argument.partition("[")[0]
+    if op is None or name not in _known(op):
+        return None
+    rule, reading = _known(op)[name]
+    called = reading_of(op, name, values)
+    return _general(op, rule, name) if called is reading else _formula(op, rule, called)
+
+
+def reading_of(op: Primitive, argument: str, values: Mapping[str, Any]) -> Reading:
+    """What was read of the rule of an argument, for a call with these values."""
+    _, reading = _known(op)[argument]
+    return for_call(reading, values, static(op), arrays_of(op))
+
+
+def static(op: Primitive) -> tuple[str, ...]:
+    """The arguments of an op that are no arrays."""
+    return op.params[1:] if op.variadic else op.params[op.arrays :]
+
+
+def _known(op: Primitive) -> dict[str, tuple[Rule, Reading]]:
+    return _read_once(op, op.joint, *op.rules.values(), *op.formulas.values())
+
+
+@functools.lru_cache(maxsize=512)
+def _general(op: Primitive, rule: Rule, argument: str) -> Formula:
+    """The formula with all its cases."""
+    return _formula(op, rule, _known(op)[argument][1])
+
+
+@functools.lru_cache(maxsize=512)
+def _read_once(op: Primitive, *known: object) -> dict[str, tuple[Rule, Reading]]:
+    """What was read of an op; read again when its rules or written formulas change."""
+    return {name: (rule, reading) for name, rule, reading in readings(op)}
 
 
 def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
     """Yield each argument of an op that has a derivative, with its rule and its reading."""
     for name, rule in op.rules.items():
-        yield name, rule, _reading(op, name, rule, {}, None)
+        yield name, rule, in_simple_terms(_reading(op, name, rule, {}, None), arrays_of(op))
     if op.joint is not None:
         names = [op.params[slot] for slot in op.joint_slots]
         needed = {"needed": Call(row, (Constant(True),) * len(names))}
         for place, name in enumerate(names):
-            yield name, op.joint, _reading(op, name, op.joint, needed, place)
+            reading = _reading(op, name, op.joint, needed, place)
+            yield name, op.joint, in_simple_terms(reading, arrays_of(op))
 
 
 def _reading(
@@ -122,9 +179,9 @@ def _reading(
 
 
 def _formula(op: Primitive, rule: Rule, reading: Reading) -> Formula:
-    typesetter = Typesetter(op)
-    notation = typesetter.formula(reading)
-    notes = tuple(dict.fromkeys((*reading.notes, *typesetter.notes)))
+    typesetter = Typesetter(op, reading)
+    notation = typesetter.formula()
+    notes = tuple(dict.fromkeys(typesetter.notes))
     found = source(rule.function)
     code, place = ("", "") if found is None else (found.text, found.place)
     origin: Literal["rule", "written"] = "written" if reading.written else "rule"

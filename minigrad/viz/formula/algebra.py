@@ -52,6 +52,15 @@ def simplified(term: Term, arrays: Collection[str]) -> Term:
             return product.term(arrays)
         case Call(operator.matmul, (Call(operator.neg, (a,)), b)):
             return Call(operator.neg, (Call(operator.matmul, (a, b)),))
+        # What is left when an argument is not given
+        case Call(operator.add, (x, other) | (other, x)) if is_constant(other, 0, 0.0):
+            return x
+        case Call(operator.sub, (x, other)) if is_constant(other, 0, 0.0):
+            return x
+        case Call(np.where, (condition, x, _)) if is_constant(condition, True):
+            return x
+        case Call(operator.ne, (_, Constant(None))):
+            return Constant(1)
     return term
 
 
@@ -64,6 +73,8 @@ def is_scalar(term: Term, arrays: Collection[str]) -> bool:
             return not isinstance(value, np.ndarray)
         case Call(function, _) if function in COUNTS:
             return True
+        case Call(operator.getitem, (_, Call(_, (Constant(int()), *_)))):
+            return True  # an entry
         case Call(function, _) if isinstance(function, FunctionType):
             return False
         case Choice(_, then, otherwise):

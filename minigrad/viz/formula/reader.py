@@ -21,6 +21,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.primitive import Primitive, by_numpy
+from minigrad.viz.formula.definitions import Definition, Reading, tidied
 from minigrad.viz.formula.parser import Body, Keywords, Unreadable, item
 from minigrad.viz.formula.signs import NAMES, SIGNS
 from minigrad.viz.formula.sources import Source, source
@@ -29,15 +30,11 @@ from minigrad.viz.formula.terms import (
     Constant,
     Term,
     Variable,
-    count_variables,
-    rebuilt,
     row,
     same,
-    shown_part,
-    size,
 )
 
-__all__ = ["Definition", "Reader", "Reading", "read", "read_written"]
+__all__ = ["OPERATORS", "Reader", "read", "read_written"]
 
 TRANSPARENT = (np.asarray, float)
 """Functions that return their first argument."""
@@ -52,30 +49,8 @@ OPERATORS = {
 }  # fmt: skip
 """NumPy functions that are written as operators."""
 
-SMALL = 7
-"""The largest size of a definition that is written where it is used, if it is used once."""
-
 LINES = 3
 """The most statements of a helper whose body replaces its call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A name for the value of a term, or names for the parts of a tuple."""
-
-    names: tuple[str, ...]
-    term: Term  # what the names stand for
-    comment: str | None = None  # a note that replaces the equation; empty for neither of both
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a function computes."""
-
-    value: Term  # what it returns
-    definitions: tuple[Definition, ...] = ()  # of names in the value, each after those it uses
-    notes: tuple[str, ...] = ()  # what the formula leaves out
-    written: bool = False  # whether the formula was written by hand
 
 
 def read(
@@ -200,39 +175,9 @@ class Reader:
         return names
 
     def reading(self, value: Term, written: bool = False) -> Reading:
-        """Replace the names of short definitions by their terms, and drop unused definitions."""
-        while True:
-            uses = count_variables(value)
-            for one in reversed(self.definitions.values()):
-                if any(uses[name] for name in one.names):
-                    uses += count_variables(one.term)
-            kept = [d for d in self.definitions.values() if any(uses[name] for name in d.names)]
-            trivial = next((d for d in kept if _is_trivial(d, uses, value)), None)
-            if trivial is None:
-                return Reading(value, tuple(kept), tuple(filter(None, self.notes)), written)
-            found = {trivial.names[0]: trivial.term}
-            value = _replaced(value, found)
-            self.definitions = {
-                d.names: Definition(d.names, _replaced(d.term, found), d.comment)
-                for d in kept
-                if d is not trivial
-            }
-
-
-def _is_trivial(definition: Definition, uses: Mapping[str, int], value: Term) -> bool:
-    """Whether a definition is so short that its term replaces its name."""
-    if len(definition.names) > 1 or definition.comment is not None:
-        return False
-    once = uses[definition.names[0]] == 1
-    if once and value == Variable(definition.names[0]):
-        return True
-    return size(shown_part(definition.term)) <= (SMALL if once else 2)
-
-
-def _replaced(term: Term, values: Mapping[str, Term]) -> Term:
-    if isinstance(term, Variable):
-        return values.get(term.name, term)
-    return rebuilt(term, lambda part: _replaced(part, values))
+        """What was read, with the definitions that it needs."""
+        notes = tuple(filter(None, self.notes))
+        return tidied(Reading(value, tuple(self.definitions.values()), notes, written))
 
 
 def _plainest(function: Any) -> Any:

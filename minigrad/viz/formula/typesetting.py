@@ -6,15 +6,15 @@ import inspect
 import itertools
 import math
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import notation as n
-from minigrad.viz.formula.algebra import factors, is_scalar, simplified, summands
-from minigrad.viz.formula.reader import Reading
+from minigrad.viz.formula.algebra import factors, is_scalar, summands
+from minigrad.viz.formula.definitions import Reading
 from minigrad.viz.formula.signs import SIGNS
 from minigrad.viz.formula.terms import (
     Call,
@@ -27,7 +27,7 @@ from minigrad.viz.formula.terms import (
     same,
 )
 
-__all__ = ["Typesetter"]
+__all__ = ["Typesetter", "arrays_of"]
 
 RELATIONS = {
     operator.eq: "=", operator.ne: "≠", operator.lt: "<", operator.le: "≤", operator.gt: ">",
@@ -38,43 +38,54 @@ NOT = (operator.not_, operator.invert, np.logical_not)
 LOGIC = (*RELATIONS, *NOT, operator.and_, operator.or_)
 
 
+def arrays_of(op: Primitive) -> set[str]:
+    """The names in a formula that stand for arrays."""
+    return {"g", "out", *op.params[: op.arrays], *op.residuals, *(f"g_{n}" for n in op.params)}
+
+
 class Typesetter:
-    """Makes the notation of one formula.
+    """Makes the notation of one formula, or of entries of it.
 
     Args:
         op: The op whose rule it is.
+        reading: What was read of the rule.
+        numbers: For entries of a formula, the names that stand for numbers.
     """
 
-    def __init__(self, op: Primitive) -> None:
-        self._op = op
-        self._arrays = {"g", "out", *op.params[: op.arrays], *op.residuals}
-        self._arrays.update(f"g_{name}" for name in op.params)
+    def __init__(
+        self, op: Primitive, reading: Reading, numbers: Collection[str] | None = None
+    ) -> None:
+        self._op, self._reading, self._of_entries = op, reading, numbers is not None
+        self._arrays = arrays_of(op)
+        if self._of_entries:
+            self._arrays.update(name for one in reading.definitions for name in one.names)
+        self._arrays.difference_update(numbers or ())
         self._notes: dict[str, None] = {}
-        self._explained: set[str] = set()
+        self._explained = {
+            name: one.comment
+            for one in reading.definitions
+            for name in one.names
+            if one.comment is not None
+        }
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What has to be said beside the formula."""
-        return tuple(self._notes)
+        return (*self._reading.notes, *self._notes)
 
     def note(self, text: str) -> None:
         """Add a note."""
         self._notes[text] = None
 
-    def formula(self, reading: Reading) -> n.Notation:
+    def formula(self) -> n.Notation:
         """The notation of what was read, with its definitions."""
         equations = []
-        for definition in reading.definitions:
-            term = simplified(definition.term, self._arrays)
-            if len(definition.names) > 1 or not is_scalar(term, self._arrays):
+        for definition in self._reading.definitions:
+            if len(definition.names) > 1 or not is_scalar(definition.term, self._arrays):
                 self._arrays.update(definition.names)
             if definition.comment is None:
-                equations.append((self._names(definition.names), self.value(term)))
-                continue
-            self._explained.update(definition.names)
-            if definition.comment:
-                self.note(f"{definition.names[0].rstrip('′')}: {definition.comment}")
-        body = self.value(simplified(reading.value, self._arrays))
+                equations.append((self._names(definition.names), self.value(definition.term)))
+        body = self.value(self._reading.value)
         # A name is used before the equation that defines it.
         return n.Where(body, tuple(reversed(equations))) if equations else body
 
@@ -88,6 +99,8 @@ class Typesetter:
         """A variable."""
         plain = name.rstrip("′")
         if name in self._explained:
+            if comment := self._explained[name]:
+                self.note(f"{plain}: {comment}")
             name = plain  # a note explains it, so it needs no prime
         if plain != name:
             return n.Script(self.name(plain), above=n.Symbol(name[len(plain) :], upright=True))
@@ -110,7 +123,8 @@ class Typesetter:
     def constant(value: Any, symbol: str) -> n.Notation:
         """A constant."""
         if symbol:
-            return n.Symbol(symbol, upright=True)
+            digits = symbol[0].isdigit()
+            return n.Number(symbol) if digits else n.Symbol(symbol, upright=True)
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             size = _number(abs(value))
             return n.Minus(size) if value < 0 else size
@@ -209,7 +223,8 @@ class Typesetter:
             if matrices and "⊙" in signs[max(i - 1, 0) : i + 1]:
                 written[i] = n.enclosed(factor)
         begin = n.first(written[1])
-        if isinstance(written[0], n.Number) and not isinstance(begin, (n.Number, n.Fraction)):
+        plain = isinstance(written[0], n.Number) and not self._of_entries
+        if plain and not isinstance(begin, (n.Number, n.Fraction)):
             gap = " " if isinstance(begin, n.Symbol) and len(begin.text) > 1 else ""
             written[:2] = [n.Infix((written[0], written[1]), (gap,), n.Level.MATRIX)]
             del signs[0]
@@ -218,9 +233,10 @@ class Typesetter:
     def times(self, term: Term, factor: n.Notation) -> n.Notation:
         """The product of a term and a notation, element by element."""
         written = self.value(term)
+        sign = "·" if self._of_entries else "⊙"
         if isinstance(written, n.Infix) and written.level == n.Level.PRODUCT:
-            return n.Infix((*written.parts, factor), (*written.signs, "⊙"), n.Level.PRODUCT)
-        return n.Infix((written, factor), ("⊙",), n.Level.PRODUCT)
+            return n.Infix((*written.parts, factor), (*written.signs, sign), n.Level.PRODUCT)
+        return n.Infix((written, factor), (sign,), n.Level.PRODUCT)
 
     def _matrices(self, term: Term) -> n.Notation:
         parts = tuple(map(self.value, factors(term, operator.matmul)))

@@ -17,7 +17,7 @@ from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
 from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
 from minigrad.viz.explanation.missing_gradients import missing_gradients
-from minigrad.viz.explanation.report import formula_of
+from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
@@ -107,10 +107,11 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
     def described(step: Step) -> dict[str, Any]:
         node, parts = nodes.get(step.node), []
         for part in step.parts:
-            formula = formula_of((node or boxes[step.node]).primitive, part.name)
+            values = step.given.values if step.given is not None else {}
+            formula = formula_of((node or boxes[step.node]).primitive, part.name, values)
             notes = step_notes(step, part, node, into[step.node])._asdict()
             parts.append(_fields(part) | notes | {"formula": formula})
-        return _fields(step) | {"parts": parts, "inner": ()}
+        return _fields(step) | {"parts": parts, "inner": (), "given": None}
 
     return described
 

@@ -23,6 +23,9 @@ Kind = Literal["op", "fused", "parameter", "buffer", "input", "constant", "outpu
 FORMAT = 2
 """Changes when old JSON can no longer be read."""
 
+UNWRITTEN = ("primitive", "given")
+"""Fields that are not written to JSON: objects of this process."""
+
 UNKNOWN = ": unknown"
 """Ends a note on an argument that the engine does not keep."""
 
@@ -218,7 +221,7 @@ class Diagram:
             >>> viz.Graph.from_json(drawing.to_json()) == drawing
             True
         """
-        plain = asdict(self, dict_factory=_without_ops)
+        plain = asdict(self, dict_factory=_plain)
         return json.dumps({"format": FORMAT, **plain}, indent=1) + "\n"
 
     @classmethod
@@ -251,14 +254,14 @@ class Diagram:
         return found
 
 
-def _without_ops(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {name: value for name, value in fields if name != "primitive"}
+def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in fields if name not in UNWRITTEN}
 
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
     """The types of the fields that are written to JSON."""
-    return {name: hint for name, hint in get_type_hints(kind).items() if name != "primitive"}
+    return {name: hint for name, hint in get_type_hints(kind).items() if name not in UNWRITTEN}
 
 
 def _read(kind: Any, value: Any) -> Any:

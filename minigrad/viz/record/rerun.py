@@ -79,7 +79,7 @@ def difference(
     run = call_path(op)
 
     def weighted(x: np.ndarray) -> float:
-        now = [*exact[:slot], np.asarray(x), *exact[slot + 1 :]]  # a scalar of NumPy is weak
+        now = [*exact[:slot], np.asarray(x), *exact[slot + 1 :]]
         result = op.call_with(run, [now, *arguments[1:]] if op.variadic else now)
         outputs = result if isinstance(result, tuple) else (result,)
         return sum(

@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
+from typing import Any
 
 import numpy as np
 
 __all__ = [
-    "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals", "shorten", "summary",
-    "value_of", "with_inner",
+    "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals", "shorten",
+    "summary", "value_of", "with_inner",
 ]  # fmt: skip
 
 IN_FULL = 64
@@ -220,6 +221,22 @@ class Part:
     total: Summary | None = None
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Given:
+    """What a rule could read when it ran, and what it sent: copies, for later changes to leave.
+
+    Attributes:
+        values: By name: the arguments, their shapes, ``out``, what else was saved, and ``g``.
+        sent: What each argument was sent, by the name of the argument.
+    """
+
+    values: dict[str, Any]
+    sent: dict[str, np.ndarray]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Given:
+        return self
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One rule that ran: from the cotangent of the output to those of the arguments.
@@ -229,6 +246,7 @@ class Step:
         op: The name of the op.
         cotangent: The full gradient of the op's output.
         parts: What is sent to each argument.
+        given: What the rule read; None in a plan, for large arrays, and in a graph from JSON.
         inner: Of a fused op that was opened, the steps of the ops that it stands for.
         run: Which backward pass it belongs to, from 1.
 
@@ -245,6 +263,7 @@ class Step:
     op: str
     cotangent: Summary
     parts: tuple[Part, ...]
+    given: Given | None = field(default=None, compare=False, repr=False)
     inner: tuple[Step, ...] = ()
     run: int = 1
 

@@ -39,6 +39,7 @@ from minigrad.viz.record.finished import (
     recorded_node,
     saved_by,
 )
+from minigrad.viz.record.given import given_to
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.rerun import (
@@ -52,7 +53,6 @@ from minigrad.viz.record.rerun import (
 from minigrad.viz.record.steps import (
     Part,
     Step,
-    Summary,
     largest_in_full,
     norm,
     number_arrivals,
@@ -93,7 +93,7 @@ class Trace(Observer):
         self._memory: MutableMapping[int, Entry] = {}  # by the id of the array that owns the memory
         self._held: list[Any] = []  # keeps every key alive, so that no other object gets its id
         self._names: dict[Hashable, str] = {}
-        self._ran: dict[Node, tuple[Primitive, Sequence[Any]]] = {}
+        self._ran: dict[Node, tuple[Primitive, Sequence[Any], Any]] = {}
         self._passes: list[list[_Recorded]] = []
         self._stamp = -1  # of the node that ran last
         self._totals: dict[Edge, np.ndarray] = {}  # what each edge got so far in this pass
@@ -138,7 +138,7 @@ class Trace(Observer):
             self._know(output, entry)
         if node is not None:
             self._made[node] = entry
-            self._ran[node] = (op, arguments)
+            self._ran[node] = (op, arguments, result)
             self._held.append(node)
 
     def wrote(self, tensor: Any, result: Any) -> None:
@@ -200,6 +200,7 @@ class Trace(Observer):
         self._stamp = node.stamp
         entry = self._entry_of(node)
         several = cotangent if isinstance(cotangent, tuple) else (cotangent,)
+        arrays = dict[str, np.ndarray]()
         cotangents = [_array(one) for one in several]
         self._weights.pulled(entry, node, cotangents[0])
         came, sent, inner = self._errors.get(entry, 0.0), [], None
@@ -214,8 +215,9 @@ class Trace(Observer):
             array = unbroadcast(raw, edge.shape)
             check, why = None, "its arguments were not seen"
             if node in self._ran:
-                check, why = difference(*self._ran[node], slot, cotangents, array)
+                check, why = difference(*self._ran[node][:2], slot, cotangents, array)
             target, array = self._entry_of(edge), array.astype(edge.dtype, copy=False)
+            arrays[name] = array
             error = unit * norm(unbroadcast(_dense(shaken, edge.shape), edge.shape))
             before = self._totals.get(edge)
             self._totals[edge] = array.copy() if before is None else before + array
@@ -232,7 +234,9 @@ class Trace(Observer):
         if inner is not None:
             steps = inner.steps
             entry.opened = max(entry.opened or 0.0, inner.difference())
-        self._passes[-1].append(_Recorded(entry, summary(cotangents[0], came), sent, steps))
+        given = given_to(node, self._ran.get(node), cotangent, arrays)
+        step = Step("", entry.box.label, summary(cotangents[0], came), (), given)
+        self._passes[-1].append(_Recorded(entry, step, sent, steps))
 
     def _pull_inside(
         self, entry: Entry, opened: _Opened, cotangent: np.ndarray, came: float
@@ -431,17 +435,16 @@ class _Recorded:
     """A step of a pass, with the entries that its parts belong to."""
 
     entry: Entry
-    cotangent: Summary
+    step: Step
     parts: list[tuple[Entry, Part]]
     inner: list[_Recorded]  # the steps inside an opened op
 
 
 def _steps(recorded: Iterable[_Recorded], ids: Mapping[Entry, str], run: int) -> tuple[Step, ...]:
     return number_arrivals(
-        Step(
-            ids[one.entry], one.entry.box.label, one.cotangent,
-            tuple(replace(part, target=ids[target]) for target, part in one.parts),
-            _steps(one.inner, ids, run), run,
+        replace(
+            one.step, node=ids[one.entry], inner=_steps(one.inner, ids, run), run=run,
+            parts=tuple(replace(part, target=ids[target]) for target, part in one.parts),
         )
         for one in recorded
     )  # fmt: skip

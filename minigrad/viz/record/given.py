@@ -1,0 +1,64 @@
+"""Keep what a rule read when it ran, so that its numbers can be worked out later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.node import Node, Variable
+from minigrad.autograd.primitive import Primitive
+from minigrad.viz.record.steps import Given
+
+__all__ = ["given_to"]
+
+LARGEST = 100_000
+"""The most elements, of all arrays together, that are kept of a step."""
+
+
+def given_to(
+    node: Node,
+    call: tuple[Primitive, Sequence[Any], Any] | None,
+    cotangent: Any,
+    sent: Mapping[str, np.ndarray],
+) -> Given | None:
+    """Copy what a node's rule could read, and what it sent; None if that cannot be used again.
+
+    `call` is the op, its arguments and its result, as far as they were seen.
+    """
+    op, plan = node.plan.op, node.plan
+    values = {"g": cotangent}
+    if call is not None:
+        values |= {**dict(zip(op.params, call[1], strict=True)), "out": call[2]}
+    values |= dict(zip(plan.saved_names, node.saved, strict=True))
+    values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
+    if _size(tuple(values.values())) > LARGEST or "call" in op.params:
+        return None  # the call of a collective op would wait for the other ranks
+    values = {name: _copied(value) for name, value in values.items()}
+    for name in op.params:
+        value = values.get(name)
+        if op.variadic and name == op.params[0] and value is not None:
+            values[f"{name}_shape"] = tuple(one.shape for one in value)
+        elif isinstance(value, np.ndarray):
+            values[f"{name}_shape"] = value.shape
+    return Given(values, {name: array.astype(np.float64) for name, array in sent.items()})
+
+
+def _size(value: Any) -> int:
+    """The number of elements in a value."""
+    if isinstance(value, tuple | list):
+        return sum(map(_size, value))
+    value = value._data if isinstance(value, Variable) else value
+    return value.size if isinstance(value, np.ndarray) else 0
+
+
+def _copied(value: Any) -> Any:
+    """A value with copies of its arrays, floats as float64, and no tensors."""
+    if isinstance(value, tuple | list):
+        return tuple(map(_copied, value))
+    if isinstance(value, Variable):
+        value = value._data
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    return np.array(value, np.float64 if value.dtype.kind == "f" else None)

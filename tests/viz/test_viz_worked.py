@@ -1,0 +1,232 @@
+"""Worked entries: for every op, the numbers that are shown give the entry of the real gradient."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, viz
+from minigrad.autograd import grad, primitive
+from minigrad.autograd.primitive import registry
+from minigrad.checking.samples import CASES, OURS, Case
+from minigrad.checking.self_check import checked_ops
+from minigrad.viz.explanation.worked import Worked, work_out
+from minigrad.viz.record.steps import Part, Step
+
+ALWAYS_ZERO = {
+    "ceil", "floor", "floor_divide", "identity", "round", "sign", "trunc",
+}  # fmt: skip
+"""Ops whose gradients are 0 everywhere, so that there is nothing to work out."""
+
+COLLECTIVE = {name for name, op in registry.items() if "call" in op.params}
+"""Ops of several processes: one process alone cannot run them again."""
+
+
+def steps_of(traced: viz.Trace) -> Iterator[tuple[str, Step, Part]]:
+    """The name of the op, the step and each part of the backward pass of a trace."""
+    for step in traced.graph().steps:
+        for part in step.parts:
+            yield step.op, step, part
+
+
+def traced(case: Case) -> viz.Trace:
+    """Trace the gradient of a case."""
+    inputs = [Tensor(array, requires_grad=True) for array in case.inputs]
+    with viz.trace() as found:
+        result = case.on(OURS)(*inputs)
+        outputs = list(result) if isinstance(result, (tuple, list)) else [result]
+        weights = [np.cos(np.arange(y.size) + i).reshape(y.shape) for i, y in enumerate(outputs)]
+        grad(outputs, inputs, weights, allow_unused=True)
+    return found
+
+
+def entry_of(part: Part, index: tuple[int, ...]) -> float | None:
+    """The entry of the gradient as the engine sent it, if the graph has it."""
+    if part.sent.values is None:
+        return None
+    return float(np.reshape(part.sent.values, part.sent.shape)[index])
+
+
+def numbers(text: str) -> float:
+    """The last number of an equation."""
+    found = re.findall(r"−?[\d.]+(?:e−?\d+)?", text)
+    return float(found[-1].replace("−", "-"))
+
+
+def test_every_op_has_an_entry_that_equals_its_gradient() -> None:
+    worked, unknown = set[str](), list[str]()
+    rng = np.random.default_rng(0)
+    for case in CASES:
+        trace = traced(case)
+        if not trace._entries:
+            continue
+        for op, step, part in steps_of(trace):
+            primitive_of = registry[op]
+            chosen = work_out(primitive_of, part.name, step.given)
+            picked = (
+                tuple(map(int, rng.integers(np.maximum(part.sent.shape, 1))))
+                if part.sent.shape
+                else ()
+            )
+            size = part.sent.norm
+            if chosen is None and size > 1e-9 and op not in COLLECTIVE:
+                unknown.append(f"{case}: {op}, {part.name}")
+            for found in (chosen, work_out(primitive_of, part.name, step.given, picked)):
+                if found is None:
+                    continue
+                worked.add(op)
+                right = entry_of(part, found.index)
+                if right is not None:
+                    assert found.value == pytest.approx(right, rel=1e-7, abs=1e-7 * size), case
+                    said = numbers(found.equations[0][1])
+                    assert said == pytest.approx(right, rel=6e-3, abs=1e-7 * size), (case, found)
+    assert not unknown
+    assert {
+        name for name in checked_ops() if registry[name].ruled
+    } - worked <= ALWAYS_ZERO | COLLECTIVE
+
+
+def worked_out(traced: viz.Trace, op: str, argument: str, *index: int) -> Worked:
+    """An entry of the gradient that the first step of an op sends to an argument."""
+    steps = (step for step in traced.graph().steps if step.op == op)
+    found = work_out(registry[op], argument, next(steps).given, index or None)
+    assert found is not None
+    return found
+
+
+def test_a_product_of_matrices_names_entries_of_both() -> None:
+    a = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    b = minigrad.tensor([[0.5, -1.0, 2.0], [0.0, 3.0, 1.0]], requires_grad=True)
+    g = np.array([[1.0, 0.0, 2.0], [0.0, -1.0, 0.0]])
+    with viz.trace() as trace:
+        (a @ b).backward(g)
+    found = worked_out(trace, "matmul", "b", 1, 2)
+    assert found.equations == (("ḡ[0, 2] · a[0, 1] + ḡ[1, 2] · a[1, 1]", "= 2 · 2 + 0 · 4 = 4"),)
+    largest = worked_out(trace, "matmul", "a")
+    assert (largest.index, largest.value) == ((0, 0), 4.5)
+
+
+def test_names_that_a_formula_defines_are_worked_out_too() -> None:
+    x = minigrad.tensor([[1.0, 3.0, 4.0]], requires_grad=True)
+    weight = minigrad.tensor([2.0, 1.0, 1.0])
+    with viz.trace() as trace:
+        nn.functional.layer_norm(x, (3,), weight).backward([[1.0, 0.0, 0.0]])
+    equations = dict(worked_out(trace, "layer_norm", "x", 0, 0).equations)
+    assert equations["u[0, 0] = ḡ[0, 0] · weight[0]"] == "= 1 · 2 = 2"
+    assert equations["mean_axes(u)[0, 0] = (u[0, 0] + u[0, 1] + u[0, 2]) / 3"] == (
+        "≈ (2 + 0 + 0) / 3 ≈ 0.667"
+    )
+    assert any(left.startswith("z[0, 0] = ") for left in equations)
+
+
+def test_of_a_long_sum_the_largest_terms_are_written() -> None:
+    x = minigrad.tensor(np.eye(40)[:, :1], requires_grad=True)
+    with viz.trace() as trace:
+        (x + np.ones((40, 50))).backward(np.arange(2000.0).reshape(40, 50))
+    ((names, numbers),) = worked_out(trace, "add", "a", 0, 0).equations
+    assert names == "ḡ[0, 46] + ḡ[0, 47] + ḡ[0, 48] + ḡ[0, 49] + … (46 more)"
+    assert numbers.endswith("49 + … (46 more) ≈ 1.22e3")
+
+
+def test_what_is_exact_is_equal() -> None:
+    for value, sign in ((0.25, "="), (1 / 3, "≈")):
+        x = minigrad.tensor([value], requires_grad=True)
+        with viz.trace() as trace:
+            (x * x).sum().backward()
+        assert worked_out(trace, "multiply", "a").equations[0][1].startswith(sign)
+
+
+def test_a_rule_that_is_not_read_is_worked_out_by_the_chain_rule() -> None:
+    x = minigrad.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    with viz.trace() as trace:
+        minigrad.quantile(x, 0.75).backward()
+    ((names, numbers),) = worked_out(trace, "quantile", "x", 2).equations
+    assert (names, numbers) == ("ḡ · ∂y/∂x[2]", "= 1 · 0.5 = 0.5")
+
+
+def test_an_op_of_ones_own() -> None:
+    @primitive
+    def scaled(x: np.ndarray, by: float = 2.0) -> np.ndarray:
+        return x * by
+
+    scaled.defvjp(x=lambda g, by: g * by)  # type: ignore[attr-defined]
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    with viz.trace() as trace:
+        scaled(x, by=3.0).sum().backward()
+    assert "entry [0] = 3 · ḡ[0]" in viz.explain(trace)
+
+
+def test_numbers_are_those_of_the_step_whatever_changes_later() -> None:
+    x = minigrad.tensor([2.0, 5.0], requires_grad=True)
+    with viz.trace() as trace:
+        (x * x).sum().backward()
+        x.data[...] = 100.0
+    assert worked_out(trace, "multiply", "a", 1).equations[0][1] == "= 1 · 5 = 5"
+
+
+def test_large_arrays_are_not_kept() -> None:
+    x = minigrad.ones(40_000, requires_grad=True)
+    with viz.trace() as trace:
+        (x * x).sum().backward()
+    assert [step.given is None for step in trace.graph().steps] == [False, True]
+    assert "entry" not in viz.explain(trace).partition("step 2: ")[2]
+
+
+class TestExplain:
+    """What the text says of it."""
+
+    @pytest.fixture
+    def trace(self) -> viz.Trace:
+        layer, x = nn.Linear(2, 2), minigrad.ones(3, 2, requires_grad=True)
+        with viz.trace() as found:
+            found.name(x, "images")
+            layer(x).backward(np.arange(6.0).reshape(3, 2))
+        return found
+
+    def test_the_largest_entry_or_the_one_that_is_picked(self, trace: viz.Trace) -> None:
+        assert "entry [1, 0] = ḡ[0, 1] · x[0, 0] + ḡ[1, 1]" in viz.explain(trace)
+        assert "entry [0, 1] = ḡ[0, 0] · x[0, 1] + ḡ[1, 0]" in viz.explain(trace, entry=(0, 1))
+        assert "entry [0] = ḡ[0, 0] + ḡ[1, 0]" in viz.explain(trace, entry=0)
+
+    def test_arguments_are_told_from_tensors(self, trace: viz.Trace) -> None:
+        assert "  x is `images`, weight is `weight`, bias is `bias`\n" in viz.explain(trace)
+
+    def test_entries_that_are_not_there(self, trace: viz.Trace) -> None:
+        with pytest.raises(ValueError, match=r"no gradient of this pass has an entry \[3, 7\]"):
+            viz.explain(trace, entry=(3, 7))
+        x = minigrad.ones(2, requires_grad=True)
+        with pytest.raises(ValueError, match="a plan has no numbers"):
+            viz.explain(x * x, entry=1)
+
+
+class TestCases:
+    """A formula for a call leaves out what the call does not use."""
+
+    def test_of_static_arguments(self) -> None:
+        assert "if approximate" in viz.formulas("gelu")["x"].text
+        assert " if " not in viz.formulas("gelu", approximate="none")["x"].text
+        assert "tanh" in viz.formulas("gelu", approximate="tanh")["x"].text
+        assert viz.formulas("norm", ord=1, axis=0)["x"].text == "spread₀(ḡ) ⊙ sign(x)"
+        with pytest.raises(TypeError, match="gelu has no argument axis"):
+            viz.formulas("gelu", axis=0)
+
+    def test_of_what_is_not_given(self) -> None:
+        x = minigrad.ones(1, 2, 4, requires_grad=True)
+        with viz.trace() as trace:
+            nn.functional.scaled_dot_product_attention(x, x, x).sum().backward()
+        for text in (
+            viz.explain(trace),
+            viz.explain(nn.functional.scaled_dot_product_attention(x, x, x)),
+        ):
+            found = " ".join(text.split())
+            assert "A = ḡ valueᵀ, P = exp(scale · query keyᵀ − lse)" in found
+            assert "allowed" not in found and "dropout" not in found and "bias" not in found
+
+    def test_a_plan_knows_the_call(self) -> None:
+        x = minigrad.ones(2, 3, requires_grad=True)
+        assert "x: spread₁(ḡ)" in viz.explain(x.sum(axis=1))
+        assert "x: spread(ḡ)" in viz.explain(x.sum())
