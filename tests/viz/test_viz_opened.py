@@ -42,7 +42,7 @@ def opened(name: str) -> viz.Graph:
 
 class TestAnyFusedOp:
     def test_every_one_is_tried(self) -> None:
-        assert fused_ops().keys() == CALLS.keys()
+        assert fused_ops().keys() - {"ring_attention"} == CALLS.keys()  # it needs processes
 
     @pytest.mark.parametrize("name", CALLS)
     def test_the_parts_give_what_it_gives(self, name: str) -> None:
@@ -178,7 +178,7 @@ class TestPage:
         assert run[3:8] == ["matmul", "softmax", "matmul", "swapaxes", "multiply"]
         [softmax] = [step for step in data["steps"] if labels[step["node"]] == "softmax"]
         [part] = softmax["parts"]
-        assert part["formula"]["text"] == "y ⊙ (ḡ − Σ_axis(ḡ ⊙ y))"
+        assert part["formula"]["text"] == "y ⊙ (ḡ − Σ_(last axis)(ḡ ⊙ y))"
         [node] = [node for node in data["nodes"] if node["label"] == "softmax"]
         assert node["saved"][0]["name"] == "out" and node["value"]["values"]
         [group] = [group for group in data["groups"] if group["opened"]]

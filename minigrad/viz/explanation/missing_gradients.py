@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from minigrad.viz.record.model import Diagram, Node
+from minigrad.viz.record.steps import with_inner
 
 __all__ = ["missing_gradients"]
 
@@ -53,8 +54,9 @@ class _Search:
             if source != target:
                 self.readers[source][target] = None
                 self.sources[target][source] = None
-        self.stepped = {step.node for step in diagram.steps}
-        parts = [part for step in diagram.steps for part in step.parts]
+        steps = with_inner(diagram.steps)
+        self.stepped = {step.node for step in steps}
+        parts = [part for step in steps for part in step.parts]
         self.reached = self.stepped | {part.target for part in parts}
         self.cuts: dict[str, str] = {}  # where the connection of each box to the loss is lost
 

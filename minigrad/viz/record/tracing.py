@@ -173,7 +173,7 @@ class Trace(Observer):
                 values[slot] = leaves[edges[slot]]
             elif isinstance(before, np.ndarray):
                 values[slot] = wrap(before)
-            if values[slot] is not before and before.ndim:
+            if slot in edges or (values[slot] is not before and before.ndim):
                 inner._know(values[slot], self._made[_key(before)])
         with aside(inner, recording=opened):
             result = op.call_with(op.decomposition, values)
