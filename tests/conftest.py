@@ -36,6 +36,8 @@ OPTIONAL = {
     "tensorboardX": "nothing is written for TensorBoard: pip install tensorboardX",
     "chromium": "the explorer page is not tried in a browser: install Chromium",
     "playwright": "the explorer page is not tried in a browser: pip install playwright",
+    "axe_playwright_python": "the explorer page's accessibility is not checked: "
+    "pip install axe-playwright-python",
     "node": "the explorer page's functions are not compared with Python's: install Node.js",
     "cairosvg": "graphs are not saved as PNG and PDF: pip install cairosvg",
     "dot": "pictures of graphs are not rendered by it: install Graphviz (apt, brew or winget)",

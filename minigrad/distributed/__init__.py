@@ -2,7 +2,7 @@
 
 Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules),
 `tensor_parallel` (layers divided among ranks), `parallelize` (a whole model), `ring_attention`
-(sequences divided by position), `zero_redundancy` (optimizer states).
+(sequences divided by position), `zero_redundancy` (optimizer states), `saving`.
 """
 
 from minigrad.distributed.collectives import (
@@ -16,6 +16,7 @@ from minigrad.distributed.collectives import (
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.parallelize import parallelize
 from minigrad.distributed.ring_attention import ring_attention
+from minigrad.distributed.saving import load_training, save_training
 from minigrad.distributed.tensor_parallel import (
     ColumnParallelLinear,
     ParallelMultiHeadAttention,
@@ -30,6 +31,7 @@ from minigrad.distributed.zero_redundancy import ZeroRedundancyOptimizer
 __all__ = [
     "ColumnParallelLinear", "Communicator", "ParallelMultiHeadAttention", "RowParallelLinear",
     "VocabularyParallelEmbedding", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
-    "all_to_all", "broadcast", "copy_to_parts", "parallelize", "ppermute", "reduce_scatter",
-    "ring_attention", "sum_of_parts", "vocabulary_parallel_cross_entropy", "world",
+    "all_to_all", "broadcast", "copy_to_parts", "load_training", "parallelize", "ppermute",
+    "reduce_scatter", "ring_attention", "save_training", "sum_of_parts",
+    "vocabulary_parallel_cross_entropy", "world",
 ]  # fmt: skip

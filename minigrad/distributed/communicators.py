@@ -114,6 +114,15 @@ class Communicator:
         part = self._own.Split(MPI.UNDEFINED if color is None else color, key)
         return None if color is None else Communicator(part, self.timeout)
 
+    @property
+    def world_ranks(self) -> list[int]:
+        """The numbers of these ranks in `world`."""
+        if self.mpi is None:
+            return [0]
+        from mpi4py import MPI
+
+        return list(MPI.Group.Translate_ranks(self.mpi.group, None, MPI.COMM_WORLD.group))
+
     def barrier(self) -> None:
         """Wait until all ranks call this.
 

@@ -13,11 +13,12 @@ from minigrad.viz.record.build import graph
 from minigrad.viz.record.comparison import Change, Difference, diff
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Edge, Group, Node, Saved
+from minigrad.viz.record.ranks import all_ranks
 from minigrad.viz.record.steps import Part, Step, Summary
 from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
-    "charts", "diff", "explain", "explore", "formulas", "graph", "trace",
+    "all_ranks", "charts", "diff", "explain", "explore", "formulas", "graph", "trace",
     "Cells", "Change", "Difference", "Edge", "Formula", "Graph", "Group", "Heatmap", "Node",
     "Page", "Part", "Saved", "Step", "Summary", "Trace",
 ]  # fmt: skip

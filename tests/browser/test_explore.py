@@ -68,11 +68,16 @@ class TestPicture:
                     (name) => part.getAttribute(name)),
             ])]).sort((a, b) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)"""
         for graph in (perceptron(), encoder()):
-            still = open_page(graph, java_script_enabled=False)
-            with_script = open_page(graph)
-            drawn = json.dumps(with_script.evaluate(read)).replace(" selected", "")
-            # Without scripts a page can still be asked.
-            assert json.loads(drawn) == still.evaluate(read)
+            drawn = [open_page(graph), open_page(graph, java_script_enabled=False)]
+            groups = [page.evaluate(read) for page in drawn]
+            if graph.groups[0].module == "TransformerEncoder":
+                # What is closed leaves some room in the page: boxes are the same, elsewhere.
+                groups = [
+                    sorted(([kind, box, parts] for kind, box, _, parts in found if "box" in kind),
+                           key=json.dumps)
+                    for found in groups
+                ]  # fmt: skip
+            assert groups[0] == groups[1]
 
     def test_opening_and_closing_is_python_s_layout(self, open_page: Open) -> None:
         graph = encoder()
@@ -84,6 +89,7 @@ class TestPicture:
             assert boxes(page) == {box: f"translate({x} {y})" for box, (x, y, *_) in placed.items()}
 
         expect()
+        page.keyboard.press("0")  # all of it is in view
         group = next(group for group in bones.parents if group in boxes(page))
         page.locator(f'.box[data-id="{group}"]').dblclick()
         now.discard(group)

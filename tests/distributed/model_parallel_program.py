@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import Tensor, distributed, nn, optim, pretrained
+from minigrad import Tensor, distributed, nn, optim, pretrained, viz
 from minigrad.autograd import grad
 from minigrad.distributed.tensor_parallel import divided_parameters, share
 
@@ -255,4 +255,25 @@ except TypeError as error:
     assert "LBFGS" in str(error)
 else:
     raise AssertionError("LBFGS cannot be divided")
+# Drawings: what one rank sends where, and the graphs of all ranks in one.
+point = minigrad.ones(2, requires_grad=True)
+sent = distributed.ppermute(distributed.all_reduce(point * point, comm=WORLD), 1) * 2.0
+mine_alone = viz.graph(sent, point=point)
+notes = {node.label: node.notes for node in mine_alone.nodes}
+if SIZE > 1:
+    before, after = (RANK - 1) % SIZE, (RANK + 1) % SIZE
+    assert notes["ppermute"][-2:] == (f"to {after}", f"from {before}"), notes
+    others = ", ".join(str(rank) for rank in range(SIZE) if rank != RANK)
+    assert notes["all_reduce"][-2:] == (f"to {others}", f"from {others}"), notes
+together = viz.all_ranks(mine_alone)
+labels = [node.label for node in together.nodes]
+assert labels.count("ppermute") == labels.count("all_reduce") == 1
+assert labels.count("multiply") == 2 * SIZE and labels.count("output") == SIZE
+places = {node.id: i for i, node in enumerate(together.nodes)}
+assert all(places[edge.source] < places[edge.target] for edge in together.edges)
+assert {group.name for group in together.groups} == {f"rank {rank}" for rank in range(SIZE)}
+[ring] = [node.id for node in together.nodes if node.label == "ppermute"]
+assert len([edge for edge in together.edges if ring in (edge.source, edge.target)]) == 2 * SIZE
+assert together.to_svg().count("all_reduce") >= 1
+assert notes["ppermute"][-1] in viz.explore(sent).path.read_text(encoding="utf-8")
 print("passed")

@@ -16,8 +16,9 @@ import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.autograd import grad
 from minigrad.viz import Graph
+from minigrad.viz.layout import skeleton
 from minigrad.viz.record import repeats
-from minigrad.viz.record.fold import BLOCK, BUDGET
+from minigrad.viz.record.fold import BLOCK, BUDGET, residuals
 from minigrad.viz.record.repeats import wrap_repeats
 
 SIZE = 4
@@ -157,6 +158,31 @@ def test_the_tensors_of_all_steps_are_one_line() -> None:
     (stack,) = (node.id for node in view.nodes if node.label == "stack")
     names = [edge.name.partition("[")[2] for edge in view.edges if edge.target == stack]
     assert names == ["0]", "1…48]", "49]"]
+
+
+def test_the_tensors_of_all_steps_leave_at_one_port() -> None:
+    wrapped = wrap_repeats(viz.graph(lstm()))
+    outer, middle, *_ = wrapped.groups
+    layout = skeleton(wrapped)
+    assert layout.scopes[outer.id].rows[-1] == 3  # the outputs of the first, the others, the last
+    assert layout.scopes[middle.id].rows[-1] == 2  # h and c
+    found = [line.edges for line in layout.scopes[""].lines if len(line.edges) > 1]
+    assert len(max(found, key=len)) == 50  # x to all steps
+    (stack,) = (node.id for node in wrapped.nodes if node.label == "stack")
+    into = [
+        scope for scope in layout.scopes[""].lines if wrapped.edges[scope.edges[0]].target == stack
+    ]
+    assert sorted(len(line.edges) for line in into) == [1, 1, 48]
+
+
+def test_a_bias_that_all_steps_share_is_no_residual() -> None:
+    x, w, b = (weights(3) for _ in range(3))
+    for _ in range(10):
+        x = x + minigrad.tanh(x * w + b)
+    graph = viz.graph(x, b=b)
+    sources = {graph.edges[index].source for index in residuals(graph)}
+    labels = [node.label for node in graph.nodes if node.id in sources]
+    assert sorted(labels) == ["add"] * 9 + ["input 0"]
 
 
 def test_what_one_step_is_given_stands_in_that_step() -> None:

@@ -95,7 +95,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
             style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
         told = head.label in COMMUTATIVE or tail.label.endswith(edge.name)
         if head.id in several and head.kind == "op" and not told:
-            style |= {"headlabel": f"<{_small(operand_name(edge))}>", "labeldistance": "1.8"}
+            style |= {"headlabel": f"<{_small(operand_name(edge.name))}>", "labeldistance": "1.8"}
         dot.edge(tail.id, head.id, **style)
     return dot
 

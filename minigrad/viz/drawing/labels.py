@@ -16,6 +16,7 @@ import numpy as np
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.repeats import bundles
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
@@ -81,7 +82,7 @@ def contents(
         shape = f"→ {shapes[node.id]}" if node.id in shapes else ""
         small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else "", shape]
         notes = [Line(shorten(text), "small") for text in small if text]
-        slots = tuple(operand_name(diagram.edges[index]) for index in named.get(node.id, ()))
+        slots = tuple(named.get(node.id, {}).values())
         lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *notes
         found[node.id] = Content(GLYPHS.get(node.kind, ""), lines, slots)
     return found
@@ -129,15 +130,17 @@ def _call(group: Group | None) -> list[str]:
     return [] if group is None or group.calls == 1 else [f"call {group.call}/{group.calls}"]
 
 
-def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
-    """Find the ops whose operands need names: their order matters, and one is not the first.
+def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
+    """Name the operands of ops whose order matters, if one of them is not the first.
 
-    For each of them, the positions in ``diagram.edges`` of its operands, in order.
+    For each of these ops, the positions in ``diagram.edges`` of its operands, in order, and their
+    names. Of edges that are drawn as one there is the first.
     """
-    nodes = {node.id: node for node in diagram.nodes}
+    nodes, together = {node.id: node for node in diagram.nodes}, bundles(diagram)
     into: dict[str, list[int]] = defaultdict(list)
     for index, edge in enumerate(diagram.edges):
-        into[edge.target].append(index)
+        if index not in together or together[index].first == index:
+            into[edge.target].append(index)
 
     def unnamed(edge: Edge) -> bool:
         """Whether a name would tell more than the source, which may have the same one."""
@@ -150,13 +153,14 @@ def named_operands(diagram: Diagram) -> dict[str, tuple[int, ...]]:
         if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
             count = sum(unnamed(diagram.edges[index]) for index in edges)
             if count > 1 or (count and diagram.edges[edges[0]].slot):
-                found[target] = tuple(edges)
+                names = (together.get(index, diagram.edges[index]).name for index in edges)
+                found[target] = dict(zip(edges, map(operand_name, names), strict=True))
     return found
 
 
-def operand_name(edge: Edge) -> str:
-    """Write the name of an argument; ``tensors[2]`` is short enough as ``2``."""
-    return shorten(edge.name.rpartition("[")[2].rstrip("]"))
+def operand_name(name: str) -> str:
+    """Shorten the name of an argument: ``tensors[2]`` is known as ``2``."""
+    return shorten(name.rpartition("[")[2].rstrip("]"))
 
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:

@@ -22,7 +22,6 @@ from minigrad.viz.drawing.labels import (
     Line,
     contents,
     named_operands,
-    operand_name,
     printable,
     shape_text,
     shorten,
@@ -246,7 +245,7 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
             node,
             *sizes[node.id],
             written[node.id],
-            [(ways[i], operand_name(diagram.edges[i])) for i in named.get(node.id, ())],
+            [(ways[edge], name) for edge, name in named.get(node.id, {}).items()],
             layout.direction,
         )
         for node in nodes

@@ -115,7 +115,7 @@ class _Writer:
 
     def _argument(self, edge: Edge, home: Group | None, named: bool) -> str:
         """What is read, with the name of the argument where the order matters."""
-        source, name = self._source(edge, home), operand_name(edge)
+        source, name = self._source(edge, home), operand_name(edge.name)
         told = source.split(" ")[0].rpartition(".")[2] == name
         return source if told or not named or not name else f"{name} = {source}"
 

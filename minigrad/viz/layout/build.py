@@ -26,6 +26,7 @@ from minigrad.viz.layout.pack import INDENT, measure
 from minigrad.viz.layout.ranks import Link, ranked
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Group, Node
+from minigrad.viz.record.repeats import Bundle, bundles
 
 __all__ = ["skeleton"]
 
@@ -71,7 +72,7 @@ class _Work:
         self._named = named_operands(diagram)
         self._shown = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
         self._contents = contents(diagram, self._shown.values(), direction)
-        self._entries = Counter(edge.target for edge in diagram.edges)
+        self._entries: Counter[str] = Counter()  # the lines into each box
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
         self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
         self._sizes: dict[str, tuple[int, int]] = {}
@@ -91,6 +92,7 @@ class _Work:
         number = {item: index for index, item in enumerate(names)}
         row = {item: index for index, rank in enumerate(ranks) for item in rank}
         fed = {link.target for link in links}
+        self._entries.update(link.target for link in links)
         for item in members:
             self._sizes[item] = self._size(self._shown[item])
         anchors = self._anchors(links, members, number, fed)
@@ -251,18 +253,21 @@ def _links(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, list[Link]
     around: dict[str, tuple[str, ...]] = {TOP: (TOP,)}  # outermost first
     for scope, parent in parents.items():
         around[scope] = (*around[parent], scope)
+    together = bundles(diagram)
     for index, edge in enumerate(diagram.edges):
         outwards, inwards = around[home[edge.source]], around[home[edge.target]]
         shared = sum(a == b for a, b in zip(outwards, inwards, strict=False))
-        item = edge.source
+        item = tensor = edge.source
+        bundle = together.get(index, Bundle("", tensor, index, ""))
         for scope in reversed(outwards[shared:]):
-            found[scope][item, f"out:{edge.source}", edge.source, -1].append(index)
-            item = scope
+            port = bundle.tensor if scope == bundle.group else tensor
+            found[scope][item, f"out:{port}", tensor, -1].append(index)
+            item, tensor = scope, port
         for scope, inner in zip(inwards[shared - 1 :], inwards[shared:], strict=False):
-            found[scope][item, inner, edge.source, -1].append(index)
-            item = f"in:{edge.source}"
-        # Each operand has an edge of its own: x * x is two.
-        found[inwards[-1]][item, edge.target, edge.source, index].append(index)
+            found[scope][item, inner, tensor, -1].append(index)
+            item = f"in:{tensor}"
+        # Each operand has a line of its own: x * x has two.
+        found[inwards[-1]][item, edge.target, tensor, bundle.first].append(index)
     return {
         scope: [
             Link((source, target), tensor, tuple(edges))

@@ -28,7 +28,7 @@ __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
-    "step", "box", "heatmap", "camera", "address", "search", "listen", "explore",
+    "step", "box", "heatmap", "camera", "address", "search", "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
@@ -63,7 +63,10 @@ def write_page(
     still = "<noscript>{}</noscript>".format if len(graph.nodes) > LARGE else str
     fields = {
         "title": _text(title),
-        "style": colours() + STYLE + static("mathml.css") + static("explore.css"),
+        "style": colours()
+        + STYLE.replace("@media", "@media screen and")
+        + static("mathml.css")
+        + static("explore.css"),
         "facts": _text(_facts(graph)),
         "born": "".join(
             f'<button class="born" data-id="{_text(node.id)}">⬣ {node.born} born in '
@@ -100,12 +103,13 @@ def _script() -> str:
 
 
 def colours() -> str:
-    """The colours of the picture as variables, on light and on dark ground."""
+    """The colours of the picture as variables, on light and on dark ground; paper is light."""
     light, dark = (
         "".join(f"--{name.replace(' ', '-')}: {colour}; " for name, colour in palette.items())
         for palette in (LIGHT, DARK)
     )
-    return f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
+    asked = "@media screen and (prefers-color-scheme: dark)"
+    return f":root {{ {light}}}\n{asked} {{ :root {{ {dark}}} }}\n"
 
 
 def _scales() -> dict[str, list[str]]:

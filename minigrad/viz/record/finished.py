@@ -19,6 +19,7 @@ from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
 from minigrad.viz.record.model import Node as Box
+from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
 
 __all__ = [
@@ -156,10 +157,13 @@ def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, 
 
 def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """The numbers and static arguments that are not the defaults, such as ``axis = 1``."""
-    written = []
+    written: list[str] = []
     for name, default in zip(op.params, op.defaults, strict=True):
         value = arguments.get(name)
         if (op.variadic and name == op.params[0]) or value is None or isinstance(value, Variable):
+            continue
+        if name == "call" and hasattr(value, "comm"):
+            written += call_notes(op.name, arguments)
             continue
         if name.endswith("key"):
             continue  # of a random stream: its number says nothing

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.repeats import is_repeat, wrap_repeats
+from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
@@ -164,6 +164,7 @@ def closed_boxes(diagram: Diagram) -> dict[str, Node]:
 def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
     """Replace each of these groups by one box."""
     outermost, boxes = _outermost(diagram, closed), closed_boxes(diagram)
+    homes, enclosing = {node.id: node.group for node in diagram.nodes}, diagram.enclosing()
     nodes: dict[str, Node] = {}
     place: dict[str, str] = {}  # node -> the box that shows it
     for node in reversed(diagram.nodes):  # a box stands where its last op stood
@@ -171,48 +172,27 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         box = node if outer is None else boxes[outer.id]
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
-    edges: dict[tuple[object, str, int | None, str], Edge] = {}  # equal ones into a module merge
-    positions = _positions(diagram, outermost)
-    for edge in diagram.edges:
+    together = bundles(diagram)
+    edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
+    for index, edge in enumerate(diagram.edges):
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
-        moved, tensor = edge, positions.get(edge.source, edge.source)
+        moved, tensor, outer = edge, edge.source, outermost[homes[edge.source]]
         if source != edge.source:
             moved = replace(moved, source=source, output=edge.output or edge.source)
+        if (bundle := together.get(index)) and outer and outer in enclosing[bundle.group]:
+            tensor, first = bundle.tensor, diagram.edges[bundle.first]
+            moved = replace(moved, name=bundle.name, slot=first.slot)
         if target != edge.target:
             moved = replace(moved, target=target, slot=None, name="")
-        slot, name = moved.slot, moved.name
-        if tensor != edge.source and "[" in name:  # of one op's many operands, those of all steps
-            slot, name = None, name.partition("[")[0]
-            if (tensor, target, slot, name) in edges:
-                before = edges[tensor, target, slot, name]
-                names = before.name.partition("…")[0].rstrip("]"), edge.name.rpartition("[")[2]
-                edges[tensor, target, slot, name] = replace(before, name="…".join(names))
-        edges.setdefault((tensor, target, slot, name), moved)
+        edges.setdefault((tensor, target, moved.slot, moved.name), moved)
     return replace(
         diagram,
         nodes=tuple(reversed(nodes.values())),
         edges=tuple(edges.values()),
         groups=tuple(group for group in diagram.groups if outermost[group.id] in (None, group)),
     )
-
-
-def _positions(
-    diagram: Diagram, outermost: Mapping[str | None, Group | None]
-) -> dict[str, tuple[str, int]]:
-    """For each box in a closed group of repetitions: the group, and its place in its repetition."""
-    enclosing = diagram.enclosing()
-    counts: dict[str, int] = defaultdict(int)
-    found = {}
-    for node in diagram.nodes:
-        outer = outermost[node.group]
-        if outer is not None and is_repeat(outer):
-            around = enclosing[node.group]
-            step = around[around.index(outer) - 1].id if around[0] is not outer else node.id
-            found[node.id] = outer.id, counts[step]
-            counts[step] += 1
-    return found
 
 
 def _box(
@@ -248,7 +228,8 @@ def residuals(diagram: Diagram) -> set[int]:
 
     Returns:
         The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
-        another operand of that ``add``.
+        another operand of that ``add``. What is given and added elsewhere too is a bias instead,
+        such as one that all steps of a loop share.
     """
     edges = diagram.edges
     into: dict[str, list[int]] = defaultdict(list)
@@ -262,9 +243,13 @@ def residuals(diagram: Diagram) -> set[int]:
         above[node.id] = 0
         for source in (edges[index].source for index in into[node.id]):
             above[node.id] |= above[source] | bit.get(source, 0)
-    return {
-        index
-        for add in adds
-        for index in into[add]
-        if any(above[edges[other].source] & bit[edges[index].source] for other in into[add])
-    }
+    found: set[int] = set()
+    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
+    biases: set[str] = set()
+    for index in (index for add in adds for index in into[add]):
+        source, others = edges[index].source, into[edges[index].target]
+        if any(above[edges[other].source] & bit[source] for other in others):
+            found.add(index)
+        elif source in leaves:
+            biases.add(source)
+    return {index for index in found if edges[index].source not in biases}

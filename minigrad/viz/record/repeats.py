@@ -20,7 +20,7 @@ import numpy as np
 
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
-__all__ = ["is_repeat", "wrap_repeats"]
+__all__ = ["Bundle", "bundles", "is_repeat", "wrap_repeats"]
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
@@ -70,6 +70,45 @@ def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = (), least: int = 
 def is_repeat(group: Group) -> bool:
     """Whether a group holds only calls or steps that repeat each other."""
     return "…" in group.id
+
+
+class Bundle(NamedTuple):
+    """Edges that lead the tensors of all steps to the same place: they are drawn as one."""
+
+    group: str  # the repetition that they leave
+    tensor: str  # the last of the boxes that they come from: it stands for them all
+    first: int  # the number of the first edge
+    name: str  # what the op calls the argument, or the arguments: ``tensors[1…48]``
+
+
+def bundles(diagram: Diagram) -> dict[int, Bundle]:
+    """Find the edges that leave repetitions, and say with which others each is drawn."""
+    around = diagram.enclosing()
+    places: dict[str, tuple[str, int]] = {}  # the outermost repetition, and where in its step
+    counts: dict[str, int] = defaultdict(int)
+    for node in diagram.nodes:
+        path = [node.id, *(group.id for group in around[node.group])]
+        outer = next((at for at in reversed(range(1, len(path))) if "…" in path[at]), 0)
+        if outer:
+            step = path[outer - 1]
+            places[node.id] = path[outer], counts[step]
+            counts[step] += 1
+    last: dict[tuple[str, int], str] = {}
+    together: dict[object, list[int]] = defaultdict(list)
+    for index, edge in enumerate(diagram.edges):
+        place = places.get(edge.source)
+        if place and place[0] != places.get(edge.target, ("", 0))[0]:
+            last[place] = edge.source
+            slot = edge.name.partition("[")[0] if "[" in edge.name else edge.slot
+            together[place, edge.target, slot].append(index)
+    found: dict[int, Bundle] = {}
+    for numbers in together.values():
+        first, final = (diagram.edges[at] for at in (numbers[0], numbers[-1]))
+        place, name = places[first.source], first.name
+        if len(numbers) > 1:
+            name = f"{name.rstrip(']')}…{final.name.rpartition('[')[2]}"
+        found |= dict.fromkeys(numbers, Bundle(place[0], last[place], numbers[0], name))
+    return found
 
 
 class _Item(NamedTuple):

@@ -6,15 +6,6 @@ const $ = (id) => document.getElementById(id);
 
 const shapeText = (shape) => shape.join("×") || "scalar";
 
-/** What a box is called aloud. */
-function boxLabel(id, open) {
-  const [node, group] = [data.box(id), data.group.get(id)];
-  const module = group && node.kind === "module";
-  const name = module ? `${group.path || group.module} (${group.module})` : node.label;
-  const state = open === null ? "" : open ? ", open" : ", closed";
-  return `${node.kind} ${name}, ${shapeText(node.shape)}${state}`;
-}
-
 /**
  * All that can be drawn but the backward pass, layer by layer, in the order in which it is read:
  * { layer, area, draw }, of a box or a frame its id, of a line the edges that run together in it.
@@ -85,12 +76,21 @@ function drawEdge({ source, target, name, shape, dtype }, points, d, thick) {
   );
 }
 
-/** What opens and closes, and can be selected; `open` is null for what has no inside. */
+/**
+ * What opens and closes, and can be selected; `open` is null for what has no inside. It is called
+ * aloud what is written on it.
+ */
 function button(id, open, attributes, ...children) {
-  const [label, verb] = [boxLabel(id, open), open ? "closes" : "opens"];
-  const hint = open === null ? "" : `: double-click or Enter ${verb} it`;
+  const { kind, shape } = data.box(id);
+  const inside = svg.g(children);
+  const texts = [...inside.querySelectorAll("text")];
+  const words = texts.map((text) => text.textContent);
+  for (const text of texts) text.before(" "); // so that they are words of their own
+  if (!words.includes(shapeText(shape))) words.push(shapeText(shape));
+  const label = `${kind} ${words.join(" ")}${open === null ? "" : open ? ", open" : ", closed"}`;
+  const hint = open === null ? "" : `: double-click or Enter ${open ? "closes" : "opens"} it`;
   const about = { tabindex: 0, role: "button", "aria-label": label, "aria-expanded": open?.toString() };
-  return svg.g({ ...attributes, ...about }, svg.title(label + hint), ...children);
+  return svg.g({ ...attributes, ...about }, svg.title(label + hint), ...inside.childNodes);
 }
 
 function drawFrame({ id, heading }, odd) {

@@ -43,21 +43,27 @@ function cellsOf({ mask }, { low, high, data: text }, scale, least, most) {
   const [bits, colours] = [bytesOf(mask), data.scales[scale]];
   return [...bytesOf(text)].map((level, at) => {
     const masked = bits[at >> 3] & (128 >> (at % 8));
-    if (level === BROKEN) return { masked, words: "NaN", colour: "#c2185b", dark: true };
+    if (level === BROKEN) return { masked, words: "NaN", colour: "#C2185B" };
     const value = low + (level * (high - low)) / (BROKEN - 1);
     const share = (value - least) / (most - least || 1);
     return {
       masked,
       words: value.toFixed(2).replace(/^(-?)0/, "$1"),
       colour: colours[floor(share * (colours.length - 1) + 0.5)],
-      dark: (scale === "sequential" ? share : abs(share - 0.5) * 2) > 0.55,
     };
   });
 }
 
+/** How light a colour is, from 0 to 1, as WCAG reckons it: from 0.179 on, black is read best. */
+function luminance(colour) {
+  const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255);
+  const [red, green, blue] = parts.map((part) => ((part + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
 function numbered(cells, keys) {
-  const view = ({ masked, words, colour, dark }, at) => {
-    const style = `background:${colour};color:${dark ? "#fff" : "#111"}`;
+  const view = ({ masked, words, colour }, at) => {
+    const style = `background:${colour};color:${luminance(colour) < 0.179 ? "#fff" : "#000"}`;
     const title = `query ${floor(at / keys)}, key ${at % keys}`;
     return e.td({ style, title }, masked ? "×" : words);
   };

@@ -32,6 +32,8 @@ const MOVES = {
   fit: () => look.fit(),
   norms: () => go.norms(),
   guide: () => turnTo("guide"),
+  svg: () => save("svg"),
+  png: () => save("png"),
   "open-all": () => closeOnly([]),
   "close-all": () => {
     const inner = data.groups.filter(({ parent, box }) => parent !== null || box.kind === "fused");
@@ -117,5 +119,7 @@ function listen() {
     KEYS[event.key](event.shiftKey);
   });
   addEventListener("hashchange", recall);
+  addEventListener("beforeprint", layOutPaper);
+  addEventListener("afterprint", clearPaper);
   new ResizeObserver(followCamera).observe(stage);
 }

@@ -8,15 +8,18 @@ function search() {
   let found = [];
   let chosen = 0;
 
-  const about = ({ id, kind, shape }) => {
+  let about; // of each box, all that it can be found by
+  const all = everything();
+  const aboutOf = ({ id, kind, shape }) => {
     const shapes = [shapeText(shape), shape.join("x"), shape.join(",")];
     const words = [nameOf(id), kind, data.group.get(id)?.module, ...shapes, ...pathOf(id)];
     return words.join(" ").toLowerCase();
   };
   function look() {
+    about ??= all.map(aboutOf);
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = words.length
-      ? everything().filter((node) => words.every((word) => about(node).includes(word)))
+      ? all.filter((_, at) => words.every((word) => about[at].includes(word)))
       : [];
     chosen = 0;
     show();
@@ -33,8 +36,8 @@ function search() {
     });
     const more = found.length - MOST;
     const any = !!field.value.trim();
-    if (more > 0) rows.push(e.li(`and ${more} more`));
-    if (any && !found.length) rows.push(e.li("nothing found"));
+    const told = more > 0 ? `and ${more} more` : any && !found.length ? "nothing found" : "";
+    if (told) rows.push(e.li({ role: "option", "aria-disabled": "true" }, told));
     list.replaceChildren(...rows);
     list.hidden = !any;
     field.setAttribute("aria-expanded", any);

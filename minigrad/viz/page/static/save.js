@@ -1,0 +1,118 @@
+// The picture by itself: as a file of what is seen, and on paper with every step.
+
+const SHARP = 2; // pixels of a PNG for each on the screen
+const PAPER = [680, 940]; // a page, in pixels: width and height
+const PAGES = 12; // a picture that needs more is printed as far as it is seen
+const PRINTED = 200; // steps
+
+/** What the style sheet says of an element of the picture, and what holds where nothing is said. */
+const STYLES = {
+  fill: "rgb(0, 0, 0)",
+  stroke: "none",
+  "stroke-width": "1px",
+  "stroke-dasharray": "none",
+  "stroke-linecap": "butt",
+  "stroke-linejoin": "miter",
+  "stroke-opacity": "1",
+  "paint-order": "normal",
+  opacity: "1",
+};
+const FONT = { "font-family": "", "font-size": "", "font-weight": "400", "text-anchor": "start" };
+
+/** A copy of what lies within an area, as an <svg> of some width; `styled` holds its styles too. */
+function copyOf([left, top, right, bottom], width, styled) {
+  if (drawVisible([left, top, right, bottom], 0)) mark();
+  const copy = canvas.cloneNode(true);
+  copy.removeAttribute("style");
+  if (styled) {
+    const copies = [...copy.querySelectorAll("*")];
+    [...canvas.querySelectorAll("*")].forEach((element, at) => settle(copies[at], element));
+  }
+  const [wide, high] = [right - left, bottom - top];
+  const viewBox = [left, top, wide, high].join(" ");
+  const size = { viewBox, width, height: (width / wide) * high };
+  return svg.svg({ class: "minigrad-graph", ...size }, svg.title(document.title), copy);
+}
+
+/** Write the styles of an element into its copy, which has no style sheet. */
+function settle(copy, element) {
+  const style = getComputedStyle(element);
+  if (style.display === "none" && copy.tagName !== "title") return copy.remove();
+  for (const name of copy.getAttributeNames()) {
+    if (/^(class|tabindex|role|aria-|data-)/.test(name)) copy.removeAttribute(name);
+  }
+  const text = ["text", "tspan"].includes(copy.tagName);
+  for (const [name, usual] of Object.entries(text ? { ...STYLES, ...FONT } : STYLES)) {
+    const value = style.getPropertyValue(name);
+    if (value !== usual) copy.setAttribute(name, value);
+  }
+}
+
+/** The part of the picture that is seen: left, top, right, bottom. */
+function areaSeen() {
+  const [left, top, right, bottom] = look.area();
+  return [max(left, 0), max(top, 0), min(right, placement.width), min(bottom, placement.height)];
+}
+
+/** Offer what is seen as a file, "svg" or "png". */
+async function save(kind) {
+  const area = areaSeen();
+  const wide = area[2] - area[0];
+  const [left, , right] = look.area();
+  const copy = copyOf(area, (stage.clientWidth * wide) / (right - left), true);
+  followCamera();
+  const [x, y, width, height] = copy.getAttribute("viewBox").split(" ");
+  const fill = getComputedStyle(document.body).backgroundColor;
+  copy.querySelector("title").after(svg.rect({ x, y, width, height, fill }));
+  const text = new XMLSerializer().serializeToString(copy);
+  let file = new Blob([text], { type: "image/svg+xml" });
+  if (kind === "png") {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const sheet = e.canvas({ width: SHARP * image.width, height: SHARP * image.height });
+    sheet.getContext("2d").drawImage(image, 0, 0, sheet.width, sheet.height);
+    file = await new Promise((done) => sheet.toBlob(done));
+  }
+  const href = URL.createObjectURL(file);
+  const name = document.title.replace(/[^\p{L}\p{N}.-]+/gu, "_");
+  e.a({ href, download: `${name}.${kind}` }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 10000);
+}
+
+/** Where to cut the picture into pages of some height, through no box if that is possible. */
+function cuts(room) {
+  const boxes = Object.values(placement.boxes).sort((one, two) => two[1] - one[1]);
+  const found = [0];
+  while (found.at(-1) + room < placement.height) {
+    let at = found.at(-1) + room;
+    for (const [, y, , height] of boxes) if (y < at && at < y + height + 16) at = y - 4;
+    found.push(at > found.at(-1) ? at : found.at(-1) + room);
+  }
+  return [...found, placement.height];
+}
+
+/** Put on paper the picture, then every step. */
+function layOutPaper() {
+  const scale = min(1, PAPER[0] / placement.width);
+  const rows = pairs(cuts(PAPER[1] / scale)).map(([top, end]) => [0, top, placement.width, end]);
+  const areas = rows.length > PAGES ? [areaSeen()] : rows;
+  stage.append(
+    ...areas.map((area) =>
+      e.div({ class: "paper" }, copyOf(area, min(PAPER[0], (area[2] - area[0]) * scale))),
+    ),
+  );
+  followCamera();
+  const steps = Array.from({ length: min(total, PRINTED) }, (_, at) =>
+    e.section({ class: "paper" }, stepView(at + 1)),
+  );
+  const more = `These are the first ${PRINTED} of ${count(total, "step")}.`;
+  const paper = e.div({ class: "paper" }, e.h2("The backward pass, step by step"), steps);
+  if (total > PRINTED) paper.append(e.p(more));
+  for (const details of paper.querySelectorAll("details")) details.open = true;
+  if (total) stage.after(paper);
+}
+
+function clearPaper() {
+  for (const paper of document.querySelectorAll(".paper")) paper.remove();
+}

@@ -1,0 +1,152 @@
+"""What leaves the explorer page: the picture as a file, and the page on paper."""
+
+from __future__ import annotations
+
+import struct
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import nn, viz
+from minigrad.viz.drawing.style import DARK, LIGHT
+
+pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def attention() -> str:
+    x = minigrad.randn(2, 4, 8)
+    page = viz.explore(nn.MultiHeadAttention(8, 2), x, x, x)
+    return page.path.read_text(encoding="utf-8")
+
+
+def saved(page: Any, kind: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=kind).click()
+    file = folder / download.value.suggested_filename
+    download.value.save_as(file)
+    return file
+
+
+def rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
+
+
+@pytest.mark.parametrize(("scheme", "palette"), [("light", LIGHT), ("dark", DARK)])
+def test_an_svg_stands_by_itself(
+    attention: str, open_page: Callable[..., Any], tmp_path: Path, scheme: str, palette: Any
+) -> None:
+    page = open_page(attention, "#step=5", color_scheme=scheme)
+    file = saved(page, "SVG", tmp_path)
+    assert file.name == "MultiHeadAttention.svg"
+    root = ElementTree.parse(file).getroot()
+    elements = list(root.iter())
+    used = {(name, value) for one in elements for name, value in one.attrib.items()}
+    assert ("fill", rgb(palette["page"])) in used and ("stroke", rgb(palette["op"])) in used
+    assert ("stroke", rgb(palette["error"])) in used  # the gradients, and the op that is lit
+    assert not any("var(" in value for _, value in used)
+    names = {name for name, _ in used}
+    assert not names & {"tabindex", "role", "data-id", "aria-label"} and "font-family" in names
+    assert not list(root.iter(f"{SVG}style"))
+    texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+    assert texts == page.locator("#stage > svg text").all_text_contents()
+    alone = open_page(f"<!DOCTYPE html>{file.read_text(encoding='utf-8')}")
+    sizes = "[...document.querySelectorAll('text')].map((text) => text.getBBox().width)"
+    assert alone.evaluate(sizes) == pytest.approx(page.evaluate(sizes)[: len(texts)], abs=0.1)
+
+
+def test_it_shows_what_is_seen(
+    attention: str, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = open_page(attention)
+    whole = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
+    for _ in range(4):
+        page.keyboard.press("+")
+    part = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
+    boxes = [[float(n) for n in one.attrib["viewBox"].split()] for one in (whole, part)]
+    assert boxes[0][:2] == [0, 0] and boxes[1][1] > 0 and boxes[1][3] < boxes[0][3]
+    stage = page.locator("#stage").bounding_box()
+    assert float(part.attrib["height"]) == pytest.approx(stage["height"], abs=1)
+
+
+def test_a_png_has_two_pixels_for_each(
+    attention: str, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = open_page(attention)
+    vector = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
+    file = saved(page, "PNG", tmp_path)
+    assert file.name == "MultiHeadAttention.png"
+    size = struct.unpack(">II", file.read_bytes()[16:24])
+    asked = [2 * float(vector.attrib[name]) for name in ("width", "height")]
+    assert list(size) == pytest.approx(asked, abs=3)
+    sheet = page.evaluate(  # as many colours as a picture has
+        """async (bytes) => {
+            const file = new Blob([Uint8Array.from(bytes)], { type: "image/png" });
+            const bitmap = await createImageBitmap(file);
+            const pen = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+            pen.drawImage(bitmap, 0, 0);
+            const { data } = pen.getImageData(0, 0, bitmap.width, bitmap.height);
+            return [...new Set(new Uint32Array(data.buffer))].length;
+        }""",
+        list(file.read_bytes()),
+    )
+    assert sheet > 20
+
+
+def test_paper_has_the_picture_and_every_step(
+    attention: str, open_page: Callable[..., Any]
+) -> None:
+    page = open_page(attention, "#step=3", color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    steps = page.locator(".paper .paper")
+    total = int(page.locator("#slider").get_attribute("max"))
+    assert steps.count() == total > 10
+    for at, text in enumerate(steps.all_inner_texts(), 1):
+        assert f"Step {at} of {total}" in text and "What is sent" in text
+    assert steps.first.locator(".formula").first.is_visible()
+    assert page.locator("#stage .paper svg .box").count() > 10
+    for hidden in ("#player", "#tools", "#search", "#panel", "#zoom", ".paper button:not(.link)"):
+        assert not page.locator(hidden).first.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).color") == rgb(LIGHT["text"])
+    shape = "getComputedStyle(document.querySelector('#stage .paper .op:not(.lit) .shape'))"
+    assert page.evaluate(f"{shape}.fill") == rgb(LIGHT["op fill"])
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".paper").count() == 0
+
+
+def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> None:
+    x = minigrad.randn(3, requires_grad=True)
+    y = x
+    for at in range(60):
+        y = minigrad.sin(y) if at % 3 else y * float(at)
+    page = open_page(viz.graph(y, x=x).to_html(depth=9))
+    page.get_by_role("button", name="Open all").click()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    views = page.locator("#stage .paper svg").evaluate_all(
+        "(all) => all.map((one) => one.getAttribute('viewBox').split(' ').map(Number))"
+    )
+    assert len(views) > 2
+    for (_, top, _, height), (_, after, _, _) in pairwise(views):
+        assert top + height == after
+    boxes = page.locator("#stage > svg .box").evaluate_all(
+        "(all) => all.map((box) => [+box.getAttribute('transform').match(/ (\\d+)/)[1],"
+        " +box.querySelector('.shape').getBBox().height])"
+    )
+    assert len(boxes) > 60
+    for top, height in boxes:
+        assert not any(top < cut < top + height for _, cut, _, _ in views)
+
+
+def test_a_browser_prints_it(attention: str, open_page: Callable[..., Any]) -> None:
+    page = open_page(attention)
+    printed = page.pdf(format="A4")
+    assert printed.count(b"/Type /Page\n") > 4
+    assert page.locator(".paper").count() == 0
