@@ -229,6 +229,17 @@ class TestPlayer:
         ]
         assert quoted.locator("b").inner_text() == "    model(x).sum().backward()"
 
+    def test_an_entry_that_the_reader_picks_is_worked_out(self, open_page: Open) -> None:
+        page = open_page(perceptron(), "#step=2")
+        assert "x is the output of relu, weight is 2.weight" in page.locator("#step").inner_text()
+        worked = page.locator("#step .worked").nth(1)  # of the weight
+        assert worked.locator("[aria-pressed=true]").count() == 1
+        worked.get_by_role("button", name="[0, 0]").click()
+        assert "ḡ[0,\u00a00] · x[0,\u00a00]" in worked.locator(".equations").inner_text()
+        cells = page.locator("#step article").nth(1).locator("table.values button")
+        cells.last.click()
+        assert worked.locator("[aria-pressed=true]").inner_text() == "[1, 3]"
+
     def test_what_was_saved_is_named_as_in_the_formula(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=3")
         text = page.locator("#step").inner_text()

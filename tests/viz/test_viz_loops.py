@@ -18,8 +18,9 @@ from minigrad.autograd import grad
 from minigrad.viz import Graph
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record import repeats
-from minigrad.viz.record.fold import BLOCK, BUDGET, residuals
+from minigrad.viz.record.fold import BLOCK, BUDGET
 from minigrad.viz.record.repeats import wrap_repeats
+from minigrad.viz.record.roles import residuals
 
 SIZE = 4
 

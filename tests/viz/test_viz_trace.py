@@ -102,7 +102,7 @@ def test_attention_opens_onto_its_decomposition() -> None:
     assert group.op is not None and group.op.kind == "fused" and group.op.saved
     inside = [node.label for node in graph.nodes if node.group == group.id]
     assert inside == ["multiply", "swapaxes", "matmul", "where", "softmax", "matmul"]
-    assert ("keep", "where", "condition") in links(graph)
+    assert ("mask", "where", "condition") in links(graph)
     assert "attention" not in boxes(graph, "op")
     into = Counter(edge.target for edge in graph.edges if edge.source == "n0")
     assert len(into) == 3  # x feeds all three projections

@@ -19,8 +19,9 @@ from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import born, payload
-from minigrad.viz.record.fold import close, closed_boxes, residuals, view
+from minigrad.viz.record.fold import close, closed_boxes, view
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, with_inner
 
@@ -28,7 +29,7 @@ __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
-    "step", "box", "heatmap", "camera", "address", "search", "save", "listen", "explore",
+    "worked", "step", "box", "heatmap", "camera", "address", "search", "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 

@@ -9,14 +9,21 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
-from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
+from minigrad.viz.explanation.explanations import (
+    argument_sources,
+    explain_saved,
+    source_lines,
+    step_notes,
+)
 from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.explanation.worked import offered
 from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
@@ -30,6 +37,9 @@ RAW = -15
 
 ROUNDING = 1000
 """How many times the precision of its dtype two ways to compute an array may differ."""
+
+WORKED = 500
+"""Of how many gradients entries are worked out; the page says how to see others."""
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
@@ -89,7 +99,7 @@ def born(diagram: Diagram) -> list[Node]:
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "flops", "output", "op")
+    unread = ("primitive", "seconds", "flops", "output", "op", "operands")
     return {name: value for name, value in _fields(record).items() if name not in unread}
 
 
@@ -103,15 +113,20 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
+    sources, left = argument_sources(diagram), count(WORKED, -1)
 
     def described(step: Step) -> dict[str, Any]:
         node, parts = nodes.get(step.node), []
+        op = (node or boxes[step.node]).primitive
         for part in step.parts:
             values = step.given.values if step.given is not None else {}
-            formula = formula_of((node or boxes[step.node]).primitive, part.name, values)
+            formula = formula_of(op, part.name, values)
+            worked = offered(op, part.name, step.given) if next(left) > 0 else []
             notes = step_notes(step, part, node, into[step.node])._asdict()
-            parts.append(_fields(part) | notes | {"formula": formula})
-        return _fields(step) | {"parts": parts, "inner": (), "given": None}
+            parts.append(_fields(part) | notes | {"formula": formula, "worked": worked})
+        arguments = list(sources[step.node].items())
+        more = {"parts": parts, "arguments": arguments, "given": None, "inner": ()}
+        return _fields(step) | more
 
     return described
 
