@@ -53,7 +53,8 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     missing = missing_gradients(diagram)
     boxes = closed_boxes(diagram)
     fused = {group.id for group in diagram.groups if group.op is not None and group.opened is None}
-    described = _described(diagram, boxes)
+    every = replace(diagram, steps=(*diagram.steps, *rules.values()))
+    described = _described(every, boxes)
     layout = skeleton(diagram)
     drawn = insides(diagram, layout, [*diagram.nodes, *boxes.values()])
 
