@@ -25,6 +25,7 @@ LAYERS = [
     "_sums",
     "_scope",
     "autograd",
+    "_errors",
     "_grad_mode",
     "_hooks",
     "debugging",

@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability, check_size
+from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.linalg import vector_norm
-from minigrad.nn._errors import value_error
 from minigrad.ops.casting import as_tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]

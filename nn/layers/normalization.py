@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad._checks import check_number, check_size
 from minigrad._creation import ones, zeros
+from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn._errors import value_error
 from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
