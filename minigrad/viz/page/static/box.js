@@ -13,7 +13,7 @@ function boxView(id) {
   // Of a part of a fused op, which op saved for it.
   const unit = data.unit(id);
   const part = "Nothing was recorded of this op by itself. It is a part of ";
-  const why = ", a fused op, which saved what its one rule reads. To record its parts: ";
+  const why = ", a fused op with one rule. To record its parts: ";
   const saved = unit === id ? savedView(node) : e.p(part, link.box(unit), why, openCall(unit));
   const toggle = e.button({ onclick: () => go.toggle(id) }, go.isOpen(id) ? "Close it" : "Open it");
   const facts = [
@@ -49,19 +49,14 @@ function boxView(id) {
 const openCall = (id) => e.code(`viz.explore(…, open=["${data.box(id).label}"])`);
 
 /** A fused op that was opened: how its parts compare with it, and the rule that the engine ran. */
-function openedView({ opened: { difference, agrees }, rule, box }) {
-  const verdict = agrees ? "✓ equal up to rounding" : "✗ different from it";
+function openedView({ opened: { difference, agrees }, rule }) {
+  const told = "The engine ran one kernel and one rule. The ops inside were run beside them; theirs is ";
+  const verdict = agrees ? "✓ the same up to rounding" : "✗ another result";
   const words = `${verdict}: relative difference ${number(difference)}`;
   return e.section(
     e.h3("Opened"),
-    e.p(
-      `The engine ran one kernel for ${box.label}, and one rule backward. Beside them the page ran `,
-      "the ops that it stands for; they can be stepped through. Their result and gradients are",
-    ),
-    e.p({ class: `check ${agrees ? "right" : "wrong"}` }, words),
-    rule
-      ? e.details(e.summary("The one rule"), rule.parts.map((part) => partView(part)))
-      : "",
+    e.p(told, e.span({ class: `check ${agrees ? "right" : "wrong"}` }, words)),
+    rule ? e.details(e.summary("The one rule"), rule.parts.map(partView)) : "",
   );
 }
 
@@ -71,9 +66,8 @@ function gradientView(id, node) {
   const [unit, steps, shares] = [data.unit(id), data.stepOf.get(id) ?? [], sharesOf(id)];
   const title = e.h3("Its gradient");
   if (unit !== id) {
-    const why = ", a fused op: one rule sends its gradients in one step, past the ops inside. ";
-    const more = ["To see those: ", openCall(unit)];
-    return e.section(title, e.p("It is a part of ", link.box(unit), why, more));
+    const why = ", a fused op with one rule. To see the gradients inside: ";
+    return e.section(title, e.p("It is a part of ", link.box(unit), why, openCall(unit)));
   }
   if (node.missing && !shares.length && !steps.length) {
     const question = e.h3("Why is there no gradient here?");

@@ -98,14 +98,11 @@ function valuesView(summary, picks) {
   );
 }
 
-/** Which matrix of a larger array this is: its indices before those of rows and columns. */
+/** Which matrix of a larger array this is. */
 function captionOf(shape, at) {
-  if (shape.length < 3) return "";
-  const indices = shape.slice(0, -2).reduceRight(
-    ({ rest, found }, size) => ({ rest: floor(rest / size), found: [rest % size, ...found] }),
-    { rest: at, found: [] },
-  );
-  return e.caption(`[${indices.found.join(", ")}]`);
+  const outer = shape.slice(0, -2);
+  const index = outer.map((size, axis) => floor(at / sizeOf(outer.slice(axis + 1))) % size);
+  return outer.length ? e.caption(`[${index.join(", ")}]`) : "";
 }
 
 /** Buttons that lead to a step or to a box. */
