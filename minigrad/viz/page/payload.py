@@ -151,22 +151,23 @@ def _plain(value: Any) -> Any:
 
     What is not finite is null.
     """
+    if value is None or isinstance(value, str | int):  # most values: asked first
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        short = float(f"{value:.7g}")
+        return int(short) if short.is_integer() and abs(short) < 1e6 else short
+    if isinstance(value, list | tuple):
+        counts = value and isinstance(value[0], int)  # shapes and places: nothing to round
+        return value if counts else [_plain(one) for one in value]
     if isinstance(value, Summary):
         unread = ("data", "dtype")
         held = {name: one for name, one in _fields(value).items() if name not in unread}
         return _plain(held | {"values": _entries(value)})
     if is_dataclass(value):
         value = _fields(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return None
-    short = float(f"{value:.7g}")
-    return int(short) if short.is_integer() and abs(short) < 1e6 else short
+    return {name: _plain(one) for name, one in value.items()}
 
 
 def _entries(summary: Summary) -> tuple[float, ...] | str | None:
