@@ -16,11 +16,12 @@ import numpy as np
 
 from minigrad._scope import ancestry
 from minigrad._tensor import Tensor
+from minigrad._views import owner
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.mode import state
-from minigrad.autograd.mutation import history, owner
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, clock
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
