@@ -49,6 +49,7 @@ class Entry:
     inputs: list[Input] = field(default_factory=list)  # what an op read
     decomposition: list[Entry] = field(default_factory=list)  # the ops that a fused op stands for
     result: Entry | None = None  # the one of these that returns the result
+    opened: float | None = None  # how these compare with the fused op, if they were opened
 
     def change(self, **fields: Any) -> None:
         """Change fields of the box."""
