@@ -20,6 +20,7 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.data import DataLoader
 from minigrad.distributed.communicators import Communicator, world
+from minigrad.distributed.data_parallel import DistributedSampler
 from minigrad.distributed.tensor_parallel import divided_parameters, share
 from minigrad.io.atomic import remove_unfinished
 from minigrad.io.errors import LoadError
@@ -217,12 +218,16 @@ def _read(folder: Path, parts: Mapping[str, Any], comm: Communicator) -> dict[st
     if len(ranks) == comm.size and ranks[comm.rank][2] == layout:
         return tree(comm.rank)
     trees = {rank: tree(rank) for rank in range(len(ranks))}
+    for name, part in parts.items():
+        if isinstance(part, DataLoader) and name in trees[0]["states"]:
+            loaders = [each["states"][name] for each in trees.values()]
+            for loader in loaders:
+                if isinstance(part.sampler, DistributedSampler):  # its order needs no generator
+                    loader["generator"] = loaders[0]["generator"]
+                if loader["batch_size"] * len(ranks) == (part.batch_size or 0) * comm.size:
+                    loader["batch_size"] = part.batch_size
     joining = _Joining([saved for _, _, saved in ranks], pieces, _parameters(parts))
     states = joining.value("states", {rank: each["states"] for rank, each in trees.items()})
-    for name, part in parts.items():
-        size = part.batch_size if isinstance(part, DataLoader) and name in states else None
-        if size and states[name]["batch_size"] * len(ranks) == size * comm.size:
-            states[name]["batch_size"] = size
     state = trees[comm.rank % len(ranks)]["random"]
     if comm.rank >= len(ranks) and not pieces:  # divided models draw the same on all ranks
         inner = state["state"]
