@@ -30,7 +30,7 @@ def perceptron() -> viz.Graph:
 def encoder() -> viz.Graph:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, norm_first=True), 3)
     x = minigrad.randn(2, 3, 8, requires_grad=True)
-    with viz.trace() as traced:
+    with viz.trace(open=()) as traced:
         model(x).sum().backward()
     return traced.graph(x=x)
 
@@ -260,7 +260,7 @@ class TestPlayer:
     def test_shares_add_up(self, open_page: Open) -> None:
         attention = nn.MultiHeadAttention(8, 2)
         x = minigrad.randn(2, 3, 8, requires_grad=True)
-        with viz.trace() as traced:
+        with viz.trace(open=()) as traced:
             attention(x, x, x).sum().backward()
         graph = traced.graph(x=x)
         page = open_page(graph)
@@ -286,7 +286,7 @@ class TestPlayer:
     def test_what_is_saved_is_told_where_it_is_known(self, open_page: Open) -> None:
         """Not of the parts of a fused op, nor of an op whose graph a backward pass has freed."""
         attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(2, 3, 8)
-        with viz.trace() as traced:
+        with viz.trace(open=()) as traced:
             attention(x, x, x).sum().backward()
         page = open_page(traced.graph())
         for name in ("softmax", "matmul"):
