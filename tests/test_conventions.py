@@ -23,6 +23,7 @@ LAYERS = [
     "_decorators",
     "_dtypes",
     "_sums",
+    "_views",
     "_scope",
     "autograd",
     "_errors",

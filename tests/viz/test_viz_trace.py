@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -259,7 +260,7 @@ class TestSteps:
         graph = traced.graph(x=x)
         assert len(graph.steps) % 2 == 0
         first, second = graph.steps[: len(graph.steps) // 2], graph.steps[len(graph.steps) // 2 :]
-        assert first == second
+        assert first == tuple(replace(step, run=1) for step in second)
         assert max(part.arrivals for step in first for part in step.parts) >= 2
 
     def test_a_graph_from_before_the_trace_and_a_checkpoint(self) -> None:

@@ -6,6 +6,7 @@ their ports is known then. This happens once, in Python; packing does the rest.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +32,9 @@ from minigrad.viz.record.roles import residuals
 
 __all__ = ["skeleton"]
 
+MANY = 5_000
+"""Of more boxes, a drawing says at once that it takes seconds."""
+
 APART, PIN = 8, 16
 """Between two lines into a box: at least, and if there is room."""
 
@@ -50,6 +54,12 @@ def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
         ValueError: Two groups feed each other, so neither can be drawn above the other.
     """
     boxes = {node.id for node in diagram.nodes}
+    if len(boxes) > MANY:
+        warnings.warn(
+            f"viz: drawing {len(boxes):,} boxes takes seconds; a smaller depth=, or hide=[...] in "
+            "a picture, leaves fewer",
+            stacklevel=4,
+        )
     open_ = {group.id: group for group in diagram.groups if group.id not in boxes}
     parents = {name: group.parent or TOP for name, group in open_.items()}
     work = _Work(diagram, direction)

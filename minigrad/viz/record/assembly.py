@@ -70,7 +70,9 @@ def assemble(
         path = next((g.path for g in calls if g.id == home), "")
         closed = replace(entry.box, id=group, kind="fused", group=home)
         reads = tuple(operands(entry, group))
-        groups.append(Group(group, closed.label, path, "", home, op=closed, operands=reads))
+        groups.append(Group(
+            group, closed.label, path, "", home, op=closed, operands=reads, opened=entry.opened
+        ))  # fmt: skip
         for inner in entry.decomposition:
             add(inner, group)
         ids[entry] = group

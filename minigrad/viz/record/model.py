@@ -166,6 +166,8 @@ class Group:
         op: The node of the fused op that this decomposes, as it looks when closed; None for
             a module call.
         operands: What the fused op reads when closed.
+        opened: Of a fused op that was opened in a trace, how its ops compare with it: the relative
+            difference of the results, or of the gradients if that is larger. None otherwise.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -185,6 +187,7 @@ class Group:
     calls: int = 1
     op: Node | None = None
     operands: tuple[Edge, ...] = ()
+    opened: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

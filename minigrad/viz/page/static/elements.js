@@ -94,8 +94,15 @@ function valuesView(summary, picks) {
   const tables = slices(cells.map((row) => e.tr(row)), rows);
   return e.div(
     { class: "matrices", tabindex: 0, "aria-label": "values" },
-    tables.map((body) => e.table({ class: "values" }, e.tbody(body))),
+    tables.map((body, at) => e.table({ class: "values" }, captionOf(shape, at), e.tbody(body))),
   );
+}
+
+/** Which matrix of a larger array this is. */
+function captionOf(shape, at) {
+  const outer = shape.slice(0, -2);
+  const index = outer.map((size, axis) => floor(at / sizeOf(outer.slice(axis + 1))) % size);
+  return outer.length ? e.caption(`[${index.join(", ")}]`) : "";
 }
 
 /** Buttons that lead to a step or to a box. */

@@ -28,7 +28,7 @@ function stepView(at) {
     section(
       1,
       ["What comes: ", bar("g")],
-      e.p(came(step, sharesOf(step.node, step.pass))),
+      e.p(came(step, sharesOf(step.node, step.run))),
       summaryView(step.cotangent),
     ),
     section(2, "What was saved for this", savedView(node)),
@@ -43,9 +43,9 @@ function stepView(at) {
 }
 
 /** The shares that a box gets in a pass, the last one if none is given. */
-function sharesOf(id, pass) {
+function sharesOf(id, run) {
   const shares = data.sharesOf.get(id) ?? [];
-  return shares.filter(({ step }) => step.pass === (pass ?? shares.at(-1).step.pass));
+  return shares.filter(({ step }) => step.run === (run ?? shares.at(-1).step.run));
 }
 
 /** How the cotangent of a step came together. */
