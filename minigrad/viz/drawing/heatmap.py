@@ -27,9 +27,6 @@ NUMBER_CELL, ROOM = 34, 192
 EDGE, TITLE, GAP, SCALE = 18, 18, 16, 52
 """Around the picture, above a grid, between grids, and for the scale."""
 
-ACROSS = 4
-"""How many grids stand side by side."""
-
 BROKEN = (194, 24, 91)
 """The colour of what is not finite."""
 
@@ -42,14 +39,14 @@ STYLE = (
 )
 
 
-def draw(heatmap: Heatmap, gradients: bool = False) -> str:
-    """Draw a heatmap on light ground; `minigrad.viz.Heatmap.to_svg` describes it."""
-    return "\n".join(_Picture(heatmap, gradients).lines()) + "\n"
+def draw(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> str:
+    """Draw a heatmap on light ground, so many grids side by side; see `Heatmap.to_svg`."""
+    return "\n".join(_Picture(heatmap, gradients, across).lines()) + "\n"
 
 
 class _Picture:
-    def __init__(self, heatmap: Heatmap, gradients: bool) -> None:
-        self.heatmap = heatmap
+    def __init__(self, heatmap: Heatmap, gradients: bool, across: int) -> None:
+        self.heatmap, self.across = heatmap, across
         self.values = heatmap.gradient_values() if gradients else heatmap.values()
         cells = heatmap.gradients if gradients and heatmap.gradients else heatmap.weights
         self.masked = heatmap.masked()
@@ -64,14 +61,14 @@ class _Picture:
         self.numbered = max(queries, keys) <= NUMBERED
         self.cell = NUMBER_CELL if self.numbered else ROOM / max(queries, keys)
         self.width, self.height = round(self.cell * keys), round(self.cell * queries)
-        self.hatch = f"hatch-{heatmap.node}"
+        self.hatch = f"hatch-{heatmap.node}{'-gradient' * gradients}"
 
     def lines(self) -> Iterator[str]:
         """All lines of the picture."""
         name, heads = escape(self._name()), self.heatmap.shape[0]
-        width = 2 * EDGE + min(heads, ACROSS) * (self.width + GAP) - GAP
+        width = 2 * EDGE + min(heads, self.across) * (self.width + GAP) - GAP
         width = max(width, 2 * EDGE + max(ROOM, text_width(self._name(), "small")))
-        foot = EDGE + 14 + -(-heads // ACROSS) * (self.height + TITLE + GAP)
+        foot = EDGE + 14 + -(-heads // self.across) * (self.height + TITLE + GAP)
         size = f'width="{width}" height="{foot + SCALE}"'
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-heatmap" role="img" '
@@ -86,8 +83,8 @@ class _Picture:
         yield f'<rect {size} fill="{LIGHT["page"]}"/>'
         yield f'<text class="start" x="{EDGE}" y="{EDGE}">{name}</text>'
         for head in range(heads):
-            x = EDGE + head % ACROSS * (self.width + GAP)
-            y = EDGE + 14 + head // ACROSS * (self.height + TITLE + GAP) + TITLE
+            x = EDGE + head % self.across * (self.width + GAP)
+            y = EDGE + 14 + head // self.across * (self.height + TITLE + GAP) + TITLE
             yield f'<g transform="translate({x} {y})">'
             yield from self._grid(head)
             yield "</g>"

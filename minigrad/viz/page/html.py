@@ -14,12 +14,13 @@ from collections import defaultdict
 from functools import cache
 from importlib.resources import files
 
-from minigrad.viz.drawing.colour_scale import diverging, sequential
+from minigrad.viz.drawing import heatmap as grids
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import born, payload
 from minigrad.viz.record.fold import close, closed_boxes, view
+from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
@@ -29,12 +30,12 @@ __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
-    "worked", "step", "box", "heatmap", "camera", "address", "search", "save", "listen", "explore",
+    "worked", "step", "box", "camera", "address", "search", "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
-STOPS = 33
-"""How many colours a heatmap has."""
+ACROSS = 2
+"""How many grids of a heatmap stand side by side."""
 
 LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
@@ -82,8 +83,7 @@ def write_page(
             closed,
             residuals=sorted(residuals(diagram)),
             start=start,
-            heatmaps=diagram.heatmaps,
-            scales=_scales(),
+            heatmaps=[*map(_heatmap, diagram.heatmaps)],
         ),
         "script": _script(),
     }
@@ -114,12 +114,13 @@ def colours() -> str:
     return f":root {{ {light}}}\n{asked} {{ :root {{ {dark}}} }}\n"
 
 
-def _scales() -> dict[str, list[str]]:
-    """The colours of heatmaps."""
-    scales = {"sequential": sequential, "diverging": diverging}
+def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:
+    """The pictures of a heatmap, for the box of its softmax and for the fused op around it."""
     return {
-        name: ["#{:02X}{:02X}{:02X}".format(*colour) for colour in scale(STOPS)]
-        for name, scale in scales.items()
+        "node": heatmap.node,
+        "group": heatmap.group,
+        "weights": grids.draw(heatmap, across=ACROSS),
+        "gradients": grids.draw(heatmap, True, ACROSS) if heatmap.gradients else None,
     }
 
 

@@ -60,6 +60,19 @@ function openedView({ opened: { difference, agrees }, rule }) {
   );
 }
 
+/** Who attends to whom: the weights, and the gradient of the loss with respect to them. */
+function heatmapView(id) {
+  const map = data.heatmaps.find(({ node, group }) => node === id || group === id);
+  if (!map) return "";
+  const picture = (markup) => filled(e.div({ class: "heatmap" }), markup);
+  const more = "The gradient of the loss with respect to the weights";
+  return e.section(
+    e.h3("Who attends to whom"),
+    picture(map.weights),
+    map.gradients ? e.details(e.summary(more), picture(map.gradients)) : "",
+  );
+}
+
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node) {
   if (node.kind === "module" || node.kind === "output") return "";
