@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
-__all__ = ["Choice", "hidden", "opened"]
+__all__ = ["Choice", "chosen", "hidden", "opened"]
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
@@ -32,6 +32,21 @@ def opened(diagram: Diagram, choice: Choice) -> set[str]:
     return {outer.id for group in found for outer in enclosing[group]}
 
 
+def chosen(diagram: Diagram, what: str, choice: Choice) -> set[str]:
+    """The ids of the chosen boxes: of ops and tensors, and of all that is in chosen modules.
+
+    Raises:
+        ValueError: There is no such module, op or tensor; `what` says what they were chosen for.
+    """
+    enclosing = diagram.enclosing()
+    found = _chosen(what, choice, (*diagram.groups, *diagram.nodes))
+    return {
+        node.id
+        for node in diagram.nodes
+        if node.kind != "output" and found & {node.id, *(g.id for g in enclosing[node.group])}
+    }
+
+
 def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
     """Leave out the chosen boxes; what read them now reads what they read.
 
@@ -40,13 +55,7 @@ def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
     Raises:
         ValueError: There is no such module, op or tensor.
     """
-    enclosing = diagram.enclosing()
-    found = _chosen("hide", choice, (*diagram.groups, *diagram.nodes))
-    away = {
-        node.id
-        for node in diagram.nodes
-        if node.kind != "output" and found & {node.id, *(g.id for g in enclosing[node.group])}
-    }
+    away = chosen(diagram, "hide", choice)
     return _without(diagram, away) if away else diagram
 
 
