@@ -322,8 +322,10 @@ def draw(link: Link, points: list[tuple[int, int, float]], speed: float, path: P
     for panel, (name, shape) in zip(axes[1:], SHAPES.items(), strict=True):
         alone = step_times(shape, 1, link, speed)["data"]
         for kind in ("data", "tensor", "pipeline"):
-            times = [step_times(shape, n, link, speed)[kind] for n in machines]
-            panel.semilogx(machines, [alone / t for t in times], "o-", base=2, label=kind)
+            most = {"data": 1024, "tensor": shape.width // 64, "pipeline": shape.layers}[kind]
+            some = [n for n in machines if n <= most]  # a part has a head, or a layer, at least
+            times = [step_times(shape, n, link, speed)[kind] for n in some]
+            panel.semilogx(some, [alone / t for t in times], "o-", base=2, label=kind)
         panel.set(xlabel="machines", ylabel="efficiency", title=f"{name}: model", ylim=(0, 1.05))
         panel.legend()
     figure.savefig(path, dpi=120)
