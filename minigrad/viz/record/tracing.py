@@ -504,21 +504,14 @@ def _array(value: Any) -> np.ndarray:
 
 def _born(op: Primitive, arguments: Sequence[Any], outputs: Sequence[Any]) -> str:
     """What is not finite in the outputs of an op, and in none of its inputs."""
-
-    def has(test: Any, values: Iterable[Any]) -> bool:
-        return any(test(value).any() for value in values if value.dtype.kind == "f")
-
     made = [_array(output) for output in outputs]
-    bad = has(lambda value: ~np.isfinite(value), made)
-    if not bad:
-        return ""
     given = [_array(value) for _, _, value in _array_arguments(op, arguments)]
     given += [np.asarray(value) for value in arguments if isinstance(value, float | np.generic)]
-    if has(np.isnan, given):
-        return ""
-    if has(np.isnan, made):
-        return "NaN"
-    return "" if has(np.isinf, given) else "inf"
+    for name, test in (("NaN", np.isnan), ("inf", np.isinf)):
+        if any(test(array).any() for array in made if array.dtype.kind == "f"):
+            inherited = any(test(array).any() for array in given if array.dtype.kind == "f")
+            return "" if inherited else name
+    return ""
 
 
 def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
