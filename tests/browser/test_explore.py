@@ -521,7 +521,7 @@ def test_within_a_notebook(open_page: Open) -> None:
 
 def test_attention_weights(open_page: Open) -> None:
     attention = nn.MultiHeadAttention(8, 2)
-    for length, grids in ((4, "#box table.heat"), (20, "#box canvas")):
+    for length in (4, 20):
         x = minigrad.randn(1, length, 8)
         with viz.trace() as traced:
             attention(x, x, x, is_causal=True).sum().backward()
@@ -531,12 +531,17 @@ def test_attention_weights(open_page: Open) -> None:
         page.keyboard.press("/")
         page.keyboard.type("attention fused")
         page.keyboard.press("Enter")
-        assert page.locator(grids).count() == 4  # two heads, weights and gradients
+        pictures = page.locator("#box .minigrad-heatmap")
+        assert pictures.count() == 2  # the weights, and their gradients
+        assert pictures.first.locator("text.head").all_inner_texts() == ["head 0", "head 1"]
+        page.get_by_text("The gradient of the loss with respect to the weights").click()
+        assert pictures.last.is_visible()
+        assert page.locator("#box").evaluate("(box) => box.scrollWidth <= box.clientWidth")
         if length == 4:
-            cells = page.locator("#box table.heat").first.locator("td").all_inner_texts()
-            weights = map_.values()[0].ravel()
-            for text, weight, masked in zip(cells, weights, map_.masked()[0].ravel(), strict=True):
-                assert text == "×" if masked else float(text) == pytest.approx(weight, abs=0.006)
+            head = pictures.first.locator("g", has_text="head 0").last
+            cells = head.locator("text:not(.head)").all_text_contents()
+            weights = map_.values()[0][~map_.masked()[0]]
+            assert [float(text) for text in cells] == pytest.approx(weights.tolist(), abs=0.006)
 
 
 def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:

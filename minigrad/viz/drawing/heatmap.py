@@ -42,13 +42,16 @@ STYLE = (
 )
 
 
-def draw(heatmap: Heatmap, gradients: bool = False) -> str:
-    """Draw a heatmap on light ground; `minigrad.viz.Heatmap.to_svg` describes it."""
-    return "\n".join(_Picture(heatmap, gradients).lines()) + "\n"
+def draw(heatmap: Heatmap, gradients: bool = False, room: int = 1200) -> str:
+    """Draw a heatmap on light ground; `minigrad.viz.Heatmap.to_svg` describes it.
+
+    Where the grids of `ACROSS` heads are wider than `room`, fewer stand side by side.
+    """
+    return "\n".join(_Picture(heatmap, gradients, room).lines()) + "\n"
 
 
 class _Picture:
-    def __init__(self, heatmap: Heatmap, gradients: bool) -> None:
+    def __init__(self, heatmap: Heatmap, gradients: bool, room: int) -> None:
         self.heatmap = heatmap
         self.values = heatmap.gradient_values() if gradients else heatmap.values()
         cells = heatmap.gradients if gradients and heatmap.gradients else heatmap.weights
@@ -64,14 +67,16 @@ class _Picture:
         self.numbered = max(queries, keys) <= NUMBERED
         self.cell = NUMBER_CELL if self.numbered else ROOM / max(queries, keys)
         self.width, self.height = round(self.cell * keys), round(self.cell * queries)
+        fitting = (room - 2 * EDGE + GAP) // (self.width + GAP)
+        self.across = max(1, min(ACROSS, heatmap.shape[0], fitting))
         self.hatch = f"hatch-{heatmap.node}"
 
     def lines(self) -> Iterator[str]:
         """All lines of the picture."""
         name, heads = escape(self._name()), self.heatmap.shape[0]
-        width = 2 * EDGE + min(heads, ACROSS) * (self.width + GAP) - GAP
+        width = 2 * EDGE + self.across * (self.width + GAP) - GAP
         width = max(width, 2 * EDGE + max(ROOM, text_width(self._name(), "small")))
-        foot = EDGE + 14 + -(-heads // ACROSS) * (self.height + TITLE + GAP)
+        foot = EDGE + 14 + -(-heads // self.across) * (self.height + TITLE + GAP)
         size = f'width="{width}" height="{foot + SCALE}"'
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-heatmap" role="img" '
@@ -86,8 +91,8 @@ class _Picture:
         yield f'<rect {size} fill="{LIGHT["page"]}"/>'
         yield f'<text class="start" x="{EDGE}" y="{EDGE}">{name}</text>'
         for head in range(heads):
-            x = EDGE + head % ACROSS * (self.width + GAP)
-            y = EDGE + 14 + head // ACROSS * (self.height + TITLE + GAP) + TITLE
+            x = EDGE + head % self.across * (self.width + GAP)
+            y = EDGE + 14 + head // self.across * (self.height + TITLE + GAP) + TITLE
             yield f'<g transform="translate({x} {y})">'
             yield from self._grid(head)
             yield "</g>"

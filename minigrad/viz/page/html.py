@@ -14,12 +14,13 @@ from collections import defaultdict
 from functools import cache
 from importlib.resources import files
 
-from minigrad.viz.drawing.colour_scale import diverging, sequential
+from minigrad.viz.drawing.heatmap import draw as draw_heatmap
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import born, payload
 from minigrad.viz.record.fold import close, closed_boxes, residuals, view
+from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Summary
 
@@ -27,12 +28,12 @@ __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
-    "step", "box", "heatmap", "camera", "address", "search", "save", "listen", "explore",
+    "step", "box", "camera", "address", "search", "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
-STOPS = 33
-"""How many colours a heatmap has."""
+ROOM = 400
+"""How wide a heatmap may be: that is the panel's width."""
 
 LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
@@ -77,8 +78,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
             closed,
             residuals=sorted(residuals(diagram)),
             start=start,
-            heatmaps=diagram.heatmaps,
-            scales=_scales(),
+            heatmaps=list(map(_heatmap, diagram.heatmaps)),
         ),
         "script": _script(),
     }
@@ -108,13 +108,11 @@ def colours() -> str:
     return f":root {{ {light}}}\n{asked} {{ :root {{ {dark}}} }}\n"
 
 
-def _scales() -> dict[str, list[str]]:
-    """The colours of heatmaps."""
-    scales = {"sequential": sequential, "diverging": diverging}
-    return {
-        name: ["#{:02X}{:02X}{:02X}".format(*colour) for colour in scale(STOPS)]
-        for name, scale in scales.items()
-    }
+def _heatmap(heatmap: Heatmap) -> dict[str, list[str | None]]:
+    """The boxes that attention weights belong to, and pictures: the weights, their gradient."""
+    asked = (False, True) if heatmap.gradients else (False,)
+    pictures = [draw_heatmap(heatmap, gradients, ROOM) for gradients in asked]
+    return {"boxes": [heatmap.node, heatmap.group], "pictures": [*pictures]}
 
 
 def _facts(graph: Diagram) -> str:

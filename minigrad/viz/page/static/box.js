@@ -45,6 +45,21 @@ function boxView(id) {
   ];
 }
 
+/** Who attends to whom, as Python drew it: the weights, and the gradient with respect to them. */
+function heatmapView(id) {
+  const map = data.heatmaps.find(({ boxes }) => boxes.includes(id));
+  if (!map) return "";
+  const draw = (picture) => filled(e.div({ class: "heatmap", tabindex: 0 }), picture);
+  const [weights, gradients] = map.pictures.map(draw);
+  const words = "The gradient of the loss with respect to the weights";
+  return e.section(
+    e.h3("Who attends to whom"),
+    weights,
+    e.p({ class: "quiet" }, "The first of the batch."),
+    gradients ? e.details(e.summary(words), gradients) : "",
+  );
+}
+
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node) {
   if (node.kind === "module" || node.kind === "output") return "";
