@@ -1,4 +1,4 @@
-"""Checks of options: whole numbers, numbers in a range, probabilities, optional packages."""
+"""Checks of options and arrays, and optional packages."""
 
 from __future__ import annotations
 
@@ -102,3 +102,21 @@ def optional_package(owner: str, name: str) -> Any:
     except ModuleNotFoundError:
         package = name.partition(".")[0]
         raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None
+
+
+def what_came(values: tuple[Any, ...]) -> str:
+    """What the arrays among the arguments of an op are, for its error."""
+    flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
+    shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
+    return f"; got {', '.join(shapes)}" if shapes else ""
+
+
+def shapes_that_clash(values: tuple[Any, ...]) -> str | None:
+    """An error's message if two arrays do not broadcast together."""
+    if len(values) != 2 or not all(isinstance(value, np.ndarray) for value in values):
+        return None
+    try:
+        np.broadcast_shapes(values[0].shape, values[1].shape)
+    except ValueError:
+        return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
+    return None

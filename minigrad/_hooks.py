@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.autograd.engine import watch_of
+from minigrad.autograd.engine import hooked, watch_of
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock
 
 
@@ -42,7 +42,20 @@ def add_hook(edge: Edge, hook: Callable[[Any], Any]) -> Removable:
     """
     if not callable(hook):
         raise TypeError(f"register_hook: a function expected, got {type(hook).__name__}")
-    return Removable(edge.hooks if isinstance(edge, Leaf) else watch_of(edge).hooks, hook)
+    if isinstance(edge, Leaf):
+        hooked.add(edge)
+        return Removable(edge.hooks, hook)
+    return Removable(watch_of(edge).hooks, hook)
+
+
+def add_post_hook(leaf: Leaf, hook: Callable[[Any], Any]) -> Removable:
+    """Call `hook` with a leaf's tensor as soon as a backward pass has written its ``.grad``."""
+    if not callable(hook):
+        raise TypeError(
+            f"register_post_accumulate_grad_hook: a function expected, got {type(hook).__name__}"
+        )
+    hooked.add(leaf)
+    return Removable(leaf.post_hooks, hook)
 
 
 def retain(tensor: Variable) -> None:

@@ -18,9 +18,10 @@ from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad._hooks import retain
 from minigrad._spelling import respelled
 from minigrad._typing import Tensor
+from minigrad._views import owner
 from minigrad.autograd.engine import watch_of, watched
 from minigrad.autograd.mode import state
-from minigrad.autograd.mutation import history, mark_written, owner, rewrote
+from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
 

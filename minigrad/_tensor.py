@@ -13,12 +13,14 @@ import numpy as np
 
 from minigrad import _array_api, _creation, _dlpack, _numpy, _spelling, ops, random
 from minigrad._dtypes import checked, to_array
-from minigrad._hooks import Removable, add_hook, retain
+from minigrad._hooks import Removable, add_hook, add_post_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad._spelling import spelled
+from minigrad._views import read_only
 from minigrad.autograd import api as gradients
+from minigrad.autograd.engine import hooked
 from minigrad.autograd.mode import state
-from minigrad.autograd.mutation import history, mark_written, read_only, view_of
+from minigrad.autograd.mutation import history, mark_written, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
 
@@ -126,7 +128,9 @@ class Tensor(Variable, results=True):
             self.requires_grad = True
             fresh = self._node
             assert isinstance(known, Leaf) and isinstance(fresh, Leaf)
-            fresh.name, fresh.hooks = known.name, known.hooks
+            fresh.name, fresh.hooks, fresh.post_hooks = known.name, known.hooks, known.post_hooks
+            if known in hooked:
+                hooked.add(fresh)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -327,6 +331,41 @@ class Tensor(Variable, results=True):
         if node is None:
             raise RuntimeError("register_hook: this tensor does not require grad")
         return add_hook(node, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> Removable:
+        """Call `hook` with this tensor in each backward pass, as soon as its ``.grad`` is complete.
+
+        That is while the pass still runs, so that an update can be made and the gradient be freed:
+        then the gradients of a model are never all in memory at once.
+
+        Args:
+            hook: Called with this tensor, after ``.grad`` is written.
+
+        Returns:
+            A handle; calling it or its ``.remove()`` removes the hook.
+
+        Raises:
+            RuntimeError: The tensor does not require grad, or an op has made it.
+
+        Example:
+            >>> import minigrad
+            >>> def update(x):
+            ...     with minigrad.no_grad():
+            ...         x -= 0.1 * x.grad
+            ...     x.grad = None
+            >>> x = minigrad.tensor(3.0, requires_grad=True)
+            >>> handle = x.register_post_accumulate_grad_hook(update)
+            >>> (x * x).backward()
+            >>> x.grad, x
+            (None, Tensor(2.4, dtype=float32, requires_grad=True))
+        """
+        node = history(self)
+        if not isinstance(node, Leaf):
+            raise RuntimeError(
+                "register_post_accumulate_grad_hook: a tensor that requires grad and that no op "
+                "has made is expected; see retain_grad and register_hook for others"
+            )
+        return add_post_hook(node, hook)
 
     # Conversion to Python and NumPy
     # --------------------------------------------------------------------

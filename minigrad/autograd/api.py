@@ -51,13 +51,18 @@ def backward(
     seed = _seed("backward", tensor, gradient, create_graph)
     owners: Any = None if inputs is None else {t._node: t for t in _inputs("backward", inputs)}
     retain = retain_graph or create_graph
-    results = run_backward([(tensor._node, seed)], retain, create_graph, owners)
-    with _lock, np.errstate(all="ignore"):
-        for edge in results:
-            reference: Any = edge._tensor if isinstance(edge, Leaf) else watch_of(edge).retained
-            owner = owners[edge] if owners else reference()
+
+    def write(results: dict[Edge, Any], edge: Edge) -> None:
+        reference: Any = edge._tensor if isinstance(edge, Leaf) else watch_of(edge).retained
+        owner = owners[edge] if owners else reference()
+        with _lock:
             if owner is not None:
                 _add_to_grad(owner, results, edge, create_graph)
+
+    results = run_backward([(tensor._node, seed)], retain, create_graph, owners, write=write)
+    with _lock, np.errstate(all="ignore"):
+        for edge in results:
+            write(results, edge)
 
 
 @overload

@@ -8,13 +8,14 @@ once. There is no recursion and no marking: a heap of stamps is the whole schedu
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
-from minigrad._sums import BLAS_DTYPES, column_sums
+from minigrad._sums import unbroadcast
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.mode import State, located, state
@@ -23,8 +24,8 @@ from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import primitive
 
 __all__ = [
-    "Update", "accumulate", "alias", "pull_recorded", "run_backward", "unbroadcast", "watch_of",
-    "watched",
+    "Update", "accumulate", "alias", "hooked", "pull_recorded", "run_backward", "unbroadcast",
+    "watch_of", "watched",
 ]  # fmt: skip
 
 Cotangents = dict[Edge, Any]
@@ -56,7 +57,7 @@ class Update:
 
 def run_backward(
     roots: Sequence[tuple[Edge, Any]], retain: bool, create: bool,
-    targets: set[Any] | None = None, since: int = 0,
+    targets: set[Any] | None = None, since: int = 0, write: Any = None,
 ) -> dict[Edge, Any]:  # fmt: skip
     """Run the rules of every node between `roots` and the leaves, or the `targets`.
 
@@ -67,6 +68,7 @@ def run_backward(
         targets: The only edges whose cotangents are wanted; all leaves if None.
         since: The pass ends at what is older than this stamp. A pass within a pass uses it; the
             outer one then runs the older nodes and hooks.
+        write: ``write(results, leaf)`` writes the ``.grad`` of a leaf that has `post_hooks`.
 
     Returns:
         The full cotangent of each leaf and each retained output, or of each target.
@@ -75,6 +77,7 @@ def run_backward(
     schedule: list[tuple[int, Node]] = []
     results: dict[Edge, Any] = {}
     relevant = _between(roots, targets or set(), since)
+    missing = _contributions(roots) if hooked and targets is None else {}
     for edge, seed in roots:
         accumulate(pending, schedule, edge, seed, create)
     del roots
@@ -82,7 +85,8 @@ def run_backward(
     asked = targets is not None or bool(watched)
     outer = state.get()
     try:
-        state.set(State(create, outer.scope, outer.observers))
+        at_end = outer.at_end if targets else []
+        state.set(State(create, outer.scope, outer.observers, at_end))
         with np.errstate(all="ignore"):
             while schedule:
                 node = heappop(schedule)[1]
@@ -114,7 +118,11 @@ def run_backward(
                 except ValueError as error:
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
                 parts = part = None
-            _finish(pending, results, targets, since)
+                if missing:
+                    _tell_leaves(node, missing, pending, results, write)
+            _finish(pending, results, targets, since, write)
+            for callback in () if targets else at_end or ():
+                callback()
     finally:
         state.set(outer)
     return results
@@ -160,6 +168,16 @@ def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -
     if not targets:
         return set()
     oldest = max(since, min(target.stamp for target in targets))
+    seen = _reached(roots, oldest)
+    relevant: set[Any] = set()
+    for node in sorted(seen, key=lambda node: node.stamp):
+        if any(edge in targets or node_of(edge) in relevant for edge in node.edges):
+            relevant.add(node)
+    return relevant
+
+
+def _reached(roots: Sequence[tuple[Edge, Any]], oldest: int) -> set[Node]:
+    """The nodes from the roots down to the stamp `oldest`."""
     seen: set[Any] = set()
     stack: list[Any] = [node_of(edge) for edge, _ in roots]
     while stack:
@@ -167,11 +185,7 @@ def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -
         if isinstance(node, Node) and node not in seen and node.stamp >= oldest:
             seen.add(node)
             stack.extend(node.parents)
-    relevant: set[Any] = set()
-    for node in sorted(seen, key=lambda node: node.stamp):
-        if any(edge in targets or node_of(edge) in relevant for edge in node.edges):
-            relevant.add(node)
-    return relevant
+    return seen
 
 
 def _cotangents(node: Node, pending: dict[Edge, Any], create: bool) -> tuple[Any, ...]:
@@ -189,6 +203,8 @@ def _cotangents(node: Node, pending: dict[Edge, Any], create: bool) -> tuple[Any
 watched: weakref.WeakSet[Node] = weakref.WeakSet()
 """The nodes that have watches. Hardly any has, so a pass asks once whether any exist."""
 _NO_WATCH = Watch()
+hooked: weakref.WeakSet[Leaf] = weakref.WeakSet()
+"""The leaves that have, or had, hooks: they are told as soon as their last contribution is in."""
 
 
 def watch_of(edge: Any) -> Watch:
@@ -211,13 +227,41 @@ def _hand_out(node: Node, pending: Cotangents, results: Cotangents, targets: Any
                 results[edge] = pending[edge]
 
 
-def _finish(pending: Cotangents, results: Cotangents, targets: Any, since: int) -> None:
+def _contributions(roots: Sequence[tuple[Edge, Any]]) -> dict[Any, int]:
+    """How many contributions each leaf with hooks will get."""
+    edges = [edge for node in _reached(roots, 0) for edge in node.edges]
+    return Counter([edge for edge in edges if isinstance(edge, Leaf) and edge in hooked])
+
+
+def _tell_leaves(
+    node: Any, missing: dict[Any, int], pending: Cotangents, results: Cotangents, write: Any
+) -> None:
+    """Hand out the cotangents of the leaves to which a node made the last contribution."""
+    for edge in node.edges:
+        if edge in missing:
+            missing[edge] -= 1
+            if not missing[edge] and edge in pending:
+                _run_hooks(edge.hooks, edge, pending)
+                _take_out(edge, pending, results, write)
+
+
+def _take_out(edge: Any, pending: Cotangents, results: Cotangents, write: Any) -> None:
+    """A full cotangent becomes a result; that of a leaf with post-hooks goes to its ``.grad``."""
+    results[edge] = pending.pop(edge)
+    if write is not None and isinstance(edge, Leaf) and edge.post_hooks:
+        write(results, edge)
+        del results[edge]
+        for hook in list(edge.post_hooks.values()):
+            hook(edge.tensor)
+
+
+def _finish(pending: Cotangents, results: Cotangents, targets: Any, since: int, write: Any) -> None:
     """Hand out what is left, the youngest first: it has arrived where the pass ends."""
     for edge in sorted(pending, key=lambda edge: edge.stamp, reverse=True):
         if isinstance(edge, Leaf) and edge.hooks and edge.stamp > since:
             _run_hooks(edge.hooks, edge, pending)
         if targets is None or edge in targets:
-            results[edge] = pending.pop(edge)
+            _take_out(edge, pending, results, write)
 
 
 def _run_hooks(hooks: dict[int, Any], edge: Edge, pending: dict[Edge, Any]) -> None:
@@ -288,29 +332,3 @@ def alias(x: Any) -> Any:
 
 
 alias.defvjp(x=lambda g: g)
-
-
-# Undoing broadcasting -------------------------------------------------------------------------
-
-
-def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a cotangent over the axes along which its input, of shape `shape`, was broadcast.
-
-    Raises:
-        ValueError: No broadcasting leads from `shape` to the shape of `g`.
-    """
-    extra = g.ndim - len(shape)
-    summable = g.__class__ is _ndarray and g.dtype in BLAS_DTYPES
-    if summable and extra > 0 and g.shape[extra:] == shape:  # as for a bias
-        return column_sums(g, shape)
-    if extra < 0:  # an input with leading axes of length 1 that the output lost, as in x[0] = v
-        g, extra = g.reshape((1,) * -extra + g.shape), 0
-    stretched = [i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1]
-    axes = (*range(extra), *stretched)
-    if axes and g.dtype == np.float16 and not isinstance(g, Variable):
-        g = g.sum(axis=axes, keepdims=True, dtype=np.float32)
-    elif axes:
-        g = g.sum(axis=axes, keepdims=True)
-    if g.shape[extra:] != shape:
-        raise ValueError(f"its rule returned shape {g.shape} for an argument of shape {shape}")
-    return g.reshape(shape)

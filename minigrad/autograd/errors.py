@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from minigrad._checks import shapes_that_clash, what_came
 from minigrad._spelling import remedied
 from minigrad.autograd.mode import located
 
@@ -32,9 +33,9 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if message is None and op.explain_error is not None:
         message = op.explain_error(*values)
     if message is None:
-        message = _shapes_that_clash(values) or str(error).strip()
+        message = shapes_that_clash(values) or str(error).strip()
         if " got " not in message and not isinstance(error, IndexError):
-            message += _what_came(values)
+            message += what_came(values)
     if not message.startswith(f"{op.name}:"):
         message = f"{op.name}: {message}"
     kinds = (IndexError, ValueError, np.linalg.LinAlgError)
@@ -42,19 +43,3 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
     return kind(located(remedied(op.name, message, values, {})))
-
-
-def _what_came(values: tuple[Any, ...]) -> str:
-    flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
-    shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
-    return f"; got {', '.join(shapes)}" if shapes else ""
-
-
-def _shapes_that_clash(values: tuple[Any, ...]) -> str | None:
-    if len(values) != 2 or not all(isinstance(value, np.ndarray) for value in values):
-        return None
-    try:
-        np.broadcast_shapes(values[0].shape, values[1].shape)
-    except ValueError:
-        return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
-    return None

@@ -6,6 +6,7 @@ within `try` and puts the old value back, also on Ctrl-C. A new thread starts wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,11 +24,13 @@ class State(NamedTuple):
         recording: Whether ops build a graph.
         scope: The innermost module call, None outside of any.
         observers: Who is told of each op that runs, the outermost first.
+        at_end: Within `backward`, functions that it calls at its end, without arguments.
     """
 
     recording: bool = True
     scope: Scope | None = None
     observers: tuple[Observer, ...] = ()
+    at_end: list[Callable[[], None]] | None = None
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039

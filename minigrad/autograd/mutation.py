@@ -19,31 +19,18 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._views import owner
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import FREED, Node, Variable, clock
 
 __all__ = [
-    "check", "history", "latest", "mark_written", "owner", "read_only", "rewritten", "rewrote",
-    "uniquely_owned", "update", "view_of", "written_since",
+    "check", "history", "latest", "mark_written", "rewritten", "rewrote", "uniquely_owned",
+    "update", "view_of", "written_since",
 ]  # fmt: skip
 
 _writes: dict[int, tuple[weakref.ref[np.ndarray], int]] = {}
 latest = 0
 """The stamp of the latest in-place write."""
-
-
-def owner(array: np.ndarray) -> np.ndarray:
-    """The array that owns the memory of `array`: the last along ``.base``, or itself."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """A view of an array that cannot be written to, and follows what is written otherwise."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def mark_written(array: np.ndarray) -> None:

@@ -154,6 +154,7 @@ class Leaf:
         dtype: The dtype of the tensor.
         stamp: The time at which the leaf was made.
         hooks: Functions that see, and may replace, the full gradient.
+        post_hooks: Functions that are called with the tensor once its ``.grad`` is written.
 
     Example:
         >>> from minigrad import nn
@@ -161,7 +162,7 @@ class Leaf:
         Leaf(weight, shape=(3, 2))
     """
 
-    __slots__ = ("__weakref__", "_tensor", "dtype", "hooks", "name", "shape", "stamp")
+    __slots__ = ("__weakref__", "_tensor", "dtype", "hooks", "name", "post_hooks", "shape", "stamp")
 
     def __init__(self, tensor: Variable) -> None:
         self._tensor = weakref.ref(tensor)
@@ -170,6 +171,7 @@ class Leaf:
         self.dtype: np.dtype[Any] = tensor._data.dtype
         self.stamp = next(clock)
         self.hooks: dict[int, Any] = {}
+        self.post_hooks: dict[int, Any] = {}
 
     @property
     def tensor(self) -> Any | None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history, mark_written
 from minigrad.autograd.node import Variable
+from minigrad.transforms.evaluation import pulled
 from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten
 
@@ -108,17 +108,9 @@ class Probe:
     def gradient(self) -> list[np.ndarray]:
         """The gradient of the weighted sum by automatic differentiation, an array per tensor."""
         outputs = self.outputs()
-        recorded = [i for i, output in enumerate(outputs) if history(output) is not None]
-        found: Sequence[Any] = [None] * len(self.tensors)
-        if recorded:
-            found = grad(
-                [outputs[i] for i in recorded],
-                self.tensors,
-                [self.weights[i].astype(outputs[i].dtype) for i in recorded],
-                allow_unused=True,
-            )
-        pairs = zip(found, self.tensors, strict=True)
-        return [np.zeros(t.shape) if g is None else g._data.astype(float) for g, t in pairs]
+        weights = [w.astype(y.dtype) for w, y in zip(self.weights, outputs, strict=True)]
+        found = pulled(outputs, self.tensors, weights, create=False)
+        return [gradient._data.astype(float) for gradient in found]
 
     def step(self, size: float) -> float:
         """The step of a difference at numbers of the given size."""
@@ -170,10 +162,7 @@ def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dic
     Raises:
         ValueError: Nothing requires grad.
     """
-    named = [
-        (place.removeprefix("arguments"), tensor)
-        for place, tensor in flatten(list(arguments), "arguments")
-    ]
+    named = flatten(list(arguments), "arguments")
     moved = {f"input {_readable(place)}": tensor for place, tensor in named}
     if hasattr(function, "named_parameters"):
         moved.update(function.named_parameters())
@@ -188,9 +177,8 @@ def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dic
 
 
 def _readable(place: str) -> str:
-    """``[0]["weight"]`` as ``0["weight"]``."""
-    first, rest = place[1:].split("]", 1)
-    return first + rest
+    """``arguments[0]["weight"]`` as ``0["weight"]``."""
+    return place.removeprefix("arguments[").replace("]", "", 1)
 
 
 def directional_derivatives(

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from minigrad._grad_mode import enable_grad
-from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.checking.finite_differences import Line, Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
+from minigrad.transforms.evaluation import pulled
 
 _FINER = (1 / 8, 1 / 64)
 
@@ -203,17 +203,8 @@ def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]],
     def gradient() -> list[Any]:
         with enable_grad():
             outputs = inner.outputs()
-            found: Sequence[Any] = [None] * len(inner.tensors)
-            if cotangents:
-                found = grad(
-                    [outputs[i] for i in cotangents],
-                    inner.tensors,
-                    list(cotangents.values()),
-                    create_graph=True,
-                    allow_unused=True,
-                )
-        pairs = zip(found, inner.tensors, strict=True)
-        return [new(np.zeros(t.shape), dtype=t.dtype) if g is None else g for g, t in pairs]
+            recorded = [outputs[i] for i in cotangents]
+            return pulled(recorded, inner.tensors, list(cotangents.values()), create=True)
 
     moved = dict(zip(inner.names, inner.tensors, strict=True))
     moved.update({f"the cotangent of output {i}": t for i, t in cotangents.items()})

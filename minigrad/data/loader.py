@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 
 from minigrad import random
-from minigrad._checks import check_flag
+from minigrad._checks import check_flag, check_size
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.data.collate import default_collate
@@ -23,7 +23,6 @@ from minigrad.data.samplers import (
     SequentialSampler,
     batched,
     batches_in,
-    count,
     order_of,
 )
 
@@ -107,9 +106,9 @@ class DataLoader(Generic[B]):
         flags = {"shuffle": shuffle, "drop_last": drop_last, "pin_memory": pin_memory}
         for name, flag in flags.items():
             check_flag("DataLoader", name, flag)
-        count("DataLoader", "batch_size", batch_size)
-        count("DataLoader", "prefetch", prefetch, 0)
-        count("DataLoader", "num_workers", num_workers, 0)
+        check_size("DataLoader", "batch_size", batch_size)
+        check_size("DataLoader", "prefetch", prefetch, 0)
+        check_size("DataLoader", "num_workers", num_workers, 0)
         if collate_fn is not None and not callable(collate_fn):
             raise TypeError(
                 f"DataLoader: collate_fn must be a function of a list of samples, "

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from minigrad import random
-from minigrad._checks import check_flag
+from minigrad._checks import check_flag, check_size
 from minigrad._dtypes import to_array
 from minigrad.data.datasets import seeded
 
@@ -99,7 +99,7 @@ class RandomSampler(_Drawn):
         self.replacement = bool(replacement)
         self._num_samples = num_samples
         if num_samples is not None:
-            count("RandomSampler", "num_samples", num_samples)
+            check_size("RandomSampler", "num_samples", num_samples)
         self.generator = _own("RandomSampler", generator)
 
     @property
@@ -139,7 +139,7 @@ class WeightedRandomSampler(_Drawn):
         self, weights: Any, num_samples: int, replacement: bool = True, generator: Seed = None
     ) -> None:
         name = "WeightedRandomSampler"
-        self.num_samples = count(name, "num_samples", num_samples)
+        self.num_samples = check_size(name, "num_samples", num_samples)
         check_flag(name, "replacement", replacement)
         self.replacement = bool(replacement)
         self.weights = to_array(weights, np.float64, name=name)
@@ -176,13 +176,6 @@ def batches_in(n: int, size: int, drop_last: bool) -> int:
     """The number of batches of `n` samples."""
     whole, rest = divmod(n, size)
     return whole + (rest > 0 and not drop_last)
-
-
-def count(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """A whole number of at least `least`."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{owner}: {name} is a whole number from {least} on, got {value!r}")
-    return value
 
 
 def _sized(owner: str, source: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.mutation import history, owner
+from minigrad._views import owner
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.lines import Lines, lines_of_nodes
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from minigrad._scope import Scope, ancestry
+from minigrad._views import owner
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.mode import located, state
-from minigrad.autograd.mutation import history, owner
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.lines import Conversions, user_line

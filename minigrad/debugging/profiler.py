@@ -18,8 +18,8 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad._scope import ancestry
+from minigrad._views import owner
 from minigrad.autograd.mode import state
-from minigrad.autograd.mutation import owner
 from minigrad.autograd.node import Leaf, Node, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.flops import ALWAYS, count_flops

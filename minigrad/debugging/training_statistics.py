@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from minigrad._checks import optional_package
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.debugging.tables import aligned
@@ -181,15 +182,10 @@ class Statistics:
         Raises:
             ImportError: tensorboardX is not installed.
         """
-        try:
-            from tensorboardX import SummaryWriter
-        except ImportError:
-            raise ImportError(
-                "to_tensorboard needs tensorboardX: pip install tensorboardX"
-            ) from None
+        tensorboard = optional_package("to_tensorboard", "tensorboardX")
         key = os.path.abspath(folder)
         # Its files are named by the second: a second file would take the place of the first.
-        with SummaryWriter(key, filename_suffix=f".{time_ns()}") as writer:
+        with tensorboard.SummaryWriter(key, filename_suffix=f".{time_ns()}") as writer:
             every = [
                 (f"{kind}/{name}", step, numbers)
                 for kind, series in self.series()

@@ -1,8 +1,9 @@
 """Several machines: collectives as ops with rules, on MPI (``pip install mpi4py mpich``).
 
 Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules),
-`tensor_parallel` (layers divided among ranks), `parallelize` (a whole model), `ring_attention`
-(sequences divided by position), `zero_redundancy` (optimizer states), `saving`.
+`data_parallel` (the model on every rank, the data divided), `tensor_parallel` (layers divided among
+ranks), `parallelize` (a whole model), `ring_attention` (sequences divided by position),
+`zero_redundancy` (optimizer states), `saving`.
 """
 
 from minigrad.distributed.collectives import (
@@ -14,6 +15,11 @@ from minigrad.distributed.collectives import (
     reduce_scatter,
 )
 from minigrad.distributed.communicators import Communicator, world
+from minigrad.distributed.data_parallel import (
+    DistributedDataParallel,
+    DistributedSampler,
+    SyncBatchNorm,
+)
 from minigrad.distributed.parallelize import parallelize
 from minigrad.distributed.ring_attention import ring_attention
 from minigrad.distributed.saving import load_training, save_training
@@ -29,7 +35,8 @@ from minigrad.distributed.tensor_parallel import (
 from minigrad.distributed.zero_redundancy import ZeroRedundancyOptimizer
 
 __all__ = [
-    "ColumnParallelLinear", "Communicator", "ParallelMultiHeadAttention", "RowParallelLinear",
+    "ColumnParallelLinear", "Communicator", "DistributedDataParallel", "DistributedSampler",
+    "ParallelMultiHeadAttention", "RowParallelLinear", "SyncBatchNorm",
     "VocabularyParallelEmbedding", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
     "all_to_all", "broadcast", "copy_to_parts", "load_training", "parallelize", "ppermute",
     "reduce_scatter", "ring_attention", "save_training", "sum_of_parts",

@@ -12,6 +12,7 @@ import atexit
 import os
 import sys
 import time
+import traceback
 import warnings
 import weakref
 import zlib
@@ -39,7 +40,7 @@ class Call(NamedTuple):
         comm: The communicator.
         what: The collective, its options, and the shape and dtype of the tensor.
         number: The number of the call; all ranks of `comm` count alike.
-        place: The file and the number of the line of the user's program.
+        place: The file and the number of the line of the user's program; 0 at its end.
         recorded: Whether a rank records the call; then all do.
     """
 
@@ -50,7 +51,7 @@ class Call(NamedTuple):
     recorded: bool = False
 
     def __str__(self) -> str:
-        return f"{self.what} at {line_at(*self.place)}"
+        return f"{self.what} at {line_at(*self.place)}" if self.place[1] else self.what
 
     def __repr__(self) -> str:
         return f"Call({self.what}, rank {self.comm.rank} of {self.comm.size})"
@@ -296,13 +297,13 @@ def _launched() -> int:
 
 def _end_together(MPI: Any) -> None:
     """See to it that an exception on one rank ends all, and that none ends while others wait."""
-    show, rank, size = sys.excepthook, MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+    rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
 
-    def abort(kind: Any, error: Any, traceback: Any) -> None:
+    def abort(kind: Any, error: Any, trace: Any) -> None:
         interrupted = issubclass(kind, KeyboardInterrupt)
         if not interrupted:
-            print(f"Rank {rank} of {size} raised:", file=sys.stderr)  # noqa: T201
-            show(kind, error, traceback)
+            lines = "".join(traceback.format_exception(kind, error, trace))
+            sys.stderr.write(f"Rank {rank} of {size} raised:\n{lines}")
         sys.stdout.flush()
         sys.stderr.flush()
         MPI.COMM_WORLD.Abort(130 if interrupted else 1)
@@ -310,7 +311,9 @@ def _end_together(MPI: Any) -> None:
     def finish() -> None:
         try:
             groups = sorted(_communicators, key=lambda comm: comm.size, reverse=True)
-            calls = [comm._call("the end of the program") for comm in groups if comm.size > 1]
+            calls = [
+                Call(comm, "the end of the program", 0, ("", 0)) for comm in groups if comm.size > 1
+            ]
             started = [(call, *call.comm._exchange(call)) for call in calls]
             for call, request, found in started:
                 call.comm.wait(request, call)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
+from minigrad._checks import optional_package
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import Packed
 
-STRUCTURE = "minigrad"
+FILES, STRUCTURE = ".safetensors files", "minigrad"
 DTYPES = {
     "BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8", "BF16": "<u2",
     "I8": "<i1", "I16": "<i2", "I32": "<i4", "I64": "<i8",
@@ -30,10 +30,11 @@ def write(path: Path, packed: Packed) -> None:
     State dicts get a structure too: it keeps their order, which the format changes, and checksums,
     which the format lacks.
     """
-    package = _package()
+    package = optional_package(FILES, "safetensors")
+    numpy = optional_package(FILES, "safetensors.numpy")
     try:
         # Not with `save_file`, which renames a file that it has not flushed.
-        data = package.numpy.save(packed.arrays, {STRUCTURE: packed.structure})
+        data = numpy.save(packed.arrays, {STRUCTURE: packed.structure})
     except package.SafetensorError as error:
         raise ValueError(f"{error}; .npz has no such limit") from error
     path.write_bytes(data)
@@ -41,7 +42,7 @@ def write(path: Path, packed: Packed) -> None:
 
 def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
     """The arrays by name, and the structure as JSON, or None; bfloat16 becomes float32."""
-    package = _package()
+    package = optional_package(FILES, "safetensors")
     data = path.read_bytes()
     try:
         entries = package.deserialize(data)
@@ -66,14 +67,3 @@ def _array(name: str, dtype: str, shape: list[int], data: bytearray) -> np.ndarr
     if dtype == "BF16":  # the upper half of a float32
         array = (array.astype(np.uint32) << 16).view(np.float32)
     return array
-
-
-def _package() -> ModuleType:
-    try:
-        import safetensors
-        import safetensors.numpy
-    except ImportError:
-        raise ImportError(
-            ".safetensors files need the package safetensors: pip install safetensors"
-        ) from None
-    return safetensors

@@ -26,10 +26,10 @@ OPERATORS: dict[str, Operator] = {}
 UNARY = {
     "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh",
     "arctan": "Atan", "arctanh": "Atanh", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh",
-    "erf": "Erf", "exp": "Exp", "floor": "Floor", "invert": "Not", "isnan": "IsNaN",
-    "isinf": "IsInf", "log": "Log", "logical_not": "Not", "negative": "Neg",
-    "reciprocal": "Reciprocal", "relu": "Relu", "sigmoid": "Sigmoid", "sign": "Sign",
-    "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh", "clone": "Identity",
+    "erf": "Erf", "exp": "Exp", "floor": "Floor", "isnan": "IsNaN", "isinf": "IsInf", "log": "Log",
+    "negative": "Neg", "reciprocal": "Reciprocal", "relu": "Relu", "sigmoid": "Sigmoid",
+    "sign": "Sign", "sin": "Sin", "sinh": "Sinh", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh",
+    "clone": "Identity",
 }  # fmt: skip
 
 BINARY = {
@@ -41,7 +41,7 @@ BINARY = {
 
 LOGICAL = {
     "bitwise_and": "And", "bitwise_or": "Or", "bitwise_xor": "Xor", "logical_and": "And",
-    "logical_or": "Or", "logical_xor": "Xor",
+    "logical_or": "Or", "logical_xor": "Xor", "invert": "Not", "logical_not": "Not",
 }  # fmt: skip
 
 REDUCTIONS = {
@@ -89,10 +89,10 @@ def _binary(kind: str) -> Operator:
 
 
 def _logical(kind: str) -> Operator:
-    def write(g: Graph, out: Value, a: Any, b: Any) -> str:
+    def write(g: Graph, out: Value, *operands: Any) -> str:
         if out.dtype != np.bool_:
             raise NotImplementedError(f"only bools are exported, not {out.dtype}")
-        return g.node(kind, [g.tensor(a, np.bool_), g.tensor(b, np.bool_)])
+        return g.node(kind, [g.tensor(x, np.bool_) for x in operands])
 
     return write
 
@@ -117,13 +117,6 @@ OPERATORS |= {name: _reduction(kind) for name, kind in REDUCTIONS.items()}
 
 
 # Elements
-
-
-@exports("invert", "logical_not")
-def _not(g: Graph, out: Value, x: Any) -> str:
-    if out.dtype != np.bool_:
-        raise NotImplementedError(f"only bools are exported, not {out.dtype}")
-    return g.node("Not", [g.tensor(x, np.bool_)])
 
 
 @exports("remainder")

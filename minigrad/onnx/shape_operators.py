@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from minigrad.onnx.constants import whole_table
 from minigrad.onnx.graph import Graph
-from minigrad.onnx.operators import OPERATORS, exports
+from minigrad.onnx.operators import OPERATORS, Operator, exports
 from minigrad.onnx.program import Value
 from minigrad.onnx.sizes import Size
 
@@ -38,27 +38,20 @@ def _squeeze(g: Graph, out: Value, x: Any, axis: Any) -> str:
     return g.node("Squeeze", [g.tensor(x), g.lengths(normalize_axis_tuple(axes, x.ndim))])
 
 
-@exports("transpose")
-def _transpose(g: Graph, out: Value, x: Any, axes: Any) -> str:
-    order = range(x.ndim)[::-1] if axes is None else normalize_axis_tuple(axes, x.ndim)
-    return g.node("Transpose", [g.tensor(x)], perm=[*order])
+def _permuted(move: Callable[..., np.ndarray]) -> Operator:
+    def write(g: Graph, out: Value, x: Any, *axes: Any) -> str:
+        # Of an array with the lengths 0, 1, 2 and so on, the new shape is the order of the axes.
+        order = move(np.empty(range(x.ndim)), *axes).shape
+        return g.node("Transpose", [g.tensor(x)], perm=[*order])
+
+    return write
 
 
-@exports("swapaxes")
-def _swapaxes(g: Graph, out: Value, x: Any, axis1: int, axis2: int) -> str:
-    order = [*range(x.ndim)]
-    order[axis1], order[axis2] = order[axis2], order[axis1]
-    return g.node("Transpose", [g.tensor(x)], perm=order)
-
-
-@exports("moveaxis")
-def _moveaxis(g: Graph, out: Value, x: Any, source: Any, destination: Any) -> str:
-    moved = np.moveaxis(np.empty((0,) * x.ndim), source, destination)  # NumPy checks the arguments
-    starts, ends = (normalize_axis_tuple(axes, moved.ndim) for axes in (source, destination))
-    order = [axis for axis in range(x.ndim) if axis not in starts]
-    for end, start in sorted(zip(ends, starts, strict=True)):
-        order.insert(end, start)
-    return g.node("Transpose", [g.tensor(x)], perm=order)
+OPERATORS |= {
+    "transpose": _permuted(np.transpose),
+    "swapaxes": _permuted(np.swapaxes),
+    "moveaxis": _permuted(np.moveaxis),
+}
 
 
 # Joining, and more of the same
@@ -100,12 +93,11 @@ def _flip(g: Graph, out: Value, x: Any, axis: Any) -> str:
 
 @exports("pad")
 def _pad(g: Graph, out: Value, x: Any, pad_width: Any, mode: str, constant_values: Any) -> str:
-    modes = {"constant": "constant", "edge": "edge", "reflect": "reflect", "wrap": "wrap"}
-    if mode not in modes or np.ndim(constant_values):
+    if mode not in ("constant", "edge", "reflect", "wrap") or np.ndim(constant_values):
         raise NotImplementedError(f"mode {mode!r} with {constant_values} has no ONNX operator")
     widths = g.lengths([pair[side] for side in (0, 1) for pair in pad_width])
     filling = [g.tensor(constant_values, out.dtype)] if mode == "constant" else []
-    return g.node("Pad", [g.tensor(x), widths, *filling], mode=modes[mode])
+    return g.node("Pad", [g.tensor(x), widths, *filling], mode=mode)
 
 
 # Indexing

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
-from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
@@ -89,9 +89,7 @@ def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         shown = ", ".join(map(str, shapes))
-        raise ValueError(
-            located(f"broadcast_arrays: shapes {shown} do not broadcast together")
-        ) from None
+        raise value_error(f"broadcast_arrays: shapes {shown} do not broadcast together") from None
     return tuple(broadcast_to(view, shape) for view in views)
 
 
@@ -122,7 +120,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         return meshgrid(*first, indexing=indexing or "ij")
     indexing = indexing or "xy"
     if indexing not in ("xy", "ij"):
-        raise ValueError(located(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}'))
+        raise value_error(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
     axes = list(range(len(tensors)))
     if indexing == "xy":
         axes[:2] = axes[:2][::-1]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.engine import Update
-from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
 
@@ -131,7 +131,7 @@ def diag(x: Any, k: int = 0) -> Tensor:
     if x.ndim == 2:
         return diagonal(x, k)
     if x.ndim != 1:
-        raise ValueError(located(f"diag: one or two axes expected, got shape {x.shape}"))
+        raise value_error(f"diag: one or two axes expected, got shape {x.shape}")
     n = x.size + abs(k)
     return scatter_diagonal(x, (n, n), k)
 
@@ -160,11 +160,9 @@ def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Ten
     x = as_tensor(x)
     axes, ndim = (axis1, axis2), x.ndim + 1
     if not x.ndim or not all(-ndim <= axis < ndim for axis in axes) or (axis1 - axis2) % ndim == 0:
-        raise ValueError(
-            located(
-                f"diag_embed: at least one axis, and two different axes of a result with {ndim} "
-                f"expected, got axes {axis1} and {axis2} of shape {x.shape}"
-            )
+        raise value_error(
+            f"diag_embed: at least one axis, and two different axes of a result with {ndim} "
+            f"expected, got axes {axis1} and {axis2} of shape {x.shape}"
         )
     shape = list(x.shape[:-1])
     for axis in sorted(axis % ndim for axis in axes):

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
-from minigrad.autograd.mode import located
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.linalg.norms import vector_norm
 from minigrad.ops.shapes import expand_dims
@@ -41,18 +41,16 @@ def cdist(a: Any, b: Any, p: float = 2.0) -> Tensor:
     """
     a, b = as_tensor(a), as_tensor(b)
     if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
-        raise ValueError(
-            located(
-                f"cdist: points of shapes (..., n, d) and (..., m, d) expected, got {a.shape} and "
-                f"{b.shape}"
-            )
+        raise value_error(
+            f"cdist: points of shapes (..., n, d) and (..., m, d) expected, got {a.shape} and "
+            f"{b.shape}"
         )
     if not p >= 0:
-        raise ValueError(located(f"cdist: p must be at least 0, got {p}"))
+        raise value_error(f"cdist: p must be at least 0, got {p}")
     try:
         np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
-        raise ValueError(
-            located(f"cdist: the leading axes of {a.shape} and {b.shape} do not broadcast")
+        raise value_error(
+            f"cdist: the leading axes of {a.shape} and {b.shape} do not broadcast"
         ) from None
     return vector_norm(expand_dims(a, -2) - expand_dims(b, -3), axis=-1, ord=p)

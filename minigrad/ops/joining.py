@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._errors import type_error, value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
-from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
@@ -217,7 +217,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """
     x, axis, n = _along("chunk", x, axis)
     if chunks < 1:
-        raise ValueError(located(f"chunk: chunks must be at least 1, got {chunks}"))
+        raise value_error(f"chunk: chunks must be at least 1, got {chunks}")
     size = -(-n // chunks)
     return _pieces(x, range(size, n, size) if n else [0] * (chunks - 1), axis)
 
@@ -242,14 +242,14 @@ def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
 
 def _refuse_nothing(name: str, tensors: Sequence[Any]) -> None:
     if not len(tensors):
-        raise ValueError(located(f"{name}: at least one tensor expected, got none"))
+        raise value_error(f"{name}: at least one tensor expected, got none")
 
 
 def _along(name: str, x: Any, axis: int) -> tuple[Tensor, int, int]:
     """The tensor, the axis counted from the front, and its length."""
     x = as_tensor(x)
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(located(f"{name}: axis {axis} does not exist in shape {x.shape}"))
+        raise value_error(f"{name}: axis {axis} does not exist in shape {x.shape}")
     return x, axis % x.ndim, x.shape[axis]
 
 
@@ -259,17 +259,13 @@ def _split(
     x, axis, n = _along(name, x, axis)
     cuts = np.asarray(array_of(indices_or_sections))
     if cuts.size and cuts.dtype.kind not in "iu":
-        raise TypeError(
-            located(f"{name}: a number of parts or places to cut expected, got {cuts.dtype}")
-        )
+        raise type_error(f"{name}: a number of parts or places to cut expected, got {cuts.dtype}")
     if cuts.ndim:
         return _pieces(x, cuts.astype(int).tolist(), axis)
     parts = int(cuts)
     if parts < 1 or (equal and n % parts):
         kind = "equal parts" if equal else "parts"
-        raise ValueError(
-            located(f"{name}: length {n} (axis {axis} of {x.shape}) into {parts} {kind}")
-        )
+        raise value_error(f"{name}: length {n} (axis {axis} of {x.shape}) into {parts} {kind}")
     short, longer = divmod(n, parts)  # the first `longer` parts have one more element
     return _pieces(x, [i * short + min(i, longer) for i in range(1, parts)], axis)
 

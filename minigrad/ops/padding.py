@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad._checks import fitted
 from minigrad._dtypes import checked
+from minigrad._errors import type_error, value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
-from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import IndexUpdate, integers
@@ -71,7 +71,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
         Tensor([3., 2., 1., 2., 3., 2.], dtype=float32)
     """
     if mode not in _MODES:
-        raise ValueError(located(f"pad: mode must be one of {', '.join(_MODES)}; got {mode!r}"))
+        raise value_error(f"pad: mode must be one of {', '.join(_MODES)}; got {mode!r}")
     x = as_tensor(x)
     return _pad(x, _pairs(pad_width, x.shape), mode, constant_values)
 
@@ -82,18 +82,14 @@ def _pairs(pad_width: Any, shape: tuple[int, ...]) -> Widths:
         widths = integers(pad_width, "pad_width")
         pairs = np.broadcast_to(widths, (len(shape), 2)).tolist()
     except TypeError as error:
-        raise TypeError(located(f"pad: {error}")) from None
+        raise type_error(f"pad: {error}") from None
     except ValueError:
-        raise ValueError(
-            located(
-                f"pad: pad_width {pad_width} does not fit shape {shape}; one number expected, one "
-                f"pair (before, after), or a pair for each axis"
-            )
+        raise value_error(
+            f"pad: pad_width {pad_width} does not fit shape {shape}; one number expected, one "
+            f"pair (before, after), or a pair for each axis"
         ) from None
     if any(width < 0 for pair in pairs for width in pair):
-        raise ValueError(
-            located(f"pad: pad_width must not be negative, got {pad_width}; cut with x[1:-1]")
-        )
+        raise value_error(f"pad: pad_width must not be negative, got {pad_width}; cut with x[1:-1]")
     return tuple((before, after) for before, after in pairs)
 
 

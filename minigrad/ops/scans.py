@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
-from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zero_safe
 from minigrad.ops.casting import as_tensor
@@ -86,10 +86,10 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         Tensor([3., 5., 7.], dtype=float32)
     """
     if n < 0:
-        raise ValueError(located(f"diff: n must not be negative, got {n}"))
+        raise value_error(f"diff: n must not be negative, got {n}")
     x = as_tensor(x)
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(located(f"diff: axis {axis} does not exist in shape {x.shape}"))
+        raise value_error(f"diff: axis {axis} does not exist in shape {x.shape}")
     axis %= x.ndim
     if not n:
         return x

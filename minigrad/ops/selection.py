@@ -7,9 +7,9 @@ from typing import Any, overload
 import numpy as np
 
 from minigrad._checks import fitted
+from minigrad._errors import type_error, value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
-from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, zeroed
 from minigrad.ops.broadcasting import broadcast_to
@@ -155,7 +155,7 @@ def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     if a is None and b is None:
         return nonzero(condition)
     if a is None or b is None:
-        raise TypeError(located("where: both a and b expected, or neither, got one of them"))
+        raise type_error("where: both a and b expected, or neither, got one of them")
     return _where(condition, a, b)
 
 
@@ -211,18 +211,14 @@ def masked_select(x: Any, mask: Any) -> Tensor:
     """
     x, where_true = as_tensor(x), np.asarray(array_of(mask))
     if where_true.dtype != np.bool_:
-        raise TypeError(
-            located(
-                f"masked_select: the mask must hold bools, got {where_true.dtype}; write mask != 0"
-            )
+        raise type_error(
+            f"masked_select: the mask must hold bools, got {where_true.dtype}; write mask != 0"
         )
     try:
         shape = np.broadcast_shapes(x.shape, where_true.shape)
     except ValueError:
-        raise ValueError(
-            located(
-                f"masked_select: shapes {x.shape} and {where_true.shape} do not broadcast together"
-            )
+        raise value_error(
+            f"masked_select: shapes {x.shape} and {where_true.shape} do not broadcast together"
         ) from None
     wide = x if x.shape == shape else broadcast_to(x, shape)
     return getitem(wide, np.broadcast_to(where_true, shape))

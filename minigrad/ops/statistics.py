@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import get_default_dtype
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
@@ -188,18 +189,16 @@ def histogram(
         ) from None
     n = len(edges) - 1
     if not (edges[:-1] <= edges[1:]).all():  # NaN, which NumPy lets pass
-        raise ValueError(located(f"histogram: edges must ascend, got {edges.tolist()}"))
+        raise value_error(f"histogram: edges must ascend, got {edges.tolist()}")
     places = np.searchsorted(edges, values, "right") - 1
     places[values == edges[-1]] = n - 1
     inside = (places >= 0) & (places < n)
     if weights is not None:
         weights = as_tensor(weights)
         if weights.shape != np.shape(array_of(x)):
-            raise ValueError(
-                located(
-                    f"histogram: weights of the shape of x, {np.shape(array_of(x))}, expected, got "
-                    f"{weights.shape}"
-                )
+            raise value_error(
+                f"histogram: weights of the shape of x, {np.shape(array_of(x))}, expected, got "
+                f"{weights.shape}"
             )
         weights = getitem(reshape(weights, -1), inside)
     counts = bincount(places[inside], weights, n)

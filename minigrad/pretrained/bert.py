@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
 from minigrad.nn import Dropout, Embedding, LayerNorm, LearnedPosEmbedding, Linear, Module
 from minigrad.nn.functional import MaskLike
 from minigrad.pretrained.config import Checked, Index, Share, Size
@@ -87,11 +87,9 @@ class BertEmbeddings(Module):
         words = self.words(ids)
         types = np.zeros(words.shape[:-1], np.int64) if token_type_ids is None else token_type_ids
         if np.shape(types) != words.shape[:-1]:
-            raise ValueError(
-                located(
-                    f"Bert: token_type_ids need the shape of the ids, {words.shape[:-1]}, got "
-                    f"{np.shape(types)}"
-                )
+            raise value_error(
+                f"Bert: token_type_ids need the shape of the ids, {words.shape[:-1]}, got "
+                f"{np.shape(types)}"
             )
         return self.dropout(self.norm(self.positions(words + self.token_types(types))))
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_size
+from minigrad._errors import value_error
 from minigrad._grad_mode import no_grad
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
 from minigrad.nn import Module
 from minigrad.nn.functional import MaskLike
 from minigrad.nn.utils import evaluating
@@ -81,11 +81,9 @@ class Pooling(Module):
         padding = np.zeros(shape, bool) if key_padding_mask is None else key_padding_mask
         real = ~np.asarray(padding, bool)[..., None]  # (N, L, 1)
         if real.shape[:-1] != shape or not real.any(axis=1).all():
-            raise ValueError(
-                located(
-                    f"Pooling: a mask of shape {shape} expected that leaves a token in each "
-                    f"sequence, got {real.shape[:-1]}"
-                )
+            raise value_error(
+                f"Pooling: a mask of shape {shape} expected that leaves a token in each "
+                f"sequence, got {real.shape[:-1]}"
             )
         return ops.concatenate([self._pooled(mode, hidden, real) for mode in self.modes], axis=1)
 

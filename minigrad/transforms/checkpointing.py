@@ -16,10 +16,11 @@ from typing import Any, NoReturn
 import numpy as np
 
 from minigrad._scope import Scope
+from minigrad._views import read_only
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
 from minigrad.autograd.mode import State, located, state
-from minigrad.autograd.mutation import history, read_only, view_of, written_since
+from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer

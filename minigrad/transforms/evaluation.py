@@ -14,10 +14,11 @@ import numpy as np
 
 from minigrad._dtypes import to_array
 from minigrad._grad_mode import enable_grad, is_grad_enabled
+from minigrad._views import read_only
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import alias
-from minigrad.autograd.mutation import history, read_only
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
 from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
 

@@ -15,10 +15,10 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._creation import made
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
-from minigrad.nn._errors import value_error
 
 __all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticKVCache"]
 

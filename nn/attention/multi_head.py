@@ -9,10 +9,10 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_probability, check_size
 from minigrad._creation import empty, zeros
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn._errors import value_error
 from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend
 from minigrad.nn.functional.masks import MaskLike, combine, grouped

@@ -11,11 +11,11 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops, random
 from minigrad._checks import check_number
+from minigrad._errors import value_error
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn._errors import value_error
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
+from minigrad._errors import type_error, value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import type_error, value_error
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
 from minigrad.ops._numerics import array_of
 

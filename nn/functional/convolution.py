@@ -7,9 +7,9 @@ from typing import Literal
 
 from minigrad import ops
 from minigrad._checks import check_size, check_sizes
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import value_error
 
 __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number
+from minigrad._errors import type_error, value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
-from minigrad.nn._errors import type_error, value_error
 
 __all__ = ["embedding", "one_hot"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from minigrad import ops
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import value_error
 from minigrad.ops import linear
 
 __all__ = ["bilinear", "linear"]

@@ -10,11 +10,11 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_number, check_probability
 from minigrad._dtypes import to_array
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located
-from minigrad.nn._errors import value_error
 from minigrad.ops._numerics import array_of
 from minigrad.ops.loss import check_target, class_rows, row_weights
 

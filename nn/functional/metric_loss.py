@@ -9,9 +9,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_flag, check_number
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import value_error
 from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
 

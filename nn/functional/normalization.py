@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability, check_size
+from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.linalg import vector_norm
-from minigrad.nn._errors import value_error
 from minigrad.ops.casting import as_tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
@@ -130,12 +130,12 @@ def batch_norm(
         )
     out, mean, var = ops.batch_norm(input_, weight, bias, eps=eps)
     if training and count:
-        _update(running_mean, mean.detach(), momentum)
-        _update(running_var, var.detach() * (count / (count - 1)), momentum)
+        update_running(running_mean, mean.detach(), momentum)
+        update_running(running_var, var.detach() * (count / (count - 1)), momentum)
     return out
 
 
-def _update(running: Tensor | None, found: Tensor, momentum: float) -> None:
+def update_running(running: Tensor | None, found: Tensor, momentum: float) -> None:
     """Move a running statistic towards that of a batch."""
     if running is not None:
         new = found.data.astype(running.dtype) * momentum
@@ -223,8 +223,8 @@ def instance_norm(
     _check_channels(owner, input_, running_mean=running_mean, running_var=running_var)
     if (running_mean is not None or running_var is not None) and input_.size:
         values = as_tensor(input_).detach().reshape(*input_.shape[:2], within)
-        _update(running_mean, values.mean(axis=2).mean(axis=0), momentum)
-        _update(running_var, values.var(axis=2, ddof=1).mean(axis=0), momentum)
+        update_running(running_mean, values.mean(axis=2).mean(axis=0), momentum)
+        update_running(running_var, values.var(axis=2, ddof=1).mean(axis=0), momentum)
     return group_norm(input_, max(input_.shape[1], 1), weight, bias, eps)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_size, check_sizes
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts

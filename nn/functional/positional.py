@@ -10,10 +10,10 @@ from minigrad import ops, random
 from minigrad._checks import check_number, check_size
 from minigrad._creation import made, on_cpu
 from minigrad._dtypes import get_default_dtype
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn._errors import value_error
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number
+from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.linalg import vector_norm
-from minigrad.nn._errors import value_error
 
 __all__ = ["cosine_similarity", "pairwise_distance"]
 

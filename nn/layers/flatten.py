@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
-from minigrad.nn._errors import value_error
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad._checks import check_number, check_size
 from minigrad._creation import ones, zeros
+from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn._errors import value_error
 from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
@@ -165,15 +165,20 @@ class _BatchNorm(_Normalization):
     def forward(self, input_: Tensor) -> Tensor:
         """Normalize: by the batch statistics in training, by the running ones in evaluation."""
         self._check_layout(input_)
-        momentum = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None and input_.size:
-            assign(self.num_batches_tracked, self.num_batches_tracked.data + 1)
-            if self.momentum is None:  # the mean of all batches so far
-                momentum = 1.0 / int(self.num_batches_tracked)
+        momentum = self._weight_of_batch() if input_.size else 0.0
         return F.batch_norm(
             input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
             momentum, self.eps,
         )  # fmt: skip
+
+    def _weight_of_batch(self) -> float:
+        """Count a batch in training; the weight of its statistics in the running ones."""
+        count = self.num_batches_tracked
+        if self.training and count is not None:
+            assign(count, count.data + 1)
+            if self.momentum is None:  # the mean of all batches so far
+                return 1.0 / int(count)
+        return 0.0 if self.momentum is None else self.momentum
 
     def _check_layout(self, input_: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import check_size
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn._errors import value_error
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.module.argument_checks import Count, Positive
 from minigrad.nn.module.base import Module

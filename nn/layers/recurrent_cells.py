@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from minigrad._checks import check_size
 from minigrad._creation import empty, zeros
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.nn import init
-from minigrad.nn._errors import value_error
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.layers.recurrence import check_nonlinearity, pair
 from minigrad.nn.module.base import Module

@@ -13,9 +13,9 @@ import numpy as np
 from minigrad._checks import check_flag, check_number, check_probability, check_size
 from minigrad._creation import on_cpu
 from minigrad._dtypes import checked
+from minigrad._errors import type_error
 from minigrad._spelling import renamed
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import type_error
 
 # Annotations that say the range of an argument.
 Count = int

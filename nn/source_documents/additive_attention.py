@@ -6,9 +6,9 @@ from typing import Any
 
 from minigrad._checks import check_size
 from minigrad._creation import empty
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.nn import init
-from minigrad.nn._errors import value_error
 from minigrad.nn.functional.attention import attend_additively, check_sequences
 from minigrad.nn.functional.masks import MaskLike, combine
 from minigrad.nn.module.base import Module

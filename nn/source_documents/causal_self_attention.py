@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from minigrad._checks import check_probability, check_size, optional_package
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn._errors import value_error
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from minigrad import ops
 from minigrad._checks import check_size
+from minigrad._errors import value_error
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import value_error
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear

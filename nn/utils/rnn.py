@@ -10,8 +10,8 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_flag
 from minigrad._creation import full
+from minigrad._errors import type_error, value_error
 from minigrad._tensor import Tensor
-from minigrad.nn._errors import type_error, value_error
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
 

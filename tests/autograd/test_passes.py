@@ -11,7 +11,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, ops
-from minigrad.autograd import grad, primitive
+from minigrad.autograd import checkpoint, grad, primitive
 
 
 def variable(*values: float) -> Tensor:
@@ -406,6 +406,66 @@ def test_a_hook_may_replace_the_gradient(interior: bool) -> None:
     value = x.numpy()
     wanted = 20 * value + 1
     np.testing.assert_array_equal(leaf.grad.numpy(), wanted * (3 if interior else 1))
+
+
+def test_a_leaf_is_told_as_soon_as_its_last_contribution_is_in() -> None:
+    told: list[str] = []
+    early, late, twice = scalar(2.0), scalar(3.0), scalar(5.0)
+    middle = early * twice
+    for name, x in (("early", early), ("late", late), ("twice", twice), ("middle", middle)):
+        x.register_hook(lambda g, name=name: told.append(name))
+    (middle * late * twice).backward()
+    assert told == ["late", "middle", "early", "twice"] or told == [
+        "late",
+        "middle",
+        "twice",
+        "early",
+    ]
+    np.testing.assert_allclose([early.grad.item(), late.grad.item()], [75.0, 50.0])
+    np.testing.assert_allclose(twice.grad.item(), 60.0)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_an_update_in_the_backward_pass(create_graph: bool) -> None:
+    seen: list[Any] = []
+
+    def update(x: Tensor) -> None:
+        seen.append((x.grad.item(), other.grad))
+        x.grad = None
+
+    x, other = scalar(2.0), scalar(3.0)
+    handle = x.register_post_accumulate_grad_hook(update)
+    x.grad = scalar(100.0).detach()
+    (other.exp() * x * x).backward(create_graph=create_graph)
+    np.testing.assert_allclose(seen[0][0], 100 + 4 * np.exp(3.0))
+    assert seen[0][1] is None, "the pass was over"
+    assert x.grad is None and other.grad is not None
+    grad(x * x, x)  # writes no gradient
+    assert len(seen) == 1
+    x.backward()  # the leaf itself
+    assert [value for value, _ in seen[1:]] == [1.0]
+    handle.remove()
+    (x * x).backward()
+    assert x.grad.item() == 4.0 and len(seen) == 2
+
+
+def test_leaves_are_told_through_checkpoints_and_views() -> None:
+    for run in (lambda f, x: f(x), checkpoint):
+        seen: list[Any] = []
+        w = variable(1.0, 2.0)
+        w.register_post_accumulate_grad_hook(lambda w, seen=seen: seen.append(w.grad.tolist()))
+        x = run(lambda x, w=w: (x * w).exp() * w[0], variable(0.0, 0.0))
+        (x.sum() + w[1]).backward()
+        assert seen == [[2.0, 1.0]]
+
+
+def test_a_post_hook_is_for_leaves() -> None:
+    with pytest.raises(RuntimeError, match="post_accumulate"):
+        (scalar(1.0) * 2).register_post_accumulate_grad_hook(print)
+    with pytest.raises(RuntimeError, match="post_accumulate"):
+        Tensor(1.0).register_post_accumulate_grad_hook(print)
+    with pytest.raises(TypeError, match="NoneType"):
+        scalar(1.0).register_post_accumulate_grad_hook(None)
 
 
 def test_hooks_run_in_grad_too() -> None:

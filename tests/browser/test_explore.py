@@ -30,7 +30,7 @@ def perceptron() -> viz.Graph:
 def encoder() -> viz.Graph:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, norm_first=True), 3)
     x = minigrad.randn(2, 3, 8, requires_grad=True)
-    with viz.trace() as traced:
+    with viz.trace(open=()) as traced:
         model(x).sum().backward()
     return traced.graph(x=x)
 
@@ -229,6 +229,17 @@ class TestPlayer:
         ]
         assert quoted.locator("b").inner_text() == "    model(x).sum().backward()"
 
+    def test_an_entry_that_the_reader_picks_is_worked_out(self, open_page: Open) -> None:
+        page = open_page(perceptron(), "#step=2")
+        assert "x is the output of relu, weight is 2.weight" in page.locator("#step").inner_text()
+        worked = page.locator("#step .worked").nth(1)  # of the weight
+        assert worked.locator("[aria-pressed=true]").count() == 1
+        worked.get_by_role("button", name="[0, 0]").click()
+        assert "ḡ[0,\u00a00] · x[0,\u00a00]" in worked.locator(".equations").inner_text()
+        cells = page.locator("#step article").nth(1).locator("table.values button")
+        cells.last.click()
+        assert worked.locator("[aria-pressed=true]").inner_text() == "[1, 3]"
+
     def test_what_was_saved_is_named_as_in_the_formula(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=3")
         text = page.locator("#step").inner_text()
@@ -249,7 +260,7 @@ class TestPlayer:
     def test_shares_add_up(self, open_page: Open) -> None:
         attention = nn.MultiHeadAttention(8, 2)
         x = minigrad.randn(2, 3, 8, requires_grad=True)
-        with viz.trace() as traced:
+        with viz.trace(open=()) as traced:
             attention(x, x, x).sum().backward()
         graph = traced.graph(x=x)
         page = open_page(graph)
@@ -275,7 +286,7 @@ class TestPlayer:
     def test_what_is_saved_is_told_where_it_is_known(self, open_page: Open) -> None:
         """Not of the parts of a fused op, nor of an op whose graph a backward pass has freed."""
         attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(2, 3, 8)
-        with viz.trace() as traced:
+        with viz.trace(open=()) as traced:
             attention(x, x, x).sum().backward()
         page = open_page(traced.graph())
         for name in ("softmax", "matmul"):

@@ -144,7 +144,7 @@ class TestBorn:
     def test_it_is_marked_and_a_button_leads_there(self, open_page: Any) -> None:
         page = open_page(self.graph())
         mark = page.locator("#stage .badge.born")
-        assert mark.all_text_contents() == ["⬣ NaN"]
+        assert [text.strip() for text in mark.all_text_contents()] == ["⬣ NaN"]
         page.get_by_role("button", name="NaN born in log: go there").click()
         assert page.locator("#stage .box.selected").locator("text", has_text="log").count() == 1
         assert "⬣ NaN ×1, ∞ ×1" in page.locator("#box").inner_text()

@@ -130,10 +130,14 @@ class TestSamplers:
         for make, error, message in (
             (lambda: SequentialSampler(iter("abc")), TypeError, r"SequentialSampler: .*len\(\)"),
             (lambda: RandomSampler(3), TypeError, "RandomSampler: .*got int"),
-            (lambda: RandomSampler("abc", num_samples=0), ValueError, "num_samples is a whole"),
+            (
+                lambda: RandomSampler("abc", num_samples=0),
+                ValueError,
+                "num_samples must be at least",
+            ),
             (lambda: RandomSampler("abc", "no"), TypeError, "RandomSampler: replacement"),
             (lambda: RandomSampler("abc", generator=-1), ValueError, "RandomSampler: generator"),
-            (lambda: once([1.0], 0), ValueError, "WeightedRandomSampler: num_samples is a whole"),
+            (lambda: once([1.0], 0), ValueError, "WeightedRandomSampler: num_samples must be at"),
             (lambda: once([[1.0]], 1), ValueError, r"weights of shape \(n,\) .* \(1, 1\)"),
             (lambda: once([-1.0, 2.0], 1), ValueError, "WeightedRandomSampler: finite weights"),
             (lambda: once([np.nan, 2.0], 1), ValueError, "WeightedRandomSampler: finite weights"),
@@ -213,7 +217,7 @@ class TestLoaders:
             ({"sampler": [0], "shuffle": True}, "sampler says the order; leave shuffle out"),
             ({"dataset": Stream(3), "shuffle": True}, "shuffle chooses samples; a stream says"),
             ({"dataset": Stream(3), "sampler": [0]}, "sampler chooses samples; a stream says"),
-            ({"num_workers": -1}, "num_workers is a whole number from 0 on, got -1"),
+            ({"num_workers": -1}, "num_workers must be at least 0, got -1"),
         ],
     )
     def test_options_that_contradict(self, options: dict[str, Any], message: str) -> None:

@@ -17,19 +17,26 @@ MPIEXEC = str(BESIDE) if BESIDE.exists() else shutil.which("mpiexec")
 
 
 def run(
-    ranks: int, program: str, *arguments: str, seconds: float = 90, **options: object
+    ranks: int, program: str, *arguments: str, seconds: float = 90, interrupt: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program of this folder, or a path, on `ranks` ranks; what it printed, and its code."""
+    """Run a program of this folder, or a path, on `ranks` ranks; what it printed, and its code.
+
+    With `interrupt`, mpiexec gets what Ctrl-C sends once a line begins so.
+    """
     if MPIEXEC is None:
         pytest.skip("needs mpiexec: pip install mpi4py mpich")
-    command = [MPIEXEC, "-n", str(ranks), sys.executable, "-W", "error::RuntimeWarning"]
+    command = [MPIEXEC, "-n", str(ranks), sys.executable]
     path = Path(__file__).parent / program
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen(
         [*command, str(path), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, start_new_session=True, env=environment, **options,
+        text=True, start_new_session=True, env=environment,
     )  # fmt: skip
     try:
+        while interrupt and process.stdout is not None:
+            if process.stdout.readline().startswith(interrupt):
+                process.send_signal(signal.SIGINT)
+                break
         out, error = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
@@ -38,9 +45,9 @@ def run(
     return subprocess.CompletedProcess(command, process.returncode, out, error)
 
 
-def passes(ranks: int, program: str, *arguments: str, **options: object) -> str:
+def passes(ranks: int, program: str, *arguments: str) -> str:
     """Run a program that must succeed; what it printed."""
-    done = run(ranks, program, *arguments, **options)
+    done = run(ranks, program, *arguments)
     if done.returncode or done.stderr:
         pytest.fail(
             f"{program}, {ranks} ranks: code {done.returncode}\n{done.stdout}\n{done.stderr}",

@@ -16,7 +16,7 @@ import numpy as np
 from programs import IN_PLACE, RECORDED, Program, Step
 
 from minigrad import Tensor
-from minigrad.autograd.mutation import owner
+from minigrad._views import owner
 from minigrad.autograd.node import Node, node_of
 
 ROOM = 0.02

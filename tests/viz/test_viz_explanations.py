@@ -15,11 +15,9 @@ from minigrad.viz.explanation.explanations import (
     explain_saved,
     explain_sum,
     explain_transpose,
-    worked_example,
 )
 from minigrad.viz.explanation.matrix_products import Term, product
 from minigrad.viz.explanation.missing_gradients import missing_gradients
-from minigrad.viz.record.steps import summary
 
 SHAPES = [
     ("linear", {"x": (5, 3), "weight": (4, 3)}),
@@ -134,19 +132,6 @@ def test_the_words_for_a_weight() -> None:
     share = found.share("x")
     assert share is not None
     assert "nothing is transposed" in explain_transpose(share)
-
-
-def test_one_element_worked_out() -> None:
-    found = product("linear", {"x": (2, 3), "weight": (1, 3)})
-    share = found.share("weight") if found else None
-    assert share is not None
-    g, x = np.array([[2.0], [-1.0]]), np.array([[0.5, 9, 9], [4.0, 9, 9]])
-    assert worked_example(share, summary(g), summary(x)) == "2 · 0.5 + (−1) · 4 = −3"
-    assert worked_example(share, summary(g), None) == ""
-    found = product("linear", {"x": (20, 3), "weight": (1, 3)})
-    share = found.share("weight") if found else None
-    assert share is not None
-    assert worked_example(share, summary(np.ones((20, 1))), summary(np.ones((20, 3)))) == ""
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_integers_go_in_as_they_are() -> None:
     ids = np.array([[1, 2], [3, 4]])
     graph = viz.graph(nn.Embedding(10, 4), ids)
     assert [node.label for node in graph.nodes] == [
-        "weight", "ids", "embedding", "output",
+        "weight", "input", "embedding", "output",
     ]  # fmt: skip
     assert outputs(viz.graph(nn.Embedding(10, 4), minigrad.tensor(ids))) == ["output"]
 

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.record.fold import BUDGET, residuals
+from minigrad.viz.record.fold import BUDGET
 from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.roles import residuals
 
 
 def chain(*labels: str, groups: tuple[str | None, ...] | None = None) -> list[Node]:

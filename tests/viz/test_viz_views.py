@@ -12,7 +12,8 @@ from random_graphs import Plan, Random, plans
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Graph
-from minigrad.viz.record.fold import BUDGET, residuals
+from minigrad.viz.record.fold import BUDGET
+from minigrad.viz.record.roles import residuals
 
 
 def encoder_layer(norm_first: bool) -> Graph:

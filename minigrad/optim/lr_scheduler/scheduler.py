@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from minigrad._checks import check_number
+from minigrad._checks import check_number, check_size
 from minigrad.optim.optimizer import Optimizer
 
 
@@ -110,11 +110,7 @@ class LRScheduler:
         return check_number(self._name, name, value, least, above=above, below=below)
 
     def _check_count(self, name: str, value: Any, least: int = 1) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ValueError(
-                f"{self._name}: {name} must be a whole number of at least {least}, got {value!r}"
-            )
-        return value
+        return check_size(self._name, name, value, least)
 
     def get_lr(self) -> list[float]:
         """The learning rates of step number `last_epoch`, one for each group."""

@@ -21,8 +21,8 @@ from minigrad.viz.drawing.labels import (
     title_of,
 )
 from minigrad.viz.drawing.style import LIGHT
-from minigrad.viz.record.fold import residuals
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
+from minigrad.viz.record.roles import residuals
 
 __all__ = ["digraph"]
 

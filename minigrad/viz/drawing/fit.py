@@ -74,12 +74,11 @@ def fitted(
 
 
 def _views(diagram: Diagram, depth: int | None, also: Choice, hide: Choice) -> Iterator[Diagram]:
-    """Views with fewer and fewer boxes, each also without what closed modules list."""
+    """Views with fewer and fewer boxes, each also without arguments and lists of parameters."""
     count = 0
     for room in ROOMS if depth is None else (None,):
         view = collapse(diagram, depth, also, hide, room)
         if len(view.nodes) != count:
             count = len(view.nodes)
             yield view
-            short = (replace(n, notes=()) if n.kind == "module" else n for n in view.nodes)
-            yield replace(view, nodes=tuple(short))
+            yield replace(view, nodes=tuple(replace(node, notes=()) for node in view.nodes))

@@ -17,11 +17,12 @@ from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
+from minigrad.viz.record.roles import heads, residuals
 
 __all__ = [
     "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "printable", "shape_text", "shorten",
-    "slots_width", "tensor_texts", "text_width", "title_of",
+    "contents", "cost", "named_operands", "operand_name", "port_names", "printable",
+    "shape_text", "shorten", "slots_width", "tensor_texts", "text_width", "title_of",
 ]  # fmt: skip
 
 Style = Literal["name", "bold", "small", "title"]
@@ -74,16 +75,21 @@ def contents(
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups. Where lines run to
     the right, the shapes of tensors stand in the boxes that compute them.
     """
-    shapes = tensor_texts(diagram) if direction == "right" else {}
     groups = {group.id: group for group in diagram.groups}
-    named = named_operands(diagram)
+    named, roles = named_operands(diagram), heads(diagram)
+    shapes: dict[str, str] = {}
+    if direction == "right":
+        shapes = {name: f"→ {text}" for name, text in tensor_texts(diagram).items()}
+        roles |= {diagram.edges[index].target: "+ residual" for index in residuals(diagram)}
     found = {}
     for node in nodes:
-        shape = f"→ {shapes[node.id]}" if node.id in shapes else ""
-        small = [*node.notes, cost(node), f"✕ {node.error}" if node.error else "", shape]
-        notes = [Line(shorten(text), "small") for text in small if text]
+        notes = ["causal mask" if note == "causal = True" else note for note in node.notes]
+        error = f"✕ {node.error}" if node.error else ""
+        small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
+        lower = [Line(shorten(text), "small") for text in small if text]
         slots = tuple(named.get(node.id, {}).values())
-        lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *notes
+        slots = slots or tuple(port_names(groups.get(node.id)).values())
+        lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *lower
         found[node.id] = Content(GLYPHS.get(node.kind, ""), lines, slots)
     return found
 
@@ -158,9 +164,18 @@ def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
     return found
 
 
+def port_names(group: Group | None) -> dict[str, str]:
+    """The names of the operands of a fused op that may be opened, by where they come from."""
+    names: dict[str, list[str]] = defaultdict(list)
+    if group is not None and len(group.operands) > 1 and group.name not in COMMUTATIVE:
+        for edge in group.operands:
+            names[edge.source].append(operand_name(edge.name))
+    return {source: ", ".join(named) for source, named in names.items()}
+
+
 def operand_name(name: str) -> str:
     """Shorten the name of an argument: ``tensors[2]`` is known as ``2``."""
-    return shorten(name.rpartition("[")[2].rstrip("]"))
+    return "mask" if name == "keep" else shorten(name.rpartition("[")[2].rstrip("]"))
 
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:

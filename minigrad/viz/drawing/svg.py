@@ -22,6 +22,7 @@ from minigrad.viz.drawing.labels import (
     Line,
     contents,
     named_operands,
+    port_names,
     printable,
     shape_text,
     shorten,
@@ -32,8 +33,9 @@ from minigrad.viz.drawing.labels import (
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Direction, Placement, Point, Skeleton, place, skeleton
 from minigrad.viz.layout.columns import Columns, Slice
-from minigrad.viz.record.fold import closed_boxes, residuals
+from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
+from minigrad.viz.record.roles import residuals
 
 __all__ = ["draw", "heading", "insides", "legend_entries"]
 
@@ -231,21 +233,34 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
     named, written = named_operands(diagram), contents(diagram, nodes, layout.direction)
+    groups = {group.id: group for group in diagram.groups}
     sizes, ways = {}, {}  # of each operand, how far along the side of its box it comes in
+    ports: dict[tuple[str, str], int] = {}  # the same, by group and source
     for scope in layout.scopes.values():
         for shown in scope.items:
             size = shown.width, shown.height
             sizes[shown.id] = size[::-1] if layout.direction == "right" else size
         for line in scope.lines:
             target = scope.items[line.way[-1]]
-            if target.id and target.id not in layout.scopes:
-                ways[line.edges[0]] = target.width // 2 + line.into[0]
+            at = target.width // 2 + line.into[0]
+            if target.id in layout.scopes:
+                ports[target.id, diagram.edges[line.edges[0]].source] = at
+            elif target.id:
+                ways[line.edges[0]] = at
+
+    def slots(node: Node) -> list[tuple[int, str]]:
+        if node.id in named:
+            return [(ways[edge], name) for edge, name in named[node.id].items()]
+        names = port_names(groups.get(node.id))
+        met = [source for source in names if (node.id, source) in ports]
+        return [(ports[node.id, source], names[source]) for source in met]
+
     return {
         node.id: _inside(
             node,
             *sizes[node.id],
             written[node.id],
-            [(ways[edge], name) for edge, name in named.get(node.id, {}).items()],
+            slots(node),
             layout.direction,
         )
         for node in nodes

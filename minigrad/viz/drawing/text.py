@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from minigrad.debugging.tables import Text
 from minigrad.viz.drawing.labels import COMMUTATIVE, operand_name, printable, shape_text, title_of
-from minigrad.viz.record.fold import collapse, residuals
+from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.roles import residuals
 
 __all__ = ["Text", "columns", "to_text"]
 

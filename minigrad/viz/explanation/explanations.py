@@ -11,10 +11,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product as choices
 from typing import NamedTuple
-
-import numpy as np
 
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.drawing.labels import shape_text
@@ -22,27 +19,23 @@ from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.formula.mathml import mathml
 from minigrad.viz.formula.notation import Infix, Level, Notation, Script, Symbol
 from minigrad.viz.record.model import Diagram, Node
-from minigrad.viz.record.steps import Part, Step, Summary
+from minigrad.viz.record.steps import Part, Step
 
 __all__ = [
     "Answer", "Notes", "explain_broadcast", "explain_saved", "explain_sum", "explain_transpose",
-    "source_lines", "step_notes", "summed_axes", "worked_example",
+    "source_lines", "step_notes", "summed_axes"
 ]  # fmt: skip
 
 Shape = tuple[int, ...]
-
-SUMMANDS = 8
-"""The most terms of a sum that is written out."""
 
 LONGEST = 120
 """The most characters that are shown of a line of a program."""
 
 
 class Answer(NamedTuple):
-    """A question and its answer, which may begin with a formula, as MathML."""
+    """A question and its answer."""
 
     question: str
-    formula: str
     text: str
 
 
@@ -62,12 +55,11 @@ def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, S
     found = product(step.op, shapes)
     share = None if found is None else found.share(part.name)
     if share is not None and node is not None:
-        saved = {one.name: one.numbers for one in node.saved}
         equation = mathml(_equation(share))
-        answers += _answers(share, step.cotangent, saved.get(share.factors[1].name))
+        answers += _answers(share)
     broadcast = explain_broadcast(part.raw_shape, part.sent.shape)
     if broadcast:
-        answers.append(Answer("Why a sum?", "", broadcast))
+        answers.append(Answer("Why a sum?", broadcast))
     return Notes(equation, tuple(answers))
 
 
@@ -85,14 +77,11 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
     return found
 
 
-def _answers(share: Share, g: Summary, other: Summary | None) -> Iterator[Answer]:
-    yield Answer("Why a sum?" if share.sums else "Why no sum?", "", explain_sum(share))
-    if example := worked_example(share, g, other):
-        first = Term(share.target.name, "0" * len(share.target.indices))
-        yield Answer("In numbers:", mathml(_indexed(first, bar=True)), f"= {example}")
+def _answers(share: Share) -> Iterator[Answer]:
+    yield Answer("Why a sum?" if share.sums else "Why no sum?", explain_sum(share))
     if transpose := explain_transpose(share):
         turned = any(turned for _, turned in share.matrices)
-        yield Answer("Why a transpose?" if turned else "Why no transpose?", "", transpose)
+        yield Answer("Why a transpose?" if turned else "Why no transpose?", transpose)
 
 
 def _equation(share: Share) -> Notation:
@@ -173,41 +162,6 @@ def explain_transpose(share: Share) -> str:
         f"The sum is over {index}, which stands there already, so nothing is transposed. "
         f"The forward pass had the transpose: it read {right.name} as {right.name}ᵀ."
     )
-
-
-def worked_example(share: Share, g: Summary, other: Summary | None) -> str:
-    """Compute the first element of a share in numbers, such as ``"1 · 0.5 + 2 · 3 = 6.5"``.
-
-    `g` is the cotangent of the output and `other` the other factor. Empty if the sum is too long,
-    or the numbers are not known.
-    """
-    known = other is not None and g.values is not None and other.values is not None
-    if other is None or not known or not 1 < share.uses <= SUMMANDS:
-        return ""
-    total, written = 0.0, []
-    for position in choices(*map(range, share.sums.values())):
-        at = dict(zip(share.sums, position, strict=True))
-        one, two = (
-            _element(term, numbers, at)
-            for term, numbers in zip(share.factors, (g, other), strict=True)
-        )
-        total += one * two
-        written.append(f"{_factor(one)} · {_factor(two)}")
-    return f"{' + '.join(written)} = {_number(total)}"
-
-
-def _element(term: Term, numbers: Summary, at: Mapping[str, int]) -> float:
-    """The element of an array at some indices; those that are not given are 0."""
-    values = np.reshape(numbers.values or (), numbers.shape)
-    return float(values[tuple(at.get(index, 0) for index in term.indices)])
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
-
-
-def _factor(value: float) -> str:
-    return _number(value) if value >= 0 else f"({_number(value)})"
 
 
 def _name(term: Term) -> str:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from minigrad.viz.record.model import Diagram, Node
+from minigrad.viz.record.steps import with_inner
 
 __all__ = ["missing_gradients"]
 
@@ -36,7 +37,11 @@ def missing_gradients(diagram: Diagram) -> dict[str, str]:
 
 class _Search:
     def __init__(self, diagram: Diagram) -> None:
-        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
+        fused = {
+            group.id: group.op
+            for group in diagram.groups
+            if group.op is not None and group.opened is None
+        }
         unit = {n.id: n.group if n.group in fused else n.id for n in diagram.nodes}
         self.nodes: dict[str, Node] = {}  # a fused op stands where its last part stood
         for node in reversed(diagram.nodes):
@@ -49,8 +54,9 @@ class _Search:
             if source != target:
                 self.readers[source][target] = None
                 self.sources[target][source] = None
-        self.stepped = {step.node for step in diagram.steps}
-        parts = [part for step in diagram.steps for part in step.parts]
+        steps = with_inner(diagram.steps)
+        self.stepped = {step.node for step in steps}
+        parts = [part for step in steps for part in step.parts]
         self.reached = self.stepped | {part.target for part in parts}
         self.cuts: dict[str, str] = {}  # where the connection of each box to the loss is lost
 

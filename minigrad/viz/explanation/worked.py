@@ -7,6 +7,7 @@ moves, adds and multiplies, as that of a convolution, ∂y/∂x is an entry of a
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,7 +28,10 @@ from minigrad.viz.formula.text import text
 from minigrad.viz.formula.typesetting import Typesetter
 from minigrad.viz.record.steps import Given
 
-__all__ = ["Worked", "is_inside", "work_out"]
+__all__ = ["Worked", "is_inside", "offered", "work_out"]
+
+FEW = 4
+"""Of a gradient with at most so many entries, a page offers all."""
 
 SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 
@@ -79,6 +83,20 @@ def work_out(
             equations = tuple(_equations(op, entries, term))
             return Worked(index, equations, value, equations[0][0] == f"ḡ{_place(index)}")
     return None
+
+
+def offered(op: Primitive | None, argument: str, given: Given | None) -> list[Worked]:
+    """Work out the entries that a page offers: all of a few, else the largest, first and last."""
+    if op is None or given is None or argument not in given.sent:
+        return []
+    shape = given.sent[argument].shape
+    largest = _largest(given.sent[argument])
+    if largest is None:
+        return []
+    ends = [as_index(0, shape), as_index(-1 + math.prod(shape), shape)]
+    indices = list(np.ndindex(shape)) if math.prod(shape) <= FEW else ends
+    found = [work_out(op, argument, given, index) for index in dict.fromkeys([largest, *indices])]
+    return [worked for worked in found if worked is not None]
 
 
 def _largest(array: np.ndarray) -> Index | None:

@@ -6,6 +6,7 @@ their ports is known then. This happens once, in Python; packing does the rest.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -27,11 +28,18 @@ from minigrad.viz.layout.ranks import Link, ranked
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Group, Node
 from minigrad.viz.record.repeats import Bundle, bundles
+from minigrad.viz.record.roles import residuals
 
 __all__ = ["skeleton"]
 
+MANY = 5_000
+"""Of more boxes, a drawing says at once that it takes seconds."""
+
 APART, PIN = 8, 16
 """Between two lines into a box: at least, and if there is room."""
+
+RESIDUAL = "residual"
+"""The text beside a residual connection."""
 
 LEAVES = ("parameter", "buffer", "constant")
 """What a group owns. It is where its ops are, not where these were made."""
@@ -46,6 +54,12 @@ def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
         ValueError: Two groups feed each other, so neither can be drawn above the other.
     """
     boxes = {node.id for node in diagram.nodes}
+    if len(boxes) > MANY:
+        warnings.warn(
+            f"viz: drawing {len(boxes):,} boxes takes seconds; a smaller depth=, or hide=[...] in "
+            "a picture, leaves fewer",
+            stacklevel=4,
+        )
     open_ = {group.id: group for group in diagram.groups if group.id not in boxes}
     parents = {name: group.parent or TOP for name, group in open_.items()}
     work = _Work(diagram, direction)
@@ -69,6 +83,9 @@ class _Work:
         self._direction: Direction = direction
         texts = tensor_texts(diagram) if direction == "down" else {}
         self.texts = {name: (text, text_width(text, "small")) for name, text in texts.items()}
+        self._residuals = residuals(diagram) if direction == "down" else set()
+        if self._residuals:
+            self.texts[RESIDUAL] = "residual", text_width("residual", "small")
         self._named = named_operands(diagram)
         self._shown = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
         self._contents = contents(diagram, self._shown.values(), direction)
@@ -112,6 +129,10 @@ class _Work:
             ends = [shift + INDENT + self.texts[tensor][1] for tensor, shift in written]
             reach = max(width // 2, *ends, 0)
             boxes[number[item]] = Box(item, width, height, reach, item in fed, written)
+        for link in links:  # a residual says what it is, half-way to where it is added
+            if len(link.way) > 2 and link.target in members and self._residuals & {*link.edges}:
+                written, reach = ((RESIDUAL, 0),), INDENT + self.texts[RESIDUAL][1]
+                boxes[number[link.way[len(link.way) // 2]]] = Box(reach=reach, texts=written)
         self._ports[name] = {}
         for ports in (ranks[0], ranks[-1]):
             for index, port in enumerate(ports):

@@ -217,14 +217,15 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
         inner = range(scope.rows[0], len(scope.items) - scope.rows[-1])
         for item, (box, middle, down) in enumerate(zip(scope.items, own.x, own.y, strict=True)):
             x, y = left + middle, top + down
-            if not box.id:
-                result.ports += [(x, y)] * (item not in inner)
-            elif box.id in packed:
+            if box.id and box.id in packed:
                 origins[box.id] = x - packed[box.id].width // 2, y
-            else:
+                continue
+            if box.id:
                 result.boxes[box.id] = x - box.width // 2, y, box.width, box.height
-                for tensor, shift in box.texts:
-                    result.texts.append((tensor, x + shift + INDENT, y + box.height + 2))
+            else:
+                result.ports += [(x, y)] * (item not in inner)
+            for tensor, shift in box.texts:
+                result.texts.append((tensor, x + shift + INDENT, y + box.height + 2))
         for line, way in zip(scope.lines, own.lines, strict=True):
             for edge in line.edges:
                 points[edge].update((left + x, top + y) for x, y in way)

@@ -20,11 +20,12 @@ from minigrad.debugging.lines import user_line
 from minigrad.nn import Module
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page
-from minigrad.viz.record.build import graph, random_state_kept, tensors_in, why_not, with_inputs
+from minigrad.viz.record.build import graph, state_kept, tensors_in, why_not, with_inputs
 from minigrad.viz.record.finished import read
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
-from minigrad.viz.record.tracing import Trace, trace
+from minigrad.viz.record.selection import Choice
+from minigrad.viz.record.tracing import FUSED, Trace, fused_ops, trace
 
 __all__ = ["Page", "explore"]
 
@@ -84,6 +85,7 @@ def explore(
     timed: bool = False,
     depth: int | None = None,
     values: Sequence[str] = (),
+    open: Choice | None = None,
     **named: Any,
 ) -> Page:
     """Write a page on which to explore a compute graph and step through its backward pass.
@@ -100,6 +102,9 @@ def explore(
         timed: Whether to take the time of each op of a module; see `trace`.
         depth: How many levels of modules are open at first; None for about 40 boxes.
         values: Modules and boxes whose values are shown as a whole, however large; see `trace`.
+        open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
+            ``"layer_norm"`` to open: the ops that they stand for are run beside them, and can be
+            stepped through. By default attention is, and drawn closed.
         **named: For a module, keyword arguments of its call. For tensors, names of leaves.
 
     Returns:
@@ -107,7 +112,7 @@ def explore(
 
     Raises:
         TypeError: `target` is none of these, or the arguments do not fit it.
-        ValueError: `depth` is negative, or a name of `values` is unknown.
+        ValueError: `depth` is negative, or a name of `values` or `open` is unknown.
 
     Example:
         >>> from minigrad import nn, randn, viz
@@ -129,12 +134,14 @@ def explore(
     if isinstance(target, Trace):
         target = target.graph()
     title, start = "Compute graph", ""
+    fused = FUSED if open is None else fused_ops().keys() & {*open}
+    traced = trace(timed=timed, values=values, open=fused)
     if isinstance(target, Module):
         title = type(target).__name__
-        target, start = _run(target, inputs, named, backward, trace(timed=timed, values=values))
+        target, start = _run(target, inputs, named, backward, traced)
     elif not isinstance(target, Diagram):
-        target, start = _computed(target, inputs, named, backward, trace(values=values))
-    text = write_page(target, depth, title, start)
+        target, start = _computed(target, inputs, named, backward, traced)
+    text = write_page(target, depth, title, start, open or ())
     if path is None:
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
     path = Path(path)
@@ -149,7 +156,7 @@ def _run(
     call, given = with_inputs("explore", module, inputs, named, _anew)
     for value, name in given:
         traced.name(value, name)
-    with random_state_kept(), traced:
+    with state_kept(module), traced:
         results = tensors_in(call())
         if not results:
             raise TypeError(f"explore: {type(module).__name__} returned no Tensor")

@@ -19,16 +19,18 @@ from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import born, payload
-from minigrad.viz.record.fold import close, closed_boxes, residuals, view
+from minigrad.viz.record.fold import close, closed_boxes, view
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
-from minigrad.viz.record.steps import Summary
+from minigrad.viz.record.roles import residuals
+from minigrad.viz.record.selection import Choice
+from minigrad.viz.record.steps import Summary, with_inner
 
 __all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
-    "step", "box", "camera", "address", "search", "save", "listen", "explore",
+    "worked", "step", "box", "camera", "address", "search", "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
@@ -39,7 +41,9 @@ LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
 
 
-def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -> str:
+def write_page(
+    graph: Diagram, depth: int | None, title: str, start: str = "", open: Choice = ()
+) -> str:
     """Write the page of a graph.
 
     Args:
@@ -47,6 +51,7 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
         depth: How many levels of modules are open at first; None for a number that can be read.
         title: What the graph is called.
         start: Where the backward pass begins, or why there is none; found out if empty.
+        open: Modules and fused ops to open at first all the same.
 
     Returns:
         The text of an HTML document; equal arguments give equal texts.
@@ -54,8 +59,8 @@ def write_page(graph: Diagram, depth: int | None, title: str, start: str = "") -
     Raises:
         ValueError: `depth` is negative.
     """
-    diagram, closed = view(graph, depth)
-    steps = graph.steps
+    diagram, closed = view(graph, depth, open)
+    steps = with_inner(graph.steps)
     start = start or (f"the output of {steps[0].op}" if steps else "No backward pass was traced.")
     still = "<noscript>{}</noscript>".format if len(graph.nodes) > LARGE else str
     fields = {
@@ -94,7 +99,8 @@ def static(name: str) -> str:
 
 @cache
 def _script() -> str:
-    parts = "\n".join(static(f"{name}.js") for name in SCRIPTS)
+    """The scripts as they are written, but for the spaces before each line: 5 KB."""
+    parts = re.sub(r"^ +", "", "\n".join(static(f"{name}.js") for name in SCRIPTS), flags=re.M)
     return f'(async () => {{\n"use strict";\n{parts}}})();'
 
 
@@ -123,7 +129,9 @@ def _facts(graph: Diagram) -> str:
         *_numbers(graph),
         _count(ops, "op"),
         _count(size, "parameter value") if size else "",
-        _count(len(graph.steps), "backward step") if graph.steps else "no backward pass",
+        _count(len(with_inner(graph.steps)), "backward step")
+        if graph.steps
+        else "no backward pass",
     ]
     return " · ".join(part for part in parts if part)
 
@@ -165,7 +173,7 @@ def _table(graph: Diagram) -> str:
     for edge in graph.edges:
         reads[edge.target].append(labels[edge.source])
     gradients: dict[str, str] = {}  # the norm of what came to each box in the end
-    for step in graph.steps:
+    for step in with_inner(graph.steps):
         gradients.setdefault(step.node, _norm(step.cotangent))
         for part in step.parts:
             gradients[part.target] = _norm(part.total or part.sent)

@@ -7,26 +7,39 @@ import json
 import math
 import zlib
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
-from minigrad.viz.explanation.explanations import explain_saved, source_lines, step_notes
+from minigrad.viz.explanation.explanations import (
+    argument_sources,
+    explain_saved,
+    source_lines,
+    step_notes,
+)
 from minigrad.viz.explanation.missing_gradients import missing_gradients
+from minigrad.viz.explanation.worked import offered
 from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.steps import Summary
+from minigrad.viz.record.steps import Step, Summary, with_inner
 
 __all__ = ["born", "payload"]
 
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
+
+ROUNDING = 1000
+"""How many times the precision of its dtype two ways to compute an array may differ."""
+
+WORKED = 500
+"""Of how many gradients entries are worked out; the page says how to see others."""
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
@@ -34,10 +47,14 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
     `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
-    steps = {step.node: step for step in diagram.steps}
+    rules = {step.node: step for step in diagram.steps if step.inner}
+    diagram = replace(diagram, steps=with_inner(diagram.steps))
+    steps = {step.node: step for step in diagram.steps} | rules
     missing = missing_gradients(diagram)
     boxes = closed_boxes(diagram)
-    fused = {group.id for group in diagram.groups if group.op is not None}
+    fused = {group.id for group in diagram.groups if group.op is not None and group.opened is None}
+    every = replace(diagram, steps=(*diagram.steps, *rules.values()))
+    described = _described(every, boxes)
     layout = skeleton(diagram)
     drawn = insides(diagram, layout, [*diagram.nodes, *boxes.values()])
 
@@ -50,13 +67,15 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:
-        return _read(group) | {"heading": heading(group), "box": box(boxes[group.id])}
+        rule = described(rules[group.id]) if group.id in rules else None
+        more = {"heading": heading(group), "box": box(boxes[group.id]), "rule": rule}
+        return _read(group) | more | {"opened": _opened(group)}
 
     data = {
         "nodes": list(map(box, diagram.nodes)),
         "groups": list(map(about, diagram.groups)),
         "edges": list(map(_read, diagram.edges)),
-        "steps": list(_steps(diagram, boxes)),
+        "steps": list(map(described, diagram.steps)),
         "skeleton": layout,
         "closed": sorted(closed),
         "born": [{"id": node.id, "what": node.born} for node in born(diagram)],
@@ -81,7 +100,7 @@ def born(diagram: Diagram) -> list[Node]:
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "flops", "output", "op")
+    unread = ("primitive", "seconds", "flops", "output", "op", "operands")
     return {name: value for name, value in _fields(record).items() if name not in unread}
 
 
@@ -89,20 +108,36 @@ def _fields(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
-def _steps(diagram: Diagram, boxes: Mapping[str, Node]) -> Iterator[dict[str, Any]]:
-    """The steps, with the notes and the formula of each part."""
+def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], dict[str, Any]]:
+    """A function that adds to a step the notes and the formula of each part."""
     nodes = {node.id: node for node in diagram.nodes}
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
-    for step in diagram.steps:
+    sources, left = argument_sources(diagram), count(WORKED, -1)
+
+    def described(step: Step) -> dict[str, Any]:
         node, parts = nodes.get(step.node), []
+        op = (node or boxes[step.node]).primitive
         for part in step.parts:
             values = step.given.values if step.given is not None else {}
-            formula = formula_of((node or boxes[step.node]).primitive, part.name, values)
+            formula = formula_of(op, part.name, values)
+            worked = offered(op, part.name, step.given) if next(left) > 0 else []
             notes = step_notes(step, part, node, into[step.node])._asdict()
-            parts.append(_fields(part) | notes | {"formula": formula})
-        yield _fields(step) | {"parts": parts, "given": None}
+            parts.append(_fields(part) | notes | {"formula": formula, "worked": worked})
+        arguments = list(sources[step.node].items())
+        more = {"parts": parts, "arguments": arguments, "given": None, "inner": ()}
+        return _fields(step) | more
+
+    return described
+
+
+def _opened(group: Group) -> dict[str, Any] | None:
+    """How the ops inside of an opened op compare with it, and whether that is rounding alone."""
+    if group.op is None or group.opened is None:
+        return None
+    limit = min(ROUNDING * float(np.finfo(group.op.dtype).eps), 0.05)
+    return {"difference": group.opened, "agrees": group.opened <= limit}
 
 
 def _compressed(data: Any) -> str:
@@ -116,22 +151,23 @@ def _plain(value: Any) -> Any:
 
     What is not finite is null.
     """
+    if value is None or isinstance(value, str | int):  # most values: asked first
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        short = float(f"{value:.7g}")
+        return int(short) if short.is_integer() and abs(short) < 1e6 else short
+    if isinstance(value, list | tuple):
+        counts = value and isinstance(value[0], int)  # shapes and places: nothing to round
+        return value if counts else [_plain(one) for one in value]
     if isinstance(value, Summary):
         unread = ("data", "dtype")
         held = {name: one for name, one in _fields(value).items() if name not in unread}
         return _plain(held | {"values": _entries(value)})
     if is_dataclass(value):
         value = _fields(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if not isinstance(value, float):
-        return value
-    if not math.isfinite(value):
-        return None
-    short = float(f"{value:.7g}")
-    return int(short) if short.is_integer() and abs(short) < 1e6 else short
+    return {name: _plain(one) for name, one in value.items()}
 
 
 def _entries(summary: Summary) -> tuple[float, ...] | str | None:

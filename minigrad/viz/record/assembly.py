@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from minigrad.nn import Parameter
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.model import Edge, Group, Kind, Node
+from minigrad.viz.record.roles import name_masks
 
 __all__ = ["assemble"]
 
@@ -49,9 +50,12 @@ def assemble(
             box = replace(box, kind=kind, label=labels[entry.leaf])
         nodes.append(box)
         ids[entry] = sources[entry] = box.id
+        edges.extend(operands(entry, box.id))
+
+    def operands(entry: Entry, target: str) -> Iterator[Edge]:
         for read in entry.inputs:
             source = sources[read.source]
-            edges.append(Edge(source, box.id, read.slot, read.name, read.shape, read.dtype))
+            yield Edge(source, target, read.slot, read.name, read.shape, read.dtype)
 
     for entry in entries:
         scope = entry.scope
@@ -65,7 +69,10 @@ def assemble(
         group = f"g{len(groups)}"
         path = next((g.path for g in calls if g.id == home), "")
         closed = replace(entry.box, id=group, kind="fused", group=home)
-        groups.append(Group(group, closed.label, path, "", home, op=closed))
+        reads = tuple(operands(entry, group))
+        groups.append(Group(
+            group, closed.label, path, "", home, op=closed, operands=reads, opened=entry.opened
+        ))  # fmt: skip
         for inner in entry.decomposition:
             add(inner, group)
         ids[entry] = group
@@ -74,7 +81,7 @@ def assemble(
         tensor = (entry.box.shape, entry.box.dtype)
         nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor, value=entry.box.value))
         edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor))
-    return Graph(tuple(nodes), tuple(edges), tuple(groups), dtype), ids
+    return name_masks(Graph(tuple(nodes), tuple(edges), tuple(groups), dtype)), ids
 
 
 def _module_calls(

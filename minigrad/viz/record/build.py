@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -15,34 +16,35 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
-from minigrad.nn import Module
+from minigrad.nn import Cache, Module
+from minigrad.nn.attention.cache import KVCache
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
 
-__all__ = ["graph", "leaf_names", "random_state_kept", "tensors_in", "why_not", "with_inputs"]
+__all__ = ["graph", "leaf_names", "state_kept", "tensors_in", "why_not", "with_inputs"]
 
 
 def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
-    """Get the compute graph of a module run on inputs, or of tensors.
+    """Get the compute graph of a module or a function run on inputs, or of tensors.
 
-    A module is run once, in its present mode, on copies of its inputs: the caller's tensors,
-    gradients and random state stay as they are. Tensors show the graph that they have, also after
-    a backward pass. Arguments without a gradient are known only if a rule saved them; others are
-    marked as unknown. A `trace` knows them all.
+    A module is run once, in its present mode, on copies of its inputs and caches: the caller's
+    tensors, buffers, gradients, caches and random state stay as they are. Tensors show the graph
+    that they have, also after a backward pass. Arguments without a gradient are known only if a
+    rule saved them; others are marked as unknown. A `trace` knows them all.
 
     Args:
-        target: A Module; or a Tensor, or a tuple, list or dict of Tensors.
-        *inputs: What to call the module with: Tensors or ndarrays, of any shape and dtype.
-        **named: For a module, keyword arguments of its call. For tensors, names of leaves to
-            show: ``graph(loss, x=x, w=w)``.
+        target: A Module or a function; or a Tensor, or a tuple, list or dict of Tensors.
+        *inputs: What to call it with: Tensors or ndarrays, of any shape and dtype.
+        **named: For a module or a function, keyword arguments of its call. For tensors, names of
+            leaves to show: ``graph(loss, x=x, w=w)``.
 
     Returns:
         The whole graph: it shows itself in a notebook, and has `to_dot` and `save`.
 
     Raises:
         RuntimeError: There is no graph: the message says why.
-        TypeError: `target` is neither a module nor tensors, or the arguments do not fit it.
+        TypeError: `target` is none of these, or the arguments do not fit it.
         ValueError: A name is given to a tensor that is no leaf of the graph.
 
     Example:
@@ -52,12 +54,16 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         Graph(2 ops, 1 input, 1 output)
         >>> viz.graph(nn.Linear(3, 2), ones(5, 3))
         Graph(1 op, 2 parameters, 1 input, 1 output, 1 module)
+        >>> viz.graph(lambda x: x * x, x)
+        Graph(1 op, 1 input, 1 output)
     """
-    if isinstance(target, Module):
-        subject = f"the output of {type(target).__name__}"
+    runs = callable(target) and not isinstance(target, Tensor)
+    given: list[tuple[Any, str]] = []
+    if runs:
+        subject = f"the output of {_name(target)}"
         call, given = with_inputs("graph", target, inputs, named, _copied)
         names = {tensor._node: name for tensor, name in given if isinstance(tensor, Tensor)}
-        with enable_grad(), random_state_kept():
+        with enable_grad(), state_kept(target):
             result = call()
     elif inputs:
         raise TypeError(
@@ -69,16 +75,18 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     tensors = tensors_in(result)
     if not tensors:
         raise TypeError(
-            "graph: expected a Module and its inputs, or a Tensor, or a tuple, list or dict of "
-            f"Tensors; {subject} is of type {type(result).__name__}"
+            "graph: expected a Module or a function and its inputs, or a Tensor, or a tuple, "
+            f"list or dict of Tensors; {subject} is of type {type(result).__name__}"
         )
     if all(tensor.is_leaf for _, tensor in tensors):
         raise RuntimeError(f"graph: {subject} {why_not(tensors[0][1])}")
     recorded = [(name, tensor._node) for name, tensor in tensors if tensor._node is not None]
-    entries = read(source for _, source in recorded)
+    arrays = [(value._data if isinstance(value, Tensor) else value, name) for value, name in given]
+    integers = [(array, name) for array, name in arrays if array.dtype.kind != "f"]
+    entries = read((source for _, source in recorded), integers=integers)
     outputs = [(name, entries[source]) for name, source in recorded]
     drawing, _ = assemble(entries.values(), outputs, names)
-    if not isinstance(target, Module):
+    if not runs:
         leaves = ("input", "parameter")
         unknown = set(named) - {node.label for node in drawing.nodes if node.kind in leaves}
         if unknown:
@@ -88,23 +96,25 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
 
 def with_inputs(
     what: str,
-    module: Module,
+    target: Callable[..., Any],
     inputs: tuple[Any, ...],
     named: dict[str, Any],
     prepared: Callable[[Any], Any],
 ) -> tuple[Callable[[], Any], list[tuple[Any, str]]]:
-    """Bind a module to its inputs, and name them as the module does.
+    """Bind a module or a function to its inputs, and name them as it does.
 
-    Errors name the function `what`. Each Tensor or ndarray, also in a list or dict, is replaced by
-    `prepared` of it, once for each value.
+    Errors name the function `what`. Each Tensor or ndarray, also in a list, dict or cache, is
+    replaced by `prepared` of it, once for each value. A cache is copied.
 
     Returns:
-        A function that calls the module, and each prepared value with its names.
+        A function that calls it, and each prepared value with its names.
     """
+    forward = target.forward if isinstance(target, Module) else target
     try:
-        bound = inspect.signature(module.forward).bind(*inputs, **named)
+        bound = inspect.signature(forward).bind(*inputs, **named)
     except TypeError as error:
-        raise TypeError(f"{what}: {type(module).__name__}.forward: {error}") from None
+        called = f"{_name(target)}{'.forward' * isinstance(target, Module)}"
+        raise TypeError(f"{what}: {called}: {error}") from None
     made: dict[int, tuple[Any, str]] = {}
 
     def replaced(value: Any, name: str) -> Any:
@@ -112,6 +122,9 @@ def with_inputs(
             return type(value)(replaced(part, f"{name}[{i}]") for i, part in enumerate(value))
         if isinstance(value, dict):
             return {key: replaced(part, f"{name}[{key!r}]") for key, part in value.items()}
+        if isinstance(value, Cache):
+            held = dict(_cached(value))
+            return deepcopy(value, {id(part): replaced(part, name) for part, name in held.items()})
         if not isinstance(value, (Tensor, np.ndarray)):
             return value
         new, before = made[id(value)] if id(value) in made else (prepared(value), "")
@@ -120,17 +133,39 @@ def with_inputs(
 
     for name, value in bound.arguments.items():
         bound.arguments[name] = replaced(value, name.rstrip("_"))
-    return lambda: module(*bound.args, **bound.kwargs), list(made.values())
+    return lambda: target(*bound.args, **bound.kwargs), list(made.values())
+
+
+def _name(target: Any) -> str:
+    """What a module or a function is called."""
+    return str(getattr(target, "__name__", type(target).__name__))
+
+
+def _cached(cache: Any) -> Iterator[tuple[Tensor, str]]:
+    """The keys and values in a cache, and in caches within it."""
+    if isinstance(cache, KVCache):
+        layers = cache.cached_layers()
+        for layer in layers:
+            place = f" of layer {layer}" * (len(layers) > 1)
+            for tensor, name in zip(cache.get(layer) or (), ("keys", "values"), strict=False):
+                yield tensor, f"cached {name}{place}"
+    elif isinstance(cache, Cache):
+        for inner in vars(cache).values():
+            yield from _cached(inner)
 
 
 @contextmanager
-def random_state_kept() -> Iterator[None]:
-    """Restore the random state after the block."""
+def state_kept(target: Any) -> Iterator[None]:
+    """Restore the random state and the buffers of a module after the block."""
     before = random.get_state()
+    buffers = list(target.buffers()) if isinstance(target, Module) else []
+    values = [buffer.numpy().copy() for buffer in buffers]
     try:
         yield
     finally:
         random.set_state(before)
+        for buffer, value in zip(buffers, values, strict=True):
+            buffer[...] = value
 
 
 def _copied(value: Any) -> Any:

@@ -49,6 +49,7 @@ class Entry:
     inputs: list[Input] = field(default_factory=list)  # what an op read
     decomposition: list[Entry] = field(default_factory=list)  # the ops that a fused op stands for
     result: Entry | None = None  # the one of these that returns the result
+    opened: float | None = None  # how these compare with the fused op, if they were opened
 
     def change(self, **fields: Any) -> None:
         """Change fields of the box."""
@@ -83,9 +84,14 @@ def recorded_node(outputs: Sequence[Any]) -> Node | None:
 
 
 def read(
-    sources: Iterable[Edge], known: Mapping[Any, Entry] = MappingProxyType({})
+    sources: Iterable[Edge],
+    known: Mapping[Any, Entry] = MappingProxyType({}),
+    integers: Sequence[tuple[np.ndarray, str]] = (),
 ) -> dict[Edge, Entry]:
     """Read what the engine recorded above some edges; what is `known` is not read again.
+
+    `integers` are inputs without a gradient, such as token ids and masks, and their names. Ops may
+    have saved copies of them.
 
     Returns:
         An entry for each node, leaf and output, oldest first. The outputs of an op share an entry.
@@ -108,7 +114,9 @@ def read(
         for slot, name, array in given:
             constant = constants.get(id(array))
             if constant is None:
-                constant = new_entry("constant", name, array, scope)
+                inputs = [n for one, n in integers if np.array_equal(one.ravel(), array.ravel())]
+                kind: Kind = "input" if inputs else "constant"
+                constant = new_entry(kind, (*inputs, name)[0], array, scope)
                 constants[id(array)] = entries[constant] = constant
             entry.read(constant, slot, name, array)
         for source, slot, name in edges_of(record):

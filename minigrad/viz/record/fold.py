@@ -1,4 +1,4 @@
-"""Collapse modules so that a graph can be read, and find residual connections.
+"""Collapse modules so that a graph can be read.
 
 A group is one *call* of a module. No other op runs between the first op of a call and its last, so
 closing calls never makes a cycle.
@@ -18,7 +18,7 @@ from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
-    "BLOCK", "BUDGET", "close", "closed_boxes", "collapse", "residuals", "view",
+    "BLOCK", "BUDGET", "close", "closed_boxes", "collapse", "view",
 ]  # fmt: skip
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
@@ -173,8 +173,12 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
     together = bundles(diagram)
+    fused = {g.id: g.operands for g in diagram.groups if g.id in boxes and outermost[g.id] == g}
+    place |= {group: group for group in fused}
+    read = [(i, e) for i, e in enumerate(diagram.edges) if not fused.get(place[e.target])]
+    read += ((-1, edge) for operands in fused.values() for edge in operands)
     edges: dict[tuple[str, str, int | None, str], Edge] = {}  # equal ones into a module merge
-    for index, edge in enumerate(diagram.edges):
+    for index, edge in read:
         source, target = place[edge.source], place[edge.target]
         if source == target:
             continue
@@ -221,35 +225,3 @@ def _box(
         seconds=sum(node.seconds or 0 for node in timed) if timed else None,
         flops=sum(node.flops for node in timed), value=last.value,
     )  # fmt: skip
-
-
-def residuals(diagram: Diagram) -> set[int]:
-    """Find residual connections: tensors that are added to what was computed from them.
-
-    Returns:
-        The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
-        another operand of that ``add``. What is given and added elsewhere too is a bias instead,
-        such as one that all steps of a loop share.
-    """
-    edges = diagram.edges
-    into: dict[str, list[int]] = defaultdict(list)
-    for index, edge in enumerate(edges):
-        into[edge.target].append(index)
-    adds = {node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"}
-    candidates = sorted({edges[index].source for add in adds for index in into[add]})
-    bit = {source: 1 << k for k, source in enumerate(candidates)}
-    above: dict[str, int] = {}  # bit k is set where the k-th candidate is an ancestor of the box
-    for node in diagram.nodes:
-        above[node.id] = 0
-        for source in (edges[index].source for index in into[node.id]):
-            above[node.id] |= above[source] | bit.get(source, 0)
-    found: set[int] = set()
-    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
-    biases: set[str] = set()
-    for index in (index for add in adds for index in into[add]):
-        source, others = edges[index].source, into[edges[index].target]
-        if any(above[edges[other].source] & bit[source] for other in others):
-            found.add(index)
-        elif source in leaves:
-            biases.add(source)
-    return {index for index in found if edges[index].source not in biases}

@@ -165,6 +165,9 @@ class Group:
         calls: How many calls of the module there are.
         op: The node of the fused op that this decomposes, as it looks when closed; None for
             a module call.
+        operands: What the fused op reads when closed.
+        opened: Of a fused op that was opened in a trace, how its ops compare with it: the relative
+            difference of the results, or of the gradients if that is larger. None otherwise.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -183,6 +186,8 @@ class Group:
     call: int = 1
     calls: int = 1
     op: Node | None = None
+    operands: tuple[Edge, ...] = ()
+    opened: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

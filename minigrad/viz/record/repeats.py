@@ -24,9 +24,8 @@ __all__ = ["Bundle", "bundles", "is_repeat", "wrap_repeats"]
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
-FEWEST, SURE = 3, 5
-"""The fewest steps; and where an operand comes neither from what all steps share nor from the step
-before, but from a place that moves: fewer may be chance."""
+FEWEST = 3
+"""The fewest steps."""
 
 LONGEST = 512
 """The most ops and modules of a step."""
@@ -59,9 +58,8 @@ def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = (), least: int = 
     """
     sequence = _Sequence(diagram)
     while True:  # a step may hold repetitions
-        items = _items(diagram)
-        runs = [run for scope in items for run in sequence.runs(scope, items, least)]
-        runs = [part for run in runs for part in _parts(run, apart)]
+        scopes = _items(diagram).items()
+        runs = [run for scope in scopes for run in sequence.runs(*scope, apart, least)]
         if not runs:
             return diagram
         diagram = _wrapped(diagram, runs)
@@ -119,18 +117,15 @@ class _Item(NamedTuple):
     end: int  # just past its last op
 
 
-Items = Mapping[str | None, Sequence[_Item]]
-
-
 class _Run(NamedTuple):
     """A repetition as it was found."""
 
     scope: str | None  # the id of the group that it is in
     steps: list[list[str]]  # the ids of the ops and groups of each step
-    calls: bool  # whether each step is a call of a module that reads what the one before computed
+    calls: bool = False  # whether each step is a call that reads what the one before computed
 
 
-def _items(diagram: Diagram) -> Items:
+def _items(diagram: Diagram) -> dict[str | None, list[_Item]]:
     """The ops and groups directly in each group, in order."""
     ops = (node for node in diagram.nodes if node.kind in ("op", "fused"))
     around, found = diagram.enclosing(), defaultdict[str | None, list[_Item]](list)
@@ -149,12 +144,15 @@ class _Sequence:
     def __init__(self, diagram: Diagram) -> None:
         ops = [node for node in diagram.nodes if node.kind in ("op", "fused")]
         place = {node.id: index for index, node in enumerate(ops)}
-        into, around = _edges_into(diagram), diagram.enclosing()
+        into: dict[str, list[Edge]] = defaultdict(list)
+        for edge in diagram.edges:
+            into[edge.target].append(edge)
         owned = {
             node.id: (node.kind, node.shape, node.recorded)
             for node in diagram.nodes
             if node.kind in ("parameter", "buffer")
         }
+        around = diagram.enclosing()
         homes = {home: tuple(group.module for group in around[home]) for home in around}
         self._calls = {group.id for group in diagram.groups if group.op is None}
         self._kinds = np.zeros(len(ops), np.int64)  # equal for ops that may correspond
@@ -177,91 +175,82 @@ class _Sequence:
             reads += [False] * len(sizes) + [True] * len(edges)
             self._begin.append(len(numbers))
         self._numbers, self._reads = np.array(numbers, np.int64), np.array(reads, bool)
-        self._owner = np.repeat(np.arange(len(ops)), np.diff(self._begin))
 
-    def runs(self, scope: str | None, items: Items, least: int) -> Iterator[_Run]:
+    def runs(
+        self, scope: str | None, items: Sequence[_Item], apart: Collection[str], least: int
+    ) -> Iterator[_Run]:
         """The repetitions directly in a group, the longest first."""
-        inside = items[scope]
-        place = {item.id: index for index, item in enumerate(inside)}
-        if len(place) < len(inside) or (scope is not None and "…" in scope):
+        place = {item.id: index for index, item in enumerate(items)}
+        if len(place) < len(items) or (scope and "…" in scope):
             return
         kinds: dict[object, int] = {}
         symbols = []
-        for item in inside:
-            kind = self._kinds[item.start : item.end].tobytes(), item.id in items
+        for item in items:
+            kind = self._kinds[item.start : item.end].tobytes(), item.id in self._calls
             symbols.append(kinds.setdefault(kind, len(kinds)))
-        free = np.ones(len(inside), bool)
+        free = np.ones(len(items), bool)
         for start, end, period in _stretches(np.array(symbols)):
             left = start + np.flatnonzero(free[start:end])
             if not left.size or left.size <= left[-1] - left[0]:
                 continue  # something longer is in the middle
-            steps = self._steps(inside[left[0] : left[-1] + 1], period)
-            if not steps:
+            steps, chained = self._steps(items[left[0] : left[-1] + 1], period)
+            calls = chained and period == 1 and steps[0][0] in self._calls
+            if not calls and len(steps) * period < least:
                 continue
-            first, last = place[steps[0][0]], place[steps[-1][-1]]
-            calls = inside[first].id in self._calls and period == 1
-            calls = calls and self._reads_of(inside[last], inside[last - 1])
-            if calls or len(steps) * period >= least:
-                free[first : last + 1] = False
-                yield _Run(scope, steps, calls)
+            free[place[steps[0][0]] : place[steps[-1][-1]] + 1] = False
+            begins = [at for at, step in enumerate(steps) if calls and at and step[0] in apart]
+            for first, last in pairwise([0, *begins, len(steps)]):
+                if last - first >= FEWEST:
+                    yield _Run(scope, steps[first:last], calls)
 
-    def _reads_of(self, item: _Item, other: _Item) -> bool:
-        """Whether an item reads what another computed."""
-        inside = slice(self._begin[item.start], self._begin[item.end])
-        sources = self._numbers[inside][self._reads[inside]]
-        return bool(((other.start <= sources) & (sources < other.end)).any())
+    def _steps(self, items: Sequence[_Item], period: int) -> tuple[list[list[str]], bool]:
+        """The steps of a loop, and whether each reads what the one before it computed.
 
-    def _steps(self, items: Sequence[_Item], period: int) -> list[list[str]]:
-        """The steps of a loop; none if what changes does not change regularly."""
-        steps = self._regular(items, period)
-        if steps and len(items) % period:
-            steps = self._regular(items[self._seam(items, period) :], period) or steps
-        return steps
+        Where the stretch is longer than its steps, they begin where the fewest tensors pass on.
+        """
+        count = len(items) // period
+        seams = range(len(items) % period + 1)
+        if not self._regular(items, period)[0] or len(seams) == 1:
+            return self._regular(items, period)
+        middle, length = items[count // 2 * period :], (items[-1].end - items[0].start) // count
 
-    def _regular(self, items: Sequence[_Item], period: int) -> list[list[str]]:
+        def passing(seam: int) -> int:
+            at = middle[seam].start
+            inside = slice(self._begin[at], self._begin[min(at + length, len(self._begin) - 1)])
+            sources = self._numbers[inside][self._reads[inside]]
+            return len({*sources[(at - length <= sources) & (sources < at)].tolist()})
+
+        return self._regular(items[min(seams, key=lambda seam: (passing(seam), -seam)) :], period)
+
+    def _regular(self, items: Sequence[_Item], period: int) -> tuple[list[list[str]], bool]:
         """The longest row of steps from each of which to the next the numbers change alike.
 
         The first step may get its operands from elsewhere: it has no step before it.
         """
         count = len(items) // period
         if count < FEWEST:
-            return []
+            return [], False
         start, end = items[0].start, items[count * period - 1].end
         length = (end - start) // count
         inside = slice(self._begin[start], self._begin[end])
         numbers = self._numbers[inside].reshape(count, -1)
         reads = self._reads[inside].reshape(count, -1)[0]
+        outside = reads & (numbers < start + length * np.arange(count)[:, None])
         changes = np.diff(numbers, axis=0)
         breaks = np.flatnonzero((changes[1:] != changes[:-1]).any(axis=1)) + 1
         first, last = max(pairwise([0, *breaks, count - 1]), key=lambda ends: ends[1] - ends[0])
         change = changes[first]
+        known = np.isin(change[reads], (0, length)).all()  # what all share, or of the step before
+        if not known and last - first < 2:
+            return [], False  # of two steps, any two operands would do
         if first:
-            before, after = (numbers[at] < start + at * length for at in (first - 1, first))
-            elsewhere = reads & before & after
+            elsewhere = outside[first - 1] & outside[first]
             first -= bool(((changes[first - 1] == change) | elsewhere).all())
-        plain = np.isin(change[reads], (0, length)).all()
-        if last + 1 - first < (FEWEST if plain else SURE):
-            return []
+        if last - first + 1 < FEWEST:
+            return [], False
         names = [item.id for item in items]
-        return [names[at * period : (at + 1) * period] for at in range(first, last + 1)]
-
-    def _seam(self, items: Sequence[_Item], period: int) -> int:
-        """Where to begin, so that as few tensors as possible pass from a step to the next."""
-        count, start, end = len(items) // period, items[0].start, items[-1].end
-        inside = slice(self._begin[start], self._begin[end])
-        reads = self._reads[inside]
-        sources, targets = self._numbers[inside][reads] - start, self._owner[inside][reads] - start
-        near = (sources >= 0) & (targets - sources <= (end - start) // count)
-        furthest = np.zeros(end - start, np.int64)  # the last op near by that reads each op
-        np.maximum.at(furthest, sources[near], targets[near])
-        sources = np.flatnonzero(furthest)
-        passing = np.zeros(end - start + 1, np.int64)
-        np.add.at(passing, sources + 1, 1)
-        np.add.at(passing, furthest[sources] + 1, -1)
-        passing = passing.cumsum()  # how many tensors pass from before each op to it or beyond
-        middle = items[count // 2 * period :]
-        seams = range(len(items) % period + 1)
-        return min(seams, key=lambda at: (passing[middle[at].start - start], -at))
+        steps = [names[at * period : (at + 1) * period] for at in range(first, last + 1)]
+        return steps, bool((outside[last] & (change == length)).any())
 
 
 def _stretches(symbols: np.ndarray) -> list[tuple[int, int, int]]:
@@ -279,24 +268,6 @@ def _stretches(symbols: np.ndarray) -> list[tuple[int, int, int]]:
     return sorted(found, key=lambda one: (one[0] - one[1], one[2]))
 
 
-def _parts(run: _Run, apart: Collection[str]) -> Iterator[_Run]:
-    """Begin calls anew at each one that stands apart; only as many as make a group."""
-    if not run.calls:
-        yield run
-        return
-    begins = [at for at, (call,) in enumerate(run.steps) if at and call in apart]
-    for start, end in pairwise([0, *begins, len(run.steps)]):
-        if end - start >= FEWEST:
-            yield run._replace(steps=run.steps[start:end])
-
-
-def _edges_into(diagram: Diagram) -> dict[str, list[Edge]]:
-    into: dict[str, list[Edge]] = defaultdict(list)
-    for edge in diagram.edges:
-        into[edge.target].append(edge)
-    return into
-
-
 def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     """Put groups around what repeats."""
     nodes = {node.id: node for node in diagram.nodes}
@@ -304,14 +275,11 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     homes: dict[str, str] = {}  # the new group directly around each op and group
     added: dict[str | None, list[Group]] = defaultdict(list)
     for run in runs:
-        if run.calls:
-            outer = _around_calls([groups[call] for (call,) in run.steps[1:]])
-            made, found = [outer], dict.fromkeys((call for (call,) in run.steps[1:]), outer.id)
-        else:
-            made, found = _around_loop(run, groups, nodes)
+        around = _around_calls if run.calls else _around_loop
+        made, found = around(run, groups, nodes)
         added[run.scope] += made
         homes |= found
-    homes |= _given(diagram, [run for run in runs if not run.calls], homes)
+    homes |= _given(diagram, runs, homes)
     changed = added[None]
     for group in diagram.groups:
         changed.append(replace(group, parent=homes.get(group.id, group.parent)))
@@ -322,7 +290,11 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     return replace(diagram, nodes=tuple(moved), groups=tuple(changed))
 
 
-def _around_calls(calls: Sequence[Group]) -> Group:
+def _around_calls(
+    run: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
+) -> tuple[list[Group], dict[str, str]]:
+    """The group of all calls but the first, and the new parents of what is in it."""
+    calls = [groups[call] for (call,) in run.steps[1:]]
     first, last = calls[0], calls[-1]
     own = len({group.path for group in calls}) == len(calls)
     name = f"{first.name}, calls {first.call} … {last.call}"
@@ -331,37 +303,38 @@ def _around_calls(calls: Sequence[Group]) -> Group:
     size = None if None in sizes else sum(filter(None, sizes))
     kind = f"{first.module} ×{len(calls)}" + ("" if own else " with the same parameters")
     path = first.path.removesuffix(first.name).removesuffix(".")
-    return Group(f"{first.id}…{last.id}", name, path, kind, first.parent, size)
+    outer = Group(f"{first.id}…{last.id}", name, path, kind, first.parent, size)
+    return [outer], {call.id: outer.id for call in calls}
 
 
 def _around_loop(
     loop: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
 ) -> tuple[list[Group], dict[str, str]]:
     """The groups of a loop, parents first, and the new parents of what is in them."""
-    steps, scope = loop.steps, loop.scope
-    path = groups[scope].path if scope else ""
-    labels = [
-        nodes[item].label if item in nodes else groups[item].name or groups[item].module
-        for item in steps[0]
-    ]
-    each = ", ".join(labels) if len(labels) <= NAMED else f"{len(labels)} ops"
+    steps, count = loop.steps, len(loop.steps)
+    path = f"{groups[loop.scope].path}.loop".removeprefix(".") if loop.scope else "loop"
+    each = f"{len(steps[0])} ops"
+    if len(steps[0]) <= NAMED:
+        inside = (nodes.get(item) or groups[item] for item in steps[0])
+        each = ", ".join(
+            one.label if isinstance(one, Node) else one.name or one.module for one in inside
+        )
 
-    def repeated(start: int, end: int) -> str:
-        changes = _changes(steps[start], steps[end - 1], nodes)
-        return " · ".join([f"{each} ×{end - start:,}", *changes])
+    def around(name: str, start: int, end: int, parent: str | None, between: str) -> Group:
+        times = [f"{each} ×{end - start:,}"] if end - start > 1 else [each]
+        kind = " · ".join([*times, *_changes(steps[start], steps[end - 1], nodes)])
+        ends = f"{steps[start][0]}{between}{steps[end - 1][-1]}"
+        return Group(ends, name, path if name == "loop" else f"{path}.{name}", kind, parent)
 
-    count, within = len(steps), f"{path}.loop".removeprefix(".")
-    outer = Group(f"{steps[0][0]}-{steps[-1][-1]}", "loop", within, repeated(0, count), scope)
-    made, middle, homes = [outer], outer, dict[str, str]()
+    outer = middle = around("loop", 0, count, loop.scope, "-")
+    made, homes = [outer], dict[str, str]()
     if count > FEWEST:
-        name, place = f"steps 2 … {count - 1:,}", f"{steps[1][0]}…{steps[-2][-1]}"
-        middle = Group(place, name, f"{within}.{name}", repeated(1, count - 1), outer.id)
+        middle = around(f"steps 2 … {count - 1:,}", 1, count - 1, outer.id, "…")
         made.append(middle)
     for at, step in enumerate(steps):
         home = middle if 0 < at < count - 1 else outer
         if len(step) > 1:
-            name = f"step {at + 1:,}"
-            home = Group(f"{step[0]}-{step[-1]}", name, f"{within}.{name}", each, home.id)
+            home = around(f"step {at + 1:,}", at, at + 1, home.id, "-")
             made.append(home)
         homes |= dict.fromkeys(step, home.id)
     return made, homes
@@ -378,32 +351,25 @@ def _changes(first: Sequence[str], last: Sequence[str], nodes: Mapping[str, Node
     return list(found)[:RANGES]
 
 
-def _given(diagram: Diagram, loops: Sequence[_Run], homes: Mapping[str, str]) -> dict[str, str]:
-    """The new homes of what was given to one step only.
-
-    The first step may get from outside what others get from the step before it: that stays there.
-    """
-    nodes, around = {node.id: node for node in diagram.nodes}, diagram.enclosing()
+def _given(diagram: Diagram, runs: Sequence[_Run], homes: Mapping[str, str]) -> dict[str, str]:
+    """The new homes of what only one step was given; an input of the first step stays outside."""
     step = {
-        item: (number, at)
-        for number, loop in enumerate(loops)
-        for at, items in enumerate(loop.steps)
+        item: (run.scope, at, homes[item])
+        for run in runs
+        if not run.calls
+        for at, items in enumerate(run.steps)
         for item in items
     }
-    readers: dict[str, set[tuple[int, int] | None]] = defaultdict(set)
-    reads: dict[tuple[int, int], list[str]] = defaultdict(list)
+    nodes, around = {node.id: node for node in diagram.nodes}, diagram.enclosing()
+    readers: dict[str, set[tuple[str | None, int, str] | None]] = defaultdict(set)
     for edge in diagram.edges:
-        home, reader = nodes[edge.source].group, None
-        for item in (edge.target, *(group.id for group in around[nodes[edge.target].group])):
-            if item in step:
-                reads[step[item]].append(edge.source)
-                reader = step[item] if loops[step[item][0]].scope == home else reader
-        if nodes[edge.source].kind not in ("op", "fused"):
-            readers[edge.source].add(reader)
-    own = {leaf: at for leaf, (at, *more) in readers.items() if at is not None and not more}
-    moved = {leaf: at for leaf, at in own.items() if at[1]}
-    for number in range(len(loops)):
-        for first, second in zip(reads[number, 0], reads[number, 1], strict=False):
-            if second in moved and own.get(first) == (number, 0):
-                moved[first] = number, 0
-    return {leaf: homes[loops[number].steps[at][0]] for leaf, (number, at) in moved.items()}
+        path = (edge.target, *(group.id for group in around[nodes[edge.target].group]))
+        beside = (step[item] for item in path if item in step)
+        home = nodes[edge.source].group
+        readers[edge.source].add(next((one for one in beside if one[0] == home), None))
+    return {
+        source: at[2]
+        for source, (at, *others) in readers.items()
+        if at and not others and nodes[source].kind not in ("op", "fused")
+        if at[1] or nodes[source].kind != "input"
+    }

@@ -17,7 +17,10 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer
 from minigrad.viz.record.steps import norm
 
-__all__ = ["difference", "errors_sent", "fastest", "precision", "unrecorded"]
+__all__ = [
+    "aside", "difference", "errors_sent", "fastest", "precision",
+    "relative_difference",
+]  # fmt: skip
 
 RUNS = 3
 """How often an op is run to time it; the fastest run counts."""
@@ -29,11 +32,11 @@ STEP = 6e-6
 
 
 @contextmanager
-def unrecorded(*observers: Observer) -> Iterator[None]:
-    """Within the block nothing is recorded, nothing warns, and only these observers watch."""
+def aside(*observers: Observer, recording: bool = False) -> Iterator[None]:
+    """Within the block nothing warns, only these observers watch, and ops are recorded or not."""
     outer = state.get()
     try:
-        state.set(State(False, outer.scope if observers else None, observers))
+        state.set(State(recording, outer.scope if observers else None, observers))
         with np.errstate(all="ignore"):
             yield
     finally:
@@ -43,7 +46,7 @@ def unrecorded(*observers: Observer) -> Iterator[None]:
 def fastest(op: Primitive, arguments: Sequence[Any]) -> float:
     """Run an op three more times, and return the seconds of the fastest run."""
     run, times = call_path(op), []
-    with unrecorded():
+    with aside():
         for _ in range(RUNS):
             start = perf_counter()
             op.call_with(run, arguments)
@@ -86,7 +89,7 @@ def difference(
 
     step = STEP * max(1.0, norm(point))
     try:
-        with unrecorded():
+        with aside():
             change = weighted(point + step * direction) - weighted(point - step * direction)
             numeric = change / (2 * step)
     except (ArithmeticError, TypeError, ValueError) as error:
@@ -116,13 +119,25 @@ def errors_sent(
     signs = np.random.default_rng(0)
     size = sum(g.size for g in cotangents)
     typical = error / precision(cotangents[0]) / math.sqrt(max(size, 1))
-    with unrecorded():
+    with aside():
         noise = tuple(
             (np.hypot(g, typical) * signs.choice((-1.0, 1.0), g.shape)).astype(g.dtype)
             for g in cotangents
         )
         plan = node.plan if all(wanted) else node.plan.narrow(tuple(wanted))
         return plan.pull(noise if node.plan.op.multiple_outputs else noise[0], *node.saved)
+
+
+def relative_difference(one: np.ndarray, other: np.ndarray, scale: float = 0.0) -> float:
+    """The norm of the difference of two arrays, relative to that of one, or to `scale` if larger.
+
+    Infinite where only one of them is finite.
+    """
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
+    with np.errstate(all="ignore"):
+        gap = norm(np.where(same, 0, np.subtract(one, other, dtype=np.float64)))
+        relative = gap / (max(norm(one[np.isfinite(one)]), scale) or 1.0)
+    return relative if np.isfinite(relative) else math.inf
 
 
 def precision(array: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -101,13 +101,16 @@ def _without(diagram: AnyDiagram, away: set[str]) -> AnyDiagram:
     away = away | {n.id for n in diagram.nodes if n.kind in OWNED and n.id in read - still}
     through: dict[str, list[Edge]] = {}  # for each box that is left out, what comes in its place
     edges = []
+
+    def rerouted(reads: Iterable[Edge]) -> list[Edge]:
+        return [
+            replace(one, target=edge.target, slot=edge.slot, name=edge.name)
+            for edge in reads
+            for one in through.get(edge.source, [edge])
+        ]
+
     for node in diagram.nodes:
-        came: list[Edge] = []
-        for edge in into[node.id]:
-            first = through.get(edge.source, [edge])
-            came += (
-                replace(one, target=edge.target, slot=edge.slot, name=edge.name) for one in first
-            )
+        came = rerouted(into[node.id])
         if node.id not in away:
             edges += came
         else:
@@ -117,5 +120,9 @@ def _without(diagram: AnyDiagram, away: set[str]) -> AnyDiagram:
     enclosing = diagram.enclosing()
     held = {group.id for node in kept for group in enclosing[node.group]}
     held |= {node.id for node in kept}  # closed ones
-    groups = tuple(group for group in diagram.groups if group.id in held)
+    groups = tuple(
+        replace(group, operands=tuple(rerouted(group.operands)))
+        for group in diagram.groups
+        if group.id in held
+    )
     return replace(diagram, nodes=kept, edges=tuple(edges), groups=groups)

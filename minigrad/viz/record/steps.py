@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 
 __all__ = [
     "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals", "shorten",
-    "summary", "value_of",
+    "summary", "value_of", "with_inner",
 ]  # fmt: skip
 
 IN_FULL = 64
@@ -247,6 +247,8 @@ class Step:
         cotangent: The full gradient of the op's output.
         parts: What is sent to each argument.
         given: What the rule read; None in a plan, for large arrays, and in a graph from JSON.
+        inner: Of a fused op that was opened, the steps of the ops that it stands for.
+        run: Which backward pass it belongs to, from 1.
 
     Example:
         >>> from minigrad import tensor, viz
@@ -262,16 +264,35 @@ class Step:
     cotangent: Summary
     parts: tuple[Part, ...]
     given: Given | None = field(default=None, compare=False, repr=False)
+    inner: tuple[Step, ...] = ()
+    run: int = 1
+
+
+def with_inner(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps of a diagram with those inside opened ops, each in place of its one rule."""
+    if not any(step.inner for step in steps):
+        return tuple(steps)
+    result = {step.node: step.inner[0].node for step in steps if step.inner}
+    return number_arrivals(
+        replace(one, parts=tuple(
+            replace(part, target=result.get(part.target, part.target)) for part in one.parts
+        ))
+        for step in steps
+        for one in step.inner or (step,)
+    )  # fmt: skip
 
 
 def number_arrivals(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Number the contributions to each target of a pass."""
+    """Number the contributions to each target, in each pass by itself."""
     steps = tuple(steps)
-    arrivals = Counter(part.target for step in steps for part in step.parts)
-    seen: Counter[str] = Counter()
+    arrivals = Counter((step.run, part.target) for step in steps for part in step.parts)
+    seen: Counter[tuple[int, str]] = Counter()
 
-    def numbered(part: Part) -> Part:
-        seen[part.target] += 1
-        return replace(part, arrival=seen[part.target], arrivals=arrivals[part.target])
+    def numbered(step: Step, part: Part) -> Part:
+        key = (step.run, part.target)
+        seen[key] += 1
+        return replace(part, arrival=seen[key], arrivals=arrivals[key])
 
-    return tuple(replace(step, parts=tuple(map(numbered, step.parts))) for step in steps)
+    return tuple(
+        replace(step, parts=tuple(numbered(step, part) for part in step.parts)) for step in steps
+    )

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import math
 from collections import ChainMap
-from collections.abc import Hashable, Iterable, Iterator, MutableMapping, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from minigrad._scope import ancestry
+from minigrad._tensor import Tensor
+from minigrad._views import owner
+from minigrad.autograd.api import grad
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.mode import state
-from minigrad.autograd.mutation import history, owner
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, clock
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer
@@ -40,7 +43,14 @@ from minigrad.viz.record.finished import (
 from minigrad.viz.record.given import given_to
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.model import Node as Box
-from minigrad.viz.record.rerun import difference, errors_sent, fastest, precision, unrecorded
+from minigrad.viz.record.rerun import (
+    aside,
+    difference,
+    errors_sent,
+    fastest,
+    precision,
+    relative_difference,
+)
 from minigrad.viz.record.steps import (
     Part,
     Step,
@@ -52,7 +62,7 @@ from minigrad.viz.record.steps import (
     value_of,
 )
 
-__all__ = ["Trace", "trace"]
+__all__ = ["FUSED", "Trace", "fused_ops", "trace"]
 
 
 class Trace(Observer):
@@ -67,18 +77,25 @@ class Trace(Observer):
         [('input', 'x'), ('constant', 'b'), ('op', 'multiply'), ('output', 'output')]
     """
 
-    def __init__(self, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        heatmap: int = 32,
+        timed: bool = False,
+        values: Iterable[str] = (),
+        opened: Iterable[Primitive] = (),
+    ) -> None:
         self._weights, self._timed = Weights(heatmap), timed
-        self._asked = tuple(values)
+        self._asked, self._keeping = tuple(values), True
         self._whole: dict[Entry, np.ndarray] = {}  # every array, where some are asked for
+        self._open = frozenset(opened)
+        self._opened: dict[Node, _Opened] = {}
         self._entries: list[Entry] = []
         self._made: MutableMapping[Any, Entry] = {}  # by node, or by the id of what has none
         self._memory: MutableMapping[int, Entry] = {}  # by the id of the array that owns the memory
         self._held: list[Any] = []  # keeps every key alive, so that no other object gets its id
         self._names: dict[Hashable, str] = {}
         self._ran: dict[Node, tuple[Primitive, Sequence[Any], Any]] = {}
-        # The steps of each pass, and the parts of each, with the entries that they belong to.
-        self._passes: list[list[tuple[Entry, Step, list[tuple[Entry, Part]]]]] = []
+        self._passes: list[list[_Recorded]] = []
         self._stamp = -1  # of the node that ran last
         self._totals: dict[Edge, np.ndarray] = {}  # what each edge got so far in this pass
         self._errors: dict[Entry, float] = {}  # the rounding errors of that
@@ -115,7 +132,7 @@ class Trace(Observer):
             entry.read(self._source(value, name), slot, name, _array(value))
         self._keep(entry, _array(outputs[0]))
         if op.decomposition is not None:
-            self._decompose(entry, op, arguments)
+            self._decompose(entry, op, arguments, node, _array(outputs[0]))
         self._weights.ran(entry, op, arguments, outputs[0])
         self._entries.append(entry)
         for output in outputs:
@@ -129,20 +146,49 @@ class Trace(Observer):
         """Record that a tensor is now the result of an op in place."""
         self._know(tensor, self._source(result, ""))
 
-    def _decompose(self, entry: Entry, op: Primitive, arguments: Sequence[Any]) -> None:
-        """Run the decomposition of a fused op in another trace, and keep its ops."""
-        inner = Trace(self._weights.limit)
+    def _decompose(
+        self,
+        entry: Entry,
+        op: Primitive,
+        arguments: Sequence[Any],
+        node: Node | None,
+        out: np.ndarray,
+    ) -> None:
+        """Run the decomposition of a fused op in another trace, and keep its ops.
+
+        To open the op, they are recorded, apart from the program: their graph ends at copies of the
+        arguments. `node` and `out` are what the fused op recorded and returned.
+        """
+        inner, opened = Trace(self._weights.limit), op in self._open and not op.variadic
         inner._made, inner._memory = ChainMap({}, self._made), ChainMap({}, self._memory)
-        values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
-        for before, value in zip(arguments, values, strict=True):
-            if value is not before and before.ndim:
-                inner._know(value, self._made[_key(before)])
-        with unrecorded(inner):
+        inner._asked, inner._keeping = self._asked, opened
+        edges = (
+            {}
+            if node is None or not opened
+            else dict(zip(node.plan.slots, node.edges, strict=True))
+        )
+        values, leaves = list(arguments), dict[Edge, Tensor]()
+        for slot, before in enumerate(arguments):
+            if slot in edges:
+                leaves.setdefault(edges[slot], Tensor(before.detach(), requires_grad=True))
+                values[slot] = leaves[edges[slot]]
+            elif isinstance(before, np.ndarray):
+                values[slot] = wrap(before)
+            if slot in edges or (values[slot] is not before and before.ndim):
+                inner._know(values[slot], self._made[_key(before)])
+        with aside(inner, recording=opened):
             result = op.call_with(op.decomposition, values)
         for one in inner._entries:
             one.scope = entry.scope
-            one.change(line=entry.box.line, recorded=entry.box.recorded)
+            one.change(line=entry.box.line)
+            if not opened:
+                one.change(recorded=entry.box.recorded)
         entry.decomposition, entry.result = inner._entries, inner._made.get(_key(result))
+        if opened:
+            self._whole |= inner._whole
+            entry.opened = relative_difference(out, _array(result))
+            if node is not None and leaves and history(result) is not None:
+                self._opened[node] = _Opened(inner, result, leaves)
         self._held += inner._held
         self._weights.add(inner._weights)
 
@@ -158,7 +204,9 @@ class Trace(Observer):
         arrays = dict[str, np.ndarray]()
         cotangents = [_array(one) for one in several]
         self._weights.pulled(entry, node, cotangents[0])
-        came, sent = self._errors.get(entry, 0.0), []
+        came, sent, inner = self._errors.get(entry, 0.0), [], None
+        if node in self._opened:
+            inner = self._pull_inside(entry, self._opened[node], cotangents[0], came)
         noise = errors_sent(node, cotangents, came, [part is not None for part in parts])
         unit = precision(cotangents[0])
         for (edge, slot, name), part, shaken in zip(edges_of(node), parts, noise, strict=True):
@@ -180,9 +228,36 @@ class Trace(Observer):
                 "", slot, name, summary(array, error), raw.shape, check=check, unchecked=why,
                 total=total,
             )))  # fmt: skip
+            if inner is not None:
+                inner.fused[edge] = inner.fused.get(edge, 0) + array
+                inner.scales[edge] = inner.scales.get(edge, 0) + error / unit
+        steps = []
+        if inner is not None:
+            steps = inner.steps
+            entry.opened = max(entry.opened or 0.0, inner.difference())
         given = given_to(node, self._ran.get(node), cotangent, arrays)
         step = Step("", entry.box.label, summary(cotangents[0], came), (), given)
-        self._passes[-1].append((entry, step, sent))
+        self._passes[-1].append(_Recorded(entry, step, sent, steps))
+
+    def _pull_inside(
+        self, entry: Entry, opened: _Opened, cotangent: np.ndarray, came: float
+    ) -> _Inside:
+        """Send the gradient that has come to an opened op through the ops inside."""
+        inner, leaves = opened.trace, opened.leaves
+        inner._passes.append([])
+        inner._stamp = next(clock)
+        inner._totals = {
+            leaf: self._totals[edge]
+            for edge, tensor in leaves.items()
+            if edge in self._totals and (leaf := history(tensor)) is not None
+        }
+        inner._errors = dict(self._errors)
+        if entry.result is not None:
+            inner._errors[entry.result] = came
+        with aside(inner):
+            found = grad(opened.result, [*leaves.values()], cotangent, True, allow_unused=True)
+        sums = {edge: one._data for edge, one in zip(leaves, found, strict=True) if one is not None}
+        return _Inside(inner._passes[-1], sums)
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -193,7 +268,7 @@ class Trace(Observer):
 
     def _keep(self, entry: Entry, array: np.ndarray) -> None:
         """Keep the value of an entry, unless it is known."""
-        if entry.box.value is None and array.dtype.kind in "biuf":
+        if self._keeping and entry.box.value is None and array.dtype.kind in "biuf":
             entry.change(value=value_of(array))
             if self._asked:
                 self._whole[entry] = array.copy()
@@ -278,17 +353,8 @@ class Trace(Observer):
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
         drawing, ids = assemble(self._entries, named, self._names)
         drawing = self._with_values(drawing, {ids[entry]: entry for entry in self._whole})
-        steps = tuple(
-            step
-            for recorded in self._passes
-            for step in number_arrivals(
-                replace(
-                    step, node=ids[entry],
-                    parts=tuple(replace(part, target=ids[target]) for target, part in sent),
-                )
-                for entry, step, sent in recorded
-            )
-        )  # fmt: skip
+        passes = enumerate(self._passes, 1)
+        steps = tuple(step for run, recorded in passes for step in _steps(recorded, ids, run))
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
         return replace(drawing, steps=steps, heatmaps=heatmaps)
 
@@ -365,7 +431,68 @@ class Trace(Observer):
         return shown | {"text/plain": repr(self)}
 
 
-def trace(*, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ()) -> Trace:
+@dataclass
+class _Recorded:
+    """A step of a pass, with the entries that its parts belong to."""
+
+    entry: Entry
+    step: Step
+    parts: list[tuple[Entry, Part]]
+    inner: list[_Recorded]  # the steps inside an opened op
+
+
+def _steps(recorded: Iterable[_Recorded], ids: Mapping[Entry, str], run: int) -> tuple[Step, ...]:
+    return number_arrivals(
+        replace(
+            one.step, node=ids[one.entry], inner=_steps(one.inner, ids, run), run=run,
+            parts=tuple(replace(part, target=ids[target]) for target, part in one.parts),
+        )
+        for one in recorded
+    )  # fmt: skip
+
+
+@dataclass
+class _Opened:
+    """The decomposition of a fused op, as it was run beside it."""
+
+    trace: Trace
+    result: Tensor
+    leaves: dict[Edge, Tensor]  # copies of its arguments, by where these came from
+
+
+@dataclass
+class _Inside:
+    """A pass through an opened op, and what the op's own rule sends to the same arguments."""
+
+    steps: list[_Recorded]
+    sums: dict[Edge, np.ndarray]
+    fused: dict[Edge, np.ndarray] = field(default_factory=dict)
+    scales: dict[Edge, float] = field(default_factory=dict)  # of what may cancel in it
+
+    def difference(self) -> float:
+        """The largest relative difference of the two."""
+        return max(
+            relative_difference(sent, self.sums.get(edge, np.zeros(())), self.scales[edge])
+            for edge, sent in self.fused.items()
+        )
+
+
+FUSED = ("attention",)
+"""The ops that are opened by default."""
+
+
+def fused_ops() -> dict[str, Primitive]:
+    """The ops that can be opened, by name."""
+    return {name: op for name, op in registry.items() if op.decomposition is not None}
+
+
+def trace(
+    *,
+    heatmap: int = 32,
+    timed: bool = False,
+    values: Iterable[str] = (),
+    open: Iterable[str] = FUSED,
+) -> Trace:
     """Record a computation to draw it: forward, and backward if there is a backward pass.
 
     Within the block every op of this thread is recorded. This costs time and memory; results and
@@ -378,12 +505,14 @@ def trace(*, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ())
         values: Modules and boxes, by path, name or both, of which each value is kept as a whole.
             Of all others, the elements of arrays of up to 4,096 are kept, and of larger ones a
             summary with a histogram.
+        open: The names of fused ops, such as ``"layer_norm"``, to open: the ops that they stand for
+            are run beside them, forward and backward, and recorded as all others.
 
     Returns:
         A context manager; its `graph` gives what was seen, also after an error.
 
     Raises:
-        ValueError: `heatmap` is negative.
+        ValueError: `heatmap` is negative, or a name in `open` is that of no fused op.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -396,7 +525,13 @@ def trace(*, heatmap: int = 32, timed: bool = False, values: Iterable[str] = ())
     """
     if heatmap < 0:
         raise ValueError(f"trace: heatmap should be 0 or more, not {heatmap}")
-    return Trace(heatmap, timed, values)
+    fused, wanted = fused_ops(), tuple(open)
+    if unknown := [name for name in wanted if name not in fused]:
+        raise ValueError(
+            f"trace: open: {', '.join(map(repr, unknown))} is no fused op; these are: "
+            f"{', '.join(sorted(fused))}"
+        )
+    return Trace(heatmap, timed, values, [fused[name] for name in wanted])
 
 
 def _key(value: Any) -> Hashable:

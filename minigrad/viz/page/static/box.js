@@ -13,8 +13,8 @@ function boxView(id) {
   // Of a part of a fused op, which op saved for it.
   const unit = data.unit(id);
   const part = "Nothing was recorded of this op by itself. It is a part of ";
-  const why = ", a fused op, which saved what its one rule reads.";
-  const saved = unit === id ? savedView(node) : e.p(part, link.box(unit), why);
+  const why = ", a fused op with one rule. To record its parts: ";
+  const saved = unit === id ? savedView(node) : e.p(part, link.box(unit), why, openCall(unit));
   const toggle = e.button({ onclick: () => go.toggle(id) }, go.isOpen(id) ? "Close it" : "Open it");
   const facts = [
     ` ${node.dtype}`,
@@ -41,7 +41,7 @@ function boxView(id) {
     names("Read by", "from"),
     op && node.recorded ? e.section(e.h3("Saved for the backward pass"), saved) : "",
     heatmapView(id),
-    gradientView(id, node),
+    group?.opened ? openedView(group) : gradientView(id, node),
   ];
 }
 
@@ -60,14 +60,29 @@ function heatmapView(id) {
   );
 }
 
+/** The call that records the parts of a fused op. */
+const openCall = (id) => e.code(`viz.explore(…, open=["${data.box(id).label}"])`);
+
+/** A fused op that was opened: how its parts compare with it, and the rule that the engine ran. */
+function openedView({ opened: { difference, agrees }, rule }) {
+  const told = "The engine ran one kernel and one rule. The ops inside were run beside them; theirs is ";
+  const verdict = agrees ? "✓ the same up to rounding" : "✗ another result";
+  const words = `${verdict}: relative difference ${number(difference)}`;
+  return e.section(
+    e.h3("Opened"),
+    e.p(told, e.span({ class: `check ${agrees ? "right" : "wrong"}` }, words)),
+    rule ? e.details(e.summary("The one rule"), rule.parts.map(partView)) : "",
+  );
+}
+
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node) {
   if (node.kind === "module" || node.kind === "output") return "";
   const [unit, steps, shares] = [data.unit(id), data.stepOf.get(id) ?? [], sharesOf(id)];
   const title = e.h3("Its gradient");
   if (unit !== id) {
-    const why = ", a fused op: one rule sends its gradients in one step, past the ops inside.";
-    return e.section(title, e.p("It is a part of ", link.box(unit), why));
+    const why = ", a fused op with one rule. To see the gradients inside: ";
+    return e.section(title, e.p("It is a part of ", link.box(unit), why, openCall(unit)));
   }
   if (node.missing && !shares.length && !steps.length) {
     const question = e.h3("Why is there no gradient here?");

@@ -19,7 +19,7 @@ function push(table, key, value) {
 function connect(data) {
   data.node = new Map(data.nodes.map((node) => [node.id, node]));
   data.group = new Map(data.groups.map((group) => [group.id, group]));
-  const fused = (id) => id !== null && data.group.get(id)?.box.kind === "fused";
+  const fused = (id) => id !== null && data.group.get(id)?.box.kind === "fused" && !data.group.get(id).opened;
   // A step of a fused op is one step of all the ops that say what it means.
   data.unit = (id) => {
     const around = data.node.get(id)?.group ?? null;
@@ -38,11 +38,7 @@ function connect(data) {
   });
   data.stepOf = new Map();
   data.sharesOf = new Map();
-  let ran = new Set(); // in this pass: a second one begins where an op has a second step
   data.steps.forEach((step, at) => {
-    if (ran.has(step.node)) ran = new Set();
-    ran.add(step.node);
-    step.pass = ran;
     push(data.stepOf, step.node, at + 1);
     step.parts.forEach((part) => push(data.sharesOf, part.target, { at: at + 1, step, part }));
   });

@@ -60,7 +60,7 @@ function bytes(n) {
 const shapeView = (shape) => e.span({ class: "shape" }, shapeText(shape));
 
 /** An array in numbers: its shape and norm, its range, and all of it where it is small. */
-function summaryView(summary) {
+function summaryView(summary, picks) {
   const { shape, cancelled } = summary;
   const { kind, sign, words } = health(summary);
   const facts = [shapeView(shape), e.span({ class: kind }, `norm ${number(summary.norm)}`)];
@@ -71,7 +71,7 @@ function summaryView(summary) {
   else if (sizeOf(shape) > 1)
     facts.push(rangeText(summary));
   const whole = shape.length && entriesOf(summary).length === sizeOf(shape);
-  const all = whole ? valuesView(summary) : "";
+  const all = whole ? valuesView(summary, picks) : "";
   return e.div({ class: "numbers" }, e.p({ class: "facts" }, listed(facts, " · ")), all);
 }
 
@@ -82,17 +82,27 @@ const rangeText = ({ low, high, mean, deviation }) =>
 const slices = (list, size) =>
   Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
 
-/** All values, as matrices side by side. */
-function valuesView(summary) {
+/** All values, as matrices side by side; `picks` says what a click on one does. */
+function valuesView(summary, picks) {
   const { shape } = summary;
   const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
   if (!rows || !columns) return "";
-  const cell = (value) => e.td({ class: value ? null : "zero" }, number(value));
-  const tables = slices(slices(entriesOf(summary), columns).map((row) => e.tr(row.map(cell))), rows);
+  const shown = (value, at) =>
+    picks?.has(at) ? leading(picks.get(at), number(value)) : number(value);
+  const cell = (value, at) => e.td({ class: value ? null : "zero" }, shown(value, at));
+  const cells = slices(entriesOf(summary).map(cell), columns);
+  const tables = slices(cells.map((row) => e.tr(row)), rows);
   return e.div(
     { class: "matrices", tabindex: 0, "aria-label": "values" },
-    tables.map((body) => e.table({ class: "values" }, e.tbody(body))),
+    tables.map((body, at) => e.table({ class: "values" }, captionOf(shape, at), e.tbody(body))),
   );
+}
+
+/** Which matrix of a larger array this is. */
+function captionOf(shape, at) {
+  const outer = shape.slice(0, -2);
+  const index = outer.map((size, axis) => floor(at / sizeOf(outer.slice(axis + 1))) % size);
+  return outer.length ? e.caption(`[${index.join(", ")}]`) : "";
 }
 
 /** Buttons that lead to a step or to a box. */

@@ -22,7 +22,6 @@ function drawForward(at) {
   }
 }
 
-/** The mark of a NaN or an infinity on the box that made it. */
 function drawBorn({ what }, width) {
   const words = `⬣ ${what}`;
   const long = 14 + 6 * words.length;
@@ -33,14 +32,13 @@ function drawBorn({ what }, width) {
   );
 }
 
-/** The panel of a moment of the forward pass. */
 function forwardView(at) {
   const [ran, all] = [ranAt(at), data.forward.length];
   if (!ran) {
     const given = data.nodes.filter((node) => !data.order(node.id));
     return [
       e.h2("Before the forward pass"),
-      e.p(`What is given: ${count(given.length, "tensor")}. Then ${count(all, "op")} run.`),
+      e.p(`${count(given.length, "tensor")} are given, then ${count(all, "op")} run.`),
       e.ul(given.map(({ id }) => givenView("", id))),
       e.p(link.step(at + 1, "Run the first op"), " (→)"),
     ];
@@ -65,7 +63,7 @@ function forwardView(at) {
   ];
 }
 
-/** A tensor that an op reads: as which argument, where it comes from, its range. */
+/** A tensor that an op reads. */
 function givenView(name, id) {
   const { value, shape } = data.box(id);
   const numbers = isScalar({ value }) ? exactly(entriesOf(value)[0]) : value && rangeText(value);

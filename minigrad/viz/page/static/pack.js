@@ -167,13 +167,10 @@ function place({ scopes, parents }, closed) {
     }
     items.forEach((box, at) => {
       const [x, y] = [left + own.x[at], top + own.y[at]];
-      if (!box.id) {
-        if (at < rows[0] || at >= items.length - rows.at(-1)) result.ports.push([x, y]);
-        return;
-      }
-      const inner = packed.get(box.id);
+      const inner = box.id && packed.get(box.id);
       if (inner) return origins.set(box.id, [x - floor(inner.width / 2), y]);
-      result.boxes[box.id] = [x - floor(box.width / 2), y, box.width, box.height];
+      if (box.id) result.boxes[box.id] = [x - floor(box.width / 2), y, box.width, box.height];
+      else if (at < rows[0] || at >= items.length - rows.at(-1)) result.ports.push([x, y]);
       for (const [tensor, right] of box.texts)
         result.texts.push([tensor, x + right + INDENT, y + box.height + 2]);
     });

@@ -17,7 +17,8 @@ function progress(data, count) {
   for (let at = 0; at < count; at++) {
     const step = data.steps[at];
     const current = at === count - 1;
-    if (done.has(step.node)) for (const table of [edges, came, done, inside]) table.clear();
+    const begins = step.run !== data.steps[at - 1]?.run;
+    if (begins) for (const table of [edges, came, done, inside]) table.clear();
     const way = (index, state, sent) => edges.set(index, { state: current ? state : "done", sent });
     for (const index of data.from.get(step.node) ?? []) {
       const root = data.box(data.edges[index].target).kind === "output" && !came.has(step.node);

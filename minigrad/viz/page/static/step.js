@@ -24,10 +24,11 @@ function stepView(at) {
     e.h2(link.box(step.node, step.op), node.kind === "fused" ? fused : ""),
     go.hidden(step.node) ? e.p(e.button({ onclick: open }, "Open the modules around it")) : "",
     lineView(node),
+    argumentsView(step),
     section(
       1,
       ["What comes: ", bar("g")],
-      e.p(came(step, sharesOf(step.node, step.pass))),
+      e.p(came(step, sharesOf(step.node, step.run))),
       summaryView(step.cotangent),
     ),
     section(2, "What was saved for this", savedView(node)),
@@ -42,9 +43,9 @@ function stepView(at) {
 }
 
 /** The shares that a box gets in a pass, the last one if none is given. */
-function sharesOf(id, pass) {
+function sharesOf(id, run) {
   const shares = data.sharesOf.get(id) ?? [];
-  return shares.filter(({ step }) => step.pass === (pass ?? shares.at(-1).step.pass));
+  return shares.filter(({ step }) => step.run === (run ?? shares.at(-1).step.run));
 }
 
 /** How the cotangent of a step came together. */
@@ -95,16 +96,16 @@ function partView(part) {
   const shrunk = ["un-broadcast: ", shapeView(raw), " → ", shapeView(sent.shape)];
   const of = ` share ${arrival} of ${arrivals} that ${nameOf(target)} gets: it was used ${arrivals}`;
   const sum = total ? ` So far they add up to ‖Σ‖ = ${health(total).words}.` : "";
+  const [inNumbers, picks] = workedView(part);
   return e.article(
     e.h4(bar(part.name), e.span(" to ", link.box(target))),
     formula ? e.div({ class: "formula" }, bar(part.name), " = ", mathml(formula.mathml)) : "",
     formula ? formula.notes.map((note) => e.p({ class: "quiet" }, note)) : "",
     part.equation ? e.div({ class: "formula indexed" }, mathml(part.equation)) : "",
-    part.answers.map(([question, math, answer]) =>
-      e.p({ class: "why" }, e.b(question), " ", math ? [mathml(math), " "] : "", answer),
-    ),
+    part.answers.map(([question, answer]) => e.p({ class: "why" }, e.b(question), " ", answer)),
     String(raw) === String(sent.shape) ? "" : e.p({ class: "unbroadcast" }, shrunk),
-    summaryView(sent),
+    summaryView(sent, picks),
+    inNumbers,
     arrivals > 1
       ? e.p(e.strong({ class: "sum" }, `Σ ${arrival}/${arrivals}`), `${of} times.${sum}`)
       : "",

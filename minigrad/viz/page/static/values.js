@@ -20,7 +20,7 @@ const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
 /** A number alone is shown with all the digits that float32 has. */
 const exactly = (value) => String(+value.toPrecision(7)).replaceAll("-", "−");
 
-/** The full gradient of a box, null if it got none up to now. The pass begins with a given one. */
+/** The gradient of a box so far; null if there is none. */
 function gradientOf(id, came) {
   const at = data.stepOf.get(id)?.findLast((step) => step <= state.step);
   return came.get(id)?.total ?? (at ? data.steps[at - 1].cotangent : null);
@@ -53,26 +53,22 @@ function valueView(id, node) {
   const { histogram } = value;
   const path = data.group.get(data.parent(id))?.path;
   const name = node.kind === "parameter" || !path ? nameOf(id) : `${path}.${nameOf(id)}`;
+  const begins = `It begins with ${few.map(number).join(", ")}, … All of it: `;
+  const more = [begins, e.code(`viz.explore(…, values=["${name}"])`)];
   return e.section(
     title,
     summaryView(value),
     histogram.length ? histogramView(value) : "",
-    rest
-      ? [
-          e.p({ class: "quiet" }, `It begins with ${few.map(number).join(", ")}, … All of it: `),
-          e.pre({ tabindex: 0 }, `viz.explore(…, values=["${name}"])`),
-        ]
-      : "",
+    rest ? e.p({ class: "quiet" }, more) : "",
   );
 }
 
-/** How many elements lie in each part of the range. */
 function histogramView({ histogram, low, high }) {
   const most = max(...histogram);
   const bars = histogram.map((n, at) =>
     svg.rect({ x: at * 10, y: 60 * (1 - n / most), width: 9, height: (60 * n) / most }),
   );
-  const label = `histogram: ${histogram.join(", ")} elements`;
+  const label = `histogram: ${histogram.join(", ")}`;
   return e.figure(
     { class: "histogram" },
     svg.svg({ viewBox: "0 0 240 60", role: "img", "aria-label": label }, bars),

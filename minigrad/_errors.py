@@ -1,4 +1,4 @@
-"""Errors of layers and their functions, which name the module call that they were raised in."""
+"""Errors of ops and layers, which name the module call that they were raised in."""
 
 from __future__ import annotations
 

@@ -1,0 +1,102 @@
+"""What tensors and ops are for: residual connections, heads of attention, masks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from math import prod
+from typing import TypeVar
+
+from minigrad.viz.record.model import Diagram, Edge
+
+__all__ = ["heads", "name_masks", "residuals"]
+
+AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
+
+TURNED = ("swapaxes", "transpose", "moveaxis")
+"""Ops that exchange axes."""
+
+
+def residuals(diagram: Diagram) -> set[int]:
+    """Find residual connections: tensors that are added to what was computed from them.
+
+    Returns:
+        The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
+        another operand of that ``add``. What is given and added elsewhere too is a bias instead,
+        such as one that all steps of a loop share.
+    """
+    edges = diagram.edges
+    into: dict[str, list[int]] = defaultdict(list)
+    for index, edge in enumerate(edges):
+        into[edge.target].append(index)
+    adds = {node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"}
+    candidates = sorted({edges[index].source for add in adds for index in into[add]})
+    bit = {source: 1 << k for k, source in enumerate(candidates)}
+    above: dict[str, int] = {}  # bit k is set where the k-th candidate is an ancestor of the box
+    for node in diagram.nodes:
+        above[node.id] = 0
+        for source in (edges[index].source for index in into[node.id]):
+            above[node.id] |= above[source] | bit.get(source, 0)
+    found: set[int] = set()
+    leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
+    biases: set[str] = set()
+    for index in (index for add in adds for index in into[add]):
+        source, others = edges[index].source, into[edges[index].target]
+        if any(above[edges[other].source] & bit[source] for other in others):
+            found.add(index)
+        elif source in leaves:
+            biases.add(source)
+    return {index for index in found if edges[index].source not in biases}
+
+
+def heads(diagram: Diagram) -> dict[str, str]:
+    """Find where attention is split into heads, and where they are joined.
+
+    Returns:
+        By the id of a box, in words: the attention itself; a reshape that splits the last axis into
+        heads, which then change places with the positions; and one that undoes this.
+    """
+    nodes = {node.id: node for node in diagram.nodes}
+    into: dict[str, list[Edge]] = defaultdict(list)
+    turned: dict[str, list[tuple[int, ...]]] = defaultdict(list)  # the shapes after axes changed
+    for edge in diagram.edges:
+        into[edge.target].append(edge)
+        if nodes[edge.target].label in TURNED:
+            turned[edge.source].append(nodes[edge.target].shape)
+    found = {}
+    fused = [group.op for group in diagram.groups if group.op is not None]
+    for node in (*diagram.nodes, *fused):
+        read, shape = into[node.id], node.shape
+        if node.label == "attention" and len(shape) > 3:
+            found[node.id] = f"{shape[-3]} heads of {shape[-1]}"
+        elif node.label == "reshape" and len(read) == 1:
+            before, source = read[0].shape, read[0].source
+            if 0 < len(before) < len(shape) and before[-1] == prod(shape[len(before) - 1 :]):
+                if any(one[-3::2] == shape[-2:] for one in turned[node.id]):
+                    found[node.id] = f"{shape[-2]} heads of {shape[-1]}"
+            elif (
+                len(before) > len(shape) > 0
+                and shape[-1] == prod(before[len(shape) - 1 :])
+                and nodes[source].label in TURNED
+                and any(edge.shape[-3::2] == before[-2:] for edge in into[source])
+            ):
+                found[node.id] = f"{before[-2]} heads joined"
+    return found
+
+
+def name_masks(diagram: AnyDiagram) -> AnyDiagram:
+    """Call the constants masks that mask the scores of attention, or of a softmax."""
+    labels = {node.id: node.label for node in diagram.nodes}
+    softened = {edge.source for edge in diagram.edges if "softmax" in labels[edge.target]}
+    masks = {
+        edge.source
+        for edge in diagram.edges
+        if (edge.name in ("keep", "bias") and labels[edge.target] == "attention")
+        or (labels[edge.target] == "add" and edge.target in softened)
+        or (edge.name == "condition" and edge.target in softened)
+    }
+    nodes = (
+        replace(node, label="mask") if node.id in masks and node.kind == "constant" else node
+        for node in diagram.nodes
+    )
+    return replace(diagram, nodes=tuple(nodes))

@@ -1,0 +1,219 @@
+"""Data parallelism on several ranks, beside one process with all the data."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad import Tensor, distributed, nn, optim, random
+from minigrad.autograd import grad
+from minigrad.distributed import DistributedDataParallel, DistributedSampler, SyncBatchNorm
+
+WORLD = distributed.world()
+RANK, SIZE = WORLD.rank, WORLD.size
+minigrad.set_default_dtype(minigrad.float64)
+
+
+def gathered(array: Any) -> list[Any]:
+    """A value of every rank, by mpi4py itself."""
+    return WORLD.mpi.allgather(np.asarray(array))
+
+
+def same_on_all(model: nn.Module) -> bool:
+    """Whether parameters, buffers and gradients are the same on all ranks, bit for bit."""
+    values = [t.numpy() for t in model.state_dict().values()]
+    values += [p.grad.numpy() for p in model.parameters() if p.grad is not None]
+    every = gathered(np.concatenate([value.ravel() for value in values]))
+    return all(np.array_equal(one, every[0]) for one in every)
+
+
+class Net(nn.Module):
+    """A model with a shared, a frozen and unused parameters; it runs as rank `rank` would."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.never = nn.Linear(2, 2)
+        self.first = nn.Linear(5, 8)
+        self.norm = nn.LayerNorm(8)
+        self.tied = nn.Linear(8, 8, bias=False)
+        self.frozen = nn.Linear(8, 8).requires_grad_(False)
+        self.even, self.odd = nn.Linear(8, 3), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor, rank: int) -> Tensor:
+        x = self.tied(minigrad.tanh(self.tied(self.norm(self.first(x)))))
+        return (self.odd if rank % 2 else self.even)(self.frozen(x))
+
+
+rng = np.random.default_rng(0)
+data = [minigrad.tensor(rng.normal(size=(4 * SIZE, 5))) for _ in range(4)]
+labels = minigrad.tensor(rng.integers(0, 3, 4 * SIZE))
+share = slice(4 * RANK, 4 * RANK + 4)
+
+
+def train(model: Any, whole: bool, steps: int = 3) -> list[float]:
+    """Some steps with clipping; on all data as one process does, or on this rank's share."""
+    optimizer = optim.AdamW(model.parameters(), lr=0.05)
+    norms = []
+    for batch in data[:steps]:
+        optimizer.zero_grad()
+        if whole:
+            parts = [model(batch[4 * r : 4 * r + 4], r) for r in range(SIZE)]
+            loss = nn.functional.cross_entropy(minigrad.concatenate(parts), labels)
+        else:
+            loss = nn.functional.cross_entropy(model(batch[share], RANK), labels[share])
+        loss.backward()
+        norms.append(float(nn.utils.clip_grad_norm_(model.parameters(), 0.1)))
+        optimizer.step()
+    return norms
+
+
+# One process with the whole batch, or the shares of all ranks: the same numbers.
+random.seed(RANK)
+model = Net()
+parallel = DistributedDataParallel(model, bucket_size=0.0003)
+assert same_on_all(model)
+alone = copy.deepcopy(model)
+before = copy.deepcopy(model)
+expected = train(alone, whole=True)
+np.testing.assert_allclose(train(parallel, whole=False), expected, rtol=1e-12)
+assert same_on_all(model)
+for (name, one), other in zip(model.named_parameters(), alone.parameters(), strict=True):
+    np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12, atol=1e-12, err_msg=name)
+    assert (one.grad is None) == (other.grad is None), name
+    if one.grad is not None:
+        scale = abs(other.grad.numpy()).max()
+        np.testing.assert_allclose(one.grad.numpy(), other.grad.numpy(), 0, 1e-12 * scale, name)
+assert model.never.weight.grad is None and model.frozen.weight.grad is None
+
+# The same once more, bit for bit, and with one large bucket.
+for size in (0.0003, 25):
+    again = DistributedDataParallel(copy.deepcopy(before), bucket_size=size)
+    train(again, whole=False)
+    for one, other in zip(again.parameters(), model.parameters(), strict=True):
+        if size < 1:
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12, atol=1e-12)
+
+# Buckets start while the pass runs.
+started: list[int] = []
+handle = model.first.bias.register_hook(lambda g: started.append(parallel._reducer.started))
+model.zero_grad()
+parallel(data[3][share], 0).sum().backward()
+buckets = parallel._reducer.buckets
+assert 0 < started[0] < len(buckets), started
+handle.remove()
+
+# Accumulated gradients are averaged with the last.
+model.zero_grad()
+with parallel.no_sync():
+    for batch in data[:2]:
+        parallel(batch[share], RANK).square().mean().backward()
+kept = model.first.weight.grad.numpy().copy()
+assert not np.array_equal(*gathered(kept)[:2]), "no_sync has averaged"
+parallel(data[2][share], RANK).square().mean().backward()
+reference = copy.deepcopy(model)
+reference.zero_grad()
+for r in range(SIZE):
+    for batch in data[:3]:
+        (reference(batch[4 * r : 4 * r + 4], r).square().mean() / SIZE).backward()
+for one, other in zip(model.parameters(), reference.parameters(), strict=True):
+    if other.grad is not None:
+        np.testing.assert_allclose(one.grad.numpy(), other.grad.numpy(), rtol=1e-11, atol=1e-14)
+assert same_on_all(model)
+held = model.first.weight.grad
+snapshot = held.numpy().copy()
+model.zero_grad()
+parallel(data[3][share], RANK).mean().backward()
+np.testing.assert_array_equal(held.numpy(), snapshot)  # a gradient that is kept stays
+
+# grad() returns this rank's gradient; backward of the inner module stays on this rank.
+(own,) = grad(parallel(data[0][share], RANK).square().mean(), [model.first.weight])
+assert not np.array_equal(*gathered(own.numpy())[:2])
+model.zero_grad()
+model(data[0][share], RANK).square().mean().backward()
+np.testing.assert_array_equal(model.first.weight.grad.numpy(), own.numpy())
+try:
+    parallel(data[0][share], RANK).square().mean().backward(create_graph=True)
+except RuntimeError as error:
+    assert "create_graph=True" in str(error)
+else:
+    raise AssertionError("no error")
+
+# A rank whose loss uses no parameter at all.
+small = DistributedDataParallel(nn.Linear(2, 1, bias=False))
+x = minigrad.ones(3, 2, requires_grad=True)
+((small(x) * (0 if RANK else 1)).sum() + x.sum()).backward()
+np.testing.assert_allclose(small.module.weight.grad.numpy(), [[3 / SIZE, 3 / SIZE]])
+
+# A sum over unequal counts, divided by the global count.
+counts = [3 + r for r in range(SIZE)]
+rows = np.random.default_rng(1).normal(size=(sum(counts), 2))
+mine = rows[sum(counts[:RANK]) :][: counts[RANK]]
+small.zero_grad()
+errors = small(minigrad.tensor(mine)).square()
+count = distributed.all_reduce(float(errors.size))
+(errors.sum() * SIZE / count).backward()
+weight = small.module.weight.detach().requires_grad_()
+(minigrad.tensor(rows) @ weight.T).square().mean().backward()
+np.testing.assert_allclose(small.module.weight.grad.numpy(), weight.grad.numpy(), rtol=1e-12)
+
+# Dropout differs between ranks, and is the same in each run.
+masks = []
+for _ in range(2):
+    random.seed(5)
+    drop = DistributedDataParallel(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)))
+    masks.append(drop(minigrad.ones(64, 4)).numpy() == 0)
+np.testing.assert_array_equal(*masks)
+assert not np.array_equal(*gathered(masks[0])[:2])
+
+# Every sample once, and batches of all ranks together are those of one process.
+sampler = DistributedSampler(range(4 * SIZE + 1), seed=3)
+sampler.set_epoch(1)
+parts = gathered([*sampler])
+assert {len(part) for part in parts} == {5} == {len(sampler)}
+assert {*np.concatenate(parts).tolist()} == {*range(4 * SIZE + 1)}
+short = DistributedSampler(range(4 * SIZE + 1), drop_last=True, shuffle=False)
+assert [*short] == [*range(RANK, 4 * SIZE, SIZE)]
+sampler.set_epoch(2)
+assert [*sampler] != parts[RANK].tolist()
+
+# Batch normalization over all ranks, with batches of unequal sizes.
+random.seed(0)
+convolution = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU())
+plain = nn.Sequential(convolution, nn.Flatten(), nn.Linear(27, 2))
+synced = SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(plain))
+assert isinstance(synced[0][1], SyncBatchNorm)
+images = np.random.default_rng(2).normal(size=(sum(counts), 2, 5, 5))
+mine = images[sum(counts[:RANK]) :][: counts[RANK]]
+for _ in range(2):
+    plain.zero_grad()
+    synced.zero_grad()
+    plain(minigrad.tensor(images)).square().sum().backward()
+    synced(minigrad.tensor(mine)).square().sum().backward()
+    for one, other in zip(synced.parameters(), plain.parameters(), strict=True):
+        summed = WORLD.mpi.allreduce(one.grad.numpy())
+        np.testing.assert_allclose(summed, other.grad.numpy(), rtol=1e-9, atol=1e-11)
+for one, other in zip(synced.buffers(), plain.buffers(), strict=True):
+    np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
+synced.eval()
+plain.eval()
+x = minigrad.tensor(mine)
+np.testing.assert_allclose(synced(x).numpy(), plain(x).numpy(), rtol=1e-12)
+
+# float16 gradients are added in float32.
+half = DistributedDataParallel(nn.Linear(2, 1).half())
+half(minigrad.ones(1, 2, dtype=minigrad.float16)).sum().backward()
+assert half.module.weight.grad.dtype == "float16" and half.module.weight.grad.tolist() == [[1, 1]]
+
+# Models that differ are refused by all.
+try:
+    DistributedDataParallel(nn.Linear(2, 1 + RANK))
+except RuntimeError as error:
+    assert f"rank {RANK}" in str(error) and "DistributedDataParallel(Linear" in str(error)
+else:
+    raise AssertionError("no error")
+
+print("passed")

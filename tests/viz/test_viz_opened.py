@@ -1,0 +1,195 @@
+"""Fused ops that are opened: the ops that they stand for, forward and backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from test_viz_page import data_of
+
+import minigrad
+from minigrad import nn, no_grad, ops, viz
+from minigrad.nn import functional as F
+from minigrad.viz.record.steps import with_inner
+from minigrad.viz.record.tracing import fused_ops
+
+
+def random(*shape: int) -> Any:
+    return minigrad.randn(*shape, requires_grad=True)
+
+
+CALLS: dict[str, Any] = {
+    "attention": lambda: ops.attention(random(2, 3, 4), random(2, 5, 4), random(2, 5, 6)),
+    "cross_entropy": lambda: F.cross_entropy(random(4, 3), np.array([0, 2, 1, 1])),
+    "det": lambda: minigrad.linalg.det(random(3, 3)),
+    "group_norm": lambda: ops.group_norm(random(2, 4, 3), random(4), random(4), groups=2),
+    "gru": lambda: ops.gru(random(3, 2, 9), random(9, 3), random(9), random(2, 3)),
+    "layer_norm": lambda: ops.layer_norm(random(4, 5), random(5), random(5)),
+    "lstm": lambda: ops.lstm(random(2, 2, 12), random(12, 3), random(2, 3), random(2, 3)),
+    "rms_norm": lambda: ops.rms_norm(random(4, 5), random(5)),
+    "rnn": lambda: ops.rnn(random(4, 2, 3), random(3, 3), random(2, 3)),
+}
+
+
+def opened(name: str) -> viz.Graph:
+    minigrad.random.seed(0)
+    with viz.trace(open=[name]) as traced:
+        out = CALLS[name]()
+        (out * np.cos(np.arange(out.size, dtype=np.float32)).reshape(out.shape)).sum().backward()
+    return traced.graph()
+
+
+class TestAnyFusedOp:
+    def test_every_one_is_tried(self) -> None:
+        assert fused_ops().keys() - {"ring_attention"} == CALLS.keys()  # it needs processes
+
+    @pytest.mark.parametrize("name", CALLS)
+    def test_the_parts_give_what_it_gives(self, name: str) -> None:
+        graph = opened(name)
+        [group] = [group for group in graph.groups if group.op is not None]
+        assert group.opened is not None and 0 <= group.opened < 1e-5
+        [step] = [step for step in graph.steps if step.inner]
+        assert (step.op, step.node) == (name, group.id)
+        last: dict[str, viz.Summary] = {}
+        for inner in step.inner:
+            for part in inner.parts:
+                last[part.target] = part.total or part.sent
+        for part in step.parts:
+            ours = last[part.target]
+            assert ours.shape == part.sent.shape and ours.values is not None
+            values = np.array(part.sent.values)
+            np.testing.assert_allclose(ours.values, values, atol=2e-5 * np.abs(values).max())
+
+    @pytest.mark.parametrize("name", CALLS)
+    def test_each_part_is_recorded_as_any_op(self, name: str) -> None:
+        graph = opened(name)
+        [group] = [group for group in graph.groups if group.op is not None]
+        inside = [node for node in graph.nodes if node.group == group.id and node.kind == "op"]
+        assert all(node.value is not None for node in inside)
+        [step] = [step for step in graph.steps if step.inner]
+        stepped = {one.node for one in step.inner}
+        assert stepped == {node.id for node in inside if node.recorded}
+        checks = [part.check for one in step.inner for part in one.parts]
+        assert checks and all(check is not None and check < 1e-3 for check in checks)
+
+    @pytest.mark.parametrize("name", CALLS)
+    def test_the_engine_s_own_results_are_the_same(self, name: str) -> None:
+        graph = opened(name)
+        minigrad.random.seed(0)
+        with viz.trace(open=[]) as traced:
+            out = CALLS[name]()
+            weights = np.cos(np.arange(out.size, dtype=np.float32)).reshape(out.shape)
+            (out * weights).sum().backward()
+        plain = traced.graph()
+        assert all(group.opened is None for group in plain.groups)
+        for one, other in zip(graph.steps, plain.steps, strict=True):
+            assert (one.op, one.cotangent, one.parts) == (other.op, other.cotangent, other.parts)
+        assert not any(step.inner for step in plain.steps)
+
+
+class TestContributions:
+    def test_those_inside_and_outside_are_counted_together(self) -> None:
+        """x is normalized and added; inside, centring reads it twice."""
+        x = random(3, 4)
+        with viz.trace(open=["layer_norm"]) as traced:
+            (ops.layer_norm(x) + x).sum().backward()
+        graph = traced.graph(x=x)
+        [source] = [node.id for node in graph.nodes if node.label == "x"]
+
+        def arrivals(steps: Any) -> list[str]:
+            parts = [part for step in steps for part in step.parts if part.target == source]
+            return [f"{part.arrival}/{part.arrivals}" for part in parts]
+
+        assert arrivals(graph.steps) == ["1/2", "2/2"]
+        flat = with_inner(graph.steps)
+        assert arrivals(flat) == ["1/3", "2/3", "3/3"]
+        assert x.grad is not None
+        *_, total = [p.total for step in flat for p in step.parts if p.target == source]
+        assert total is not None
+        np.testing.assert_allclose(total.values, x.grad.numpy().ravel(), atol=1e-5)
+
+    def test_one_tensor_as_three_arguments(self) -> None:
+        x = random(3, 4)
+        with viz.trace() as traced:
+            ops.attention(x, x, x).sum().backward()
+        graph = traced.graph(x=x)
+        [group] = graph.groups
+        assert group.opened is not None and group.opened < 1e-5
+        [last] = {p.arrivals for s in with_inner(graph.steps) for p in s.parts if p.target == "n0"}
+        assert last == 3
+
+    def test_several_passes(self) -> None:
+        x = random(3, 4)
+        with viz.trace() as traced:
+            y = ops.attention(x, x, x)
+            for _ in range(2):
+                y.sum().backward(retain_graph=True)
+        steps = with_inner(traced.graph(x=x).steps)
+        half = len(steps) // 2
+        assert [step.op for step in steps[:half]] == [step.op for step in steps[half:]]
+        assert [step.run for step in steps] == [1] * half + [2] * half
+        assert {p.arrivals for s in steps for p in s.parts if p.target == "n0"} == {3}
+
+
+class TestWhatIsOpened:
+    def test_attention_by_default(self) -> None:
+        layer, x = nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(2, 3, 8)
+        with viz.trace() as traced:
+            layer(x).sum().backward()
+        graph = traced.graph()
+        assert {step.op for step in graph.steps if step.inner} == {"attention"}
+        names = {group.name: group.opened is not None for group in graph.groups if group.op}
+        assert names == {"attention": True, "layer_norm": False}
+
+    def test_an_unknown_name_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="'softmax' is no fused op; these are: attention, "):
+            viz.trace(open=["softmax"])
+
+    def test_without_a_gradient_there_are_values(self) -> None:
+        with viz.trace() as traced, no_grad():
+            ops.attention(random(3, 4), random(3, 4), random(3, 4))
+        graph = traced.graph()
+        [group] = graph.groups
+        assert group.opened is not None and group.opened < 1e-6
+        assert all(n.value is not None for n in graph.nodes if n.group == group.id)
+
+    def test_a_mismatch_is_told(self) -> None:
+        decomposition = ops.rms_norm.op.decomposition
+        try:
+            ops.rms_norm.op.decomposition = lambda x, weight, **options: (
+                1.01 * decomposition(x, weight, **options)
+            )
+            graph = opened("rms_norm")
+        finally:
+            ops.rms_norm.op.decomposition = decomposition
+        [group] = graph.groups
+        assert group.opened == pytest.approx(0.01, rel=1e-3)
+        [found] = [group["opened"] for group in data_of(graph.to_html())["groups"]]
+        assert found == {"difference": pytest.approx(0.01, rel=1e-3), "agrees": False}
+
+
+class TestPage:
+    def test_its_steps_are_those_inside(self) -> None:
+        attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(2, 3, 8)
+        data = data_of(viz.explore(attention, x, x, x).path.read_text())
+        labels = {node["id"]: node["label"] for node in data["nodes"]}
+        run = [labels[step["node"]] for step in data["steps"]]
+        assert run[3:8] == ["matmul", "softmax", "matmul", "swapaxes", "multiply"]
+        [softmax] = [step for step in data["steps"] if labels[step["node"]] == "softmax"]
+        [part] = softmax["parts"]
+        assert part["formula"]["text"] == "y ⊙ (ḡ − Σ_(last axis)(ḡ ⊙ y))"
+        [node] = [node for node in data["nodes"] if node["label"] == "softmax"]
+        assert node["saved"][0]["name"] == "out" and node["value"]["values"]
+        [group] = [group for group in data["groups"] if group["opened"]]
+        assert group["opened"]["agrees"] and len(group["rule"]["parts"]) == 3
+        assert group["id"] in data["closed"]
+
+    def test_what_is_named_is_open_at_first(self) -> None:
+        layer, x = nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(2, 3, 8)
+        data = data_of(viz.explore(layer, x, open=["layer_norm", "linear1"]).path.read_text())
+        by_name = {group["name"]: group for group in data["groups"]}
+        assert by_name["layer_norm"]["opened"] and not by_name["attention"]["opened"]
+        assert not {by_name[name]["id"] for name in ("layer_norm", "linear1")} & {*data["closed"]}
+        with pytest.raises(ValueError, match="softmax"):
+            viz.explore(layer, x, open=["softmax"])
