@@ -544,7 +544,7 @@ def test_attention_weights(open_page: Open) -> None:
         page.keyboard.press("Enter")
         pictures = page.locator("#box .minigrad-heatmap")
         assert pictures.count() == 2  # the weights, and their gradients
-        assert pictures.first.locator("text.head").all_inner_texts() == ["head 0", "head 1"]
+        assert pictures.first.locator("text.head").all_text_contents() == ["head 0", "head 1"]
         page.get_by_text("The gradient of the loss with respect to the weights").click()
         assert pictures.last.is_visible()
         assert page.locator("#box").evaluate("(box) => box.scrollWidth <= box.clientWidth")
