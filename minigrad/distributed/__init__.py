@@ -25,9 +25,7 @@ from minigrad.distributed.ring_attention import ring_attention
 from minigrad.distributed.saving import load_training, save_training
 from minigrad.distributed.tensor_parallel import (
     ColumnParallelLinear,
-    ParallelMultiHeadAttention,
     RowParallelLinear,
-    VocabularyParallelEmbedding,
     copy_to_parts,
     sum_of_parts,
     vocabulary_parallel_cross_entropy,
@@ -36,8 +34,7 @@ from minigrad.distributed.zero_redundancy import ZeroRedundancyOptimizer
 
 __all__ = [
     "ColumnParallelLinear", "Communicator", "DistributedDataParallel", "DistributedSampler",
-    "ParallelMultiHeadAttention", "RowParallelLinear", "SyncBatchNorm",
-    "VocabularyParallelEmbedding", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
+    "RowParallelLinear", "SyncBatchNorm", "ZeroRedundancyOptimizer", "all_gather", "all_reduce",
     "all_to_all", "broadcast", "copy_to_parts", "load_training", "parallelize", "ppermute",
     "reduce_scatter", "ring_attention", "save_training", "sum_of_parts",
     "vocabulary_parallel_cross_entropy", "world",

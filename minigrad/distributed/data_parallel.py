@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import zlib
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
 from typing import Any
 
@@ -317,6 +317,14 @@ class DistributedSampler(Sampler[int]):
     def set_epoch(self, epoch: int) -> None:
         """Set the number of the epoch, on which the order depends; call it before each epoch."""
         self.epoch = epoch
+
+    def state_dict(self) -> dict[str, int]:
+        """The epoch and the seed, for `save_training`."""
+        return {"epoch": self.epoch, "seed": self.seed}
+
+    def load_state_dict(self, state_dict: Mapping[str, int]) -> None:
+        """Take the epoch and the seed."""
+        self.epoch, self.seed = state_dict["epoch"], state_dict["seed"]
 
     def __len__(self) -> int:
         whole, rest = divmod(len(self.dataset), self.num_replicas)

@@ -14,7 +14,7 @@ context", 2023; Milakov and Gimelshein, "Online normalizer calculation for softm
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from minigrad._grad_mode import enable_grad
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.primitive import primitive
-from minigrad.distributed.collectives import all_gather
+from minigrad.distributed.collectives import _ppermute, all_gather
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
@@ -111,8 +111,7 @@ def _ring_attention_pull(
             parts: Any = attention_backward(block, g, (True, True, True, False), out, lse)
             for grad, part in zip((grad_query, grad_key, grad_value), parts, strict=False):
                 grad += part
-        if call.comm.size > 1:
-            grad_key, grad_value = _passed_on([grad_key, grad_value], call.comm)()
+        grad_key, grad_value = _passed_on(grad_key, call), _passed_on(grad_value, call)
     return grad_query, grad_key, grad_value
 
 
@@ -132,39 +131,22 @@ _ring_attention.defformula(
 def _blocks(
     query: np.ndarray, key: np.ndarray, value: np.ndarray, causal: bool, scale: float, call: Call
 ) -> Iterator[Attention | None]:
-    """Attention to the block that is here at each step; None where all of its keys are later.
-
-    The next block is on its way while this one is used.
-    """
-    comm, query = call.comm, widened(query)
-    pair = [widened(key), widened(value)]
-    for step in range(comm.size):
-        arrived = _passed_on(pair, comm) if step < comm.size - 1 else None
-        source = (comm.rank - step) % comm.size
-        options = Options(None, None, causal and source == comm.rank, scale, 0.0, None)
-        yield None if causal and source > comm.rank else Attention(query, pair[0], pair[1], options)
-        pair = pair if arrived is None else arrived()
+    """Attention to the block that is here at each step; None where all of its keys are later."""
+    query, key, value = widened(query), widened(key), widened(value)
+    rank, size = call.comm.rank, call.comm.size
+    for step in range(size):
+        if step:
+            key, value = _passed_on(key, call), _passed_on(value, call)
+        source = (rank - step) % size
+        options = Options(None, None, causal and source == rank, scale, 0.0, None)
+        yield None if causal and source > rank else Attention(query, key, value, options)
 
 
-def _passed_on(arrays: list[np.ndarray], comm: Communicator) -> Callable[[], list[np.ndarray]]:
-    """Begin to send arrays to the next rank; returns a function that waits for those that come."""
-    sent = [np.ascontiguousarray(array) for array in arrays]
-    received = [np.empty_like(array) for array in sent]
-    after, before = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
-    requests = []
-    for tag, pair in enumerate(zip(sent, received, strict=True), _FIRST_TAG):
-        requests.append(comm._own.Irecv(pair[1].reshape(-1).view(np.uint8), before, tag))
-        requests.append(comm._own.Isend(pair[0].reshape(-1).view(np.uint8), after, tag))
-
-    def arrived() -> list[np.ndarray]:
-        for request in requests:
-            request.Wait()
-        return received
-
+def _passed_on(x: np.ndarray, call: Call) -> np.ndarray:
+    """Send an array to the next rank of the ring; returns the one that comes."""
+    ring = tuple([(rank, (rank + 1) % call.comm.size) for rank in range(call.comm.size)])
+    arrived: np.ndarray = _ppermute.op.forward(x, ring, call)
     return arrived
-
-
-_FIRST_TAG = 10  # smaller ones are of the collectives
 
 
 @_ring_attention.defdecomposition

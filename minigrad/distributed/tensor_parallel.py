@@ -20,8 +20,8 @@ and in the backward pass).
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,8 +45,7 @@ from minigrad.nn.module.parameter import Parameter
 from minigrad.ops.casting import as_tensor
 
 __all__ = [
-    "ColumnParallelLinear", "ParallelMultiHeadAttention", "RowParallelLinear",
-    "VocabularyParallelEmbedding", "copy_to_parts", "sum_of_parts",
+    "ColumnParallelLinear", "RowParallelLinear", "copy_to_parts", "sum_of_parts",
     "vocabulary_parallel_cross_entropy",
 ]  # fmt: skip
 
@@ -110,13 +109,16 @@ def _sum_of_parts_x(g: Any, call: Call) -> Any:
 
 _copy_to_parts.defvjp(x=lambda g, call: _adjoint(_sum_of_parts, g, call))
 _sum_of_parts.defvjp(x=_sum_of_parts_x)
+_copy_to_parts.defformula(x="sum_of_parts(g)")
+_sum_of_parts.defformula(x="copy_to_parts(g)")
 
 
-def _joined(x: Tensor, axis: int, start: int, size: int, comm: Communicator) -> Tensor:
-    """The parts of all ranks along an axis, this one's from `start`, as one tensor of `size`."""
-    border = [(0, 0)] * x.ndim
-    border[axis] = (start, size - start - x.shape[axis])
-    return sum_of_parts(ops.pad(x, border), comm=comm)
+def _joined(part: Tensor, axis: int, size: int, comm: Communicator) -> Tensor:
+    """The parts of all ranks along an axis as one tensor: zeros stand where other ranks' are."""
+    start, end = share(size, comm)
+    border = [(0, 0)] * part.ndim
+    border[axis] = (start, size - end)
+    return sum_of_parts(ops.pad(part, border), comm=comm)
 
 
 def share(size: int, comm: Communicator) -> tuple[int, int]:
@@ -124,32 +126,59 @@ def share(size: int, comm: Communicator) -> tuple[int, int]:
     return size * comm.rank // comm.size, size * (comm.rank + 1) // comm.size
 
 
-@contextlib.contextmanager
-def _own_random_numbers(comm: Communicator) -> Iterator[None]:
-    """Within the block the ranks draw different numbers, reproducible; after it the same again."""
-    with random.drawing_from(np.random.default_rng([random.key(), comm.rank])):
-        yield
+def _own_random_numbers(comm: Communicator, drop: bool) -> AbstractContextManager[None]:
+    """Where elements are dropped: a block in which the ranks draw different numbers.
+
+    After it they draw the same ones again.
+    """
+    if not drop:
+        return nullcontext()
+    return random.drawing_from(np.random.default_rng([random.key(), comm.rank]))
 
 
 # The layers -----------------------------------------------------------------------------------
 
 
 class Divided(Module):
-    """A module of which each rank holds a part.
+    """A module of which each rank holds a part, made from the whole one.
+
+    Args:
+        whole: The undivided module. The values on rank 0 count.
+        comm: The ranks among which it is divided; all if None.
 
     Attributes:
-        comm: The ranks among which it is divided.
-        divided: By the name of a parameter, the axis along which it is.
+        divided: By the name of a parameter, the axis along which it is divided.
         whole_sizes: By the name of a parameter, the size of that axis in the undivided module.
     """
 
     divided: ClassVar[dict[str, int]] = {}
 
-    def __init__(self, whole: Module, comm: Communicator | None) -> None:
+    def __init__(self, whole: Module, comm: Communicator | None = None) -> None:
         Module.__init__(self)
         self.comm = comm or world()
-        self.training = whole.training
         self.whole_sizes: dict[str, int] = {}
+        for name, value in vars(whole).items():
+            if isinstance(value, Parameter):
+                self._take_part(name, value)
+            elif not name.startswith("_"):
+                setattr(self, name, value)
+
+    def _take_part(self, name: str, whole: Parameter) -> None:
+        values = broadcast(whole.detach(), comm=self.comm).numpy()
+        if name in self.divided:
+            axis = self.divided[name]
+            self.whole_sizes[name] = values.shape[axis]
+            start, end = share(values.shape[axis], self.comm)
+            values = values[(slice(None),) * axis + (slice(start, end),)]
+        setattr(self, name, Parameter(values, requires_grad=whole.requires_grad))
+
+    def _check_share(self, name: str) -> None:
+        """Raise unless the number of ranks divides an attribute."""
+        if getattr(self, name) % self.comm.size:
+            raise ValueError(
+                f"{type(self).__name__}: {name} must be divisible by the number of ranks, got "
+                f"{getattr(self, name)} and {self.comm.size}"
+            )
 
     def reset_parameters(self) -> None:
         """Raise: a part alone cannot be initialized."""
@@ -157,35 +186,13 @@ class Divided(Module):
             f"{type(self).__name__}: initialize the undivided model, and divide it then"
         )
 
-    def _take_part(self, whole: Module) -> None:
-        """Keep this rank's part of every parameter of the undivided module, as rank 0 has it."""
-        for name, parameter in vars(whole).items():
-            if isinstance(parameter, Parameter):
-                values = broadcast(parameter.detach(), comm=self.comm).numpy()
-                if name in self.divided:
-                    axis = self.divided[name]
-                    self.whole_sizes[name] = values.shape[axis]
-                    start, end = share(values.shape[axis], self.comm)
-                    values = values[(slice(None),) * axis + (slice(start, end),)]
-                setattr(self, name, Parameter(values, requires_grad=parameter.requires_grad))
-            elif name in ("bias", "bias_k", "bias_v"):
-                setattr(self, name, None)
-
-    def _check_share(self, what: str, size: int) -> None:
-        if size % self.comm.size:
-            raise ValueError(
-                f"{type(self).__name__}: {what} must be divisible by the number of ranks, got "
-                f"{size} and {self.comm.size}"
-            )
-
 
 def divided_parameters(model: Module) -> Iterator[tuple[str, Parameter, Divided]]:
     """Iterate over (path, parameter, module that it belongs to) of the divided parameters."""
     for path, module in model.named_modules():
         if isinstance(module, Divided):
-            for name in module.divided:
-                if getattr(module, name) is not None:
-                    yield join(path, name), getattr(module, name), module
+            for name in module.whole_sizes:
+                yield join(path, name), getattr(module, name), module
 
 
 class ColumnParallelLinear(Divided, Linear):
@@ -215,18 +222,13 @@ class ColumnParallelLinear(Divided, Linear):
         copy_input: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(linear, comm)
-        self.in_features, self.out_features = linear.in_features, linear.out_features
         self.gather_output, self.copy_input = gather_output, copy_input
-        self._take_part(linear)
 
     def forward(self, input_: Tensor) -> Tensor:
         """Map a tensor of shape (..., in_features) to this rank's outputs, or to all."""
         x = copy_to_parts(input_, comm=self.comm) if self.copy_input else input_
         output = F.linear(x, self.weight, self.bias)
-        if not self.gather_output:
-            return output
-        start, _ = share(self.out_features, self.comm)
-        return _joined(output, output.ndim - 1, start, self.out_features, self.comm)
+        return _joined(output, -1, self.out_features, self.comm) if self.gather_output else output
 
 
 class RowParallelLinear(Divided, Linear):
@@ -253,9 +255,7 @@ class RowParallelLinear(Divided, Linear):
 
     def __init__(self, linear: Linear, comm: Communicator | None = None) -> None:
         super().__init__(linear, comm)
-        self.in_features, self.out_features = linear.in_features, linear.out_features
-        self._check_share("in_features", self.in_features)
-        self._take_part(linear)
+        self._check_share("in_features")
 
     def forward(self, input_: Tensor) -> Tensor:
         """Map this rank's part of the inputs to the outputs, of shape (..., out_features)."""
@@ -267,46 +267,29 @@ class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
     """A `nn.MultiHeadAttention` of which each rank computes its part of the heads.
 
     Inputs and outputs are the same on all ranks. Caches hold the heads of their own rank.
-
-    Args:
-        attention: The undivided layer. The values on rank 0 count.
-        comm: The ranks among which it is divided; all if None.
-
-    Raises:
-        ValueError: The number of ranks does not divide num_heads or num_kv_heads.
-
-    Example:
-        >>> from minigrad import distributed, nn, randn
-        >>> attention = distributed.ParallelMultiHeadAttention(nn.MultiHeadAttention(8, 4))
-        >>> x = randn(2, 5, 8)
-        >>> attention(x, x, x).shape
-        (2, 5, 8)
     """
 
     divided: ClassVar[dict[str, int]] = {"bias_k": 2, "bias_v": 2}
 
     def __init__(self, attention: MultiHeadAttention, comm: Communicator | None = None) -> None:
         super().__init__(attention, comm)
-        self._check_share("num_heads", attention.num_heads)
-        self._check_share("num_kv_heads", attention.num_kv_heads)
-        for name in ("embed_dim", "kdim", "vdim", "dropout", "add_zero_attn", "head_dim"):
-            setattr(self, name, getattr(attention, name))
-        self.num_heads = attention.num_heads // self.comm.size
-        self.num_kv_heads = attention.num_kv_heads // self.comm.size
+        for name in ("num_heads", "num_kv_heads"):
+            self._check_share(name)
+            setattr(self, name, getattr(self, name) // self.comm.size)
         for name in ("q_proj", "k_proj", "v_proj"):
             projection = getattr(attention, name)
             setattr(self, name, ColumnParallelLinear(projection, self.comm, copy_input=False))
         self.out_proj = RowParallelLinear(attention.out_proj, self.comm)
-        self._take_part(attention)
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,
         attn_mask: MaskLike = None, *args: Any, need_weights: bool = False, **kwargs: Any,
     ) -> Any:  # fmt: skip
         """Apply attention; the arguments are those of `nn.MultiHeadAttention`."""
-        # Each distinct tensor enters once: self-attention adds one gradient up, and not three.
-        entered = {id(x): copy_to_parts(x, comm=self.comm) for x in (query, key, value)}
-        with _own_random_numbers(self.comm) if self.dropout else contextlib.nullcontext():
+        # Each distinct tensor enters once: self-attention adds up one gradient, and not three.
+        distinct = {id(x): x for x in (query, key, value)}
+        entered = {i: copy_to_parts(x, comm=self.comm) for i, x in distinct.items()}
+        with _own_random_numbers(self.comm, self.training and self.dropout > 0):
             result = super().forward(
                 entered[id(query)], entered[id(key)], entered[id(value)], key_padding_mask,
                 self._own_heads(attn_mask), *args, need_weights=need_weights, **kwargs,
@@ -314,8 +297,7 @@ class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
         if not need_weights:
             return result
         output, weights = result
-        first = self.num_heads * self.comm.rank
-        return output, _joined(weights, 1, first, self.num_heads * self.comm.size, self.comm)
+        return output, _joined(weights, 1, self.num_heads * self.comm.size, self.comm)
 
     def _own_heads(self, mask: MaskLike) -> MaskLike:
         """The part of a mask that is for the heads of this rank."""
@@ -323,33 +305,19 @@ class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
             mask = copy_to_parts(mask, comm=self.comm)
         if mask is None or mask.ndim != 4 or mask.shape[1] == 1:
             return mask
-        heads = self.num_heads * self.comm.size
-        if mask.shape[1] != heads:
-            raise ValueError(
-                located(
-                    f"ParallelMultiHeadAttention: attn_mask has {mask.shape[1]} heads; 1 or "
-                    f"{heads} expected, those of all ranks"
-                )
-            )
-        first = self.num_heads * self.comm.rank
-        return mask[:, first : first + self.num_heads]
+        start, end = share(mask.shape[1], self.comm)
+        return mask[:, start:end]
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, on rank {self.comm.rank} of {self.comm.size}"
 
 
-class ParallelDropout(Dropout):
+class ParallelDropout(Divided, Dropout):
     """A `nn.Dropout` inside a divided part: each rank drops elements of its own."""
-
-    def __init__(self, dropout: Dropout, comm: Communicator) -> None:
-        super().__init__(dropout.p, dropout.inplace)
-        self.training, self.comm = dropout.training, comm
 
     def forward(self, input_: Tensor) -> Tensor:
         """Apply dropout in training mode."""
-        if not self.training or not self.p:
-            return super().forward(input_)
-        with _own_random_numbers(self.comm):
+        with _own_random_numbers(self.comm, self.training and self.p > 0):
             return super().forward(input_)
 
 
@@ -357,35 +325,17 @@ class VocabularyParallelEmbedding(Divided, Embedding):
     """A `nn.Embedding` of which each rank holds some of the vectors, those of neighbouring indices.
 
     Indices and output are the same on all ranks. The numbers of vectors differ by at most one.
-
-    Args:
-        embedding: The undivided layer. The values on rank 0 count.
-        comm: The ranks among which it is divided; all if None.
-
-    Raises:
-        ValueError: The layer has a `max_norm`, which is not supported, or fewer vectors than ranks.
-
-    Example:
-        >>> from minigrad import distributed, nn
-        >>> words = distributed.VocabularyParallelEmbedding(nn.Embedding(100, 8))
-        >>> words([[5, 7, 0]]).shape
-        (1, 3, 8)
     """
 
     divided: ClassVar[dict[str, int]] = {"weight": 0}
 
     def __init__(self, embedding: Embedding, comm: Communicator | None = None) -> None:
         super().__init__(embedding, comm)
-        if embedding.max_norm is not None:
-            raise ValueError("VocabularyParallelEmbedding: max_norm is not supported")
-        if embedding.num_embeddings < self.comm.size:
+        if self.max_norm is not None or self.num_embeddings < self.comm.size:
             raise ValueError(
-                f"VocabularyParallelEmbedding: {self.comm.size} ranks cannot share "
-                f"{embedding.num_embeddings} embeddings"
+                f"VocabularyParallelEmbedding: {embedding} cannot be divided among "
+                f"{self.comm.size} ranks: at least one vector for each expected, and no max_norm"
             )
-        for name in ("num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type"):
-            setattr(self, name, getattr(embedding, name))
-        self._take_part(embedding)
 
     def forward(self, input_: Tensor | np.ndarray) -> Tensor:
         """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
@@ -446,32 +396,25 @@ def vocabulary_parallel_cross_entropy(
         0.6931
     """
     comm, ids, name = comm or world(), np.asarray(target), "vocabulary_parallel_cross_entropy"
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f'{name}: reduction must be "mean", "sum" or "none", got {reduction!r}')
     classes = int(all_reduce(np.array(logits.shape[-1]), comm=comm).item())
     start, end = share(classes, comm)
-    if logits.shape != (*ids.shape, end - start):
+    wanted = (*ids.shape, end - start)
+    if logits.shape != wanted:
         raise ValueError(
-            located(
-                f"{name}: logits of shape {(*ids.shape, end - start)} expected on rank "
-                f"{comm.rank}, for targets of shape {ids.shape} and {classes} classes on "
-                f"{comm.size} ranks, got {logits.shape}"
-            )
-        )
+            located(f"{name}: logits of shape {wanted} expected for {classes} classes on rank "
+                    f"{comm.rank} of {comm.size}, got {logits.shape}")
+        )  # fmt: skip
     counted = np.ones(ids.shape, bool) if ignore_index is None else ids != ignore_index
     _check_indices(name, ids[counted], classes)
     top = all_reduce(logits.detach().max(axis=-1, keepdims=True), "max", comm=comm)
     shifted = logits - top
     own, local = _own_rows(np.where(counted, ids, -1), start, end)
     picked = ops.take_along_axis(shifted, local[..., None], -1)[..., 0]
-    total, right, all_of_them = sum_of_parts(
-        ops.stack(
-            [ops.exp(shifted).sum(axis=-1), ops.where(own, picked, 0.0), shifted.sum(axis=-1)]
-        ),
-        comm=comm,
-    )
-    expected = (1 - label_smoothing) * right + label_smoothing / classes * all_of_them
-    losses = ops.where(counted, ops.log(total) - expected, 0.0)
-    if reduction == "none":
-        return losses
-    return losses.sum() / counted.sum() if reduction == "mean" else losses.sum()
+    sums = [ops.exp(shifted).sum(axis=-1), ops.where(own, picked, 0.0), shifted.sum(axis=-1)]
+    exponentials, right, every = sum_of_parts(ops.stack(sums), comm=comm)
+    expected = (1 - label_smoothing) * right + label_smoothing / classes * every
+    losses = ops.where(counted, ops.log(exponentials) - expected, 0.0)
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'{name}: reduction must be "mean", "sum" or "none", got {reduction!r}')
+    total = losses if reduction == "none" else losses.sum()
+    return total / counted.sum() if reduction == "mean" else total

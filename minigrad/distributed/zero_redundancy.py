@@ -32,10 +32,6 @@ class ZeroRedundancyOptimizer(Optimizer):
         optimizer: An optimizer of this library, before its first step, made alike on all ranks.
         comm: The ranks that take part; all if None.
 
-    Attributes:
-        optimizer: The optimizer; `param_groups` and `state` are its own.
-        owner: By the id of a parameter, the rank to which it belongs.
-
     Raises:
         TypeError: The optimizer updates all parameters together, as `LBFGS` does.
 
@@ -56,8 +52,6 @@ class ZeroRedundancyOptimizer(Optimizer):
             )
         self.optimizer, self.comm = optimizer, comm or world()
         self.defaults, self.param_groups = optimizer.defaults, optimizer.param_groups
-        self.owner: dict[int, int] = {}
-        self._share_out()
 
     @property
     def state(self) -> dict[Tensor, dict[str, Any]]:  # type: ignore[override]
@@ -65,44 +59,36 @@ class ZeroRedundancyOptimizer(Optimizer):
         return self.optimizer.state
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """Add a group: see `Optimizer.add_param_group`.
-
-        Example:
-            >>> from minigrad import distributed, nn, optim
-            >>> body, head = nn.Linear(4, 4), nn.Linear(4, 2)
-            >>> optimizer = distributed.ZeroRedundancyOptimizer(optim.SGD(body.parameters()))
-            >>> optimizer.add_param_group({"params": head.parameters(), "lr": 1.0})
-        """
+        """Add a group: see `Optimizer.add_param_group`."""
         self.optimizer.add_param_group(param_group)
-        self._share_out()
 
-    def _share_out(self) -> None:
-        """Give each new parameter, the largest first, to the rank that has the fewest numbers."""
-        params = [param for group in self.param_groups for param in group["params"]]
-        numbers = [0] * self.comm.size
-        for param in params:
-            if id(param) in self.owner:
-                numbers[self.owner[id(param)]] += param.size
-        for param in sorted(params, key=lambda param: -param.size):
-            if id(param) not in self.owner:
-                self.owner[id(param)] = rank = numbers.index(min(numbers))
-                numbers[rank] += param.size
+    def _shares(self) -> list[list[Tensor]]:
+        """The parameters of each rank: the next largest of a group goes to who has the least."""
+        shares: list[list[Tensor]] = [[] for _ in range(self.comm.size)]
+        sizes = [0] * self.comm.size
+        for group in self.param_groups:
+            for param in sorted(group["params"], key=lambda param: -param.size):
+                rank = sizes.index(min(sizes))
+                shares[rank].append(param)
+                sizes[rank] += param.size
+        return shares
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient: each rank its own, and send them to all."""
-        whole = [group["params"] for group in self.param_groups]
         loss = None if closure is None else closure()
+        shares = self._shares()
+        own = {id(param) for param in shares[self.comm.rank]}
+        whole = [group["params"] for group in self.param_groups]
         try:
             for group, params in zip(self.param_groups, whole, strict=True):
-                group["params"] = [p for p in params if self.owner[id(p)] == self.comm.rank]
+                group["params"] = [param for param in params if id(param) in own]
             self.optimizer.step()
         finally:
             for group, params in zip(self.param_groups, whole, strict=True):
                 group["params"] = params
-        for rank in range(self.comm.size):
-            own = [p for params in whole for p in params if self.owner[id(p)] == rank]
-            for dtype in sorted({param.dtype for param in own}, key=str):
-                self._send([param.data for param in own if param.dtype == dtype], rank)
+        for rank, share in enumerate(shares):
+            for dtype in sorted({param.dtype for param in share}, key=str):
+                self._send([param.data for param in share if param.dtype == dtype], rank)
         return loss
 
     def _send(self, arrays: list[np.ndarray], rank: int) -> None:
@@ -120,9 +106,10 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Load this rank's states out of those of all ranks, or of this rank."""
+        own = {id(param) for param in self._shares()[self.comm.rank]}
         params = [param for group in self.param_groups for param in group["params"]]
-        mine = {i for i, param in enumerate(params) if self.owner[id(param)] == self.comm.rank}
-        states = {i: each for i, each in state_dict["state"].items() if i in mine}
+        saved = state_dict["state"].items()
+        states = {i: state for i, state in saved if i >= len(params) or id(params[i]) in own}
         self.optimizer.load_state_dict({**state_dict, "state": states})
 
     def __repr__(self) -> str:

@@ -127,6 +127,17 @@ compare(pretrained.GPT2(config), language_loss)
 gpt = compare(pretrained.GPT2(config), language_loss, gather_logits=False)
 assert gpt.tokens.weight is gpt.head.weight and len(gpt.tokens.weight) <= 8
 
+bert_config = pretrained.BertConfig(
+    vocab_size=5 * SIZE + 1, hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=HEADS,
+    intermediate_size=3 * SIZE, max_position_embeddings=8, hidden_dropout_prob=0.0,
+    attention_probs_dropout_prob=0.0, pad_token_id=SIZE,
+)  # fmt: skip
+tokens = rng.integers(0, bert_config.vocab_size, (2, 6))
+compare(
+    pretrained.Bert(bert_config, masked_lm=True, pooler=False),
+    lambda m: (m.masked_lm(m(tokens, key_padding_mask=tokens == SIZE)) ** 2).mean(),
+)
+
 # Greedy generation with caches that hold the heads of one rank; all ranks write the same.
 minigrad.random.seed(5)
 model = pretrained.GPT2(config)
@@ -154,6 +165,13 @@ assert (draws == draws[0]).all()
 with_ones = distributed.tensor_parallel.ParallelDropout(nn.Dropout(0.5), WORLD)
 kept = distributed.all_gather(with_ones(minigrad.ones(1, 64))).numpy()
 assert len(np.unique(kept, axis=0)) == SIZE
+
+minigrad.random.seed(4)
+start = x.astype("float32").detach().requires_grad_()
+plain_slope = grad((divided(start) ** 2).sum(), [start])[0].numpy()
+minigrad.random.seed(4)
+(again,) = grad((minigrad.autograd.checkpoint(divided, start) ** 2).sum(), [start])
+np.testing.assert_allclose(again.numpy(), plain_slope, 1e-4, 1e-4)  # the same elements dropped
 
 # What does not divide is an error that says what, and leaves the model as it was.
 if SIZE > 1:

@@ -12,11 +12,12 @@ import numpy as np
 
 import minigrad
 from minigrad import distributed, nn, optim, pretrained
-from minigrad.data import DataLoader
+from minigrad.data import DataLoader, TensorDataset
 
 WORLD = distributed.world()
 RANK, SIZE = WORLD.rank, WORLD.size
 MODE, FOLDER = sys.argv[1], Path(sys.argv[2])
+rng = np.random.default_rng(0)
 
 
 class Run:
@@ -113,11 +114,56 @@ elif MODE in ("resume", "whole"):
     before = weights(run)
     try:  # what does not fit on any rank changes nothing on any other
         distributed.load_training(FOLDER, **{**run.parts, "linear": nn.Linear(5, 3 + (RANK == 0))})
-    except ValueError as error:
+    except (RuntimeError, ValueError) as error:
         assert "linear" in str(error), str(error)
     else:
         raise AssertionError("another shape")
     assert all((array == before[name]).all() for name, array in weights(run).items())
+elif MODE in ("run data", "resume data"):  # data parallel, in the middle of an epoch
+    samples = TensorDataset(*[minigrad.tensor(rng.normal(size=(24, w))) for w in (3, 1)])
+    minigrad.random.seed(1 if MODE == "run data" else 2)
+    model = distributed.DistributedDataParallel(nn.Linear(3, 1).double())
+    optimizer = distributed.ZeroRedundancyOptimizer(optim.AdamW(model.parameters(), lr=0.1))
+    sampler = distributed.DistributedSampler(samples, seed=5)
+    sampler.set_epoch(3 if MODE == "run data" else 0)
+    loader = DataLoader(samples, batch_size=8 // SIZE, sampler=sampler)
+    parts = {"model": model, "optimizer": optimizer, "sampler": sampler, "loader": loader}
+
+    def train(batches: Any) -> None:
+        x, y = next(batches)
+        optimizer.zero_grad()
+        ((model(x) - y) ** 2).mean().backward()
+        optimizer.step()
+
+    if MODE == "run data":
+        batches = iter(loader)
+        train(batches)
+        train(batches)
+        distributed.save_training(FOLDER, **parts)
+        train(batches)
+        minigrad.save({"weight": model.module.weight.detach()}, FOLDER.parent / "data.npz")
+    else:
+        distributed.load_training(FOLDER, **parts)
+        train(iter(loader))
+        expected = minigrad.load(FOLDER.parent / "data.npz")["weight"].numpy()
+        np.testing.assert_allclose(
+            model.module.weight.detach().numpy(), expected, rtol=0 if SIZE == 2 else 1e-12
+        )
+elif MODE == "grid":  # pairs of ranks share a model; every other rank has the same part of it
+    group = WORLD.split(RANK // 2)
+    minigrad.random.seed(0)
+    model = distributed.parallelize(nn.MultiHeadAttention(12, 6).double(), group)
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    x = minigrad.ones(1, 3, 12, dtype="float64") * np.arange(12)
+    if SIZE == 4:
+        (model(x, x, x) ** 2).mean().backward()
+        optimizer.step()
+        distributed.save_training(FOLDER, model=model, optimizer=optimizer)
+        minigrad.save({"output": model(x, x, x).detach()}, FOLDER.parent / f"grid{RANK}.npz")
+    else:
+        distributed.load_training(FOLDER, model=model, optimizer=optimizer)
+        expected = minigrad.load(FOLDER.parent / "grid3.npz")["output"].numpy()
+        np.testing.assert_allclose(model(x, x, x).numpy(), expected, rtol=1e-12)
 elif MODE == "kill":
     # Each run finds a whole save, and is killed before a certain step of writing the next one.
     victim, moment = int(sys.argv[3]), int(sys.argv[4])

@@ -21,6 +21,19 @@ def test_resumes_on_any_number_of_ranks(tmp_path: Path) -> None:
         assert passes(ranks, PROGRAM, mode, folder, "2").count("passed") == ranks
 
 
+def test_data_parallel_training_resumes_within_an_epoch(tmp_path: Path) -> None:
+    folder = str(tmp_path / "save")
+    assert passes(2, PROGRAM, "run data", folder).count("passed") == 2
+    for ranks in (2, 1, 4):
+        assert passes(ranks, PROGRAM, "resume data", folder).count("passed") == ranks
+
+
+def test_a_grid_of_ranks_is_saved(tmp_path: Path) -> None:
+    folder = str(tmp_path / "save")
+    for ranks in (4, 2, 1):
+        assert passes(ranks, PROGRAM, "grid", folder).count("passed") == ranks
+
+
 def found_by(printed: str) -> int:
     """The step of the save that a run has found."""
     match = re.search(r"found (\d+)", printed)

@@ -38,8 +38,8 @@ class Graph(Diagram):
     """A compute graph to look at, as `minigrad.viz.graph` returns it.
 
     It always holds the whole graph. When drawing, `depth` is the number of levels of modules to
-    open. None keeps to about 40 boxes: it opens the first module of each class, as an example of
-    the others, and then all the levels that still fit.
+    open. None keeps to about 40 boxes: layers and steps of loops that repeat become one box, the
+    first one of each kind is opened as an example, and then all the levels that still fit.
 
     Example:
         >>> from minigrad import nn, ones, viz

@@ -27,9 +27,6 @@ NUMBER_CELL, ROOM = 34, 192
 EDGE, TITLE, GAP, SCALE = 18, 18, 16, 52
 """Around the picture, above a grid, between grids, and for the scale."""
 
-ACROSS = 4
-"""How many grids stand side by side."""
-
 BROKEN = (194, 24, 91)
 """The colour of what is not finite."""
 
@@ -42,17 +39,14 @@ STYLE = (
 )
 
 
-def draw(heatmap: Heatmap, gradients: bool = False, room: int = 1200) -> str:
-    """Draw a heatmap on light ground; `minigrad.viz.Heatmap.to_svg` describes it.
-
-    Where the grids of `ACROSS` heads are wider than `room`, fewer stand side by side.
-    """
-    return "\n".join(_Picture(heatmap, gradients, room).lines()) + "\n"
+def draw(heatmap: Heatmap, gradients: bool = False, across: int = 4) -> str:
+    """Draw a heatmap on light ground, so many grids side by side; see `Heatmap.to_svg`."""
+    return "\n".join(_Picture(heatmap, gradients, across).lines()) + "\n"
 
 
 class _Picture:
-    def __init__(self, heatmap: Heatmap, gradients: bool, room: int) -> None:
-        self.heatmap = heatmap
+    def __init__(self, heatmap: Heatmap, gradients: bool, across: int) -> None:
+        self.heatmap, self.across = heatmap, across
         self.values = heatmap.gradient_values() if gradients else heatmap.values()
         cells = heatmap.gradients if gradients and heatmap.gradients else heatmap.weights
         self.masked = heatmap.masked()
@@ -67,14 +61,12 @@ class _Picture:
         self.numbered = max(queries, keys) <= NUMBERED
         self.cell = NUMBER_CELL if self.numbered else ROOM / max(queries, keys)
         self.width, self.height = round(self.cell * keys), round(self.cell * queries)
-        fitting = (room - 2 * EDGE + GAP) // (self.width + GAP)
-        self.across = max(1, min(ACROSS, heatmap.shape[0], fitting))
-        self.hatch = f"hatch-{heatmap.node}"
+        self.hatch = f"hatch-{heatmap.node}{'-gradient' * gradients}"
 
     def lines(self) -> Iterator[str]:
         """All lines of the picture."""
         name, heads = escape(self._name()), self.heatmap.shape[0]
-        width = 2 * EDGE + self.across * (self.width + GAP) - GAP
+        width = 2 * EDGE + min(heads, self.across) * (self.width + GAP) - GAP
         width = max(width, 2 * EDGE + max(ROOM, text_width(self._name(), "small")))
         foot = EDGE + 14 + -(-heads // self.across) * (self.height + TITLE + GAP)
         size = f'width="{width}" height="{foot + SCALE}"'

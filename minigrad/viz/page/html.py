@@ -14,7 +14,7 @@ from collections import defaultdict
 from functools import cache
 from importlib.resources import files
 
-from minigrad.viz.drawing.heatmap import draw as draw_heatmap
+from minigrad.viz.drawing import heatmap as grids
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
@@ -34,8 +34,8 @@ SCRIPTS = (
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
-ROOM = 400
-"""How wide a heatmap may be: that is the panel's width."""
+ACROSS = 2
+"""How many grids of a heatmap stand side by side."""
 
 LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
@@ -83,7 +83,7 @@ def write_page(
             closed,
             residuals=sorted(residuals(diagram)),
             start=start,
-            heatmaps=list(map(_heatmap, diagram.heatmaps)),
+            heatmaps=[*map(_heatmap, diagram.heatmaps)],
         ),
         "script": _script(),
     }
@@ -114,11 +114,14 @@ def colours() -> str:
     return f":root {{ {light}}}\n{asked} {{ :root {{ {dark}}} }}\n"
 
 
-def _heatmap(heatmap: Heatmap) -> dict[str, list[str | None]]:
-    """The boxes that attention weights belong to, and pictures: the weights, their gradient."""
-    asked = (False, True) if heatmap.gradients else (False,)
-    pictures = [draw_heatmap(heatmap, gradients, ROOM) for gradients in asked]
-    return {"boxes": [heatmap.node, heatmap.group], "pictures": [*pictures]}
+def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:
+    """The pictures of a heatmap, for the box of its softmax and for the fused op around it."""
+    return {
+        "node": heatmap.node,
+        "group": heatmap.group,
+        "weights": grids.draw(heatmap, across=ACROSS),
+        "gradients": grids.draw(heatmap, True, ACROSS) if heatmap.gradients else None,
+    }
 
 
 def _facts(graph: Diagram) -> str:

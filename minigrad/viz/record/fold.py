@@ -54,7 +54,7 @@ def view(
     """Choose which groups to close: all but `depth` levels of modules, and `also` chosen ones.
 
     With 0 each outermost module is one box; 1 opens those. None shows as much as can be read: if
-    all of it is too much, repeated modules become one box, the first module of each class is opened
+    all of it is too much, what repeats becomes one box, the first module of each class is opened
     as an example, and then all the levels that still fit. `room` is the number of boxes then.
 
     Returns:

@@ -45,21 +45,6 @@ function boxView(id) {
   ];
 }
 
-/** Who attends to whom, as Python drew it: the weights, and the gradient with respect to them. */
-function heatmapView(id) {
-  const map = data.heatmaps.find(({ boxes }) => boxes.includes(id));
-  if (!map) return "";
-  const draw = (picture) => filled(e.div({ class: "heatmap", tabindex: 0 }), picture);
-  const [weights, gradients] = map.pictures.map(draw);
-  const words = "The gradient of the loss with respect to the weights";
-  return e.section(
-    e.h3("Who attends to whom"),
-    weights,
-    e.p({ class: "quiet" }, "The first of the batch."),
-    gradients ? e.details(e.summary(words), gradients) : "",
-  );
-}
-
 /** The call that records the parts of a fused op. */
 const openCall = (id) => e.code(`viz.explore(…, open=["${data.box(id).label}"])`);
 
@@ -72,6 +57,19 @@ function openedView({ opened: { difference, agrees }, rule }) {
     e.h3("Opened"),
     e.p(told, e.span({ class: `check ${agrees ? "right" : "wrong"}` }, words)),
     rule ? e.details(e.summary("The one rule"), rule.parts.map(partView)) : "",
+  );
+}
+
+/** Who attends to whom: the weights, and the gradient of the loss with respect to them. */
+function heatmapView(id) {
+  const map = data.heatmaps.find(({ node, group }) => node === id || group === id);
+  if (!map) return "";
+  const picture = (markup) => filled(e.div({ class: "heatmap" }), markup);
+  const more = "The gradient of the loss with respect to the weights";
+  return e.section(
+    e.h3("Who attends to whom"),
+    picture(map.weights),
+    map.gradients ? e.details(e.summary(more), picture(map.gradients)) : "",
   );
 }
 
