@@ -1,6 +1,7 @@
 # Everything runs in .venv, which tools/setup.sh makes on first use and keeps up to date.
 #
 #   make demo            train a transformer on handwritten digits, draw its graph
+#   make demo RANKS=2    the same on two ranks, with MPI
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
@@ -17,8 +18,8 @@ TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(C
 help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: setup-demo  ## train a transformer on handwritten digits, draw its graph
-	@$(RUN) examples/digits.py $(ARGS)
+demo: setup-demo$(if $(RANKS), setup-mpi)  ## train a transformer on handwritten digits, draw its graph
+	@$(if $(RANKS),.venv/bin/mpiexec -n $(RANKS) )$(RUN) examples/digits.py $(ARGS)
 
 test: checks  ## run everything that must pass: lint, types, documentation, tests
 	@$(TEST)
@@ -67,8 +68,8 @@ clean:  ## remove .venv and everything built
 	rm -rf .venv build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: setup-demo setup-dev setup-bench torch
-setup-demo setup-dev setup-bench: setup-%:
+.PHONY: setup-demo setup-dev setup-bench setup-mpi torch
+setup-demo setup-dev setup-bench setup-mpi: setup-%:
 	@sh tools/setup.sh $*
 
 torch: setup-bench  # this one has a CPU build; .ci/run takes the same

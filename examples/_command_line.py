@@ -1,22 +1,26 @@
-"""Command-line helpers of the examples: mistakes and Ctrl-C print one line."""
+"""Command-line helpers of the examples: mistakes and Ctrl-C print one line, of rank 0 alone."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
 import math
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
+from minigrad import distributed
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that reports a mistake in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (--help shows the options)\n")
+        line = f"{self.prog}: {message} (--help shows the options)\n"
+        self.exit(2, None if distributed.world().rank else line)
 
 
 def whole(least: int) -> Callable[[str], int]:
@@ -88,7 +92,9 @@ def shown(path: Path) -> Path:
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run an example; if it is stopped, end with one line."""
+    """Run an example; if it is stopped, end with one line. Of several ranks, rank 0 prints."""
+    if distributed.world().rank:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         main()
     except KeyboardInterrupt as stop:

@@ -4,6 +4,7 @@ The text is the help that comes with Python. The model is evaluated in bits per 
 held-out text, and compared with character n-grams. Then it generates text.
 
     python examples/char_lm.py --help
+    mpiexec -n 2 python examples/char_lm.py    (on two ranks: pip install mpi4py mpich)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from _command_line import Parser, number, prepare, print_files, progress, run, w
 from _ngrams import NGrams
 
 import minigrad
-from minigrad import Tensor, nn, optim
+from minigrad import Tensor, distributed, nn, optim
 from minigrad.nn import functional as F
 from minigrad.nn.utils import clip_grad_norm
 
@@ -173,11 +174,11 @@ def learning_rate(done: float) -> float:
     return PEAK_RATE * min(done / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
 
 
-def learn(model: nn.Module, windows: np.ndarray) -> float:
+def learn(model: nn.Module, threads: int, windows: np.ndarray) -> float:
     """Add the gradients of one thread's share of a batch, (B, CONTEXT + 1); return its loss."""
     scores = model(windows[:, :-1])  # (B, CONTEXT, characters)
     loss = F.cross_entropy(scores.reshape(-1, scores.shape[-1]), windows[:, 1:].reshape(-1))
-    (loss / THREADS).backward()
+    (loss / threads).backward()
     return loss.item()
 
 
@@ -196,8 +197,9 @@ def train(
     """Train the model in place, and evaluate it regularly. Ctrl-C ends the training early.
 
     Two threads process the halves of a batch, because NumPy lets them run in parallel. Their
-    gradients add up in the parameters. Ctrl-C saves the training in the file `kept`, if there is
-    one, from which `resume` continues it.
+    gradients add up in the parameters. Of several ranks, each takes its share of a batch, in one
+    thread. Ctrl-C saves the training in the file `kept`, if there is one, from which `resume`
+    continues it; on several ranks it ends the program.
 
     Returns:
         The evaluations, and whether the training is complete.
@@ -205,7 +207,12 @@ def train(
     optimizer = optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.1)
     draw = minigrad.random.generator().integers
     done: dict[str, Any] = {"steps": steps, "losses": [], "history": []}
-    checkpoint = Checkpoint(kept, done, model=model, optimizer=optimizer)
+    comm = distributed.world()
+    parallel = distributed.DistributedDataParallel(model)
+    threads = THREADS if comm.size == 1 else 1
+    checkpoint = Checkpoint(
+        kept if comm.size == 1 else None, done, model=model, optimizer=optimizer
+    )
     if resume:
         checkpoint.load()
     steps, losses, history = done["steps"], done["losses"], done["history"]
@@ -224,8 +231,9 @@ def train(
                 starts = draw(text.cut - CONTEXT, size=batch)
                 windows = text.ids[starts[:, None] + np.arange(CONTEXT + 1)]
                 optimizer.zero_grad()
-                shares = pool.map(partial(learn, model), np.split(windows, THREADS))
-                losses.append(float(np.mean([*shares])))
+                share = np.split(windows, comm.size)[comm.rank]
+                shares = pool.map(partial(learn, parallel, threads), np.split(share, threads))
+                losses.append(distributed.all_reduce(np.mean([*shares]), "mean").item())
                 clip_grad_norm(model.parameters(), 1.0)
                 optimizer.param_groups[0]["lr"] = learning_rate((step + 1) / steps)
                 optimizer.step()
@@ -308,6 +316,8 @@ def arguments() -> argparse.Namespace:
         parser.error("--prompt needs a character at least")
     if args.write and not args.weights.is_file():
         parser.error(f"--write needs a training first: there is no {args.weights}")
+    if args.resume and distributed.world().size > 1:
+        parser.error("--resume runs on one rank")
     if args.resume and not args.kept.is_file():
         parser.error(f"--resume needs a training that was stopped: there is no {args.kept}")
     prepare(parser, args.out)
@@ -342,6 +352,8 @@ def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int
     start = time.perf_counter()
     history, whole = train(model, text, args.steps, batch, args.kept, args.resume)
     print(f"{history[-1].step} steps in {time.perf_counter() - start:.1f} s\n")
+    if distributed.world().rank:
+        return  # one rank writes the files
     files = {"weights": args.weights}
     save(model, args.weights)
     show(model, write, args)

@@ -27,11 +27,12 @@ from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [
     "bernoulli", "generator", "get_state", "key", "multinomial", "normal", "permutation", "rand",
-    "randint", "randn", "seed", "set_state", "uniform",
+    "randint", "randn", "seed", "set_state", "set_stream", "uniform",
 ]  # fmt: skip
 
 _generator = np.random.default_rng()
 _forks = 0  # since the last seed
+_stream = 0
 _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
 
 
@@ -122,7 +123,21 @@ def key() -> int:
         >>> 0 <= minigrad.random.key() < 2**63
         True
     """
-    return int(generator().integers(2**63))
+    return int(generator().integers(2**63)) ^ _stream
+
+
+def set_stream(number: int) -> None:
+    """Set which of many streams `key` gives, for processes whose other draws are to be the same.
+
+    Args:
+        number: A number of at least 0, such as the rank of this process.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.set_stream(0)
+    """
+    global _stream
+    _stream = number
 
 
 @named

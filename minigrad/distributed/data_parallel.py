@@ -7,7 +7,6 @@ still runs: a bucket starts as soon as its last gradient is in.
 
 from __future__ import annotations
 
-import copy
 import zlib
 from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
@@ -40,8 +39,8 @@ class DistributedDataParallel(Module):
     also those that were accumulated within `no_sync`. A parameter that this rank did not use counts
     as zeros, one that no rank used has no gradient. With equal shares of the data and a mean loss,
     the gradients are those of one process with all the data; for unequal shares see
-    {doc}`/distributed`. From here on, `minigrad.random` gives each rank numbers of its own, for
-    dropout; those of rank 0 stay what they were.
+    {doc}`/distributed`. Dropout differs between the ranks; all other random numbers are the same on
+    all ranks, if the seed is.
 
     Args:
         module: The model, of the same structure on all ranks.
@@ -77,7 +76,7 @@ class DistributedDataParallel(Module):
             self._reducer = _Reducer(learned, self.comm, int(bucket_size * 2**20))
 
     def _start_alike(self) -> None:
-        """Take the values of rank 0, and random numbers of one's own."""
+        """Take the values of rank 0, and a stream of one's own for dropout."""
         tensors = [*self.module.named_parameters(), *self.module.named_buffers()]
         shapes = [(name, t.shape, str(t.dtype), t.requires_grad) for name, t in tensors]
         code = zlib.crc32(repr(shapes).encode())
@@ -88,10 +87,7 @@ class DistributedDataParallel(Module):
             self.comm._own.Bcast(values.reshape(-1).view(np.uint8), 0)
             t.data[...] = values
             mark_written(t.data)
-        number = int(copy.deepcopy(random.generator()).integers(2**62))
-        number = self.comm._own.bcast(number)
-        if self.comm.rank:
-            random.seed(number + self.comm.rank)
+        random.set_stream(self.comm.rank)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the model on this rank's data."""

@@ -21,18 +21,19 @@ __all__ = ["max_pool", "sum_pool"]
 Sizes = tuple[int, ...]
 
 
-def _cannot_pool(
-    x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes
-) -> str | None:
+def _window(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Window:
+    """A window that fits into the input."""
     if x.ndim != len(kernel) + 2:
-        return f"windows along {len(kernel)} axes need an input of {len(kernel) + 2}, got {x.shape}"
+        raise ArgumentError(
+            f"windows along {len(kernel)} axes need an input of {len(kernel) + 2}, got {x.shape}"
+        )
     window = Window(kernel, stride, padding, dilation)
     if min(window.counts(x.shape[2:])) < 1:
-        return (
+        raise ArgumentError(
             f"a window of {window.spans} does not fit into an input of shape {x.shape} with "
             f"padding {padding}; pad more, or take a smaller window"
         )
-    return None
+    return window
 
 
 @primitive(arrays=1, residuals=("chosen",))
@@ -58,9 +59,7 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
         >>> minigrad.ops.max_pool(x, (2,), (2,), ((0, 0),), (1,)).tolist()
         [[[3.0, 2.0]]]
     """
-    if reason := _cannot_pool(x, kernel, stride, padding, dilation):
-        raise ArgumentError(reason)
-    window = Window(kernel, stride, padding, dilation)
+    window = _window(x, kernel, stride, padding, dilation)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind != "b" else 0
     wide = padded(x, padding, lowest)
     (_, first), *others = offsets(window, window.counts(x.shape[2:]))
@@ -108,9 +107,7 @@ def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
         >>> minigrad.ops.sum_pool(x, (2,), (1,), ((0, 0),), (1,)).tolist()
         [[[4.0, 5.0, 2.0]]]
     """
-    if reason := _cannot_pool(x, kernel, stride, padding, dilation):
-        raise ArgumentError(reason)
-    window = Window(kernel, stride, padding, dilation)
+    window = _window(x, kernel, stride, padding, dilation)
     counts = window.counts(x.shape[2:])
     wide = padded(x, padding)
     out = np.zeros((*x.shape[:2], *counts), np.float32 if x.dtype == np.float16 else x.dtype)

@@ -112,17 +112,6 @@ def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
     return within_rule(matmul, a.swapaxes(-1, -2), g)
 
 
-def _cannot_map(x: Any, weight: Any, bias: Any) -> str:
-    if weight.ndim != 2:
-        return f"the weight must have shape (out, in), got {weight.shape}"
-    if not x.ndim or x.shape[-1] != weight.shape[1]:
-        return (
-            f"the input has shape {x.shape}, its last axis must be {weight.shape[1]} "
-            f"for a weight of shape {weight.shape}"
-        )
-    return f"a bias of shape {bias.shape} does not fit {weight.shape[0]} outputs"
-
-
 @primitive(arrays=3, promote=("x", "weight", "bias"))
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """An affine map of the last axis: ``x @ weight.T + bias``.
@@ -144,10 +133,15 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
         Tensor([[4., 4., 4., 4.],
                 [4., 4., 4., 4.]], dtype=float32)
     """
-    if weight.ndim != 2 or (bias is not None and bias.shape != weight.shape[:1]):
-        raise ArgumentError(_cannot_map(x, weight, bias))
+    if weight.ndim != 2:
+        raise ArgumentError(f"the weight must have shape (out, in), got {weight.shape}")
     if x.shape[-1:] != weight.shape[1:]:
-        raise ArgumentError(_cannot_map(x, weight, bias))
+        raise ArgumentError(
+            f"the input has shape {x.shape}, its last axis must be {weight.shape[1]} "
+            f"for a weight of shape {weight.shape}"
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise ArgumentError(f"a bias of shape {bias.shape} does not fit {weight.shape[0]} outputs")
     rows = _rows(x)
     effort = x.size * len(weight) / PRODUCTS_PER_NS
     if worthwhile(effort):
@@ -311,19 +305,13 @@ def vecdot(a: Any, b: Any, axis: int = -1) -> Tensor:
     return _vecdot(*_along_last("vecdot", a, b, axis))
 
 
-def _cannot_cross(a: Any, b: Any) -> str | None:
-    if np.shape(a)[-1:] == np.shape(b)[-1:] == (3,):
-        return None
-    return (
-        f"vectors of length 3 expected along the axis, got shapes {np.shape(a)} and {np.shape(b)} "
-        f"(the axis of the vectors moved to the end)"
-    )
-
-
 @primitive
 def _cross(a: Any, b: Any) -> Any:
-    if reason := _cannot_cross(a, b):
-        raise ArgumentError(reason)
+    if not np.shape(a)[-1:] == np.shape(b)[-1:] == (3,):
+        raise ArgumentError(
+            f"vectors of length 3 expected along the axis, got shapes {np.shape(a)} and "
+            f"{np.shape(b)} (the axis of the vectors moved to the end)"
+        )
     return np.cross(a, b)
 
 

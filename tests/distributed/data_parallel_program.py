@@ -168,6 +168,7 @@ for _ in range(2):
     masks.append(drop(minigrad.ones(64, 4)).numpy() == 0)
 np.testing.assert_array_equal(*masks)
 assert not np.array_equal(*gathered(masks[0])[:2])
+np.testing.assert_array_equal(*gathered(minigrad.randn(3).numpy())[:2])
 
 # Every sample once, and batches of all ranks together are those of one process.
 sampler = DistributedSampler(range(4 * SIZE + 1), seed=3)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from mpi_runs import passes, run
+from mpi_runs import ROOT, passes, run
 
 pytestmark = [pytest.mark.needs("mpi4py"), pytest.mark.slow]
 
@@ -16,6 +18,18 @@ def test_collectives(ranks: int) -> None:
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_data_parallel(ranks: int) -> None:
     assert passes(ranks, "data_parallel_program.py").count("passed") == ranks
+
+
+@pytest.mark.needs("sklearn", "matplotlib")
+def test_the_demo_on_two_ranks_prints_what_one_prints(tmp_path: Path) -> None:
+    lines = []
+    for ranks in (1, 2):
+        script = str(ROOT / "examples/digits.py")
+        printed = passes(ranks, script, "--smoke", "--out", str(tmp_path / str(ranks)))
+        lines.append([line for line in printed.splitlines() if "held-out" in line])
+    assert len(lines[0]) == 3 and lines[0] == lines[1]
+    names = [{path.name for path in (tmp_path / str(ranks)).iterdir()} for ranks in (1, 2)]
+    assert names[0] == names[1] and len(names[0]) == 6
 
 
 MISTAKES = {

@@ -90,7 +90,7 @@ class TestTrace:
         [
             ("0", {"linear", "0.weight"}),
             ("linear", {"linear"}),
-            ("0.linear", {"linear"}),
+            ("*.weight", {"0.weight"}),
             ("0.weight", {"0.weight"}),
             ("x", {"x"}),
         ],
@@ -114,7 +114,7 @@ class TestTrace:
     def test_an_unknown_name_is_refused(self) -> None:
         with viz.trace(values=["0", "layer7"]) as traced:
             nn.Sequential(nn.ReLU())(minigrad.ones(3))
-        with pytest.raises(ValueError, match="'layer7' names no box and no module"):
+        with pytest.raises(ValueError, match="values: .* is called 'layer7'"):
             traced.graph()
 
     def test_json_keeps_values(self) -> None:

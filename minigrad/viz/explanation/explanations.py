@@ -16,13 +16,11 @@ from typing import NamedTuple
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.explanation.matrix_products import Share, Term, product
-from minigrad.viz.formula.mathml import mathml
-from minigrad.viz.formula.notation import Infix, Level, Notation, Script, Symbol
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
 
 __all__ = [
-    "Answer", "Notes", "explain_broadcast", "explain_saved", "explain_sum", "explain_transpose",
+    "Answer", "explain_broadcast", "explain_saved", "explain_sum", "explain_transpose",
     "source_lines", "step_notes", "summed_axes"
 ]  # fmt: skip
 
@@ -39,28 +37,17 @@ class Answer(NamedTuple):
     text: str
 
 
-class Notes(NamedTuple):
-    """Notes on what a step sends to one argument."""
+def step_notes(step: Step, part: Part, shapes: Mapping[str, Shape]) -> list[Answer]:
+    """Answer questions on what a step sends to one argument.
 
-    equation: str  # for products of matrices, what is sent, with indices, as MathML; or empty
-    answers: tuple[Answer, ...]  # why it is a sum, and where a transpose comes from
-
-
-def step_notes(step: Step, part: Part, node: Node | None, shapes: Mapping[str, Shape]) -> Notes:
-    """Collect the notes on what a step sends to one argument.
-
-    `node` is the op, None if it is decomposed; `shapes` are those of its arguments, by name.
+    `shapes` are those of the arguments of the op, by name; none if it is decomposed.
     """
-    equation, answers = "", list[Answer]()
     found = product(step.op, shapes)
     share = None if found is None else found.share(part.name)
-    if share is not None and node is not None:
-        equation = mathml(_equation(share))
-        answers += _answers(share)
-    broadcast = explain_broadcast(part.raw_shape, part.sent.shape)
-    if broadcast:
+    answers = [] if share is None else list(_answers(share))
+    if broadcast := explain_broadcast(part.raw_shape, part.sent.shape):
         answers.append(Answer("Why a sum?", broadcast))
-    return Notes(equation, tuple(answers))
+    return answers
 
 
 def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
@@ -82,20 +69,6 @@ def _answers(share: Share) -> Iterator[Answer]:
     if transpose := explain_transpose(share):
         turned = any(turned for _, turned in share.matrices)
         yield Answer("Why a transpose?" if turned else "Why no transpose?", transpose)
-
-
-def _equation(share: Share) -> Notation:
-    """The share with its indices: the sum of a product."""
-    left, right = (_indexed(term, bar=term.name == "g") for term in share.factors)
-    value = Infix((left, right), ("·",), Level.PRODUCT)
-    if share.sums:
-        over = Script(Symbol("∑", upright=True), None, Symbol(",".join(share.sums)))
-        value = Infix((over, left, right), (" ", "·"), Level.PRODUCT)
-    return Infix((_indexed(share.target, bar=True), value), ("=",), Level.RELATION)
-
-
-def _indexed(term: Term, bar: bool) -> Notation:
-    return Script(Symbol(term.name, bar=bar), None, Symbol(",".join(term.indices)))
 
 
 # Sums and transposes ----------------------------------------------------------------------------

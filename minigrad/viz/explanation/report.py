@@ -251,11 +251,8 @@ class _Writer:
 
     def _in_numbers(self, node: Node, step: Step, part: Part) -> Iterator[str]:
         """An entry of the gradient, worked out: the one that was asked for, or the largest."""
-        asked = self.entry if self.entry and is_inside(self.entry, part.sent.shape) else None
-        worked = None
-        if node.primitive is not None:
-            worked = work_out(node.primitive, part.name, step.given, asked)
-        if worked is None or (worked.copied and asked is None):
+        worked = work_out(node.primitive, part.name, step.given, self.entry)
+        if worked is None or (worked.copied and worked.index != self.entry):
             return
         start, indent = f"entry {list(worked.index)} = " if worked.index else "in numbers: ", "    "
         for names, numbers in worked.equations:

@@ -22,8 +22,17 @@ from minigrad.autograd.mode import State, state
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import reading_of
 from minigrad.viz.formula.definitions import Reading
-from minigrad.viz.formula.entries import Entries, Index, as_index
-from minigrad.viz.formula.terms import Call, Constant, Term, Variable, walk
+from minigrad.viz.formula.entries import Entries, Index, as_index, total
+from minigrad.viz.formula.terms import (
+    Call,
+    Constant,
+    Entry,
+    Term,
+    Variable,
+    evaluate,
+    rebuilt,
+    walk,
+)
 from minigrad.viz.formula.text import text
 from minigrad.viz.formula.typesetting import Typesetter
 from minigrad.viz.record.steps import Given
@@ -38,7 +47,7 @@ SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 TOLERANCE = 1e-4
 """How far the result, in float64, may be from the gradient, as a part of its largest entry."""
 
-Written = tuple[Entries, Term]
+Written = tuple[Term, Entries | None, Reading]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +59,16 @@ class Worked:
         equations: Pairs of what it is, such as ``"ḡ[0] · b[0]"``, and that in numbers, such as
             ``"= 2 · 3 = 6"``; then those of names in it, such as ``"u[0] = ḡ[0] · weight[0]"``.
         value: The result.
-        copied: Whether it is just the same entry of ḡ.
     """
 
     index: Index
     equations: tuple[tuple[str, str], ...]
     value: float
-    copied: bool
+
+    @property
+    def copied(self) -> bool:
+        """Whether it is just the same entry of ḡ."""
+        return self.equations[0][0] == f"ḡ{_place(self.index)}"
 
 
 def is_inside(index: Index, shape: Index) -> bool:
@@ -65,116 +77,104 @@ def is_inside(index: Index, shape: Index) -> bool:
 
 
 def work_out(
-    op: Primitive, argument: str, given: Given | None, index: Index | None = None
+    op: Primitive | None, argument: str, given: Given | None, index: Index | None = None
 ) -> Worked | None:
-    """Work out an entry of the gradient of an argument: the largest, or the one at an index.
+    """Work out an entry of the gradient of an argument: the one at an index, else the largest.
 
-    None if the numbers are not known, all are 0, or there is no such entry.
+    None if the numbers are not known, or all are 0.
     """
-    if given is None or argument not in given.sent:
+    if op is None or given is None or argument not in given.sent:
         return None
     sent = given.sent[argument]
-    index = _largest(sent) if index is None else index
+    sizes = np.abs(sent)
     if index is None or not is_inside(index, sent.shape):
-        return None
-    for entries, term in _ways(op, argument, given, index):
-        value = entries.number(term)
-        if abs(value - sent[index]) <= TOLERANCE * np.abs(sent).max():
-            equations = tuple(_equations(op, entries, term))
-            return Worked(index, equations, value, equations[0][0] == f"ḡ{_place(index)}")
+        if not 0 < sizes.max(initial=0) < np.inf:
+            return None
+        index = as_index(int(sizes.argmax()), sent.shape)
+    for written in _ways(op, argument, given, index):
+        value = _value(written[0])
+        if abs(value - sent[index]) <= TOLERANCE * sizes.max():
+            return Worked(index, tuple(_equations(op, written)), value)
     return None
 
 
 def offered(op: Primitive | None, argument: str, given: Given | None) -> list[Worked]:
     """Work out the entries that a page offers: all of a few, else the largest, first and last."""
-    if op is None or given is None or argument not in given.sent:
+    first = work_out(op, argument, given)
+    if first is None or given is None:
         return []
     shape = given.sent[argument].shape
-    largest = _largest(given.sent[argument])
-    if largest is None:
-        return []
-    ends = [as_index(0, shape), as_index(-1 + math.prod(shape), shape)]
-    indices = list(np.ndindex(shape)) if math.prod(shape) <= FEW else ends
-    found = [work_out(op, argument, given, index) for index in dict.fromkeys([largest, *indices])]
-    return [worked for worked in found if worked is not None]
-
-
-def _largest(array: np.ndarray) -> Index | None:
-    """The index of the first entry of largest size; None if all are 0 or one is not finite."""
-    sizes = np.abs(array)
-    known = 0 < sizes.max(initial=0) < np.inf
-    return as_index(int(sizes.argmax()), array.shape) if known else None
+    ends = [(0,) * len(shape), tuple(n - 1 for n in shape)]
+    indices = dict.fromkeys(np.ndindex(shape) if math.prod(shape) <= FEW else ends)
+    others = (work_out(op, argument, given, index) for index in indices if index != first.index)
+    return [first, *(one for one in others if one is not None)]
 
 
 def _ways(op: Primitive, argument: str, given: Given, index: Index) -> Iterator[Written]:
-    """The ways to write an entry, the best first."""
-    formula = _tried(_by_formula, op, argument, given, index)
-    if formula is not None and formula[0].elementwise:
-        yield formula
-    product = _tried(_by_chain_rule, op, argument, given, index, True)
-    if product is not None:
-        yield product
-    if formula is not None and not formula[0].is_known(formula[1]):
-        yield formula
-    slopes = _tried(_by_chain_rule, op, argument, given, index, False)
-    if slopes is not None:
-        yield slopes
+    """The ways to write an entry, the best first, and what can write what stands behind it."""
+    name, _, place = argument.partition("[")
+    values = given.values | ({"i": int(place[:-1])} if place else {})
+    reading = reading_of(op, name, values)
+    entries = Entries(reading, values)
+    formula = _tried(lambda: entries.gradient(index, given.sent[argument].shape))
+    if formula is not None and entries.elementwise:
+        yield formula, entries, reading
+    chain, exact = _tried(lambda: _by_chain_rule(op, argument, given.values, index)) or (
+        None,
+        False,
+    )
+    if chain is not None and exact:
+        yield chain, None, reading
+    if formula is not None and not isinstance(formula, Entry):
+        yield formula, entries, reading
+    if chain is not None:
+        yield chain, None, reading
 
 
-def _tried(way: Callable[..., Written | None], *arguments: Any) -> Written | None:
-    """A way to write an entry; None if it does not apply, or needs a value that is not known."""
+def _tried(way: Callable[[], Any]) -> Any:
+    """What a function returns; None if it does not apply, or needs a value that is not known."""
     try:
         with np.errstate(all="ignore"):
-            return way(*arguments)
+            return way()
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
         return None
 
 
-def _by_formula(op: Primitive, argument: str, given: Given, index: Index) -> Written | None:
-    name, _, place = argument.partition("[")
-    values = given.values | ({"i": int(place[:-1])} if place else {})
-    entries = Entries(reading_of(op, name, values), values)
-    return entries, entries.gradient(index, given.sent[argument].shape)
-
-
 def _by_chain_rule(
-    op: Primitive, argument: str, given: Given, index: Index, exact: bool
-) -> Written | None:
-    """The sum over outputs; with `exact`, only if each ∂y/∂x is 1 or an entry of an argument."""
-    slopes = _slopes(op, argument, given.values, index)
-    labels: dict[float, tuple[str, Index]] = {}
-    if exact:
-        drawn, labels = _drawn(op, argument, given.values)
-        slopes = _slopes(op, argument, drawn, index) if labels else slopes
-        if not all(abs(one) in labels or abs(one) == 1 for _, _, one in slopes):
-            return None
-    entries = Entries(Reading(Constant(0)), given.values)
-    y = "out" if "y" in op.params else "y"
+    op: Primitive, argument: str, values: Mapping[str, Any], index: Index
+) -> tuple[Term, bool]:
+    """The sum over outputs, and whether each ∂y/∂x in it is 1 or an entry of an argument."""
+    drawn, labels = _drawn(op, argument, values)
+    slopes = _tried(lambda: _slopes(op, argument, drawn, index)) or []
+    sizes = {abs(slope) for _, _, slope in slopes} - {1}
+    if not sizes or not sizes <= {*labels}:
+        labels, slopes = {}, _slopes(op, argument, values, index)
+    exact = bool(labels) or all(abs(slope) == 1 for _, _, slope in slopes)
 
     def term_of(output: int, at: Index, slope: float) -> Term:
-        g: Term = Variable("g")
-        if op.multiple_outputs:
-            g = Call(operator.getitem, (g, Constant(output)))
-        product = entries.at(g, at)
-        if abs(slope) in labels:
-            name, place = labels[abs(slope)]
-            product = Call(operator.mul, (product, entries.at(_argument(name), place)))
-        elif abs(slope) != 1:
-            of = f"{y}{SUBSCRIPTS[output] if op.multiple_outputs else ''}{_place(at)}"
-            derivative = Variable(f"∂{of}/∂{argument}{_place(index)}")
-            return Call(operator.mul, (product, entries.known(derivative, slope)))
+        number = f"{output}" if op.multiple_outputs else ""
+        g = _entry(values, f"g[{number}]" if number else "g", at)
+        if not exact:
+            y = ("out" if "y" in op.params else "y") + SUBSCRIPTS[output] * bool(number)
+            derivative = Variable(f"∂{y}{_place(at)}/∂{argument}{_place(index)}")
+            return Call(operator.mul, (g, Entry(derivative, (), slope)))
+        known = labels.get(abs(slope))
+        product = g if known is None else Call(operator.mul, (g, _entry(values, *known)))
         return product if slope > 0 else Call(operator.neg, (product,))
 
     terms = [term_of(*one) for one in slopes]
-    numbers = np.array([entries.number(term) for term in terms])
-    return entries, entries.total(numbers, lambda place: terms[place[0]])
+    numbers = np.array([_value(term) for term in terms])
+    return total(numbers, terms.__getitem__), exact
 
 
-def _argument(name: str) -> Term:
-    """The term of an argument, such as ``b`` or ``tensors[1]``."""
+def _entry(values: Mapping[str, Any], name: str, index: Index) -> Entry:
+    """An entry of an array, such as ``b``, or of one of several, such as ``tensors[1]``."""
     name, _, place = name.partition("[")
-    whole = Variable(name)
-    return Call(operator.getitem, (whole, Constant(int(place[:-1])))) if place else whole
+    if not place:
+        return Entry(Variable(name), index, values[name][index])
+    one = int(place[:-1])
+    array = Call(operator.getitem, (Variable(name), Constant(one)))
+    return Entry(array, index, values[name][one][index])
 
 
 def _drawn(
@@ -204,28 +204,25 @@ def _slopes(
 
     What a rule sends is linear in the gradient of the output, so ∂y/∂x is the derivative of that.
     """
-    argument_of, _, place = argument.partition("[")
+    made: dict[str, Tensor] = {}
 
     def tensor(name: str, value: Any) -> Any:
         if isinstance(value, tuple) and op.variadic and name == op.params[0]:
             return [tensor(f"{name}[{i}]", one) for i, one in enumerate(value)]
-        return (
-            Tensor(value, requires_grad=name == argument)
-            if isinstance(value, np.ndarray)
-            else value
-        )
+        if not isinstance(value, np.ndarray):
+            return value
+        made[name] = Tensor(value, requires_grad=name == argument)
+        return made[name]
 
     outer = state.get()
     state.set(State())
     try:
         arguments = [tensor(name, values[name]) for name in op.params]
-        x = arguments[op.places[argument_of]]
-        x = x[int(place[:-1])] if place else x
         result = op.call_with(call_path(op), arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         known = {i: y for i, y in enumerate(outputs) if y.requires_grad}
         ones = [Tensor(np.ones(y.shape), requires_grad=True) for y in known.values()]
-        (sent,) = grad(list(known.values()), [x], ones, create_graph=True)
+        sent = grad(list(known.values()), made[argument], ones, create_graph=True)
         slopes = grad(sent[index], ones, allow_unused=True)
     finally:
         state.set(outer)
@@ -240,29 +237,40 @@ def _slopes(
 # As text ----------------------------------------------------------------------------------------
 
 
-def _equations(op: Primitive, entries: Entries, term: Term) -> Iterator[tuple[str, str]]:
+def _equations(op: Primitive, written: Written) -> Iterator[tuple[str, str]]:
     """The equation of an entry, and of the first entry of each array that it names or sums."""
-    typesetter = Typesetter(op, entries.reading, entries.scalars)
+    term, entries, reading = written
+    typesetter = Typesetter(op, reading, of_entries=True)
 
-    def written(term: Term) -> str:
+    def as_text(term: Term) -> str:
         return text(typesetter.value(term))
 
-    def in_numbers(term: Term) -> str:
-        value = entries.number(term)
-        exact = all(map(_is_exact, [value, *entries.numbers_in(term)]))
-        sides = (entries.in_numbers(term, _shown), _shown(value))
-        return " ".join(
-            f"{'=' if exact else '≈'} {side}" for side in dict.fromkeys(map(written, sides))
-        )
+    def equation(left: str, term: Term) -> tuple[str, str]:
+        value = _value(term)
+        shown = (part.number for part in walk(term) if isinstance(part, Entry))
+        sign = "=" if all(map(_is_exact, (value, *shown))) else "≈"
+        sides = dict.fromkeys(map(as_text, (_in_numbers(term), _shown(value))))
+        return left + as_text(term), " ".join(f"{sign} {side}" for side in sides)
 
-    yield written(term), in_numbers(term)
+    yield equation("", term)
     terms, told = [term], set[str]()
     for term in terms:
         for part in walk(term):
-            if (found := entries.behind(part)) and repr(found[0]) not in told:
-                told.add(repr(found[0]))
-                terms.append(found[1])
-                yield f"{written(part)} = {written(found[1])}", in_numbers(found[1])
+            if entries is None or not isinstance(part, Entry) or repr(part.array) in told:
+                continue
+            if (found := entries.behind(part)) is not None:
+                told.add(repr(part.array))
+                terms.append(found)
+                yield equation(f"{as_text(part)} = ", found)
+
+
+def _value(term: Term) -> float:
+    with np.errstate(all="ignore"):
+        return float(evaluate(term, {}))
+
+
+def _in_numbers(term: Term) -> Term:
+    return _shown(term.number) if isinstance(term, Entry) else rebuilt(term, _in_numbers)
 
 
 def _shown(value: Any) -> Term:

@@ -28,7 +28,7 @@ from minigrad.viz.formula.reader import read, read_written
 from minigrad.viz.formula.sources import source
 from minigrad.viz.formula.terms import Call, Constant, Term, Variable, row
 from minigrad.viz.formula.text import text
-from minigrad.viz.formula.typesetting import Typesetter, arrays_of
+from minigrad.viz.formula.typesetting import Typesetter
 
 __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
 
@@ -95,7 +95,7 @@ def formulas(op: Any, /, **given: Any) -> dict[str, Formula]:
     if unknown := sorted(given.keys() - {*record.params}):
         raise TypeError(f"formulas: {record.name} has no argument {', '.join(unknown)}")
     return {
-        name: _formula(record, rule, for_call(reading, given, static(record), arrays_of(record)))
+        name: _formula(record, rule, for_call(reading, given, record))
         for name, rule, reading in readings(record)
     }
 
@@ -111,48 +111,36 @@ def formula_of(
     name = argument.partition("[")[0]
     if op is None or name not in _known(op):
         return None
-    rule, reading = _known(op)[name]
-    called = reading_of(op, name, values)
-    return _general(op, rule, name) if called is reading else _formula(op, rule, called)
+    rule, reading, formula = _known(op)[name]
+    called = for_call(reading, values, op)
+    return formula if called is reading else _formula(op, rule, called)
 
 
 def reading_of(op: Primitive, argument: str, values: Mapping[str, Any]) -> Reading:
     """What was read of the rule of an argument, for a call with these values."""
-    _, reading = _known(op)[argument]
-    return for_call(reading, values, static(op), arrays_of(op))
+    return for_call(_known(op)[argument][1], values, op)
 
 
-def static(op: Primitive) -> tuple[str, ...]:
-    """The arguments of an op that are no arrays."""
-    return op.params[1:] if op.variadic else op.params[op.arrays :]
-
-
-def _known(op: Primitive) -> dict[str, tuple[Rule, Reading]]:
+def _known(op: Primitive) -> dict[str, tuple[Rule, Reading, Formula]]:
     return _read_once(op, op.joint, *op.rules.values(), *op.formulas.values())
 
 
 @functools.lru_cache(maxsize=512)
-def _general(op: Primitive, rule: Rule, argument: str) -> Formula:
-    """The formula with all its cases."""
-    return _formula(op, rule, _known(op)[argument][1])
-
-
-@functools.lru_cache(maxsize=512)
-def _read_once(op: Primitive, *known: object) -> dict[str, tuple[Rule, Reading]]:
+def _read_once(op: Primitive, *known: object) -> dict[str, tuple[Rule, Reading, Formula]]:
     """What was read of an op; read again when its rules or written formulas change."""
-    return {name: (rule, reading) for name, rule, reading in readings(op)}
+    return {name: (rule, one, _formula(op, rule, one)) for name, rule, one in readings(op)}
 
 
 def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
     """Yield each argument of an op that has a derivative, with its rule and its reading."""
     for name, rule in op.rules.items():
-        yield name, rule, in_simple_terms(_reading(op, name, rule, {}, None), arrays_of(op))
+        yield name, rule, in_simple_terms(_reading(op, name, rule, {}, None), op)
     if op.joint is not None:
         names = [op.params[slot] for slot in op.joint_slots]
         needed = {"needed": Call(row, (Constant(True),) * len(names))}
         for place, name in enumerate(names):
             reading = _reading(op, name, op.joint, needed, place)
-            yield name, op.joint, in_simple_terms(reading, arrays_of(op))
+            yield name, op.joint, in_simple_terms(reading, op)
 
 
 def _reading(

@@ -22,6 +22,7 @@ from minigrad.viz.formula.terms import (
     Call,
     Choice,
     Constant,
+    Entry,
     Term,
     Variable,
     is_constant,
@@ -69,12 +70,10 @@ def is_scalar(term: Term, arrays: Collection[str]) -> bool:
     match term:
         case Variable(name):
             return name not in arrays
-        case Constant(value):
+        case Constant(value) | Entry(number=value):
             return not isinstance(value, np.ndarray)
         case Call(function, _) if function in COUNTS:
             return True
-        case Call(operator.getitem, (_, Call(_, (Constant(int()), *_)))):
-            return True  # an entry
         case Call(function, _) if isinstance(function, FunctionType):
             return False
         case Choice(_, then, otherwise):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula.algebra import is_scalar, simplified
 from minigrad.viz.formula.terms import (
     Choice,
@@ -22,7 +23,7 @@ from minigrad.viz.formula.terms import (
     walk,
 )
 
-__all__ = ["Definition", "Reading", "Values", "for_call", "in_simple_terms", "tidied"]
+__all__ = ["Definition", "Reading", "Values", "arrays_of", "for_call", "in_simple_terms", "tidied"]
 
 SMALL = 7
 """The largest size of a definition that is written where it is used, if it is used once."""
@@ -97,16 +98,19 @@ def _is_short(definition: Definition, uses: Mapping[str, int], value: Term) -> b
     return size(shown_part(definition.term)) <= (SMALL if once else 2)
 
 
-def for_call(
-    reading: Reading, values: Mapping[str, Any], static: Collection[str], arrays: Collection[str]
-) -> Reading:
-    """The reading for one call: the arguments in `static` by value, and only the cases it takes.
+def arrays_of(op: Primitive) -> set[str]:
+    """The names in a formula that stand for arrays."""
+    return {"g", "out", *op.params[: op.arrays], *op.residuals, *(f"g_{n}" for n in op.params)}
 
-    `arrays` are the names that stand for arrays.
+
+def for_call(reading: Reading, values: Mapping[str, Any], op: Primitive) -> Reading:
+    """The reading for one call: static arguments by value, and only the cases that it takes.
+
     What cannot be decided, because a value is not known, stays as it is.
     """
-    terms = [reading.value, *(definition.term for definition in reading.definitions)]
-    explained = any(definition.comment is not None for definition in reading.definitions)
+    static = op.params[1:] if op.variadic else op.params[op.arrays :]
+    terms = [reading.value, *(one.term for one in reading.definitions)]
+    explained = any(one.comment is not None for one in reading.definitions)
     if not explained and not any(
         isinstance(part, Choice) or (isinstance(part, Variable) and part.name in static)
         for term in terms
@@ -136,12 +140,12 @@ def for_call(
 
     definitions = (replace(one, term=chosen(one.term)) for one in reading.definitions)
     found = replace(reading, value=chosen(reading.value), definitions=tuple(definitions))
-    return tidied(in_simple_terms(found, arrays))
+    return tidied(in_simple_terms(found, op))
 
 
-def in_simple_terms(reading: Reading, arrays: Collection[str]) -> Reading:
-    """The reading with simplified products and sums; `arrays` are the arguments that are arrays."""
-    arrays, definitions = {*arrays}, []
+def in_simple_terms(reading: Reading, op: Primitive) -> Reading:
+    """The reading with simplified products and sums."""
+    arrays, definitions = arrays_of(op), []
     for one in reading.definitions:
         term = simplified(one.term, arrays)
         definitions.append(replace(one, term=term))

@@ -18,19 +18,9 @@ import numpy as np
 from minigrad.viz.formula.definitions import Reading, Values
 from minigrad.viz.formula.reader import OPERATORS
 from minigrad.viz.formula.signs import added, averaged, spread
-from minigrad.viz.formula.terms import (
-    Call,
-    Constant,
-    Term,
-    Variable,
-    evaluate,
-    is_constant,
-    rebuilt,
-    row,
-    walk,
-)
+from minigrad.viz.formula.terms import Call, Constant, Entry, Term, Variable, evaluate, is_constant
 
-__all__ = ["Entries", "Index", "as_index"]
+__all__ = ["Entries", "Index", "as_index", "total"]
 
 Index = tuple[int, ...]
 
@@ -47,24 +37,30 @@ SUMMANDS = 6
 """The most terms of a sum that is written out."""
 
 
+def as_index(place: int, shape: Index) -> Index:
+    """The index of the entry at a place in the order of the entries."""
+    return tuple(map(int, np.unravel_index(place, shape)))
+
+
 def fitted(index: Index, shape: Index) -> Index:
     """The index in an array of what it is broadcast to."""
     own = index[len(index) - len(shape) :]
     return tuple(i if n > 1 else 0 for i, n in zip(own, shape, strict=True))
 
 
-def as_index(place: int, shape: Index) -> Index:
-    """The index of the entry at a place in the order of the entries."""
-    return tuple(map(int, np.unravel_index(place, shape)))
-
-
-def element(term: Term, index: Index) -> Term:
-    """The term of an entry, as in ``x[1, 2]``."""
-    return Call(operator.getitem, (term, Call(row, tuple(map(Constant, index)))))
+def total(numbers: np.ndarray, term_of: Callable[[int], Term]) -> Term:
+    """The sum of the terms of some numbers. Of many, the largest are written out."""
+    shown, rest = list(range(numbers.size)), []
+    if numbers.size > SUMMANDS:
+        shown = sorted(np.argsort(-np.abs(numbers), kind="stable")[: SUMMANDS - 2].tolist())
+        left = numbers.sum() - numbers[shown].sum()
+        rest = [Constant(left, f"… ({numbers.size - len(shown)} more)")]
+    terms = [*map(term_of, shown), *rest]
+    return functools.reduce(lambda a, b: Call(operator.add, (a, b)), terms or [Constant(0)])
 
 
 class Entries:
-    """Writes entries of a formula, and computes them.
+    """Writes entries of a formula.
 
     Args:
         reading: The formula.
@@ -72,127 +68,68 @@ class Entries:
     """
 
     def __init__(self, reading: Reading, values: Mapping[str, Any]) -> None:
-        self.reading = reading
         self.elementwise = True  # whether there were only elementwise functions and sums so far
-        self._terms = {
-            d.names[0]: d.term
-            for d in self.reading.definitions
-            if d.comment is None and len(d.names) == 1
+        self._formula = reading.value
+        self._defined = {
+            name: one.term
+            for one in reading.definitions
+            for name in one.names
+            if one.comment is None and len(one.names) == 1
         }
-        self._names = Values(values, self.reading.definitions)
-        self._values: dict[int, tuple[Term, Any]] = {}  # by the id of the term, which is kept alive
-        self._numbers: dict[int, tuple[Term, Any]] = {}  # of the entries that are not taken apart
-        self._places: dict[int, tuple[Term, Index]] = {}  # what these are of, and where
-        self._within_sum = 0  # a sum within a sum is not taken apart
+        self._names = Values(values, reading.definitions)
+        self._arrays: dict[int, tuple[Term, Any]] = {}  # by the id of the term, which is kept alive
+        self._within_sum = False  # a sum within a sum is not taken apart
 
-    def value(self, term: Term) -> Any:
+    def array(self, term: Term) -> np.ndarray:
         """The value of a term."""
-        if id(term) not in self._values:
-            with np.errstate(all="ignore"):
-                self._values[id(term)] = term, evaluate(term, self._names)
-        return self._values[id(term)][1]
+        if id(term) not in self._arrays:
+            self._arrays[id(term)] = term, np.asarray(evaluate(term, self._names))
+        return self._arrays[id(term)][1]
+
+    def gradient(self, index: Index, shape: Index) -> Term:
+        """The entry of the formula for an argument of a shape: what was broadcast is summed."""
+        own = self.array(self._formula).shape
+        if own and math.prod(own) == math.prod(shape):
+            return self.at(self._formula, as_index(int(np.ravel_multi_index(index, shape)), own))
+        extra = len(own) - len(shape)
+        summed = [a for a, n in enumerate(own) if a < extra or shape[a - extra] == 1 != n]
+        return self._sum(self._formula, summed, (0,) * extra + index)
 
     def at(self, term: Term, index: Index) -> Term:
         """The entry of a term at an index, perhaps of an array that it is broadcast to."""
-        array = np.asarray(self.value(term))
+        array = self.array(term)
         index = fitted(index, array.shape)
         match term:
             case Call(np.where, (condition, a, b)) if not any(is_constant(x, 0) for x in (a, b)):
-                return self.at(a if self.number(self.at(condition, index)) else b, index)
+                return self.at(a if evaluate(self.at(condition, index), {}) else b, index)
             case Call(function, args, keywords) if _is_elementwise(function):
                 return Call(function, tuple(self.at(x, index) for x in args), keywords)
             case Call(function) if function in SUMS:
                 self.elementwise &= function is not operator.matmul
                 if not self._within_sum and function not in MEANS:
                     return self._added_up(term, index)
-            case Call(function, (x, *_)) if function in MOVES and _is_array(self.value(x)):
+            case Call(function, (x, *others), keywords) if function in MOVES:
                 self.elementwise = False
-                return self._moved(term, index)
+                moved = self.array(x)
+                places = Constant(np.arange(1, moved.size + 1).reshape(moved.shape))
+                place = self.array(Call(function, (places, *others), keywords))[index]
+                return self.at(x, as_index(place - 1, moved.shape)) if place else Constant(0)
             case Constant() if not array.ndim:
                 return term
             case Call():
                 self.elementwise = False
-        found = self.known(element(term, index) if array.ndim else term, array[index])
-        self._places[id(found)] = term, index
-        return found
+        return Entry(term, index, array[index])
 
-    def known(self, term: Term, number: Any) -> Term:
-        """An entry that is not taken apart, and its number."""
-        self._numbers[id(term)] = term, np.asarray(number)[()]  # a NumPy scalar
-        return term
-
-    def gradient(self, index: Index, shape: Index) -> Term:
-        """The entry of the formula for an argument of a shape: what was broadcast is summed."""
-        term = self.reading.value
-        own = np.shape(self.value(term))
-        extra = len(own) - len(shape)
-        if own == shape or not own:
-            return self.at(term, index)
-        if math.prod(own) == math.prod(shape):
-            return self.at(term, as_index(int(np.ravel_multi_index(index, shape)), own))
-        axes = [a for a, n in enumerate(own) if a < extra or shape[a - extra] == 1 != n]
-        kept = (i for a, i in enumerate(index, extra) if a not in axes)
-        return self.summed(term, axes, tuple(kept))
-
-    def in_numbers(self, term: Term, shown: Callable[[Any], Term] = Constant) -> Term:
-        """The term with numbers for entries."""
-        if id(term) in self._numbers:
-            return shown(self._numbers[id(term)][1])
-        return rebuilt(term, lambda part: self.in_numbers(part, shown))
-
-    def number(self, term: Term) -> float:
-        """The value of the entry of a term."""
-        with np.errstate(all="ignore"):
-            return float(evaluate(self.in_numbers(term), {}))
-
-    @property
-    def scalars(self) -> set[str]:
-        """The names that stand for numbers."""
-        return {name for name, value in self._names.items() if _is_array(value) and not value.ndim}
-
-    def is_known(self, term: Term) -> bool:
-        """Whether an entry is not taken apart."""
-        return id(term) in self._numbers
-
-    def numbers_in(self, term: Term) -> list[float]:
-        """The numbers of the entries in a term."""
-        return [self._numbers[id(part)][1] for part in walk(term) if self.is_known(part)]
-
-    def behind(self, entry: Term) -> tuple[Term, Term] | None:
-        """What an entry is of, and the entry written out, if it is of a definition or a sum."""
-        term, index = self._places.get(id(entry), (None, ()))
-        match term:
-            case Variable(name) if name in self._terms:
-                found = self.at(self._terms[name], index)
-            case Call(function) if function in SUMS:
-                found = self._added_up(term, index)
+    def behind(self, entry: Entry) -> Term | None:
+        """What an entry is if it is of a definition or a sum, unless that is just an entry."""
+        match entry.array:
+            case Variable(name) if name in self._defined:
+                found = self.at(self._defined[name], entry.index)
+            case Call(function) as call if function in SUMS:
+                found = self._added_up(call, entry.index)
             case _:
                 return None
-        return None if self.is_known(found) else (term, found)
-
-    def total(self, numbers: np.ndarray, term_of: Callable[[Index], Term]) -> Term:
-        """The sum of the terms of some numbers. If there are many, the largest are written out."""
-        sizes = np.nan_to_num(np.abs(numbers.ravel()), nan=np.inf)
-        shown = list(range(numbers.size))
-        if numbers.size > SUMMANDS:
-            shown = sorted(np.argsort(-sizes, kind="stable")[: SUMMANDS - 2].tolist())
-        self._within_sum += 1
-        terms = [term_of(as_index(place, numbers.shape)) for place in shown]
-        self._within_sum -= 1
-        if numbers.size > len(terms):
-            rest = np.delete(numbers.ravel(), shown)
-            terms.append(Constant(rest.sum(), f"… ({rest.size} more)"))
-        return functools.reduce(lambda a, b: Call(operator.add, (a, b)), terms or [Constant(0)])
-
-    def summed(self, term: Term, axes: Collection[int], index: Index) -> Term:
-        """The sum of a term over some axes, at an index of what is left."""
-        array = np.asarray(self.value(term))
-        rest = iter(index)
-        ranges = [range(n) if a in axes else (next(rest),) for a, n in enumerate(array.shape)]
-        return self.total(
-            array[np.ix_(*ranges)],
-            lambda place: self.at(term, tuple(r[i] for r, i in zip(ranges, place, strict=True))),
-        )
+        return None if isinstance(found, Entry) else found
 
     def _added_up(self, call: Call, index: Index) -> Term:
         """The sum that a product of matrices, a sum or a mean takes."""
@@ -200,42 +137,50 @@ class Entries:
         if call.function is operator.matmul:
             return self._product(x, given[0], index)
         named = [value for name, value in call.keywords if name == "axis"]
-        axis = next(map(self.value, [*given, *named]), None)
-        shape = np.shape(self.value(x))
+        axis = next((evaluate(term, self._names) for term in (*given, *named)), None)
+        shape = self.array(x).shape
         axes = range(len(shape)) if axis is None else [a % len(shape) for a in np.ravel(axis)]
-        if len(index) == len(shape):
-            index = tuple(i for a, i in enumerate(index) if a not in axes)
-        found = self.summed(x, axes, index)
+        if len(index) < len(shape):
+            kept = iter(index)
+            index = tuple(0 if a in axes else next(kept) for a in range(len(shape)))
+        found = self._sum(x, axes, index)
         if call.function not in MEANS:
             return found
         return Call(operator.truediv, (found, Constant(math.prod(shape[a] for a in axes))))
 
+    def _sum(self, term: Term, axes: Collection[int], index: Index) -> Term:
+        """The sum of a term over some axes, at an index of the others."""
+        shape = self.array(term).shape
+        ranges = [range(n) if a in axes else index[a : a + 1] for a, n in enumerate(shape)]
+        numbers = self.array(term)[np.ix_(*ranges)]
+
+        def term_of(place: int) -> Term:
+            found = as_index(place, numbers.shape)
+            return self.at(term, tuple(r[i] for r, i in zip(ranges, found, strict=True)))
+
+        return self._total(numbers.ravel(), term_of)
+
     def _product(self, a: Term, b: Term, index: Index) -> Term:
         """The sum that a product of matrices or vectors takes."""
-        one, two = np.asarray(self.value(a)), np.asarray(self.value(b))
+        one, two = self.array(a), self.array(b)
         column = index[-1:] if two.ndim > 1 else ()
         rows = index[: len(index) - len(column)]
         stack = rows[:-1] if one.ndim > 1 else rows
-        places = [((*rows, k), (*stack, k, *column)) for k in range(one.shape[-1])]
-        numbers = [one[fitted(i, one.shape)] * two[fitted(j, two.shape)] for i, j in places]
+        many: tuple[Any, ...] = (*fitted(stack, two.shape[:-2]), slice(None), *column)
+        numbers = one[fitted(rows, one.shape[:-1])] * two[many]
 
-        def term_of(place: Index) -> Term:
-            i, j = places[place[0]]
-            return Call(operator.mul, (self.at(a, i), self.at(b, j)))
+        def term_of(k: int) -> Term:
+            factors = (self.at(a, (*rows, k)), self.at(b, (*stack, k, *column)))
+            return Call(operator.mul, factors)
 
-        return self.total(np.array(numbers), term_of)
+        return self._total(numbers, term_of)
 
-    def _moved(self, call: Call, index: Index) -> Term:
-        """The entry that a function moves here, or 0."""
-        x, *others = call.args
-        array = np.asarray(self.value(x))
-        places = Constant(np.arange(1, array.size + 1).reshape(array.shape))
-        place = self.value(Call(call.function, (places, *others), call.keywords))[index]
-        return self.at(x, as_index(place - 1, array.shape)) if place else Constant(0)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | np.generic)
+    def _total(self, numbers: np.ndarray, term_of: Callable[[int], Term]) -> Term:
+        outer, self._within_sum = self._within_sum, True
+        try:
+            return total(numbers, term_of)
+        finally:
+            self._within_sum = outer
 
 
 @functools.cache

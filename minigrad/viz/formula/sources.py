@@ -1,8 +1,8 @@
 """Find the syntax tree of a function.
 
-Several lambdas may stand on one line, so a function is found by the columns of its code. The file
-is compiled again and must still give that code: a file that was edited after the import is not
-shown.
+Several lambdas may stand on one line, so the file is compiled again, and its functions and codes
+are matched in their order. A file that was edited after the import does not give that code any
+more, and is not shown.
 """
 
 from __future__ import annotations
@@ -34,11 +34,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file that was parsed and compiled, and every function in it."""
+    """A file that was parsed and compiled."""
 
     tree: ast.Module
-    functions: tuple[Function, ...]
-    codes: frozenset[CodeType]
+    functions: dict[CodeType, Function]
 
 
 def source(function: Callable[..., Any]) -> Source | None:
@@ -48,9 +47,9 @@ def source(function: Callable[..., Any]) -> Source | None:
         return None
     lines = _lines(code.co_filename)
     file = _read("".join(lines))
-    node = _node(file, code) if file is not None and code in file.codes else None
-    if node is None:
+    if file is None or code not in file.functions:
         return None
+    node = file.functions[code]
     return Source(node, _segment(lines, node), f"{_shown_file(function, code)}:{node.lineno}")
 
 
@@ -79,46 +78,24 @@ def _read(text: str) -> _File | None:
         code = compile(text, "<formula>", "exec", dont_inherit=True)
     except SyntaxError:
         return None
-    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.Lambda, ast.FunctionDef)))
-    return _File(tree, tuple(functions), frozenset(_codes_in(code)))
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda | ast.FunctionDef)]
+    nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    codes = list(_codes_in(code))
+    functions: dict[CodeType, Function] = {}
+    for node in nodes:  # a function's code is the first of its name and line that is left
+        name = getattr(node, "name", "<lambda>")
+        line = min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))
+        at = next(i for i, c in enumerate(codes) if (c.co_name, c.co_firstlineno) == (name, line))
+        functions[codes.pop(at)] = node
+    return _File(tree, functions)
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """A code and those within it, in the order of the source."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _codes_in(constant)
-
-
-def _node(file: _File, code: CodeType) -> Function | None:
-    """The function that a code object was compiled from."""
-    own = code.co_name, code.co_firstlineno
-    found = [n for n in file.functions if (getattr(n, "name", "<lambda>"), _first_line(n)) == own]
-    if len(found) > 1:  # without columns, which Python can be told to leave out, none is known
-        places = [
-            (first, start, last, end)
-            for first, last, start, end in code.co_positions()
-            if first is not None and last is not None and start is not None and end
-        ]
-        begin = min((place[:2] for place in places), default=(0, 0))
-        end = max((place[2:] for place in places), default=begin)
-        found = [n for n in found if _start(n) <= begin and end <= _end(n)]
-    return max(found, key=_start, default=None)
-
-
-def _first_line(node: Function) -> int:
-    """The line in which a function or its first decorator begins."""
-    return min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))
-
-
-def _start(node: Function) -> tuple[int, int]:
-    """Where a ``def``, or the body of a lambda, begins."""
-    inner = node.body if isinstance(node, ast.Lambda) else node
-    return inner.lineno, inner.col_offset
-
-
-def _end(node: Function) -> tuple[int, int]:
-    return node.end_lineno or 0, node.end_col_offset or 0
 
 
 def _segment(lines: list[str], node: Function) -> str:

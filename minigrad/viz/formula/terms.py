@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "Call", "Choice", "Constant", "Term", "Variable", "count_variables", "evaluate", "is_constant",
-    "parts", "rebuilt", "row", "same", "shown_part", "size", "walk",
+    "Call", "Choice", "Constant", "Entry", "Term", "Variable", "count_variables", "evaluate",
+    "is_constant", "parts", "rebuilt", "row", "same", "shown_part", "size", "walk",
 ]  # fmt: skip
 
 
@@ -52,7 +52,16 @@ class Choice:
     otherwise: Term
 
 
-Term = Variable | Constant | Call | Choice
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of an array, and its value."""
+
+    array: Term
+    index: tuple[int, ...]
+    number: Any
+
+
+Term = Variable | Constant | Call | Choice | Entry
 
 
 def row(*items: Any) -> tuple[Any, ...]:
@@ -133,7 +142,7 @@ def evaluate(term: Term, names: Mapping[str, Any]) -> Any:
     match term:
         case Variable(name):
             return names[name]
-        case Constant(value):
+        case Constant(value) | Entry(number=value):
             return value
         case Choice(test, then, otherwise):
             return evaluate(then if evaluate(test, names) else otherwise, names)

@@ -6,7 +6,7 @@ import inspect
 import itertools
 import math
 import operator
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ import numpy as np
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.algebra import factors, is_scalar, summands
-from minigrad.viz.formula.definitions import Reading
+from minigrad.viz.formula.definitions import Reading, arrays_of
 from minigrad.viz.formula.signs import SIGNS
 from minigrad.viz.formula.terms import (
     Call,
     Choice,
     Constant,
+    Entry,
     Term,
     Variable,
     is_constant,
@@ -27,7 +28,7 @@ from minigrad.viz.formula.terms import (
     same,
 )
 
-__all__ = ["Typesetter", "arrays_of"]
+__all__ = ["Typesetter"]
 
 RELATIONS = {
     operator.eq: "=", operator.ne: "≠", operator.lt: "<", operator.le: "≤", operator.gt: ">",
@@ -38,28 +39,20 @@ NOT = (operator.not_, operator.invert, np.logical_not)
 LOGIC = (*RELATIONS, *NOT, operator.and_, operator.or_)
 
 
-def arrays_of(op: Primitive) -> set[str]:
-    """The names in a formula that stand for arrays."""
-    return {"g", "out", *op.params[: op.arrays], *op.residuals, *(f"g_{n}" for n in op.params)}
-
-
 class Typesetter:
     """Makes the notation of one formula, or of entries of it.
 
     Args:
         op: The op whose rule it is.
         reading: What was read of the rule.
-        numbers: For entries of a formula, the names that stand for numbers.
+        of_entries: Whether to write entries, in which numbers and names are not run together.
     """
 
-    def __init__(
-        self, op: Primitive, reading: Reading, numbers: Collection[str] | None = None
-    ) -> None:
-        self._op, self._reading, self._of_entries = op, reading, numbers is not None
+    def __init__(self, op: Primitive, reading: Reading, of_entries: bool = False) -> None:
+        self._op, self._reading, self._of_entries = op, reading, of_entries
         self._arrays = arrays_of(op)
         if self._of_entries:
             self._arrays.update(name for one in reading.definitions for name in one.names)
-        self._arrays.difference_update(numbers or ())
         self._notes: dict[str, None] = {}
         self._explained = {
             name: one.comment
@@ -143,6 +136,8 @@ class Typesetter:
                 return self.name(name)
             case Constant(value, symbol):
                 return self.constant(value, symbol)
+            case Entry(array, index):
+                return self._indexed(array, [n.Number(str(i)) for i in index])
             case Choice():
                 return self._choice(term)
             case Call(function) if function in LOGIC:
@@ -310,10 +305,13 @@ class Typesetter:
         outputs = self._op.multiple_outputs and isinstance(x, Variable) and x.name in ("g", "out")
         if outputs and is_constant(index, *range(9)):
             return n.Script(self.value(x), below=self.value(index))
-        whole = self.value(x)
-        if n.level(whole, stacked=True) < n.Level.SCRIPT:
+        return self._indexed(x, map(self.value, indices))
+
+    def _indexed(self, x: Term, indices: Iterable[n.Notation]) -> n.Notation:
+        whole, written = self.value(x), tuple(indices)
+        if n.level(whole, stacked=True) < n.Level.SCRIPT and written:
             whole = n.enclosed(whole)
-        return n.Applied(whole, tuple(map(self.value, indices)), "[", "]")
+        return n.Applied(whole, written, "[", "]") if written else whole
 
     def spread(self, x: Term, axis: n.Notation | None = None) -> n.Notation:
         """An array that is broadcast along reduced axes."""

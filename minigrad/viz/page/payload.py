@@ -123,8 +123,8 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
             values = step.given.values if step.given is not None else {}
             formula = formula_of(op, part.name, values)
             worked = offered(op, part.name, step.given) if next(left) > 0 else []
-            notes = step_notes(step, part, node, into[step.node])._asdict()
-            parts.append(_fields(part) | notes | {"formula": formula, "worked": worked})
+            answers = step_notes(step, part, into[step.node])
+            parts.append(_fields(part) | {"answers": answers, "formula": formula, "worked": worked})
         arguments = list(sources[step.node].items())
         more = {"parts": parts, "arguments": arguments, "given": None, "inner": ()}
         return _fields(step) | more

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.engine import unbroadcast
-from minigrad.autograd.node import Node, Variable
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive, registry
-from minigrad.ops.dropout import dropout_factor
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Diagram
@@ -64,19 +62,10 @@ class Weights:
         """Add what was seen in the decomposition of a fused op."""
         self._seen |= inner._seen
 
-    def pulled(self, entry: Entry, node: Node, cotangent: np.ndarray) -> None:
-        """Keep the gradient of the weights in a step of softmax or of fused attention."""
+    def pulled(self, entry: Entry, cotangent: np.ndarray) -> None:
+        """Keep the gradient of the weights in a step of softmax."""
         if entry in self._seen:
             self._seen[entry].gradients = self._corner(cotangent)
-        for inner in entry.decomposition:
-            if inner in self._seen and node.plan.op is registry["attention"]:
-                saved = dict(zip(node.plan.saved_names, node.saved, strict=True))
-                gradient = np.matmul(cotangent, np.swapaxes(saved["value"], -1, -2))
-                if saved["dropout"]:
-                    gradient = gradient * dropout_factor(
-                        saved["dropout_key"], inner.box.shape, saved["dropout"], gradient.dtype
-                    )
-                self._seen[inner].gradients = self._corner(unbroadcast(gradient, inner.box.shape))
 
     def heatmaps(
         self, entries: Iterable[Entry], ids: Mapping[Entry, str], diagram: Diagram

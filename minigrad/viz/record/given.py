@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive
+from minigrad.debugging.memory import arrays
 from minigrad.viz.record.steps import Given
 
 __all__ = ["given_to"]
@@ -33,9 +34,10 @@ def given_to(
         values |= {**dict(zip(op.params, call[1], strict=True)), "out": call[2]}
     values |= dict(zip(plan.saved_names, node.saved, strict=True))
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
-    if _size(tuple(values.values())) > LARGEST or "call" in op.params:
-        return None  # the call of a collective op would wait for the other ranks
     values = {name: _copied(value) for name, value in values.items()}
+    size = sum(array.size for array in arrays(tuple(values.values())))
+    if size > LARGEST or "call" in op.params:
+        return None  # the call of a collective op would wait for the other ranks
     for name in op.params:
         value = values.get(name)
         if op.variadic and name == op.params[0] and value is not None:
@@ -43,14 +45,6 @@ def given_to(
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
     return Given(values, {name: array.astype(np.float64) for name, array in sent.items()})
-
-
-def _size(value: Any) -> int:
-    """The number of elements in a value."""
-    if isinstance(value, tuple | list):
-        return sum(map(_size, value))
-    value = value._data if isinstance(value, Variable) else value
-    return value.size if isinstance(value, np.ndarray) else 0
 
 
 def _copied(value: Any) -> Any:

@@ -73,7 +73,7 @@ class Heatmap:
         weights: The weights (heads, queries, keys); rows sum to 1.
         mask: Which of the cells were masked, a bit each, in base64; empty if none was.
         gradients: The gradient of the loss with respect to the weights; None without a traced
-            backward pass.
+            backward pass, or of fused attention that was not opened.
 
     Example:
         >>> from minigrad import nn, randn, viz

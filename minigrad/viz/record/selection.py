@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 
-__all__ = ["Choice", "hidden", "opened"]
+__all__ = ["Choice", "chosen", "hidden", "opened"]
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
@@ -36,15 +36,13 @@ def opened(diagram: Diagram, choice: Choice) -> set[str]:
     return found
 
 
-def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
-    """Leave out the chosen boxes; what read them now reads what they read.
-
-    With an op go the parameters and constants that only it reads.
+def chosen(diagram: Diagram, what: str, choice: Choice) -> set[str]:
+    """The ids of the chosen boxes: of ops and tensors, and of all that is in chosen modules.
 
     Raises:
-        ValueError: There is no such module, op or tensor.
+        ValueError: There is no such module, op or tensor; `what` says what they were chosen for.
     """
-    away: set[str] = set()
+    found: set[str] = set()
     enclosing = diagram.enclosing()
     for wanted in choice:
         groups = {group.id for group in diagram.groups if _is_group(group, wanted)}
@@ -54,8 +52,20 @@ def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
             if (node.kind != "output" and _is_called(node.label, wanted))
             or any(group.id in groups for group in enclosing[node.group])
         }
-        _expect(nodes, "hide", wanted, diagram, diagram.nodes)
-        away |= nodes
+        _expect(nodes, what, wanted, diagram, diagram.nodes)
+        found |= nodes
+    return found
+
+
+def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
+    """Leave out the chosen boxes; what read them now reads what they read.
+
+    With an op go the parameters and constants that only it reads.
+
+    Raises:
+        ValueError: There is no such module, op or tensor.
+    """
+    away = chosen(diagram, "hide", choice)
     return _without(diagram, away) if away else diagram
 
 

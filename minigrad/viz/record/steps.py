@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals", "shorten",
+    "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals",
     "summary", "value_of", "with_inner",
 ]  # fmt: skip
 
@@ -94,13 +94,6 @@ class Summary:
 
         Raises:
             RuntimeError: Only a part is kept.
-
-        Example:
-            >>> from minigrad import nn, ones, viz
-            >>> with viz.trace() as traced:
-            ...     y = nn.ReLU()(ones(2, 2) * -3.0)
-            >>> [op.value.array().tolist() for op in traced.graph().nodes if op.label == "multiply"]
-            [[[-3.0, -3.0], [-3.0, -3.0]]]
         """
         if not self.whole():
             size = math.prod(self.shape)
@@ -159,11 +152,6 @@ def value_of(array: np.ndarray, whole: bool | None = None) -> Summary:
 
 def _encoded(array: np.ndarray) -> str:
     return b64encode(np.asarray(array).tobytes()).decode("ascii")
-
-
-def shorten(value: Summary) -> Summary:
-    """Leave a histogram and a few elements of a value."""
-    return value_of(value.array(), whole=False)
 
 
 def largest_in_full(values: Iterable[Summary]) -> int:

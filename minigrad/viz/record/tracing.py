@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,13 +51,13 @@ from minigrad.viz.record.rerun import (
     precision,
     relative_difference,
 )
+from minigrad.viz.record.selection import Choice, chosen
 from minigrad.viz.record.steps import (
     Part,
     Step,
     largest_in_full,
     norm,
     number_arrivals,
-    shorten,
     summary,
     value_of,
 )
@@ -81,14 +81,15 @@ class Trace(Observer):
         self,
         heatmap: int = 32,
         timed: bool = False,
-        values: Iterable[str] = (),
+        values: Choice = (),
         opened: Iterable[Primitive] = (),
     ) -> None:
         self._weights, self._timed = Weights(heatmap), timed
         self._asked, self._keeping = tuple(values), True
         self._whole: dict[Entry, np.ndarray] = {}  # every array, where some are asked for
         self._open = frozenset(opened)
-        self._opened: dict[Node, _Opened] = {}
+        # Of each opened op the trace inside, the result, and its leaves, by the outer arguments.
+        self._opened: dict[Node, tuple[Trace, Tensor, dict[Edge, Any]]] = {}
         self._entries: list[Entry] = []
         self._made: MutableMapping[Any, Entry] = {}  # by node, or by the id of what has none
         self._memory: MutableMapping[int, Entry] = {}  # by the id of the array that owns the memory
@@ -162,19 +163,16 @@ class Trace(Observer):
         inner, opened = Trace(self._weights.limit), op in self._open and not op.variadic
         inner._made, inner._memory = ChainMap({}, self._made), ChainMap({}, self._memory)
         inner._asked, inner._keeping = self._asked, opened
-        edges = (
-            {}
-            if node is None or not opened
-            else dict(zip(node.plan.slots, node.edges, strict=True))
-        )
-        values, leaves = list(arguments), dict[Edge, Tensor]()
+        values, leaves = list(arguments), dict[Edge, Any]()
         for slot, before in enumerate(arguments):
-            if slot in edges:
-                leaves.setdefault(edges[slot], Tensor(before.detach(), requires_grad=True))
-                values[slot] = leaves[edges[slot]]
+            apart = opened and node is not None and isinstance(before, Variable)
+            edge = history(before) if apart else None
+            if edge is not None:
+                leaves.setdefault(edge, Tensor(before.detach(), requires_grad=True))
+                values[slot] = leaves[edge]
             elif isinstance(before, np.ndarray):
                 values[slot] = wrap(before)
-            if slot in edges or (values[slot] is not before and before.ndim):
+            if edge is not None or (values[slot] is not before and before.ndim):
                 inner._know(values[slot], self._made[_key(before)])
         with aside(inner, recording=opened):
             result = op.call_with(op.decomposition, values)
@@ -188,7 +186,7 @@ class Trace(Observer):
             self._whole |= inner._whole
             entry.opened = relative_difference(out, _array(result))
             if node is not None and leaves and history(result) is not None:
-                self._opened[node] = _Opened(inner, result, leaves)
+                self._opened[node] = (inner, result, leaves)
         self._held += inner._held
         self._weights.add(inner._weights)
 
@@ -203,10 +201,9 @@ class Trace(Observer):
         several = cotangent if isinstance(cotangent, tuple) else (cotangent,)
         arrays = dict[str, np.ndarray]()
         cotangents = [_array(one) for one in several]
-        self._weights.pulled(entry, node, cotangents[0])
-        came, sent, inner = self._errors.get(entry, 0.0), [], None
-        if node in self._opened:
-            inner = self._pull_inside(entry, self._opened[node], cotangents[0], came)
+        self._weights.pulled(entry, cotangents[0])
+        came, sent = self._errors.get(entry, 0.0), []
+        inside = self._pull_inside(node, entry, cotangents[0]) if node in self._opened else []
         noise = errors_sent(node, cotangents, came, [part is not None for part in parts])
         unit = precision(cotangents[0])
         for (edge, slot, name), part, shaken in zip(edges_of(node), parts, noise, strict=True):
@@ -228,36 +225,30 @@ class Trace(Observer):
                 "", slot, name, summary(array, error), raw.shape, check=check, unchecked=why,
                 total=total,
             )))  # fmt: skip
-            if inner is not None:
-                inner.fused[edge] = inner.fused.get(edge, 0) + array
-                inner.scales[edge] = inner.scales.get(edge, 0) + error / unit
-        steps = []
-        if inner is not None:
-            steps = inner.steps
-            entry.opened = max(entry.opened or 0.0, inner.difference())
+        if node in self._opened:
+            inner, _, leaves = self._opened[node]
+            for edge in leaves.keys() & self._totals.keys():
+                ours = inner._totals.get(leaves[edge]._node, np.zeros(()))
+                scale = self._errors[self._entry_of(edge)] / unit
+                gap = relative_difference(self._totals[edge], ours, scale)
+                entry.opened = max(entry.opened or 0.0, gap)
         given = given_to(node, self._ran.get(node), cotangent, arrays)
         step = Step("", entry.box.label, summary(cotangents[0], came), (), given)
-        self._passes[-1].append(_Recorded(entry, step, sent, steps))
+        self._passes[-1].append(_Recorded(entry, step, sent, inside))
 
-    def _pull_inside(
-        self, entry: Entry, opened: _Opened, cotangent: np.ndarray, came: float
-    ) -> _Inside:
+    def _pull_inside(self, node: Node, entry: Entry, cotangent: np.ndarray) -> list[_Recorded]:
         """Send the gradient that has come to an opened op through the ops inside."""
-        inner, leaves = opened.trace, opened.leaves
+        inner, result, leaves = self._opened[node]
         inner._passes.append([])
         inner._stamp = next(clock)
-        inner._totals = {
-            leaf: self._totals[edge]
-            for edge, tensor in leaves.items()
-            if edge in self._totals and (leaf := history(tensor)) is not None
-        }
+        totals = {leaves[edge]._node: self._totals.get(edge) for edge in leaves}
+        inner._totals = {leaf: total for leaf, total in totals.items() if total is not None}
         inner._errors = dict(self._errors)
-        if entry.result is not None:
-            inner._errors[entry.result] = came
+        if entry.result is not None and entry in self._errors:
+            inner._errors[entry.result] = self._errors[entry]
         with aside(inner):
-            found = grad(opened.result, [*leaves.values()], cotangent, True, allow_unused=True)
-        sums = {edge: one._data for edge, one in zip(leaves, found, strict=True) if one is not None}
-        return _Inside(inner._passes[-1], sums)
+            grad(result, [*leaves.values()], cotangent, retain_graph=True, allow_unused=True)
+        return inner._passes[-1]
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -360,32 +351,23 @@ class Trace(Observer):
 
     def _with_values(self, drawing: Graph, kept: dict[str, Entry]) -> Graph:
         """The graph with all the values that were asked for, and of the others not too many."""
-        paths = {group.id: group.path for group in drawing.groups}
+        asked = chosen(drawing, "values", self._asked)
+        asked |= {node.group or "" for node in drawing.nodes if node.id in asked}  # fused ops
         boxes = [*drawing.nodes, *(group.op for group in drawing.groups if group.op is not None)]
         largest = largest_in_full(box.value for box in boxes if box.value is not None)
-        found = set()
 
         def whole(box: Box) -> Box:
-            path = paths.get(box.group or "", "")
-            names = {box.id, box.label, path, f"{path}.{box.label}".lstrip(".")}
-            asked = [a for a in self._asked if any(f"{n}.".startswith(f"{a}.") for n in names)]
-            found.update(asked)
-            if asked and box.id in kept:
+            if box.id in asked and box.id in kept:
                 return replace(box, value=value_of(self._whole[kept[box.id]], whole=True))
             if box.value is None or not box.value.whole() or math.prod(box.shape) <= largest:
                 return box
-            return replace(box, value=shorten(box.value))
+            return replace(box, value=value_of(box.value.array(), whole=False))
 
         nodes = tuple(map(whole, drawing.nodes))
         groups = tuple(
             group if group.op is None else replace(group, op=whole(group.op))
             for group in drawing.groups
         )
-        if unknown := [name for name in self._asked if name not in found]:
-            raise ValueError(
-                f"values: {', '.join(map(repr, unknown))} names no box and no module; write a "
-                "module's path, an op's or tensor's name, or both: 'layers.0.linear1.relu'"
-            )
         return replace(drawing, nodes=nodes, groups=groups)
 
     def to_text(self, by: By = "op") -> Text:
@@ -451,32 +433,6 @@ def _steps(recorded: Iterable[_Recorded], ids: Mapping[Entry, str], run: int) ->
     )  # fmt: skip
 
 
-@dataclass
-class _Opened:
-    """The decomposition of a fused op, as it was run beside it."""
-
-    trace: Trace
-    result: Tensor
-    leaves: dict[Edge, Tensor]  # copies of its arguments, by where these came from
-
-
-@dataclass
-class _Inside:
-    """A pass through an opened op, and what the op's own rule sends to the same arguments."""
-
-    steps: list[_Recorded]
-    sums: dict[Edge, np.ndarray]
-    fused: dict[Edge, np.ndarray] = field(default_factory=dict)
-    scales: dict[Edge, float] = field(default_factory=dict)  # of what may cancel in it
-
-    def difference(self) -> float:
-        """The largest relative difference of the two."""
-        return max(
-            relative_difference(sent, self.sums.get(edge, np.zeros(())), self.scales[edge])
-            for edge, sent in self.fused.items()
-        )
-
-
 FUSED = ("attention",)
 """The ops that are opened by default."""
 
@@ -490,7 +446,7 @@ def trace(
     *,
     heatmap: int = 32,
     timed: bool = False,
-    values: Iterable[str] = (),
+    values: Choice = (),
     open: Iterable[str] = FUSED,
 ) -> Trace:
     """Record a computation to draw it: forward, and backward if there is a backward pass.
@@ -502,9 +458,8 @@ def trace(
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
         timed: Whether to measure the time of each op, the fastest of three more runs, and show it
             with the bytes of its output.
-        values: Modules and boxes, by path, name or both, of which each value is kept as a whole.
-            Of all others, the elements of arrays of up to 4,096 are kept, and of larger ones a
-            summary with a histogram.
+        values: Modules, ops and tensors, by path, name, pattern or class, of which each value is
+            kept as a whole. Of other arrays with more than 4,096 elements a summary is.
         open: The names of fused ops, such as ``"layer_norm"``, to open: the ops that they stand for
             are run beside them, forward and backward, and recorded as all others.
 

@@ -101,7 +101,6 @@ function partView(part) {
     e.h4(bar(part.name), e.span(" to ", link.box(target))),
     formula ? e.div({ class: "formula" }, bar(part.name), " = ", mathml(formula.mathml)) : "",
     formula ? formula.notes.map((note) => e.p({ class: "quiet" }, note)) : "",
-    part.equation ? e.div({ class: "formula indexed" }, mathml(part.equation)) : "",
     part.answers.map(([question, answer]) => e.p({ class: "why" }, e.b(question), " ", answer)),
     String(raw) === String(sent.shape) ? "" : e.p({ class: "unbroadcast" }, shrunk),
     summaryView(sent, picks),

@@ -52,7 +52,7 @@ function valueView(id, node) {
   const rest = sizeOf(value.shape) > few.length;
   const { histogram } = value;
   const path = data.group.get(data.parent(id))?.path;
-  const name = node.kind === "parameter" || !path ? nameOf(id) : `${path}.${nameOf(id)}`;
+  const name = node.kind === "parameter" || !path ? nameOf(id) : path;
   const begins = `It begins with ${few.map(number).join(", ")}, … All of it: `;
   const more = [begins, e.code(`viz.explore(…, values=["${name}"])`)];
   return e.section(
