@@ -73,7 +73,7 @@ function cuts(room) {
   const found = [0];
   while (found.at(-1) + room < placement.height) {
     let at = found.at(-1) + room;
-    for (const [, y, , height] of boxes) if (y < at && at < y + height + 16) at = y - 4;
+    for (const [, y, , height] of boxes) if (y - 14 < at && at < y + height + 16) at = y - 14;
     found.push(at > found.at(-1) ? at : found.at(-1) + room);
   }
   return [...found, placement.height];
