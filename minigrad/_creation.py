@@ -171,9 +171,8 @@ def empty(
 
 @named
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False,
-    device: str = "cpu",
-) -> Tensor:  # fmt: skip
+    shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+) -> Tensor:
     """A tensor filled with one value; arguments and errors as for `zeros`.
 
     By default it has the dtype of the value: the default dtype for a Python float.

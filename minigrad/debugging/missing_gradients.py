@@ -23,7 +23,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.lines import Conversions, user_line
-from minigrad.debugging.memory import nodes_behind
+from minigrad.debugging.memory import arrays, nodes_behind
 
 
 def why_no_grad(parameter: Any, loss: Any) -> str:
@@ -167,7 +167,7 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
     if parameter._node in behind:
         return _is_connected(name)
     for node in nodes:
-        if not node.freed and any(_shares(value, memory) for value in node.saved):
+        if not node.freed and any(owner(array) is memory for array in arrays(node.saved)):
             return located(_detached(name, node.plan.op), node.scope) + possible
     return (
         f"the graph of the loss does not lead to {name}: it is unused, or the connection is lost "
@@ -200,11 +200,6 @@ def _detached(name: str, op: Primitive) -> str:
         f"detach: the values of {name} enter {op.name} without their history (.detach(), .numpy() "
         f"or .data)"
     )
-
-
-def _shares(saved: Any, memory: np.ndarray) -> bool:
-    values = saved if isinstance(saved, tuple) else (saved,)
-    return any(isinstance(value, np.ndarray) and owner(value) is memory for value in values)
 
 
 def _name(parameter: Any, scopes: Iterable[Scope | None] = ()) -> str:

@@ -125,9 +125,8 @@ def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, .
 
 
 def jvp(
-    function: Function, inputs: tuple[Any, ...], tangents: tuple[Any, ...], *,
-    has_aux: bool = False,
-) -> tuple[Any, ...]:  # fmt: skip
+    function: Function, inputs: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
+) -> tuple[Any, ...]:
     r"""The value of a function, and its derivative along a direction.
 
     The directional derivative :math:`J v` costs two backward passes. The first one computes

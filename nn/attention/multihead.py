@@ -70,9 +70,7 @@ class MultiheadAttention(MultiHeadAttention):
         q, k, v = (batch_first(x, self.batch_first) for x in (query, key, value))
         allowed = allowed_pairs(attn_mask, key_padding_mask, q.shape[0])
         padding = None if is_float(key_padding_mask) else with_batch(key_padding_mask)
-        result = super().forward(
-            q, k, v, padding, allowed, is_causal, need_weights=need_weights
-        )  # fmt: skip
+        result = super().forward(q, k, v, padding, allowed, is_causal, need_weights=need_weights)
         output, weights = result if need_weights else (result, None)
         if weights is not None and average_attn_weights:
             weights = weights.mean(axis=1)

@@ -173,9 +173,8 @@ def _convolved(
     gaps = check_sizes(owner, "dilation", dilation, axes)
     parts = check_size(owner, "groups", groups)
     return over_a_batch(
-        owner, axes, input_,
-        lambda x: ops.convolution(x, weight, bias, strides, pairs, gaps, parts),
-    )  # fmt: skip
+        owner, axes, input_, lambda x: ops.convolution(x, weight, bias, strides, pairs, gaps, parts)
+    )
 
 
 def _transposed(

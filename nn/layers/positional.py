@@ -157,9 +157,8 @@ class RotaryPosEmbedding(Module):
 
 
 def _rows(
-    owner: str, input_: Tensor, offset: int, position_ids: Any, limit: int | None,
-    width: int | None,
-) -> tuple[slice | np.ndarray, int]:  # fmt: skip
+    owner: str, input_: Tensor, offset: int, position_ids: Any, limit: int | None, width: int | None
+) -> tuple[slice | np.ndarray, int]:
     """Check the input; return the rows of the table that it needs, and the end of the last."""
     if (
         input_.ndim not in (2, 3)

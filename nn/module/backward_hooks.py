@@ -69,9 +69,8 @@ class BackwardHooks:
     def _watched(values: tuple[Any, ...], pull: Any) -> tuple[tuple[Any, ...], list[int]]:
         """The values, and the positions of those that have a gradient."""
         places = [
-            i for i, value in enumerate(values)
-            if isinstance(value, Tensor) and value.requires_grad
-        ]  # fmt: skip
+            i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad
+        ]
         if not places:
             return values, places
         passed = dict(zip(places, _through(*(values[i] for i in places), pull=pull), strict=True))

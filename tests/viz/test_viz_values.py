@@ -152,7 +152,7 @@ class TestBorn:
         with viz.trace() as traced:
             minigrad.exp(x).sum()
         graph = traced.graph(x=x)
-        assert not any(node.born for node in graph.nodes)
+        assert [node.label for node in graph.nodes if node.born] == ["x"]
         [one] = data_of(graph.to_html())["born"]
         assert (one["id"], one["what"]) == (graph.nodes[0].id, "NaN")
         assert "NaN born in x: go there</button>" in graph.to_html()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from minigrad.viz.drawing.labels import SIZES
 from minigrad.viz.layout import Direction, place, skeleton
 from minigrad.viz.layout.columns import Columns
-from minigrad.viz.record.fold import BUDGET, collapse
-from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.fold import BUDGET, AnyDiagram, collapse
 from minigrad.viz.record.selection import Choice
 
-__all__ = ["Fitted", "fitted"]
+__all__ = ["fitted"]
 
 PIXELS = 1920 * 1080
 """Of a picture, whatever its aspect."""
@@ -32,28 +30,22 @@ LEGEND = 30
 """Its height, if it is one row."""
 
 
-class Fitted(NamedTuple):
-    """A view, and how to draw it."""
-
-    view: Diagram
-    direction: Direction
-    columns: int
-    size: tuple[int, int]
-
-
 def fitted(
-    diagram: Diagram,
+    diagram: AnyDiagram,
     depth: int | None,
     also: Choice,
     hide: Choice,
     direction: Direction | None,
     aspect: tuple[float, float],
     above: int,
-) -> Fitted:
+) -> tuple[AnyDiagram, Direction, int, tuple[int, int]]:
     """Find the view with the most boxes that can be read, and what fills the picture best.
 
     A `depth` and a `direction` that are given stay as they are; otherwise both are chosen. If no
     view can be read, it is the one with the largest text. `above` is the room for a title.
+
+    Returns:
+        The view, the direction, the number of columns, and the size of the picture in pixels.
     """
     width = math.sqrt(PIXELS * aspect[0] / aspect[1])
     size = round(width), round(PIXELS / width)
@@ -66,14 +58,16 @@ def fitted(
                 cut, _ = whole.cut(count)
                 unit = min(size[0] / cut.width, size[1] / (cut.height + above + LEGEND))
                 if unit > most:
-                    best, most = Fitted(view, where, count, size), unit
+                    best, most = (view, where, count, size), unit
         if most * SIZES["small"] >= READABLE:
             break
     assert best is not None
     return best
 
 
-def _views(diagram: Diagram, depth: int | None, also: Choice, hide: Choice) -> Iterator[Diagram]:
+def _views(
+    diagram: AnyDiagram, depth: int | None, also: Choice, hide: Choice
+) -> Iterator[AnyDiagram]:
     """Views with fewer and fewer boxes, each also without arguments and lists of parameters."""
     count = 0
     for room in ROOMS if depth is None else (None,):

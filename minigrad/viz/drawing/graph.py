@@ -170,8 +170,8 @@ class Graph(Diagram):
         from minigrad.viz.drawing.fit import fitted
 
         above = HEADLINE if title else 0
-        chosen = fitted(self, depth, open, hide, direction, fit, above)
-        return draw(chosen.view, title, chosen.direction, chosen.columns, chosen.size)
+        view, where, columns, size = fitted(self, depth, open, hide, direction, fit, above)
+        return draw(view, title, where, columns, size)
 
     def to_html(self, depth: int | None = None, *, title: str = "Compute graph") -> str:
         """Write a page on which to explore the graph, and step through its backward pass.

@@ -145,32 +145,20 @@ def _frames(
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
-            f"{''.join(_side(part, direction) for part in slices[group.id])}"
+            f"{''.join(_outside(part, direction) for part in slices[group.id])}"
             f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
         )
 
 
-def _side(part: Slice, direction: Direction) -> str:
-    """The outline of a part of a frame."""
+def _outside(part: Slice, direction: Direction) -> str:
+    """The outline of a part of a frame; a dash of no length leaves out a side where it is cut."""
     (x, y, width, height), begins, ends = part
-    if begins and ends:
-        return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>'
-    # Around from where it is cut, or from the corner at which it was cut before
-    corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
-    if direction == "right":
-        corners = [corners[at] for at in (0, 3, 2, 1)]
-    first, second, third, fourth = corners
-    if begins:
-        way = [fourth, first, second, third]
-    elif ends:
-        way = [second, third, fourth, first]
-    else:
-        way = [first, fourth]
-    path = "M" + "L".join(f"{a} {b}" for a, b in way)
-    if not begins and not ends:
-        path += "M" + "L".join(f"{a} {b}" for a, b in (second, third))
-    ground = f'<rect class="ground" x="{x}" y="{y}" width="{width}" height="{height}"/>'
-    return f'{ground}<path d="{path}"/>'
+    across = direction == "right"
+    sides = [(width, begins or across), (height, ends or not across)]
+    sides += [(width, ends or across), (height, begins or not across)]
+    dashes = " ".join(f"{length * drawn} {length * (not drawn)}" for length, drawn in sides)
+    cut = f'stroke-dasharray="{dashes}"' if not (begins and ends) else 'rx="8"'
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" {cut}/>'
 
 
 def heading(group: Group) -> str:

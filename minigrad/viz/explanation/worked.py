@@ -144,11 +144,11 @@ def _by_chain_rule(
     op: Primitive, argument: str, values: Mapping[str, Any], index: Index
 ) -> tuple[Term, bool]:
     """The sum over outputs, and whether each ∂y/∂x in it is 1 or an entry of an argument."""
-    drawn, labels = _drawn(op, argument, values)
-    slopes = _tried(lambda: _slopes(op, argument, drawn, index)) or []
+    labels: dict[float, tuple[str, Index]]
+    slopes, labels = _tried(lambda: _slopes(op, argument, values, index, drawn=True)) or ([], {})
     sizes = {abs(slope) for _, _, slope in slopes} - {1}
     if not sizes or not sizes <= {*labels}:
-        labels, slopes = {}, _slopes(op, argument, values, index)
+        labels, slopes = {}, _slopes(op, argument, values, index)[0]
     exact = bool(labels) or all(abs(slope) == 1 for _, _, slope in slopes)
 
     def term_of(output: int, at: Index, slope: float) -> Term:
@@ -177,40 +177,28 @@ def _entry(values: Mapping[str, Any], name: str, index: Index) -> Entry:
     return Entry(array, index, values[name][one][index])
 
 
-def _drawn(
-    op: Primitive, argument: str, values: Mapping[str, Any]
-) -> tuple[dict[str, Any], dict[float, tuple[str, Index]]]:
-    """Random numbers for the arguments, and the place of each number that is in another one."""
-    draw = np.random.default_rng(0).uniform
-    labels = dict[float, tuple[str, Index]]()
-
-    def drawn(name: str, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(drawn(f"{name}[{i}]", one) for i, one in enumerate(value))
-        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
-            return value
-        array = np.asarray(draw(0.5, 1.5, value.shape))
-        if name != argument:
-            labels.update((float(array[i]), (name, i)) for i in np.ndindex(array.shape))
-        return array
-
-    return {name: drawn(name, values[name]) for name in op.params}, labels
-
-
 def _slopes(
-    op: Primitive, argument: str, values: Mapping[str, Any], index: Index
-) -> list[tuple[int, Index, float]]:
+    op: Primitive, argument: str, values: Mapping[str, Any], index: Index, drawn: bool = False
+) -> tuple[list[tuple[int, Index, float]], dict[float, tuple[str, Index]]]:
     """∂y/∂x at an entry of an argument, for each entry of each output where it is not 0.
 
     What a rule sends is linear in the gradient of the output, so ∂y/∂x is the derivative of that.
+    `drawn` takes random numbers for the arguments: each then tells which entry it is.
+
+    Returns:
+        The number of the output, the index and ∂y/∂x; and the place of each number in the other
+        arguments.
     """
     made: dict[str, Tensor] = {}
+    draw = np.random.default_rng(0).uniform
 
     def tensor(name: str, value: Any) -> Any:
         if isinstance(value, tuple) and op.variadic and name == op.params[0]:
             return [tensor(f"{name}[{i}]", one) for i, one in enumerate(value)]
         if not isinstance(value, np.ndarray):
             return value
+        if drawn and value.dtype.kind == "f":
+            value = np.asarray(draw(0.5, 1.5, value.shape))
         made[name] = Tensor(value, requires_grad=name == argument)
         return made[name]
 
@@ -226,12 +214,15 @@ def _slopes(
         slopes = grad(sent[index], ones, allow_unused=True)
     finally:
         state.set(outer)
-    return [
+    found = [
         (output, tuple(map(int, at)), float(slope.numpy()[tuple(at)]))
         for output, slope in zip(known, slopes, strict=True)
         if slope is not None
         for at in np.argwhere(slope.numpy())
     ]
+    others = {n: one.numpy() for n, one in made.items() if n != argument and one.dtype.kind == "f"}
+    places = {float(x): (name, at) for name, a in others.items() for at, x in np.ndenumerate(a)}
+    return found, places if drawn else {}
 
 
 # As text ----------------------------------------------------------------------------------------

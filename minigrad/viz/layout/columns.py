@@ -117,11 +117,9 @@ class Columns:
             new.edges[edge] = way
         if not self.across:
             return new, slices
-        turned = {
-            group: [part._replace(rect=_mirrored(part.rect)) for part in parts]
-            for group, parts in slices.items()
-        }
-        return new.mirrored(), turned
+        for group, held in slices.items():
+            slices[group] = [Slice((y, x, h, w), *sides) for (x, y, w, h), *sides in held]
+        return new.mirrored(), slices
 
     def _gaps(self, start: int, end: int, parts: Iterable[Slice]) -> list[tuple[int, int]]:
         """Where a column has nothing over some width but lines across, and how much too wide."""
@@ -208,8 +206,3 @@ class Columns:
                 rect = low, above, high - low, below - above
                 found[group] = Slice(rect, top >= start, top + height <= end)
         return found
-
-
-def _mirrored(rect: Rect) -> Rect:
-    x, y, width, height = rect
-    return y, x, height, width

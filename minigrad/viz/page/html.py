@@ -18,7 +18,7 @@ from minigrad.viz.drawing import heatmap as grids
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
-from minigrad.viz.page.payload import born, payload
+from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import close, closed_boxes, view
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
@@ -73,7 +73,7 @@ def write_page(
         "born": "".join(
             f'<button class="born" data-id="{_text(node.id)}">⬣ {node.born} born in '
             f"{_text(node.label)}: go there</button>"
-            for node in born(diagram)[:1]
+            for node in [node for node in diagram.nodes if node.born][:1]
         ),
         "picture": still(draw(close(diagram, closed)).replace(f"<style>{STYLE}</style>", "")),
         "guide": _guide(diagram, start),

@@ -12,8 +12,6 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import count
 from typing import Any
 
-import numpy as np
-
 from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
 from minigrad.viz.explanation.explanations import (
@@ -28,15 +26,12 @@ from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.record.fold import closed_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.steps import Step, Summary, with_inner
+from minigrad.viz.record.steps import IN_FULL, Step, Summary, with_inner
 
-__all__ = ["born", "payload"]
+__all__ = ["payload"]
 
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
-
-ROUNDING = 1000
-"""How many times the precision of its dtype two ways to compute an array may differ."""
 
 WORKED = 500
 """Of how many gradients entries are worked out; the page says how to see others."""
@@ -69,7 +64,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     def about(group: Group) -> dict[str, Any]:
         rule = described(rules[group.id]) if group.id in rules else None
         more = {"heading": heading(group), "box": box(boxes[group.id]), "rule": rule}
-        return _read(group) | more | {"opened": _opened(group)}
+        return _read(group) | more
 
     data = {
         "nodes": list(map(box, diagram.nodes)),
@@ -78,24 +73,9 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "steps": list(map(described, diagram.steps)),
         "skeleton": layout,
         "closed": sorted(closed),
-        "born": [{"id": node.id, "what": node.born} for node in born(diagram)],
+        "born": [{"id": node.id, "what": node.born} for node in diagram.nodes if node.born],
     }
     return _compressed(data | more)
-
-
-def born(diagram: Diagram) -> list[Node]:
-    """The boxes where a NaN or an infinity came into the forward pass, the first one first."""
-    fused = {group.id: group.op for group in diagram.groups if group.op is not None}
-    found: dict[str, Node] = {}
-    for node in diagram.nodes:
-        op = fused.get(node.group or "")
-        if op is not None and op.born and not node.born:
-            found.setdefault(op.id, op)
-        elif node.born:
-            found[node.id] = node
-        elif node.kind in ("input", "parameter", "buffer") and node.value and node.value.nans:
-            found[node.id] = replace(node, born="NaN")
-    return list(found.values())
 
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
@@ -132,14 +112,6 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
     return described
 
 
-def _opened(group: Group) -> dict[str, Any] | None:
-    """How the ops inside of an opened op compare with it, and whether that is rounding alone."""
-    if group.op is None or group.opened is None:
-        return None
-    limit = min(ROUNDING * float(np.finfo(group.op.dtype).eps), 0.05)
-    return {"difference": group.opened, "agrees": group.opened <= limit}
-
-
 def _compressed(data: Any) -> str:
     """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left."""
     text = json.dumps(_plain(data), separators=(",", ":"), ensure_ascii=False)
@@ -170,18 +142,13 @@ def _plain(value: Any) -> Any:
     return {name: _plain(one) for name, one in value.items()}
 
 
-def _entries(summary: Summary) -> tuple[float, ...] | str | None:
-    """The elements that are known: as numbers if they are few or integers, or as text.
-
-    The text is an exponent, a space, and in base64 each element over two to this power in float16:
-    three digits, which is what the page shows.
-    """
+def _entries(summary: Summary) -> list[Any]:
+    """The elements that are known: of larger arrays with four digits; the page shows three."""
     entries = summary.entries()
-    if not entries.size:
-        return None
-    if summary.values is not None or entries.dtype.kind != "f":
-        return tuple(entries.astype(np.float64 if entries.dtype.kind == "f" else int).tolist())
-    finite = np.abs(entries[np.isfinite(entries)], dtype=np.float64)
-    exponent = math.frexp(finite.max(initial=0.0))[1] - 15
-    half = np.ldexp(entries.astype(np.float64), -exponent).astype("<f2")
-    return f"{exponent} {base64.b64encode(half.tobytes()).decode('ascii')}"
+    if entries.dtype.kind != "f":
+        return entries.astype(int).tolist()
+    digits = 7 if entries.size <= IN_FULL else 4
+    return [
+        float(f"{one:.{digits}g}") if math.isfinite(one) else str(one).replace("inf", "Infinity")
+        for one in entries.tolist()
+    ]

@@ -75,7 +75,8 @@ class Node:
         saved: What an op keeps for its backward step; empty once that has run: see `freed`.
         value: Its tensor in numbers, in a trace; of an op with several outputs the first. None if
             it is not known.
-        born: ``"NaN"`` or ``"inf"`` if the op made the first: its output has it, its inputs do not.
+        born: ``"NaN"`` or ``"inf"`` if the op made the first: its output has it, its inputs do not;
+            ``"NaN"`` for a tensor that brought it from outside.
         error: The message of the error that ended the forward pass in this op.
         seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
         flops: Its floating-point operations, in a timed trace; two for each multiplication.

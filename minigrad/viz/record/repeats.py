@@ -208,10 +208,10 @@ class _Sequence:
 
         Where the stretch is longer than its steps, they begin where the fewest tensors pass on.
         """
-        count = len(items) // period
-        seams = range(len(items) % period + 1)
-        if not self._regular(items, period)[0] or len(seams) == 1:
-            return self._regular(items, period)
+        count, seams = len(items) // period, range(len(items) % period + 1)
+        found = self._regular(items, period)
+        if not found[0] or len(seams) == 1:
+            return found
         middle, length = items[count // 2 * period :], (items[-1].end - items[0].start) // count
 
         def passing(seam: int) -> int:
@@ -272,14 +272,16 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
     """Put groups around what repeats."""
     nodes = {node.id: node for node in diagram.nodes}
     groups = {group.id: group for group in diagram.groups}
-    homes: dict[str, str] = {}  # the new group directly around each op and group
+    called: dict[str, str] = {}  # the new group directly around each call
+    looped: dict[str, str] = {}  # and around each op and group of a loop
     added: dict[str | None, list[Group]] = defaultdict(list)
     for run in runs:
-        around = _around_calls if run.calls else _around_loop
+        around, homes = (_around_calls, called) if run.calls else (_around_loop, looped)
         made, found = around(run, groups, nodes)
         added[run.scope] += made
-        homes |= found
-    homes |= _given(diagram, runs, homes)
+        homes.update(found)
+    begins = {looped[step[0]] for run in runs if not run.calls for step in run.steps[:1]}
+    homes = called | looped | _given(diagram, looped, begins)
     changed = added[None]
     for group in diagram.groups:
         changed.append(replace(group, parent=homes.get(group.id, group.parent)))
@@ -351,25 +353,18 @@ def _changes(first: Sequence[str], last: Sequence[str], nodes: Mapping[str, Node
     return list(found)[:RANGES]
 
 
-def _given(diagram: Diagram, runs: Sequence[_Run], homes: Mapping[str, str]) -> dict[str, str]:
-    """The new homes of what only one step was given; an input of the first step stays outside."""
-    step = {
-        item: (run.scope, at, homes[item])
-        for run in runs
-        if not run.calls
-        for at, items in enumerate(run.steps)
-        for item in items
-    }
+def _given(diagram: Diagram, looped: Mapping[str, str], begins: Collection[str]) -> dict[str, str]:
+    """The new homes of what only one step was given; an input of a first step stays outside."""
     nodes, around = {node.id: node for node in diagram.nodes}, diagram.enclosing()
-    readers: dict[str, set[tuple[str | None, int, str] | None]] = defaultdict(set)
+    readers: dict[str, set[str | None]] = defaultdict(set)
     for edge in diagram.edges:
-        path = (edge.target, *(group.id for group in around[nodes[edge.target].group]))
-        beside = (step[item] for item in path if item in step)
+        path = [edge.target, *(group.id for group in around[nodes[edge.target].group]), None]
         home = nodes[edge.source].group
-        readers[edge.source].add(next((one for one in beside if one[0] == home), None))
+        beside = path[path.index(home) - 1] if home in path else None
+        readers[edge.source].add(looped.get(beside or ""))
     return {
-        source: at[2]
-        for source, (at, *others) in readers.items()
-        if at and not others and nodes[source].kind not in ("op", "fused")
-        if at[1] or nodes[source].kind != "input"
+        source: home
+        for source, (home, *others) in readers.items()
+        if home and not others and nodes[source].kind not in ("op", "fused")
+        if home not in begins or nodes[source].kind != "input"
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -27,13 +27,9 @@ def opened(diagram: Diagram, choice: Choice) -> set[str]:
     Raises:
         ValueError: There is no such module or fused op.
     """
-    found: set[str] = set()
     enclosing = diagram.enclosing()
-    for wanted in choice:
-        groups = [group for group in diagram.groups if _is_group(group, wanted)]
-        _expect(groups, "open", wanted, diagram, ())
-        found |= {outer.id for group in groups for outer in enclosing[group.id]}
-    return found
+    found = _chosen("open", choice, diagram.groups)
+    return {outer.id for group in found for outer in enclosing[group]}
 
 
 def chosen(diagram: Diagram, what: str, choice: Choice) -> set[str]:
@@ -42,19 +38,13 @@ def chosen(diagram: Diagram, what: str, choice: Choice) -> set[str]:
     Raises:
         ValueError: There is no such module, op or tensor; `what` says what they were chosen for.
     """
-    found: set[str] = set()
     enclosing = diagram.enclosing()
-    for wanted in choice:
-        groups = {group.id for group in diagram.groups if _is_group(group, wanted)}
-        nodes = {
-            node.id
-            for node in diagram.nodes
-            if (node.kind != "output" and _is_called(node.label, wanted))
-            or any(group.id in groups for group in enclosing[node.group])
-        }
-        _expect(nodes, what, wanted, diagram, diagram.nodes)
-        found |= nodes
-    return found
+    found = _chosen(what, choice, (*diagram.groups, *diagram.nodes))
+    return {
+        node.id
+        for node in diagram.nodes
+        if node.kind != "output" and found & {node.id, *(g.id for g in enclosing[node.group])}
+    }
 
 
 def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
@@ -69,34 +59,22 @@ def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
     return _without(diagram, away) if away else diagram
 
 
-def _is_called(name: str, wanted: str | type) -> bool:
-    return isinstance(wanted, str) and fnmatchcase(name, wanted)
-
-
-def _is_group(group: Group, wanted: str | type) -> bool:
-    """Whether a group is a call of a chosen module, or the decomposition of a chosen op."""
-    if isinstance(wanted, type):
-        return group.op is None and group.module == wanted.__name__
-    if group.op is not None:
-        return fnmatchcase(group.op.label, wanted)
-    return wanted == group.module or (bool(group.path) and fnmatchcase(group.path, wanted))
-
-
-def _expect(
-    found: Collection[object],
-    what: str,
-    wanted: str | type,
-    diagram: Diagram,
-    nodes: Sequence[Node],
-) -> None:
-    """Refuse a choice that nothing fits."""
-    if found:
-        return
-    name = wanted if isinstance(wanted, str) else wanted.__name__
-    groups = {text for group in diagram.groups for text in (group.path, group.module)}
-    near = get_close_matches(name, sorted({*groups, *(node.label for node in nodes)} - {""}), 3)
-    hint = f"; similar: {', '.join(near)}" if near else ""
-    raise ValueError(f"{what}: no module or op of this graph is called {name!r}{hint}")
+def _chosen(what: str, choice: Choice, among: Iterable[Group | Node]) -> set[str]:
+    """The ids of the groups and boxes that are called as the caller says."""
+    names = {}
+    for one in among:
+        box = one if isinstance(one, Node) else one.op
+        module = (one.path, one.module) if isinstance(one, Group) else ()
+        names[one.id] = (box.label,) if box else module
+    found: set[str] = set()
+    for name in (wanted if isinstance(wanted, str) else wanted.__name__ for wanted in choice):
+        so_called = {item for item in names if any(fnmatchcase(n, name) for n in names[item] if n)}
+        if not so_called:
+            near = get_close_matches(name, {text for texts in names.values() for text in texts})
+            hint = f"; similar: {', '.join(near)}" if near else ""
+            raise ValueError(f"{what}: no module or op of this graph is called {name!r}{hint}")
+        found |= so_called
+    return found
 
 
 def _without(diagram: AnyDiagram, away: set[str]) -> AnyDiagram:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals",
+    "IN_FULL", "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals",
     "summary", "value_of", "with_inner",
 ]  # fmt: skip
 

@@ -260,7 +260,9 @@ class Trace(Observer):
     def _keep(self, entry: Entry, array: np.ndarray) -> None:
         """Keep the value of an entry, unless it is known."""
         if self._keeping and entry.box.value is None and array.dtype.kind in "biuf":
-            entry.change(value=value_of(array))
+            value = value_of(array)
+            brought = "NaN" if entry.box.kind != "op" and value.nans else entry.box.born
+            entry.change(value=value, born=brought)
             if self._asked:
                 self._whole[entry] = array.copy()
 

@@ -24,7 +24,7 @@ function push(table, key, value) {
 function connect(data) {
   data.node = new Map(data.nodes.map((node) => [node.id, node]));
   data.group = new Map(data.groups.map((group) => [group.id, group]));
-  const fused = (id) => id !== null && data.group.get(id)?.box.kind === "fused" && !data.group.get(id).opened;
+  const fused = (id) => id !== null && data.group.get(id)?.box.kind === "fused" && data.group.get(id).opened === null;
   // A step of a fused op is one step of all the ops that say what it means.
   data.unit = (id) => {
     const around = data.node.get(id)?.group ?? null;
