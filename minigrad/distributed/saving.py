@@ -32,6 +32,9 @@ from minigrad.optim import Optimizer
 
 __all__ = ["load_training", "save_training"]
 
+Pieces = dict[str, list[int]]
+"""By the name of an array: the axis that is divided, the part from start to end, the whole size."""
+
 INDEX = "index.npz"
 OF_A_RANK = re.compile(r"\.?([0-9a-f]{12})\.rank\d+\.npz(\.[0-9a-f]{12}\.unfinished)?")
 
@@ -70,8 +73,7 @@ def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: 
     first, mine = digests[0], digests[comm.rank]
     own = {k: v for k, v in packed.arrays.items() if not comm.rank or mine[k] != first.get(k)}
     token = _told(comm, secrets.token_hex(6))[0]
-    layout = {name: [*piece] for name, piece in pieces.items()}
-    index = {"token": token, "ranks": _told(comm, [packed.structure, [*mine], layout])}
+    index = {"token": token, "ranks": _told(comm, [packed.structure, [*mine], pieces])}
 
     def write() -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -162,19 +164,10 @@ def _digest(array: np.ndarray) -> bytes:
     return content.digest()
 
 
-class Piece(NamedTuple):
-    """Which part of the undivided array a rank has: from `start` to `end` of `size` on an axis."""
-
-    axis: int
-    start: int
-    end: int
-    size: int
-
-
-def _pieces(parts: Mapping[str, Any]) -> dict[str, Piece]:
-    """The divided parameters of this rank, by their names in a file."""
+def _pieces(parts: Mapping[str, Any]) -> Pieces:
+    """Which part of each divided parameter this rank has, by the names in a file."""
     return {
-        f"states.{part}.{path}": Piece(module.divided[name], *share(size, module.comm), size)
+        f"states.{part}.{path}": [module.divided[name], *share(size, module.comm), size]
         for part, model in parts.items()
         if isinstance(model, Module)
         for path, _, module in divided_parameters(model)
@@ -214,8 +207,7 @@ def _read(folder: Path, parts: Mapping[str, Any], comm: Communicator) -> dict[st
         value: dict[str, Any] = unpack({name: arrays[name] for name in names}, structure)
         return value
 
-    layout = {name: [*piece] for name, piece in pieces.items()}
-    if len(ranks) == comm.size and ranks[comm.rank][2] == layout:
+    if len(ranks) == comm.size and ranks[comm.rank][2] == pieces:
         return tree(comm.rank)
     trees = {rank: tree(rank) for rank in range(len(ranks))}
     for name, part in parts.items():
@@ -245,8 +237,8 @@ class _Joining(NamedTuple):
         parameters: See `_parameters`.
     """
 
-    saved: list[dict[str, list[int]]]
-    wanted: dict[str, Piece]
+    saved: list[Pieces]
+    wanted: Pieces
     parameters: dict[str, str]
 
     def value(self, path: str, values: dict[int, Any]) -> Any:

@@ -102,13 +102,11 @@ def _sum_of_parts(x: Any, call: Call) -> Any:
     return x.copy() if call.comm.size == 1 else _reduce("Allreduce", x, x.shape, call)
 
 
-def _sum_of_parts_x(g: Any, call: Call) -> Any:
-    # An array needs no message to be passed on; a recorded gradient enters the parts.
-    return _adjoint(_copy_to_parts, g, call) if isinstance(g, Variable) else g
-
-
 _copy_to_parts.defvjp(x=lambda g, call: _adjoint(_sum_of_parts, g, call))
-_sum_of_parts.defvjp(x=_sum_of_parts_x)
+# An array needs no message to be passed on; a recorded gradient enters the parts.
+_sum_of_parts.defvjp(
+    x=lambda g, call: _adjoint(_copy_to_parts, g, call) if isinstance(g, Variable) else g
+)
 _copy_to_parts.defformula(x="sum_of_parts(g)")
 _sum_of_parts.defformula(x="copy_to_parts(g)")
 

@@ -244,13 +244,7 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
         return [(ports[node.id, source], names[source]) for source in met]
 
     return {
-        node.id: _inside(
-            node,
-            *sizes[node.id],
-            written[node.id],
-            slots(node),
-            layout.direction,
-        )
+        node.id: _inside(node, *sizes[node.id], written[node.id], slots(node), layout.direction)
         for node in nodes
     }
 
