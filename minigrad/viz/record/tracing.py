@@ -50,6 +50,7 @@ from minigrad.viz.record.rerun import (
     fastest,
     precision,
     relative_difference,
+    runs_alone,
 )
 from minigrad.viz.record.selection import Choice, chosen
 from minigrad.viz.record.steps import (
@@ -122,7 +123,7 @@ class Trace(Observer):
             notes=argument_notes(op, dict(zip(op.params, arguments, strict=True))),
             line=user_line(), recorded=node is not None, born=_born(op, arguments, outputs),
             saved=saved_by(node, numbers=True) if node is not None else (),
-            seconds=fastest(op, arguments) if self._timed else None,
+            seconds=fastest(op, arguments) if self._timed and runs_alone(op) else None,
             flops=count_flops(op, arguments, result)[0] if self._timed else 0, primitive=op,
         )  # fmt: skip
         inputs = list(_array_arguments(op, arguments))
@@ -132,7 +133,7 @@ class Trace(Observer):
         for slot, name, value in inputs:
             entry.read(self._source(value, name), slot, name, _array(value))
         self._keep(entry, _array(outputs[0]))
-        if op.decomposition is not None:
+        if op.decomposition is not None and runs_alone(op):
             self._decompose(entry, op, arguments, node, _array(outputs[0]))
         self._weights.ran(entry, op, arguments, outputs[0])
         self._entries.append(entry)
@@ -504,21 +505,14 @@ def _array(value: Any) -> np.ndarray:
 
 def _born(op: Primitive, arguments: Sequence[Any], outputs: Sequence[Any]) -> str:
     """What is not finite in the outputs of an op, and in none of its inputs."""
-
-    def has(test: Any, values: Iterable[Any]) -> bool:
-        return any(test(value).any() for value in values if value.dtype.kind == "f")
-
     made = [_array(output) for output in outputs]
-    bad = has(lambda value: ~np.isfinite(value), made)
-    if not bad:
-        return ""
     given = [_array(value) for _, _, value in _array_arguments(op, arguments)]
     given += [np.asarray(value) for value in arguments if isinstance(value, float | np.generic)]
-    if has(np.isnan, given):
-        return ""
-    if has(np.isnan, made):
-        return "NaN"
-    return "" if has(np.isinf, given) else "inf"
+    for name, test in (("NaN", np.isnan), ("inf", np.isinf)):
+        if any(test(array).any() for array in made if array.dtype.kind == "f"):
+            inherited = any(test(array).any() for array in given if array.dtype.kind == "f")
+            return "" if inherited else name
+    return ""
 
 
 def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:

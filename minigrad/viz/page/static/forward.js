@@ -45,14 +45,10 @@ function forwardView(at) {
   }
   const id = nodeAt(at);
   const node = data.box(id);
-  const path = pathOf(id).join(" › ");
   const into = (data.into.get(id) ?? []).map((index) => data.edges[index]);
   const kept = e.h3("What it keeps for the backward pass");
   return [
-    e.p({ class: "over" }, `Forward ${ran} of ${all}${path ? ` · in ${path}` : ""}`),
-    e.h2(link.box(id), node.kind === "fused" ? e.small(" fused: one kernel") : ""),
-    go.hidden(id) ? e.p(e.button({ onclick: () => go.show(id) }, "Open the modules around it")) : "",
-    lineView(node),
+    headView(`Forward ${ran} of ${all}`, id),
     e.section(
       e.h3("From what"),
       e.ul(into.map(({ name, source }) => givenView(name, data.unit(source)))),

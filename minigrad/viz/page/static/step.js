@@ -14,16 +14,10 @@ function stepView(at) {
   }
   const step = data.steps[at - 1];
   const node = data.box(step.node);
-  const path = pathOf(step.node).join(" › ");
-  const fused = e.small(" fused: one rule for all that it computes");
-  const open = () => go.show(step.node);
   const section = (n, words, ...content) => e.section(e.h3(e.b(n), " ", words), content);
   const turns = ["For each input that needs a gradient, the op's rule for it turns ", bar("g")];
   return [
-    e.p({ class: "over" }, `Step ${at} of ${total}${path ? ` · in ${path}` : ""}`),
-    e.h2(link.box(step.node, step.op), node.kind === "fused" ? fused : ""),
-    go.hidden(step.node) ? e.p(e.button({ onclick: open }, "Open the modules around it")) : "",
-    lineView(node),
+    headView(`Step ${at} of ${total}`, step.node),
     argumentsView(step),
     section(
       1,
@@ -39,6 +33,18 @@ function stepView(at) {
       step.parts.map((part) => partView(part)),
     ),
     at === total ? e.section({ class: "end" }, e.h3("Done"), endView()) : "",
+  ];
+}
+
+/** What both passes say of an op first: where it is, and its line. */
+function headView(moment, id) {
+  const [node, path] = [data.box(id), pathOf(id).join(" › ")];
+  const open = () => go.show(id);
+  return [
+    e.p({ class: "over" }, path ? `${moment} · in ${path}` : moment),
+    e.h2(link.box(id), node.kind === "fused" ? e.small(" fused: one kernel, one rule") : ""),
+    go.hidden(id) ? e.p(e.button({ onclick: open }, "Open the modules around it")) : "",
+    lineView(node),
   ];
 }
 
