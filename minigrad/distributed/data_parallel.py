@@ -55,10 +55,9 @@ class DistributedDataParallel(Module):
         Li et al. 2020, arXiv:2006.15704.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed, nn
+        >>> from minigrad import distributed, nn, ones
         >>> model = distributed.DistributedDataParallel(nn.Linear(2, 1))
-        >>> model(minigrad.ones(4, 2)).mean().backward()
+        >>> model(ones(4, 2)).mean().backward()
         >>> model.module.weight.grad.tolist()
         [[1.0, 1.0]]
     """
@@ -113,12 +112,11 @@ class DistributedDataParallel(Module):
         The next backward pass of a call outside averages their sum.
 
         Example:
-            >>> import minigrad
-            >>> from minigrad import distributed, nn
+            >>> from minigrad import distributed, nn, ones
             >>> model = distributed.DistributedDataParallel(nn.Linear(2, 1))
             >>> with model.no_sync():
-            ...     model(minigrad.ones(4, 2)).mean().backward()
-            >>> model(minigrad.ones(4, 2)).mean().backward()
+            ...     model(ones(4, 2)).mean().backward()
+            >>> model(ones(4, 2)).mean().backward()
             >>> model.module.weight.grad.tolist()
             [[2.0, 2.0]]
         """
@@ -166,12 +164,6 @@ class _Bucket:
             array[self.size + number] = 1
             parameter._grad = None
         self.missing.discard(number)
-
-    def start(self, comm: Communicator) -> None:
-        """Start to add the array up over the ranks."""
-        from mpi4py import MPI
-
-        self.request = comm._own.Iallreduce(MPI.IN_PLACE, self._arrays[0])
 
     def give_back(self) -> None:
         """Give each parameter its mean gradient, unless no rank used it."""
@@ -250,8 +242,11 @@ class _Reducer:
 
     def start_full(self) -> None:
         """Start the buckets that are full, in the same order on all ranks."""
+        from mpi4py import MPI
+
         while self.started < len(self.buckets) and not self.buckets[self.started].missing:
-            self.buckets[self.started].start(self.comm)
+            bucket = self.buckets[self.started]
+            bucket.request = self.comm._own.Iallreduce(MPI.IN_PLACE, bucket._arrays[0])
             self.started += 1
 
     def finish(self) -> None:

@@ -75,12 +75,12 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
             f"embedding whose weight is shared: nothing to divide"
         )
     tied: dict[int, Parameter] = {}
-    for module, part in parts.values():
+    for module, part in parts:
         for name, axis in getattr(part, "divided", {}).items():
             whole = getattr(module, name)
             if axis == 0 and whole is not None:
                 setattr(part, name, tied.setdefault(id(whole), getattr(part, name)))
-    found: Any = replaced(model, {key: part for key, (_, part) in parts.items()})
+    found: Any = replaced(model, {id(module): part for module, part in parts})
     divided = {id(parameter) for _, parameter, _ in divided_parameters(found)}
     for tensor in (*found.parameters(), *found.buffers()):
         if id(tensor) not in divided:
@@ -91,35 +91,29 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
     return found
 
 
-def _parts(
-    model: Module, comm: Communicator, gather_logits: bool
-) -> dict[int, tuple[Module, Module]]:
-    """By the id of a module that is to be divided: the module, and this rank's part of it."""
+def _parts(model: Module, comm: Communicator, gather_logits: bool) -> list[tuple[Module, Module]]:
+    """The modules that are to be divided, each with this rank's part of it."""
     tables = {id(m.weight) for m in model.modules() if type(m) is Embedding}
     tied = tables & {id(m.weight) for m in model.modules() if type(m) is Linear}
-    found: dict[int, tuple[Module, Module]] = {}
-
-    def divide(module: Module, part: Module) -> None:
-        found[id(module)] = module, part
-
+    found: list[tuple[Module, Module]] = []
     for module in model.modules():
         if type(module) is MultiHeadAttention:
-            divide(module, ParallelMultiHeadAttention(module, comm))
+            found.append((module, ParallelMultiHeadAttention(module, comm)))
         elif isinstance(module, Layer):
             if isinstance(module.activation, Module) and [*module.activation.parameters()]:
                 raise ValueError(
                     f"parallelize: the activation of {type(module).__name__} has parameters, "
                     f"which would be used by each rank for its own units only"
                 )
-            divide(module.linear1, ColumnParallelLinear(module.linear1, comm))
-            divide(module.dropout, ParallelDropout(module.dropout, comm))
-            divide(module.linear2, RowParallelLinear(module.linear2, comm))
+            found.append((module.linear1, ColumnParallelLinear(module.linear1, comm)))
+            found.append((module.dropout, ParallelDropout(module.dropout, comm)))
+            found.append((module.linear2, RowParallelLinear(module.linear2, comm)))
         elif type(module) is SwiGLU:
             for linear in (module.gate_proj, module.up_proj):
-                divide(linear, ColumnParallelLinear(linear, comm))
-            divide(module.down_proj, RowParallelLinear(module.down_proj, comm))
+                found.append((linear, ColumnParallelLinear(linear, comm)))
+            found.append((module.down_proj, RowParallelLinear(module.down_proj, comm)))
         elif type(module) is Embedding and id(module.weight) in tied:
-            divide(module, VocabularyParallelEmbedding(module, comm))
+            found.append((module, VocabularyParallelEmbedding(module, comm)))
         elif type(module) is Linear and id(module.weight) in tied:
-            divide(module, ColumnParallelLinear(module, comm, gather_output=gather_logits))
+            found.append((module, ColumnParallelLinear(module, comm, gather_output=gather_logits)))
     return found

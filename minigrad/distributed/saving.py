@@ -21,7 +21,7 @@ from minigrad._tensor import Tensor
 from minigrad.data import DataLoader
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.data_parallel import DistributedSampler
-from minigrad.distributed.tensor_parallel import divided_parameters, share
+from minigrad.distributed.tensor_parallel import along, divided_parameters, share
 from minigrad.io.atomic import remove_unfinished
 from minigrad.io.errors import LoadError
 from minigrad.io.files import load, save
@@ -55,7 +55,7 @@ def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: 
         RuntimeError: Another rank could not. The last save is unchanged.
 
     Example:
-        >>> import minigrad, tempfile
+        >>> import tempfile
         >>> from minigrad import distributed, nn, optim
         >>> folder = tempfile.mkdtemp()
         >>> model = distributed.parallelize(nn.MultiHeadAttention(8, 2))
@@ -113,7 +113,7 @@ def load_training(
             rank.
 
     Example:
-        >>> import minigrad, tempfile
+        >>> import tempfile
         >>> from minigrad import distributed, nn
         >>> folder = tempfile.mkdtemp()
         >>> distributed.save_training(folder, model=nn.Linear(2, 1), losses=[0.5, 0.25])
@@ -252,26 +252,17 @@ class _Joining(NamedTuple):
             }
         parameter = self.parameters.get(path, self.parameters.get(path.rpartition(".")[0], ""))
         if isinstance(first, (np.ndarray, Tensor)) and parameter in self.saved[rank]:
-            first = self._undivided(parameter, values)
+            pieces = {r: self.saved[r][parameter] for r in values}
+            parts = {tuple(pieces[r][1:3]): np.asarray(value) for r, value in values.items()}
+            first = np.concatenate([parts[place] for place in sorted(parts)], pieces[rank][0])
         elif not all(_equal(first, value) for value in values.values()):
             raise ValueError(
                 f"load_training: {path} differs between the ranks that saved it; it can be resumed "
                 f"only on {len(self.saved)} ranks, with the weights divided in the same way"
             )
         if isinstance(first, (np.ndarray, Tensor)) and parameter in self.wanted:
-            axis, start, end, _ = self.wanted[parameter]
-            return first[(slice(None),) * axis + (slice(start, end),)]
+            return first[along(*self.wanted[parameter][:3])]
         return first
-
-    def _undivided(self, parameter: str, values: dict[int, Any]) -> np.ndarray:
-        whole: Any = None
-        for rank, value in values.items():
-            axis, start, end, size = self.saved[rank][parameter]
-            part = np.moveaxis(np.asarray(value), axis, 0)
-            if whole is None:
-                whole = np.empty((size, *part.shape[1:]), part.dtype)
-            whole[start:end] = part
-        return np.moveaxis(whole, 0, axis)
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -64,9 +64,8 @@ def copy_to_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
         The same values. In the backward pass, the gradients of all ranks are added.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> distributed.copy_to_parts(minigrad.ones(2)).tolist()
+        >>> from minigrad import distributed, ones
+        >>> distributed.copy_to_parts(ones(2)).tolist()
         [1.0, 1.0]
     """
     return _run(_copy_to_parts, [as_tensor(x)], (), comm)
@@ -75,18 +74,15 @@ def copy_to_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
 def sum_of_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
     """Add the tensors of all ranks: the end of a divided part of the model.
 
-    Args:
-        x: Tensor or array, on all ranks of one shape and dtype.
-        comm: The ranks that take part; all if None.
+    The arguments `x` and `comm` are those of `all_reduce`.
 
     Returns:
         The sum, on every rank. In the backward pass, each rank's tensor gets its gradient as it
         is: the ranks hold copies of one sum.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> distributed.sum_of_parts(minigrad.ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
+        >>> from minigrad import distributed, ones
+        >>> distributed.sum_of_parts(ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
         [1.0, 1.0]
     """
     return _run(_sum_of_parts, [as_tensor(x)], (), comm)
@@ -124,6 +120,11 @@ def share(size: int, comm: Communicator) -> tuple[int, int]:
     return size * comm.rank // comm.size, size * (comm.rank + 1) // comm.size
 
 
+def along(axis: int, start: int, end: int) -> tuple[slice, ...]:
+    """The index of the part of an array from `start` to `end` along an axis."""
+    return (slice(None),) * axis + (slice(start, end),)
+
+
 def _own_random_numbers(comm: Communicator, drop: bool) -> AbstractContextManager[None]:
     """Where elements are dropped: a block in which the ranks draw different numbers.
 
@@ -157,18 +158,14 @@ class Divided(Module):
         self.whole_sizes: dict[str, int] = {}
         for name, value in vars(whole).items():
             if isinstance(value, Parameter):
-                self._take_part(name, value)
+                values = broadcast(value.detach(), comm=self.comm).numpy()
+                if name in self.divided:
+                    axis = self.divided[name]
+                    self.whole_sizes[name] = values.shape[axis]
+                    values = values[along(axis, *share(values.shape[axis], self.comm))]
+                setattr(self, name, Parameter(values, requires_grad=value.requires_grad))
             elif not name.startswith("_"):
                 setattr(self, name, value)
-
-    def _take_part(self, name: str, whole: Parameter) -> None:
-        values = broadcast(whole.detach(), comm=self.comm).numpy()
-        if name in self.divided:
-            axis = self.divided[name]
-            self.whole_sizes[name] = values.shape[axis]
-            start, end = share(values.shape[axis], self.comm)
-            values = values[(slice(None),) * axis + (slice(start, end),)]
-        setattr(self, name, Parameter(values, requires_grad=whole.requires_grad))
 
     def _check_share(self, name: str) -> None:
         """Raise unless the number of ranks divides an attribute."""
@@ -232,12 +229,9 @@ class ColumnParallelLinear(Divided, Linear):
 class RowParallelLinear(Divided, Linear):
     """A `nn.Linear` of which each rank has the weights of its part of the inputs.
 
-    Its input is divided among the ranks, as a `ColumnParallelLinear` leaves it. The output, the sum
-    over all ranks, and the bias are the same on all ranks.
-
-    Args:
-        linear: The undivided layer. The values on rank 0 count.
-        comm: The ranks among which it is divided; all if None.
+    Its input is divided among the ranks, as a `ColumnParallelLinear` leaves it, whose arguments
+    `linear` and `comm` it shares. The output, the sum over all ranks, and the bias are the same on
+    all ranks.
 
     Raises:
         ValueError: The number of ranks does not divide in_features.
