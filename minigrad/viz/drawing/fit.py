@@ -55,7 +55,7 @@ def fitted(
             layout = skeleton(view, where)
             whole = Columns(layout, place(layout))
             for count in range(1, MOST + 1):
-                cut, _ = whole.cut(count)
+                cut = whole.cut(count)
                 unit = min(size[0] / cut.width, size[1] / (cut.height + above + LEGEND))
                 if unit > most:
                     best, most = (view, where, count, size), unit
