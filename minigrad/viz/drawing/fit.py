@@ -9,7 +9,8 @@ from dataclasses import replace
 from minigrad.viz.drawing.labels import SIZES
 from minigrad.viz.layout import Direction, place, skeleton
 from minigrad.viz.layout.columns import Columns
-from minigrad.viz.record.fold import BUDGET, AnyDiagram, collapse
+from minigrad.viz.record.fold import BUDGET, collapse
+from minigrad.viz.record.model import AnyDiagram
 from minigrad.viz.record.selection import Choice
 
 __all__ = ["fitted"]

@@ -33,7 +33,7 @@ from minigrad.viz.drawing.labels import (
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Direction, Placement, Point, Rect, Skeleton, place, skeleton
 from minigrad.viz.layout.columns import Columns
-from minigrad.viz.record.fold import closed_boxes
+from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
 
@@ -88,7 +88,7 @@ def draw(
     placement = place(layout)
     if columns > 1:
         placement = Columns(layout, placement).cut(columns)
-    nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
+    nodes = all_boxes(diagram)
     shown = [nodes[item] for item in placement.boxes]
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
