@@ -137,7 +137,7 @@ def set_stream(number: int) -> None:
         >>> minigrad.random.set_stream(0)
     """
     global _stream
-    _stream = number
+    _stream = check_size("set_stream", "number", number, least=0)
 
 
 @named

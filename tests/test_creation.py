@@ -348,6 +348,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
     "permutation": [lambda: random.permutation(-1), lambda: random.permutation(2.5)],
     "seed": [lambda: random.seed(-1), lambda: random.seed("a"), lambda: random.seed(1.5)],
     "set_state": [lambda: random.set_state({}), lambda: random.set_state(3)],
+    "set_stream": [lambda: random.set_stream(-1), lambda: random.set_stream(0.5)],
     "set_default_dtype": [
         lambda: minigrad.set_default_dtype("float33"),
         lambda: minigrad.set_default_dtype(int),

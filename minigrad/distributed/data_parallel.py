@@ -21,7 +21,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import mark_written, uniquely_owned
 from minigrad.data import Sampler
-from minigrad.distributed.collectives import all_reduce
+from minigrad.distributed.collectives import all_reduce, broadcast
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.nn import Module, Parameter
 from minigrad.nn.functional.normalization import update_running
@@ -83,9 +83,7 @@ class DistributedDataParallel(Module):
         kind = type(self.module).__name__
         self.comm.agree(f"DistributedDataParallel({kind}, {len(shapes)} tensors, code {code:x})")
         for _, t in tensors:
-            values = np.array(t.data, order="C")
-            self.comm._own.Bcast(values.reshape(-1).view(np.uint8), 0)
-            t.data[...] = values
+            t.data[...] = broadcast(t.detach(), comm=self.comm).data
             mark_written(t.data)
         random.set_stream(self.comm.rank)
 
@@ -204,10 +202,8 @@ class _Reducer:
         for i in order:
             parameter = self.parameters[i]
             bucket = last.get(parameter.dtype)
-            if (
-                bucket is None
-                or (bucket.size + parameter.size) * bucket.dtype.itemsize > self.limit
-            ):
+            size = 0 if bucket is None else (bucket.size + parameter.size) * bucket.dtype.itemsize
+            if bucket is None or size > self.limit:
                 bucket = last[parameter.dtype] = _Bucket(parameter.dtype)
                 self.buckets.append(bucket)
             self.places[id(parameter)] = bucket, bucket.add(parameter), i

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -294,4 +295,13 @@ assert {group.name for group in together.groups} == {f"rank {rank}" for rank in 
 assert len([edge for edge in together.edges if ring in (edge.source, edge.target)]) == 2 * SIZE
 assert together.to_svg().count("all_reduce") >= 1
 assert notes["ppermute"][-1] in viz.explore(sent).path.read_text(encoding="utf-8")
+# One rank alone may watch: nothing is run again that would wait for the others.
+with viz.trace(timed=True) if RANK == 0 else nullcontext() as traced:
+    rows = minigrad.ones((1, 2, 3, 4), requires_grad=True)
+    heard = distributed.ring_attention(rows, rows, rows, comm=WORLD)
+    distributed.all_reduce(heard * point.sum(), comm=WORLD).sum().backward()
+if traced is not None:
+    steps = traced.graph().steps
+    alone = [part.unchecked for step in steps for part in step.parts]
+    assert alone.count("a collective op is not run again") == 1 + 3, alone
 print("passed")

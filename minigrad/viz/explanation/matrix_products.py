@@ -96,18 +96,12 @@ def _stack(count: int) -> str:
 
 def _as_matrices(target: Term, g: Term, other: Term) -> tuple[tuple[Term, bool], ...]:
     """Write a share as a product of two matrices; empty if it is not one."""
-    stacked = {*target.indices} & {*g.indices} & {*other.indices}
-    row, column = _sides(target, stacked)
-    for left, right in ((g, other), (other, g)):
-        above, below = _sides(left, stacked), _sides(right, stacked)
-        if row in above and column in below and row not in below and column not in above:
-            (inner,) = {*above} - {row} or {""}
-            if inner and {*below} - {column} == {inner}:
-                return (left, above[1] == row), (right, below[0] == column)
-    return ()
-
-
-def _sides(term: Term, stacked: set[str]) -> tuple[str, str]:
-    """The indices of the rows, perhaps several, and of the columns; empty for a vector."""
-    rest = "".join(index for index in term.indices if index not in stacked)
-    return (rest[:-1], rest[-1]) if len(rest) > 1 else ("", "")
+    if min(len(term.indices) for term in (target, g, other)) < 2:
+        return ()
+    row, column = target.indices[-2], target.indices[-1]
+    own, stack = target.indices[:-2], g.indices[:-2]
+    stacked = own == stack and (row in g.indices or stack == other.indices[:-2])
+    if not stacked and g.indices[:-1] != other.indices[:-1]:  # nor is the sum over all rows
+        return ()
+    left, right = (g, other) if row in g.indices else (other, g)
+    return (left, left.indices[-1] == row), (right, right.indices[-1] != column)

@@ -10,6 +10,7 @@ import numpy as np
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.memory import arrays
+from minigrad.viz.record.rerun import runs_alone
 from minigrad.viz.record.steps import Given
 
 __all__ = ["given_to"]
@@ -36,8 +37,8 @@ def given_to(
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
     values = {name: _copied(value) for name, value in values.items()}
     size = sum(array.size for array in arrays(tuple(values.values())))
-    if size > LARGEST or "call" in op.params:
-        return None  # the call of a collective op would wait for the other ranks
+    if size > LARGEST or not runs_alone(op):
+        return None
     for name in op.params:
         value = values.get(name)
         if op.variadic and name == op.params[0] and value is not None:

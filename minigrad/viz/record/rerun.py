@@ -18,8 +18,8 @@ from minigrad.debugging.observer import Observer
 from minigrad.viz.record.steps import norm
 
 __all__ = [
-    "aside", "difference", "errors_sent", "fastest", "precision",
-    "relative_difference",
+    "aside", "difference", "errors_sent", "fastest", "precision", "relative_difference",
+    "runs_alone",
 ]  # fmt: skip
 
 RUNS = 3
@@ -41,6 +41,11 @@ def aside(*observers: Observer, recording: bool = False) -> Iterator[None]:
             yield
     finally:
         state.set(outer)
+
+
+def runs_alone(op: Primitive) -> bool:
+    """Whether an op may run again: a collective one would wait for the other ranks."""
+    return "call" not in op.params
 
 
 def fastest(op: Primitive, arguments: Sequence[Any]) -> float:
@@ -65,6 +70,8 @@ def difference(
     Returns:
         The relative error along one random direction, or None and the reason.
     """
+    if not runs_alone(op):
+        return None, "a collective op is not run again"
     tensors = list(arguments[0]) if op.variadic else list(arguments)
     arrays = [v._data if isinstance(v, Variable) else v for v in tensors]
     if max((a.size for a in arrays if isinstance(a, np.ndarray)), default=0) > LARGEST:
@@ -116,6 +123,8 @@ def errors_sent(
         An error for each edge, in units of the precision of the cotangent: a small dtype cannot
         hold the errors themselves.
     """
+    if not runs_alone(node.plan.op):
+        return [np.zeros(edge.shape, edge.dtype) for edge in node.edges]
     signs = np.random.default_rng(0)
     size = sum(g.size for g in cotangents)
     typical = error / precision(cotangents[0]) / math.sqrt(max(size, 1))

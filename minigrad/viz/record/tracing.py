@@ -50,6 +50,7 @@ from minigrad.viz.record.rerun import (
     fastest,
     precision,
     relative_difference,
+    runs_alone,
 )
 from minigrad.viz.record.selection import Choice, chosen
 from minigrad.viz.record.steps import (
@@ -122,7 +123,7 @@ class Trace(Observer):
             notes=argument_notes(op, dict(zip(op.params, arguments, strict=True))),
             line=user_line(), recorded=node is not None, born=_born(op, arguments, outputs),
             saved=saved_by(node, numbers=True) if node is not None else (),
-            seconds=fastest(op, arguments) if self._timed else None,
+            seconds=fastest(op, arguments) if self._timed and runs_alone(op) else None,
             flops=count_flops(op, arguments, result)[0] if self._timed else 0, primitive=op,
         )  # fmt: skip
         inputs = list(_array_arguments(op, arguments))
@@ -132,7 +133,7 @@ class Trace(Observer):
         for slot, name, value in inputs:
             entry.read(self._source(value, name), slot, name, _array(value))
         self._keep(entry, _array(outputs[0]))
-        if op.decomposition is not None:
+        if op.decomposition is not None and runs_alone(op):
             self._decompose(entry, op, arguments, node, _array(outputs[0]))
         self._weights.ran(entry, op, arguments, outputs[0])
         self._entries.append(entry)
