@@ -39,6 +39,8 @@ Pairs = tuple[tuple[int, int], ...]
 def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> Tensor:
     """The sum, the mean or the maximum over all ranks, on every rank.
 
+    The other collectives share `x`, `comm` and the RuntimeError.
+
     Args:
         x: Tensor or array, on all ranks of one shape and dtype.
         op: ``"sum"``, ``"mean"`` or ``"max"``. Ranks with equal maxima share the gradient evenly.
@@ -53,9 +55,8 @@ def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> 
         ValueError: `op` is unknown.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> distributed.all_reduce(minigrad.ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
+        >>> from minigrad import distributed, ones
+        >>> distributed.all_reduce(ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
         [1.0, 1.0]
     """
     if op not in ("sum", "mean", "max"):
@@ -64,78 +65,64 @@ def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> 
     x = as_tensor(x)
     if op == "mean" and x.dtype.kind != "f":
         x = x.astype(get_default_dtype())
-    total = _run(collective, x, (), comm)
+    total = _run(collective, [x], (), comm)
     return total / (comm or world()).size if op == "mean" else total
 
 
 def all_gather(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
     """The tensors of all ranks, joined along an axis in the order of the ranks, on every rank.
 
-    Args:
-        x: Tensor or array, on all ranks of one shape and dtype. A 0-d tensor is taken for one of
-            shape (1,).
-        axis: The axis to join along.
-        comm: The ranks that take part; all if None.
+    `axis` is the axis to join along; a 0-d tensor is taken for one of shape (1,). See `all_reduce`
+    for the other arguments.
 
     Raises:
-        RuntimeError: The ranks make different calls.
         ValueError: The axis does not exist.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> distributed.all_gather(minigrad.ones(2)).shape  # on one rank; on two: (4,)
+        >>> from minigrad import distributed, ones
+        >>> distributed.all_gather(ones(2)).shape  # on one rank; on two: (4,)
         (2,)
     """
     x = as_tensor(x)
     x = x if x.ndim else x.reshape(1)
-    return _run(_all_gather, x, (_axis("all_gather", x, axis),), comm)
+    return _run(_all_gather, [x], (_axis("all_gather", x, axis),), comm)
 
 
 def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
     """The sum over all ranks, of which each rank gets its part along an axis.
 
-    Args:
-        x: Tensor or array, on all ranks of one shape and dtype.
-        axis: The axis to divide; its length is a multiple of the number of ranks.
-        comm: The ranks that take part; all if None.
+    `axis` is the axis to divide; its length is a multiple of the number of ranks. See `all_reduce`
+    for the other arguments.
 
     Raises:
-        RuntimeError: The ranks make different calls.
         ValueError: The axis does not exist or cannot be divided.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> distributed.reduce_scatter(minigrad.ones(4)).shape  # on one rank; on two: (2,)
+        >>> from minigrad import distributed, ones
+        >>> distributed.reduce_scatter(ones(4)).shape  # on one rank; on two: (2,)
         (4,)
     """
     x = as_tensor(x)
-    return _run(_reduce_scatter, x, (_axis("reduce_scatter", x, axis),), comm)
+    return _run(_reduce_scatter, [x], (_axis("reduce_scatter", x, axis),), comm)
 
 
 def broadcast(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
-    """The tensor of one rank, on every rank.
+    """The tensor of the rank `root`, on every rank; only its values count.
 
-    Args:
-        x: Tensor or array, on all ranks of one shape and dtype; only the values of `root` count.
-        root: The rank whose tensor it is.
-        comm: The ranks that take part; all if None.
+    See `all_reduce` for the other arguments.
 
     Raises:
-        RuntimeError: The ranks make different calls.
         ValueError: There is no rank `root`.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> distributed.broadcast(minigrad.ones(2)).tolist()
+        >>> from minigrad import distributed, ones
+        >>> distributed.broadcast(ones(2)).tolist()
         [1.0, 1.0]
     """
     comm = comm or world()
     if not 0 <= root < comm.size:
         raise ValueError(f"broadcast: there is no rank {root} among {comm.size}")
-    return _run(_broadcast, as_tensor(x), (root,), comm)
+    return _run(_broadcast, [as_tensor(x)], (root,), comm)
 
 
 def all_to_all(
@@ -143,27 +130,21 @@ def all_to_all(
 ) -> Tensor:
     """Divide the tensor of each rank into one part for each rank, and join what arrives.
 
-    Args:
-        x: Tensor or array, on all ranks of one shape and dtype.
-        split_axis: The axis to divide; its length is a multiple of the number of ranks. Part s
-            goes to rank s.
-        concat_axis: The axis to join along, in the order of the ranks.
-        comm: The ranks that take part; all if None.
+    `split_axis` is divided; its length is a multiple of the number of ranks, and part s goes to
+    rank s. What arrives is joined along `concat_axis`, in the order of the ranks. See `all_reduce`
+    for the other arguments.
 
     Raises:
-        RuntimeError: The ranks make different calls.
         ValueError: An axis does not exist or cannot be divided.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> x = minigrad.ones((4, 6))
-        >>> distributed.all_to_all(x, 1, 0).shape  # on one rank; on two: (8, 3)
+        >>> from minigrad import distributed, ones
+        >>> distributed.all_to_all(ones((4, 6)), 1, 0).shape  # on one rank; on two: (8, 3)
         (4, 6)
     """
     x = as_tensor(x)
     axes = _axis("all_to_all", x, split_axis), _axis("all_to_all", x, concat_axis)
-    return _run(_all_to_all, x, axes, comm)
+    return _run(_all_to_all, [x], axes, comm)
 
 
 def ppermute(
@@ -171,22 +152,18 @@ def ppermute(
 ) -> Tensor:
     """Send the tensor of each rank to another rank: a ring shift, or any permutation.
 
-    Args:
-        x: Tensor or array, on all ranks of one shape and dtype.
-        perm: Pairs ``(source, destination)``, no rank twice in either place; a rank that is no
-            destination gets zeros. A number is a ring shift: rank r sends to rank r + `perm`.
-        comm: The ranks that take part; all if None.
+    `perm` are pairs ``(source, destination)``, no rank twice in either place; a rank that is no
+    destination gets zeros. A number is a ring shift: rank r sends to rank r + `perm`. See
+    `all_reduce` for the other arguments.
 
     Raises:
-        RuntimeError: The ranks make different calls.
         ValueError: A pair names no rank, or a rank is named twice.
 
     Example:
-        >>> import minigrad
-        >>> from minigrad import distributed
-        >>> distributed.ppermute(minigrad.ones(2), 1).tolist()
+        >>> from minigrad import distributed, ones
+        >>> distributed.ppermute(ones(2), 1).tolist()
         [1.0, 1.0]
-        >>> distributed.ppermute(minigrad.ones(2), []).tolist()
+        >>> distributed.ppermute(ones(2), []).tolist()
         [0.0, 0.0]
     """
     comm = comm or world()
@@ -200,7 +177,7 @@ def ppermute(
                 f"ppermute: pairs (source, destination) of {n} ranks expected, none twice in "
                 f"either place, got {list(pairs)}"
             )
-    return _run(_ppermute, as_tensor(x), (pairs,), comm)
+    return _run(_ppermute, [as_tensor(x)], (pairs,), comm)
 
 
 def _axis(name: str, x: Tensor, axis: int) -> int:
@@ -211,20 +188,23 @@ def _axis(name: str, x: Tensor, axis: int) -> int:
 
 
 def _run(
-    collective: Any, x: Any, options: tuple[Any, ...], comm: Communicator | None,
+    collective: Any, inputs: Sequence[Any], options: tuple[Any, ...], comm: Communicator | None,
     backward_of: Call | None = None,
 ) -> Any:  # fmt: skip
-    """Call a collective, once all ranks agree on it; x is a tensor, or an array in a rule."""
-    name = collective.op.name
-    recorded = isinstance(x, Variable) and x._node is not None and state.get().recording
-    what = f"{name}({x.dtype} {x.shape}{''.join([f', {option}' for option in options])})"
+    """Call a collective, once all ranks agree on it, with tensors, or with arrays in a rule."""
+    tensors = [x for x in inputs if isinstance(x, Variable)]
+    recorded = state.get().recording and any(x._node is not None for x in tensors)
+    shown = [f"{x.dtype} {x.shape}" for x in inputs] + [str(option) for option in options]
+    what = f"{collective.op.name}({', '.join(shown)})"
     call = (comm or world()).agree(what, recorded, backward_of)
-    if not isinstance(x, Variable):
-        return collective.op.forward(x, *options, call)
+    if not tensors:
+        return collective.op.forward(*inputs, *options, call)
     if not call.recorded:
-        return collective(x, *options, call)
-    with enable_grad():  # another rank records it: this one takes part in its backward pass
-        return collective(x if recorded else x.detach().requires_grad_(), *options, call)  # type: ignore[attr-defined]
+        return collective(*inputs, *options, call)
+    first, *others = inputs
+    with enable_grad():  # another rank may record it: this one takes part in its backward pass
+        first = first if recorded else first.detach().requires_grad_()
+        return collective(first, *others, *options, call)
 
 
 # The exchange of arrays -----------------------------------------------------------------------
@@ -235,11 +215,23 @@ def _bytes(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1).view(np.uint8)
 
 
+def _exchanged(method: str, x: np.ndarray, shape: tuple[int, ...], call: Call) -> np.ndarray:
+    """What arrives, in an array of a shape, when arrays are exchanged by a method of MPI."""
+    if call.comm.size == 1:
+        return x.reshape(shape)
+    received = np.empty(shape, x.dtype)
+    getattr(call.comm._own, method)(_bytes(np.ascontiguousarray(x)), _bytes(received))
+    return received
+
+
 def _reduce(method: str, x: np.ndarray, shape: tuple[int, ...], call: Call, **options: Any) -> Any:
     """Add arrays up by a method of MPI; float16 in float32, bools in int64, as `sum` does."""
     dtype = np.dtype({"e": np.float32, "?": np.int64}.get(x.dtype.char, x.dtype))
     sent, total = np.ascontiguousarray(x, dtype), np.zeros(shape, dtype)
-    getattr(call.comm._own, method)(sent.reshape(-1), total.reshape(-1), **options)
+    if call.comm.size == 1:
+        total[...] = x.reshape(shape)
+    else:
+        getattr(call.comm._own, method)(sent.reshape(-1), total.reshape(-1), **options)
     return total.astype(np.float16, copy=False) if x.dtype == np.float16 else total
 
 
@@ -272,8 +264,6 @@ def _parts(name: str, x: np.ndarray, axis: int, comm: Communicator) -> np.ndarra
 
 @primitive(arrays=1)
 def _all_reduce(x: Any, call: Call) -> Any:
-    if call.comm.size == 1:
-        return x.astype(np.int64) if x.dtype == bool else x.copy()
     return _reduce("Allreduce", x, x.shape, call)
 
 
@@ -288,17 +278,11 @@ def _all_reduce_max(x: Any, call: Call) -> Any:
 
 @primitive(arrays=1)
 def _all_gather(x: Any, axis: int, call: Call) -> Any:
-    if call.comm.size == 1:
-        return x.copy()
-    gathered = np.empty((call.comm.size, *x.shape), x.dtype)
-    call.comm._own.Allgather(_bytes(np.ascontiguousarray(x)), _bytes(gathered))
-    return np.concatenate(gathered, axis)
+    return np.concatenate(_exchanged("Allgather", x, (call.comm.size, *x.shape), call), axis)
 
 
 @primitive(arrays=1)
 def _reduce_scatter(x: Any, axis: int, call: Call) -> Any:
-    if call.comm.size == 1:
-        return x.astype(np.int64) if x.dtype == bool else x.copy()
     parts = _parts("reduce_scatter", x, axis, call.comm)
     return _reduce("Reduce_scatter_block", parts, parts.shape[1:], call)
 
@@ -313,36 +297,26 @@ def _broadcast(x: Any, root: int, call: Call) -> Any:
 
 @primitive(arrays=1)
 def _reduce_to_root(x: Any, root: int, call: Call) -> Any:
-    return x.copy() if call.comm.size == 1 else _reduce("Reduce", x, x.shape, call, root=root)
+    return _reduce("Reduce", x, x.shape, call, root=root)
 
 
 @primitive(arrays=1)
 def _all_to_all(x: Any, split_axis: int, concat_axis: int, call: Call) -> Any:
-    if call.comm.size == 1:
-        return x.copy()
     parts = _parts("all_to_all", x, split_axis, call.comm)
-    received = np.empty_like(parts)
-    call.comm._own.Alltoall(_bytes(parts), _bytes(received))
-    return np.concatenate(received, concat_axis)
+    return np.concatenate(_exchanged("Alltoall", parts, parts.shape, call), concat_axis)
 
 
 @primitive(arrays=1)
 def _ppermute(x: Any, perm: Pairs, call: Call) -> Any:
-    comm, sent, received = call.comm, np.ascontiguousarray(x), np.zeros(x.shape, x.dtype)
-    target, source = dict(perm).get(comm.rank), {t: s for s, t in perm}.get(comm.rank)
-    if target == source == comm.rank:
-        return x.copy()
-    requests = []
-    if source is not None:
-        requests.append(comm._own.Irecv(_bytes(received), source, _TAG))
-    if target is not None:
-        requests.append(comm._own.Isend(_bytes(sent), target, _TAG))
-    for request in requests:
-        request.Wait()
+    comm, received = call.comm, np.zeros(x.shape, x.dtype)
+    if comm.size == 1:
+        return x.copy() if perm else received
+    from mpi4py import MPI
+
+    target, source = (dict(pairs).get(comm.rank, MPI.PROC_NULL) for pairs in (perm, inverse(perm)))
+    sent = _bytes(np.ascontiguousarray(x))
+    comm._own.Sendrecv(sent, target, 1, _bytes(received), source, 1)  # announcements have tag 0
     return received
-
-
-_TAG = 1  # announcements have 0
 
 
 def inverse(perm: Pairs) -> Pairs:
@@ -352,14 +326,14 @@ def inverse(perm: Pairs) -> Pairs:
 
 def reduce_to_root(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
     """The sum over all ranks, on one of them, and zeros on the others; what `broadcast` undoes."""
-    return _run(_reduce_to_root, as_tensor(x), (root,), comm)
+    return _run(_reduce_to_root, [as_tensor(x)], (root,), comm)
 
 
 # The rules ------------------------------------------------------------------------------------
 
 
 def _adjoint(collective: Any, g: Any, call: Call, *options: Any) -> Any:
-    return _run(collective, g, options, call.comm, call)
+    return _run(collective, [g], options, call.comm, call)
 
 
 def _all_reduce_max_x(g: Any, x: Any, out: Any, call: Call) -> Any:

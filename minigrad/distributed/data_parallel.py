@@ -26,6 +26,7 @@ from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.nn import Module, Parameter
 from minigrad.nn.functional.normalization import update_running
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNorm
+from minigrad.nn.module.module_paths import replaced
 from minigrad.ops.joining import concatenate
 from minigrad.transforms.structure import mapped
 
@@ -362,21 +363,13 @@ class SyncBatchNorm(_BatchNorm):
             >>> type(distributed.SyncBatchNorm.convert_sync_batchnorm(model)[1]).__name__
             'SyncBatchNorm'
         """
-        if isinstance(module, BatchNorm1d | BatchNorm2d):
-            made = cls(module.num_features, module.eps, module.momentum)
-            made.__dict__.update(module.__dict__)
-            made.comm = comm
-            return made
-        parent: Any = module
-        for name, child in list(module.named_children()):
-            replaced = cls.convert_sync_batchnorm(child, comm)
-            if replaced is child:
-                continue
-            if name.isdigit():  # in a container
-                parent[int(name)] = replaced
-            else:
-                setattr(parent, name, replaced)
-        return module
+        parts: dict[int, Module] = {}
+        for old in module.modules():
+            if isinstance(old, BatchNorm1d | BatchNorm2d):
+                parts[id(old)] = made = cls(old.num_features, old.eps, old.momentum)
+                made.__dict__.update(old.__dict__)
+                made.comm = comm
+        return replaced(module, parts)
 
     def forward(self, input_: Tensor) -> Tensor:
         """Normalize: by the statistics of all batches in training, else by the running ones."""

@@ -20,7 +20,7 @@ from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
-from minigrad.nn.module.containers import ModuleDict
+from minigrad.nn.module.module_paths import replaced
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.transformers.encoder import Layer
 from minigrad.nn.transformers.feed_forward import SwiGLU
@@ -80,11 +80,7 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
             whole = getattr(module, name)
             if axis == 0 and whole is not None:
                 setattr(part, name, tied.setdefault(id(whole), getattr(part, name)))
-    for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
-            if id(child) in parts:
-                _replace(parent, name, parts[id(child)][1])
-    found: Any = parts[id(model)][1] if id(model) in parts else model
+    found: Any = replaced(model, {key: part for key, (_, part) in parts.items()})
     divided = {id(parameter) for _, parameter, _ in divided_parameters(found)}
     for tensor in (*found.parameters(), *found.buffers()):
         if id(tensor) not in divided:
@@ -127,13 +123,3 @@ def _parts(
         elif type(module) is Linear and id(module.weight) in tied:
             divide(module, ColumnParallelLinear(module, comm, gather_output=gather_logits))
     return found
-
-
-def _replace(parent: Any, name: str, part: Module) -> None:
-    """Put a part in the place of a child."""
-    if name.isdigit():
-        parent[int(name)] = part
-    elif isinstance(parent, ModuleDict) and name in parent:
-        parent[name] = part
-    else:
-        setattr(parent, name, part)

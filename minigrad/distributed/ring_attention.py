@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._grad_mode import enable_grad
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located, state
+from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.distributed.collectives import _ppermute, all_gather
-from minigrad.distributed.communicators import Call, Communicator, world
+from minigrad.distributed.collectives import _ppermute, _run, all_gather
+from minigrad.distributed.communicators import Call, Communicator
 from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
 from minigrad.ops.attention import attention
@@ -73,14 +72,8 @@ def ring_attention(
             )
         )
     factor = q[-1] ** -0.5 if scale is None else float(scale)
-    recorded = state.get().recording and any(x.requires_grad for x in (query, key, value))
-    shown = ", ".join([f"{x.dtype} {x.shape}" for x in (query, key, value)])
-    call = (comm or world()).agree(f"ring_attention({shown}, {causal}, {factor})", recorded)
-    if not call.recorded:
-        return _ring_attention(query, key, value, causal, factor, call)
-    with enable_grad():  # another rank may record it: this one takes part in its backward pass
-        query = query if recorded else query.detach().requires_grad_()
-        return _ring_attention(query, key, value, causal, factor, call)
+    output: Tensor = _run(_ring_attention, (query, key, value), (causal, factor), comm)
+    return output
 
 
 @primitive(arrays=3, residuals=("lse",), float_inputs=True, promote=("query", "key", "value"))

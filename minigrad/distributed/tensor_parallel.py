@@ -69,7 +69,7 @@ def copy_to_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
         >>> distributed.copy_to_parts(minigrad.ones(2)).tolist()
         [1.0, 1.0]
     """
-    return _run(_copy_to_parts, as_tensor(x), (), comm)
+    return _run(_copy_to_parts, [as_tensor(x)], (), comm)
 
 
 def sum_of_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
@@ -89,7 +89,7 @@ def sum_of_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
         >>> distributed.sum_of_parts(minigrad.ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
         [1.0, 1.0]
     """
-    return _run(_sum_of_parts, as_tensor(x), (), comm)
+    return _run(_sum_of_parts, [as_tensor(x)], (), comm)
 
 
 @primitive(arrays=1)
@@ -99,7 +99,7 @@ def _copy_to_parts(x: Any, call: Call) -> Any:
 
 @primitive(arrays=1)
 def _sum_of_parts(x: Any, call: Call) -> Any:
-    return x.copy() if call.comm.size == 1 else _reduce("Allreduce", x, x.shape, call)
+    return _reduce("Allreduce", x, x.shape, call)
 
 
 _copy_to_parts.defvjp(x=lambda g, call: _adjoint(_sum_of_parts, g, call))

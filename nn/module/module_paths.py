@@ -1,9 +1,9 @@
-"""Paths of modules such as "encoder.layers.0": joining, walking, and finding one for a call."""
+"""Paths of modules such as "encoder.layers.0": walking, replacing, finding one for a call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from minigrad.nn.module.base import Module
@@ -19,6 +19,26 @@ def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
     yield prefix, module
     for name, child in module.named_children():
         yield from walk(child, join(prefix, name))
+
+
+def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
+    """Put parts in the place of the modules with their ids, wherever these are used.
+
+    Returns:
+        The model, or the part that replaces the model itself.
+    """
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if id(child) not in parts:
+                continue
+            holder: Any = parent
+            if isinstance(parent, MutableSequence) and name.isdigit():
+                holder[int(name)] = parts[id(child)]
+            elif isinstance(parent, MutableMapping) and name in parent:
+                holder[name] = parts[id(child)]
+            else:
+                setattr(parent, name, parts[id(child)])
+    return parts.get(id(model), model)
 
 
 def path_to(caller: Module, module: Module) -> str:

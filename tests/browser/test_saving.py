@@ -113,7 +113,8 @@ def test_paper_has_the_picture_and_every_step(
         assert f"Step {at} of {total}" in text and "What is sent" in text
     assert steps.first.locator(".formula").first.is_visible()
     assert page.locator("#stage .paper svg .box").count() > 10
-    for hidden in ("#player", "#tools", "#search", "#panel", "#zoom", ".paper button:not(.link)"):
+    buttons = ".paper button:not(.link, [aria-pressed])"
+    for hidden in ("#player", "#tools", "#search", "#panel", "#zoom", buttons):
         assert not page.locator(hidden).first.is_visible()
     assert page.evaluate("getComputedStyle(document.body).color") == rgb(LIGHT["text"])
     shape = "getComputedStyle(document.querySelector('#stage .paper .op:not(.lit) .shape'))"

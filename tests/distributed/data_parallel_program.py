@@ -187,6 +187,11 @@ convolution = nn.Sequential(nn.Conv2d(2, 3, 3), nn.BatchNorm2d(3), nn.ReLU())
 plain = nn.Sequential(convolution, nn.Flatten(), nn.Linear(27, 2))
 synced = SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(plain))
 assert isinstance(synced[0][1], SyncBatchNorm)
+shared = nn.BatchNorm1d(2)  # under a key that is a digit, and twice in the model
+keyed = nn.ModuleDict({"7": shared, "list": nn.ModuleList([shared])})
+SyncBatchNorm.convert_sync_batchnorm(keyed)
+assert list(keyed) == ["7", "list"] and isinstance(keyed["7"], SyncBatchNorm)
+assert keyed["list"][0] is keyed["7"]
 images = np.random.default_rng(2).normal(size=(sum(counts), 2, 5, 5))
 mine = images[sum(counts[:RANK]) :][: counts[RANK]]
 for _ in range(2):

@@ -89,6 +89,8 @@ for norm_first in (False, True):
     compare(decoder, lambda m: (m(x, memory, tgt_is_causal=True) ** 2).mean())
 compare(nn.Transformer(WIDTH, HEADS, 1, 1, 3 * SIZE, 0.0), lambda m: (m(memory, x) ** 2).mean())
 compare(nn.SwiGLU(WIDTH, 3 * SIZE), lambda m: (m(x) ** 2).mean())
+keyed = nn.ModuleDict({"7": nn.SwiGLU(WIDTH, 3 * SIZE)})  # a key that is a digit is no index
+compare(keyed, lambda m: (m["7"](x) ** 2).mean(), 1)
 
 # The mask of each head, its gradient, and the weights of all heads.
 gradients = []

@@ -6,6 +6,7 @@ const FAR = 0.25; // no text can be read
 const LARGEST = 1.25;
 const LEGIBLE = 0.75;
 const NEAR = 400; // pixels
+const BAR = 48; // what the buttons at the foot of the stage cover
 const LARGE = 4e6; // square pixels
 
 /** Let a picture be moved within its stage; `canvas` holds all that is drawn, `moved` is told. */
@@ -101,7 +102,7 @@ function camera(stage, svgElement, canvas, told) {
     /** Bring an area to where it can be seen, moving no more than needed. */
     reveal([x, y, width, height]) {
       const wide = stage.clientWidth / view.scale;
-      const high = stage.clientHeight / view.scale;
+      const high = (stage.clientHeight - BAR) / view.scale;
       const rim = 40 / view.scale;
       const into = (from, room, start, length) => {
         if (start < from + rim || length + 2 * rim > room) return start - rim;

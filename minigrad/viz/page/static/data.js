@@ -1,6 +1,11 @@
 // The page's data as Python wrote it, and who belongs to whom.
 
-const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
 
 /** The data of the page (payload.py): JSON, deflated, in base64. */
 async function unpack(base64) {

@@ -114,9 +114,9 @@ const go = {
     const shown = nodeAt(state.step) && shownAs(nodeAt(state.step));
     if (shown) look.reveal(areaOf(shown));
   },
-  /** Select a box, and open what is closed around it. */
-  box(id, focus) {
-    if (id !== null) go.show(id);
+  /** Select a box, and open what is closed around it. One that was clicked stays where it is. */
+  box(id, focus, clicked) {
+    if (id !== null && !clicked) go.show(id);
     Object.assign(state, { box: id, traced: null }, id === null ? {} : { tab: "box" });
     refresh();
     if (focus) elementOf(id)?.focus({ preventScroll: true });

@@ -77,7 +77,9 @@ function idAt(target) {
 }
 
 function listen() {
-  picture.addEventListener("click", (event) => look.dragged() || go.box(idAt(event.target)));
+  picture.addEventListener("click", (event) => {
+    if (!look.dragged()) go.box(idAt(event.target), false, true);
+  });
   picture.addEventListener("dblclick", (event) => go.toggle(idAt(event.target)));
   picture.addEventListener("pointerover", (event) => {
     const id = idAt(event.target);

@@ -5,19 +5,9 @@ const PAPER = [680, 940]; // a page, in pixels: width and height
 const PAGES = 12; // a picture that needs more is printed as far as it is seen
 const PRINTED = 200; // steps
 
-/** What the style sheet says of an element of the picture, and what holds where nothing is said. */
-const STYLES = {
-  fill: "rgb(0, 0, 0)",
-  stroke: "none",
-  "stroke-width": "1px",
-  "stroke-dasharray": "none",
-  "stroke-linecap": "butt",
-  "stroke-linejoin": "miter",
-  "stroke-opacity": "1",
-  "paint-order": "normal",
-  opacity: "1",
-};
-const FONT = { "font-family": "", "font-size": "", "font-weight": "400", "text-anchor": "start" };
+const LINE = "width dasharray linecap linejoin opacity".split(" ").map((name) => `stroke-${name}`);
+const PAINTED = ["opacity", "fill", "stroke", ...LINE];
+const WRITTEN = ["font-family", "font-size", "font-weight", "text-anchor", "paint-order", ...PAINTED];
 
 /** A copy of what lies within an area, as an <svg> of some width; `styled` holds its styles too. */
 function copyOf([left, top, right, bottom], width, styled) {
@@ -41,11 +31,8 @@ function settle(copy, element) {
   for (const name of copy.getAttributeNames()) {
     if (/^(class|tabindex|role|aria-|data-)/.test(name)) copy.removeAttribute(name);
   }
-  const text = ["text", "tspan"].includes(copy.tagName);
-  for (const [name, usual] of Object.entries(text ? { ...STYLES, ...FONT } : STYLES)) {
-    const value = style.getPropertyValue(name);
-    if (value !== usual) copy.setAttribute(name, value);
-  }
+  const names = { g: ["opacity"], text: WRITTEN, tspan: WRITTEN }[copy.tagName] ?? PAINTED;
+  for (const name of names) copy.setAttribute(name, style.getPropertyValue(name));
 }
 
 /** The part of the picture that is seen: left, top, right, bottom. */
@@ -86,7 +73,7 @@ function cuts(room) {
   const found = [0];
   while (found.at(-1) + room < placement.height) {
     let at = found.at(-1) + room;
-    for (const [, y, , height] of boxes) if (y < at && at < y + height + 16) at = y - 4;
+    for (const [, y, , height] of boxes) if (y - 14 < at && at < y + height + 16) at = y - 14;
     found.push(at > found.at(-1) ? at : found.at(-1) + room);
   }
   return [...found, placement.height];
