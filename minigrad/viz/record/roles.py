@@ -22,28 +22,24 @@ def residuals(diagram: Diagram) -> set[int]:
         another operand of that ``add``. What is given and added elsewhere too is a bias instead,
         such as one that all steps of a loop share.
     """
-    edges = diagram.edges
-    into: dict[str, list[int]] = defaultdict(list)
-    for index, edge in enumerate(edges):
-        into[edge.target].append(index)
-    adds = {node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"}
-    candidates = sorted({edges[index].source for add in adds for index in into[add]})
-    bit = {source: 1 << k for k, source in enumerate(candidates)}
-    above: dict[str, int] = {}  # bit k is set where the k-th candidate is an ancestor of the box
+    into = diagram.into()
+    adds = [node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"]
+    added = [edge for add in adds for edge in into[add]]
+    bit = {source: 1 << k for k, source in enumerate(dict.fromkeys(e.source for e in added))}
+    above: dict[str, int] = {}  # bit k is set where the k-th source is an ancestor of the box
     for node in diagram.nodes:
         above[node.id] = 0
-        for source in (edges[index].source for index in into[node.id]):
-            above[node.id] |= above[source] | bit.get(source, 0)
-    found: set[int] = set()
+        for edge in into[node.id]:
+            above[node.id] |= above[edge.source] | bit.get(edge.source, 0)
     leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
-    biases: set[str] = set()
-    for index in (index for add in adds for index in into[add]):
-        source, others = edges[index].source, into[edges[index].target]
-        if any(above[edges[other].source] & bit[source] for other in others):
-            found.add(index)
-        elif source in leaves:
-            biases.add(source)
-    return {index for index in found if edges[index].source not in biases}
+    found, biases = set(), set()
+    for edge in added:
+        if any(above[other.source] & bit[edge.source] for other in into[edge.target]):
+            found.add(edge)
+        elif edge.source in leaves:
+            biases.add(edge.source)
+    found = {edge for edge in found if edge.source not in biases}
+    return {index for index, edge in enumerate(diagram.edges) if edge in found}
 
 
 def heads(diagram: Diagram) -> dict[str, str]:
