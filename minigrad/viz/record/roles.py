@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from math import prod
-from typing import TypeVar
 
-from minigrad.viz.record.model import Diagram, Edge
+from minigrad.viz.record.model import AnyDiagram, Diagram
 
 __all__ = ["heads", "name_masks", "residuals"]
-
-AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 TURNED = ("swapaxes", "transpose", "moveaxis")
 """Ops that exchange axes."""
@@ -56,13 +53,14 @@ def heads(diagram: Diagram) -> dict[str, str]:
         By the id of a box, in words: the attention itself; a reshape that splits the last axis into
         heads, which then change places with the positions; and one that undoes this.
     """
-    nodes = {node.id: node for node in diagram.nodes}
-    into: dict[str, list[Edge]] = defaultdict(list)
-    turned: dict[str, list[tuple[int, ...]]] = defaultdict(list)  # the shapes after axes changed
-    for edge in diagram.edges:
-        into[edge.target].append(edge)
-        if nodes[edge.target].label in TURNED:
-            turned[edge.source].append(nodes[edge.target].shape)
+    into = diagram.into()
+    # Shapes before axes are exchanged, by the id of the op; and after, by the id of what it reads
+    before: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    after: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    for node in (node for node in diagram.nodes if node.label in TURNED):
+        for edge in into[node.id]:
+            before[node.id].append(edge.shape)
+            after[edge.source].append(node.shape)
     found = {}
     fused = [group.op for group in diagram.groups if group.op is not None]
     for node in (*diagram.nodes, *fused):
@@ -70,17 +68,12 @@ def heads(diagram: Diagram) -> dict[str, str]:
         if node.label == "attention" and len(shape) > 3:
             found[node.id] = f"{shape[-3]} heads of {shape[-1]}"
         elif node.label == "reshape" and len(read) == 1:
-            before, source = read[0].shape, read[0].source
-            if 0 < len(before) < len(shape) and before[-1] == prod(shape[len(before) - 1 :]):
-                if any(one[-3::2] == shape[-2:] for one in turned[node.id]):
-                    found[node.id] = f"{shape[-2]} heads of {shape[-1]}"
-            elif (
-                len(before) > len(shape) > 0
-                and shape[-1] == prod(before[len(shape) - 1 :])
-                and nodes[source].label in TURNED
-                and any(edge.shape[-3::2] == before[-2:] for edge in into[source])
-            ):
-                found[node.id] = f"{before[-2]} heads joined"
+            whole, split = sorted((read[0].shape, shape), key=len)
+            splits = split == shape
+            turned = after[node.id] if splits else before[read[0].source]
+            same = 0 < len(whole) < len(split) and whole[-1] == prod(split[len(whole) - 1 :])
+            if same and any(one[-3::2] == split[-2:] for one in turned):
+                found[node.id] = f"{split[-2]} heads {f'of {split[-1]}' if splits else 'joined'}"
     return found
 
 
