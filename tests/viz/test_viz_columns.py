@@ -16,7 +16,7 @@ import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Graph
 from minigrad.viz.layout import Direction, Placement, place, skeleton
-from minigrad.viz.layout.columns import Columns, Slice
+from minigrad.viz.layout.columns import Columns
 from minigrad.viz.layout.pack import GAP, PAD
 
 Box = tuple[int, int, int, int]
@@ -32,14 +32,15 @@ def holds(outer: Box, inner: Box) -> bool:
     return x <= a and a + c <= x + w and y <= b and b + d <= y + h
 
 
-def cut(graph: Graph, count: int, direction: Direction) -> tuple[Placement, dict[str, list[Slice]]]:
+def cut(graph: Graph, count: int, direction: Direction) -> Placement:
     layout = skeleton(graph, direction)
     return Columns(layout, place(layout)).cut(count)
 
 
 def check(graph: Graph, count: int, direction: Direction) -> None:
     """Everything that holds of every picture that is cut."""
-    placement, slices = cut(graph, count, direction)
+    placement = cut(graph, count, direction)
+    slices = placement.parts
     nodes = {node.id: node for node in graph.nodes}
     parents = {group.id: group.parent for group in graph.groups if group.id not in nodes}
     whole = (0, 0, placement.width, placement.height)
@@ -50,17 +51,15 @@ def check(graph: Graph, count: int, direction: Direction) -> None:
     for item, box in placement.boxes.items():
         assert holds(whole, box)
         if (home := nodes[item].group) is not None:
-            assert any(holds(part.rect, box) for part in slices[home])
+            assert any(holds(part, box) for part in slices[home])
     for group, parts in slices.items():
-        assert parts[0].rect == placement.frames[group]
-        assert [part.begins for part in parts] == [True] + [False] * (len(parts) - 1)
-        assert [part.ends for part in parts] == [False] * (len(parts) - 1) + [True]
+        assert parts[0] == placement.frames[group]
         assert len(parts) <= count
         for part in parts:
-            assert holds(whole, part.rect)
+            assert holds(whole, part)
             if (outer := parents[group]) is not None:
-                assert any(holds(around.rect, part.rect) for around in slices[outer])
-            held = {item for item, box in placement.boxes.items() if overlap(part.rect, box)}
+                assert any(holds(around, part) for around in slices[outer])
+            held = {item for item, box in placement.boxes.items() if overlap(part, box)}
             for item in held:  # what stands in a part of a frame belongs there
                 homes = [nodes[item].group]
                 while homes[-1] is not None:
@@ -102,12 +101,10 @@ def test_an_encoder_is_cut_into_as_many_columns_of_about_the_same_height(
 ) -> None:
     view = encoder().collapse()
     check(view, count, direction)
-    placement, slices = cut(view, count, direction)
-    before, _ = cut(view, 1, direction)
+    placement, before = cut(view, count, direction), cut(view, 1, direction)
     if direction == "right":
         placement, before = placement.mirrored(), before.mirrored()
-    outermost = next(parts for group, parts in slices.items() if group == view.groups[0].id)
-    assert len(outermost) == count
+    assert len(placement.parts[view.groups[0].id]) == count
     assert placement.height < 1.3 * before.height / count + 60
     backwards = [
         points for points in placement.edges.values()
@@ -119,18 +116,18 @@ def test_an_encoder_is_cut_into_as_many_columns_of_about_the_same_height(
 def test_one_column_is_the_layout_itself() -> None:
     view = encoder().collapse()
     layout = skeleton(view)
-    placement, slices = cut(view, 1, "down")
+    placement = cut(view, 1, "down")
     plain = place(layout)
     assert placement.boxes == plain.boxes
     assert placement.frames == plain.frames
     assert placement.edges == plain.edges
-    assert all(parts == [Slice(plain.frames[group])] for group, parts in slices.items())
+    assert placement.parts == {group: [frame] for group, frame in plain.frames.items()}
 
 
 def test_a_column_leaves_no_room_beside_what_it_holds() -> None:
     """The second half of a layer is narrower than its attention, which stands in the first."""
-    _, slices = cut(encoder(1).collapse(), 3, "down")
-    widths = [part.rect[2] for part in next(iter(slices.values()))]
+    placement = cut(encoder(1).collapse(), 3, "down")
+    widths = [width for _, _, width, _ in next(iter(placement.parts.values()))]
     assert widths[0] > widths[-1] + 2 * PAD + GAP
 
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 from minigrad.viz.drawing.labels import SIZES
 from minigrad.viz.layout import Direction, place, skeleton
 from minigrad.viz.layout.columns import Columns
-from minigrad.viz.record.fold import BUDGET, AnyDiagram, collapse
+from minigrad.viz.record.fold import BUDGET, collapse
+from minigrad.viz.record.model import AnyDiagram
 from minigrad.viz.record.selection import Choice
 
 __all__ = ["fitted"]
@@ -55,7 +56,7 @@ def fitted(
             layout = skeleton(view, where)
             whole = Columns(layout, place(layout))
             for count in range(1, MOST + 1):
-                cut, _ = whole.cut(count)
+                cut = whole.cut(count)
                 unit = min(size[0] / cut.width, size[1] / (cut.height + above + LEGEND))
                 if unit > most:
                     best, most = (view, where, count, size), unit

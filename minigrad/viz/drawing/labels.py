@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import count_text, time_text
-from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.roles import heads, residuals
 
@@ -151,7 +151,7 @@ def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
     def unnamed(edge: Edge) -> bool:
         """Whether a name would tell more than the source, which may have the same one."""
         source = nodes[edge.source]
-        owned = source.kind in ("parameter", "buffer", "constant")
+        owned = source.kind in LEAVES
         return bool(edge.name) and not (owned and source.label.rpartition(".")[2] == edge.name)
 
     found = {}

@@ -31,9 +31,9 @@ from minigrad.viz.drawing.labels import (
     title_of,
 )
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Direction, Placement, Point, Skeleton, place, skeleton
-from minigrad.viz.layout.columns import Columns, Slice
-from minigrad.viz.record.fold import closed_boxes
+from minigrad.viz.layout import Direction, Placement, Point, Rect, Skeleton, place, skeleton
+from minigrad.viz.layout.columns import Columns
+from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
 
@@ -86,10 +86,9 @@ def draw(
     """
     layout = skeleton(diagram, direction)
     placement = place(layout)
-    slices = {group: [Slice(rect)] for group, rect in placement.frames.items()}
     if columns > 1:
-        placement, slices = Columns(layout, placement).cut(columns)
-    nodes = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
+        placement = Columns(layout, placement).cut(columns)
+    nodes = all_boxes(diagram)
     shown = [nodes[item] for item in placement.boxes]
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
@@ -113,7 +112,7 @@ def draw(
         '<rect class="page" x="{}" y="{}" width="{}" height="{}"/>'.format(*view.split()),
         _text(width // 2, top - 6, Line(above, "title")),
         f'<g transform="translate({(width - placement.width) // 2} {top})">',
-        *_frames(diagram, placement, slices, direction),
+        *_frames(diagram, placement, direction),
         *_edges(diagram, placement, nodes, thick, direction),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
         *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
@@ -128,12 +127,7 @@ def draw(
     return "\n".join(parts) + "\n"
 
 
-def _frames(
-    diagram: Diagram,
-    placement: Placement,
-    slices: Mapping[str, Sequence[Slice]],
-    direction: Direction,
-) -> Iterator[str]:
+def _frames(diagram: Diagram, placement: Placement, direction: Direction) -> Iterator[str]:
     """The open groups, each before those inside it; where a frame is cut, it has no side."""
     for around in list(diagram.enclosing().values())[1:]:
         group = around[0]
@@ -142,23 +136,25 @@ def _frames(
         left, top = placement.titles[group.id]
         label = f"{group.path or 'the whole'}: {group.module}"
         label = _escape(f"what {group.name} computes" if group.op else label)
+        parts = placement.parts.get(group.id, [placement.frames[group.id]])
         yield (
             f'<g class="frame{" odd" * (len(around) % 2)}" data-id="{_escape(group.id)}" '
             f'role="img" aria-label="{label}"><title>{label}</title>'
-            f"{''.join(_outside(part, direction) for part in slices[group.id])}"
+            f"{''.join(_outside(parts, direction))}"
             f'<g transform="translate({left} {top})">{heading(group)}</g></g>'
         )
 
 
-def _outside(part: Slice, direction: Direction) -> str:
-    """The outline of a part of a frame; a dash of no length leaves out a side where it is cut."""
-    (x, y, width, height), begins, ends = part
+def _outside(parts: Sequence[Rect], direction: Direction) -> Iterator[str]:
+    """The outline of a frame; a dash of no length leaves out a side where it is cut."""
     across = direction == "right"
-    sides = [(width, begins or across), (height, ends or not across)]
-    sides += [(width, ends or across), (height, begins or not across)]
-    dashes = " ".join(f"{length * drawn} {length * (not drawn)}" for length, drawn in sides)
-    cut = f'stroke-dasharray="{dashes}"' if not (begins and ends) else 'rx="8"'
-    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" {cut}/>'
+    for index, (x, y, width, height) in enumerate(parts):
+        begins, ends = index == 0, index == len(parts) - 1
+        sides = [(width, begins or across), (height, ends or not across)]
+        sides += [(width, ends or across), (height, begins or not across)]
+        dashes = " ".join(f"{length * drawn} {length * (not drawn)}" for length, drawn in sides)
+        cut = f'stroke-dasharray="{dashes}"' if len(parts) > 1 else 'rx="8"'
+        yield f'<rect x="{x}" y="{y}" width="{width}" height="{height}" {cut}/>'
 
 
 def heading(group: Group) -> str:

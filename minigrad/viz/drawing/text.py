@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -45,10 +44,8 @@ class _Writer:
         self.diagram = diagram
         self.nodes = {node.id: node for node in diagram.nodes}
         self.enclosing = diagram.enclosing()
-        self.into: dict[str, list[tuple[Edge, bool]]] = defaultdict(list)
-        around = residuals(diagram)
-        for index, edge in enumerate(diagram.edges):
-            self.into[edge.target].append((edge, index in around))
+        self.into = diagram.into()
+        self.residuals = {diagram.edges[index] for index in residuals(diagram)}
         # The tensors that come out of each box: of a closed module there may be several.
         self.made: dict[str, dict[str, Node]] = {
             node.id: {"": node} for node in diagram.nodes if node.kind in ("op", "fused", "module")
@@ -83,7 +80,7 @@ class _Writer:
             yield self._line(node, INDENT * len(around))
         for node in self.diagram.nodes:
             if node.kind == "output":
-                sources = ", ".join(self._source(edge, None) for edge, _ in self.into[node.id])
+                sources = ", ".join(self._source(edge, None) for edge in self.into[node.id])
                 yield f"{printable(node.label)} = {sources}", f"→ {self._tensor(node)}"
 
     def _heading(self, group: Group, level: int, again: bool) -> Row:
@@ -97,15 +94,17 @@ class _Writer:
         home = next(iter(self.enclosing[node.group]), None)
         if node.kind == "module":
             called = _called(self.enclosing[node.id][0])
-            arguments = list(dict.fromkeys(self._source(edge, home) for edge, _ in read))
+            arguments = list(dict.fromkeys(self._source(edge, home) for edge in read))
             remarks = node.notes
         else:
             called = printable(node.label)
-            second = bool(read) and bool(read[0][0].slot)  # nothing is known of the first
+            second = bool(read) and bool(read[0].slot)  # nothing is known of the first
             named = second or (len(read) > 1 and called not in COMMUTATIVE)
-            arguments = [self._argument(edge, home, named) for edge, _ in read]
+            arguments = [self._argument(edge, home, named) for edge in read]
             arguments += map(printable, node.notes)
-            remarks = tuple(f"residual {self._source(e, home)}" for e, thick in read if thick)
+            remarks = tuple(
+                f"residual {self._source(e, home)}" for e in read if e in self.residuals
+            )
             remarks += (f"✕ {printable(node.error)}",) if node.error else ()
             remarks += ("not recorded",) if not node.recorded else ()
         outputs = self.made[node.id]

@@ -25,8 +25,8 @@ from minigrad.viz.layout.model import TOP, Block, Box, Direction, End, Joint, Li
 from minigrad.viz.layout.order import arrange
 from minigrad.viz.layout.pack import INDENT, measure
 from minigrad.viz.layout.ranks import Link, ranked
-from minigrad.viz.record.fold import closed_boxes
-from minigrad.viz.record.model import Diagram, Group, Node
+from minigrad.viz.record.fold import all_boxes
+from minigrad.viz.record.model import LEAVES, Diagram, Group, Node
 from minigrad.viz.record.repeats import Bundle, bundles
 from minigrad.viz.record.roles import residuals
 
@@ -40,9 +40,6 @@ APART, PIN = 8, 16
 
 RESIDUAL = "residual"
 """The text beside a residual connection."""
-
-LEAVES = ("parameter", "buffer", "constant")
-"""What a group owns. It is where its ops are, not where these were made."""
 
 
 def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
@@ -87,7 +84,7 @@ class _Work:
         if self._residuals:
             self.texts[RESIDUAL] = "residual", text_width("residual", "small")
         self._named = named_operands(diagram)
-        self._shown = {node.id: node for node in (*diagram.nodes, *closed_boxes(diagram).values())}
+        self._shown = all_boxes(diagram)
         self._contents = contents(diagram, self._shown.values(), direction)
         self._entries: Counter[str] = Counter()  # the lines into each box
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
@@ -252,7 +249,10 @@ def _blocks(scope: Scope) -> tuple[Block, ...]:
 
 
 def _members(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, dict[str, Node | None]]:
-    """The nodes and groups directly in each group, in order of their first op."""
+    """The nodes and groups directly in each group, in order of their first op.
+
+    A group is where its ops are, not where the tensors that it owns were made.
+    """
     members: dict[str, dict[str, Node | None]] = {scope: {} for scope in (*parents, TOP)}
     for leaf in (False, True):
         for node in diagram.nodes:

@@ -11,24 +11,14 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from minigrad.viz.layout.model import Placement, Skeleton
+from minigrad.viz.layout.model import Placement, Rect, Skeleton
 from minigrad.viz.layout.pack import MARGIN, PAD
 
-__all__ = ["Columns", "Slice"]
+__all__ = ["Columns"]
 
 LANE, GUTTER, GAP, STEP = 9, 20, 28, 20
 """Between two lines that go on, between columns, and between two things in one of them, at most;
 heights that are this near to each other are equal."""
-
-Rect = tuple[int, int, int, int]
-
-
-class Slice(NamedTuple):
-    """A part of a frame."""
-
-    rect: Rect
-    begins: bool = True  # whether the frame begins here
-    ends: bool = True  # whether it ends here
 
 
 class _Shift(NamedTuple):
@@ -66,22 +56,21 @@ class Columns:
         self.lines = {(*p, *q) for way in self.placement.edges.values() for p, q in pairwise(way)}
         self.places = self._places()
 
-    def cut(self, count: int) -> tuple[Placement, dict[str, list[Slice]]]:
+    def cut(self, count: int) -> Placement:
         """Cut the layout into up to `count` columns, and put them side by side.
 
         Returns:
-            The new positions, in which a frame is its first part; and the parts of each frame.
+            The new positions, in which a frame is its first part.
         """
         old, cuts = self.placement, self._cuts(count)
-        new = Placement()
-        slices: dict[str, list[Slice]] = {group: [] for group in old.frames}
+        new = Placement(parts={group: [] for group in old.frames})
         shifts: list[_Shift] = []
         ends: list[int] = []  # how far right each column reaches
         passing = [self._passing(cut) for cut in cuts]
         head = LANE * (1 + max(map(len, passing))) * (len(cuts) > 2)
         for (start, end), into, out in zip(pairwise(cuts), passing, passing[1:], strict=False):
-            parts = self._slices(start, end)
-            rects = [*(part.rect for part in parts.values()), *self._within(start, end)]
+            parts = self._parts(start, end)
+            rects = [*parts.values(), *self._within(start, end)]
             low = min((x for x, *_ in rects), default=0)
             room = ends[-1] + LANE * len(into) + GUTTER if ends else MARGIN
             shift = _Shift(
@@ -90,7 +79,7 @@ class Columns:
             shifts.append(shift)
             ends.append(shift.x(max((x + w for x, _, w, _ in rects), default=0)))
             for group, part in parts.items():
-                slices[group].append(part._replace(rect=shift.move(part.rect)))
+                new.parts[group].append(shift.move(part))
             foot = LANE * (1 + len(out)) * (end != cuts[-1])
             new.height = max(new.height, end - start + head + foot + 2 * MARGIN)
         new.width = ends[-1] + MARGIN
@@ -99,7 +88,7 @@ class Columns:
             return shifts[bisect_left(cuts, place[1], 1, len(cuts) - 1) - 1].move(place)
 
         new.boxes = {item: moved(box) for item, box in old.boxes.items()}
-        new.frames = {group: parts[0].rect for group, parts in slices.items()}
+        new.frames = {group: parts[0] for group, parts in new.parts.items()}
         new.titles = {group: moved(point) for group, point in old.titles.items()}
         new.ports = list(map(moved, old.ports))
         new.texts = [(tensor, *moved((x, y))) for tensor, x, y in old.texts]
@@ -115,17 +104,13 @@ class Columns:
                         way += [(before.x(x), foot), (lane, foot), (lane, top), (after.x(x), top)]
                 way.append(moved((_, below)))
             new.edges[edge] = way
-        if not self.across:
-            return new, slices
-        for group, held in slices.items():
-            slices[group] = [Slice((y, x, h, w), *sides) for (x, y, w, h), *sides in held]
-        return new.mirrored(), slices
+        return new.mirrored() if self.across else new
 
-    def _gaps(self, start: int, end: int, parts: Iterable[Slice]) -> list[tuple[int, int]]:
+    def _gaps(self, start: int, end: int, parts: Iterable[Rect]) -> list[tuple[int, int]]:
         """Where a column has nothing over some width but lines across, and how much too wide."""
         stands = [(x, x + w) for x, y, w, _ in self.solid if start <= y < end]
         bows = (line for line in self.lines if line[1] < end and start < line[3])
-        sides = ((part.rect[0], part.rect[0] + part.rect[2]) for part in parts)
+        sides = ((x, x + w) for x, _, w, _ in parts)
         stands += [(x, x) for left, _, right, *_ in bows for x in (left, right)]
         stands += [(x, x) for both in sides for x in both]
         found = []
@@ -185,24 +170,23 @@ class Columns:
             if top < bottom:
                 yield min(x, far), top, abs(far - x), bottom - top
 
-    def _slices(self, start: int, end: int) -> dict[str, Slice]:
+    def _parts(self, start: int, end: int) -> dict[str, Rect]:
         """The parts of frames between two cuts, each as wide as what it holds."""
-        found: dict[str, Slice] = {}
+        found: dict[str, Rect] = {}
         for group in reversed(self.parents):  # the inner ones first
             if group not in self.placement.frames:
                 continue
             left, top, width, height = self.placement.frames[group]
             above, below = max(top, start), min(top + height, end)
-            held = [part.rect for child, part in found.items() if self.parents[child] == group]
+            held = [part for child, part in found.items() if self.parents[child] == group]
             held += [
                 rect for rect in self._within(above, below)
                 if left <= rect[0] and rect[0] + rect[2] <= left + width
             ]  # fmt: skip
             if start <= top and top + height <= end:
-                found[group] = Slice((left, top, width, height))
+                found[group] = left, top, width, height
             elif above < below and held:
                 low = max(min(x for x, *_ in held) - PAD, left)
                 high = min(max(x + w for x, _, w, _ in held) + PAD, left + width)
-                rect = low, above, high - low, below - above
-                found[group] = Slice(rect, top >= start, top + height <= end)
+                found[group] = low, above, high - low, below - above
         return found

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 __all__ = [
-    "TOP", "Block", "Box", "Direction", "End", "Joint", "Line", "Placement", "Point", "Scope",
-    "Skeleton",
+    "TOP", "Block", "Box", "Direction", "End", "Joint", "Line", "Placement", "Point", "Rect",
+    "Scope", "Skeleton",
 ]  # fmt: skip
 
 TOP = ""
@@ -24,6 +24,9 @@ Direction = Literal["down", "right"]
 heights exchanged, and its positions are exchanged in the end."""
 
 Point = tuple[int, int]
+
+Rect = tuple[int, int, int, int]
+"""Left, top, width, height."""
 
 End = tuple[int, int]
 """Where a line meets an item: how far right of the middle; of an open group, the item in it that is
@@ -99,9 +102,11 @@ class Placement:
     width: int = 0  # the width of the whole
     height: int = 0  # its height
     # For each node, and each closed group that shows: left, top, width, height
-    boxes: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
+    boxes: dict[str, Rect] = field(default_factory=dict)
     # The same for each open group
-    frames: dict[str, tuple[int, int, int, int]] = field(default_factory=dict)
+    frames: dict[str, Rect] = field(default_factory=dict)
+    # Where a layout is cut, the parts of each frame, the first one first
+    parts: dict[str, list[Rect]] = field(default_factory=dict)
     # Left and top of the title of each open group
     titles: dict[str, Point] = field(default_factory=dict)
     ports: list[Point] = field(default_factory=list)  # where tensors pass the frames: x and y
@@ -118,6 +123,7 @@ class Placement:
             self.width,
             {item: (y, x, height, width) for item, (x, y, width, height) in self.boxes.items()},
             {item: (y, x, height, width) for item, (x, y, width, height) in self.frames.items()},
+            {item: [(y, x, h, w) for x, y, w, h in parts] for item, parts in self.parts.items()},
             {item: (y, x) for item, (x, y) in self.titles.items()},
             [(y, x) for x, y in self.ports],
             [(tensor, y, x) for tensor, x, y in self.texts],

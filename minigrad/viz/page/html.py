@@ -19,7 +19,7 @@ from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
-from minigrad.viz.record.fold import close, closed_boxes, view
+from minigrad.viz.record.fold import all_boxes, close, view
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.roles import residuals
@@ -155,7 +155,7 @@ def _count(count: int, word: str) -> str:
 
 def _guide(diagram: Diagram, start: str) -> str:
     """How to read the page, with the kinds of boxes that occur."""
-    boxes = [*diagram.nodes, *closed_boxes(diagram).values()]
+    boxes = [*all_boxes(diagram).values()]
     samples = "".join(
         f'<svg class="minigrad-graph" width="27" height="15" viewBox="-.5 -.5 27 15" '
         f'aria-hidden="true">{sample}</svg><span>{name}</span>'

@@ -24,7 +24,7 @@ from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.worked import offered
 from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
-from minigrad.viz.record.fold import closed_boxes
+from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.steps import IN_FULL, Step, Summary, with_inner
 
@@ -46,12 +46,12 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     diagram = replace(diagram, steps=with_inner(diagram.steps))
     steps = {step.node: step for step in diagram.steps} | rules
     missing = missing_gradients(diagram)
-    boxes = closed_boxes(diagram)
+    boxes = all_boxes(diagram)
     fused = {group.id for group in diagram.groups if group.op is not None and group.opened is None}
     every = replace(diagram, steps=(*diagram.steps, *rules.values()))
     described = _described(every, boxes)
     layout = skeleton(diagram)
-    drawn = insides(diagram, layout, [*diagram.nodes, *boxes.values()])
+    drawn = insides(diagram, layout, boxes.values())
 
     def box(node: Node) -> dict[str, Any]:
         op = node.kind in ("op", "fused") and node.group not in fused
@@ -90,15 +90,13 @@ def _fields(record: Any) -> dict[str, Any]:
 
 def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], dict[str, Any]]:
     """A function that adds to a step the notes and the formula of each part."""
-    nodes = {node.id: node for node in diagram.nodes}
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
     sources, left = argument_sources(diagram), count(WORKED, -1)
 
     def described(step: Step) -> dict[str, Any]:
-        node, parts = nodes.get(step.node), []
-        op = (node or boxes[step.node]).primitive
+        op, parts = boxes[step.node].primitive, []
         for part in step.parts:
             values = step.given.values if step.given is not None else {}
             formula = formula_of(op, part.name, values)

@@ -130,13 +130,13 @@ def diff(before: Diagram, after: Diagram, *, rtol: float = 0.0) -> Difference:
     one, other = _Boxes(before), _Boxes(after)
     both = {key: node for key, node in one.nodes.items() if key in other.nodes}
     changes = [
-        Change(one.name(key), node, other.nodes[key], tuple(_facts(one, other, key, rtol)))
+        Change(one.names[key], node, other.nodes[key], tuple(_facts(one, other, key, rtol)))
         for key, node in both.items()
     ]
     unknown = (replace(change, facts=_unknown(change)) for change in changes)
     return Difference(
-        tuple(Change(other.name(k), None, n) for k, n in other.nodes.items() if k not in both),
-        tuple(Change(one.name(k), n, None) for k, n in one.nodes.items() if k not in both),
+        tuple(Change(other.names[k], None, n) for k, n in other.nodes.items() if k not in both),
+        tuple(Change(one.names[k], n, None) for k, n in one.nodes.items() if k not in both),
         tuple(change for change in changes if change.facts),
         tuple(change for change in unknown if change.facts),
     )
@@ -146,11 +146,11 @@ class _Boxes:
     """The boxes of a graph by keys that another graph may have too."""
 
     def __init__(self, diagram: Diagram) -> None:
-        self.dtype = diagram.dtype
         fused = {group.id: group.op for group in diagram.groups if group.op is not None}
         inside = {node.id: node.group for node in diagram.nodes if node.group in fused}
-        places, self.paths = _places(diagram.groups)
+        places, paths = _places(diagram.groups)
         self.nodes: dict[Key, Node] = {}
+        self.names: dict[Key, str] = {}  # the module and the name of each box
         keys: dict[str, Key] = {}
         counted: Counter[Key] = Counter()
         for node in diagram.nodes:
@@ -164,8 +164,9 @@ class _Boxes:
             counted[place] += 1
             keys[node.id] = key = (*place, counted[place])
             self.nodes[key] = node
-            if not owned:
-                self.paths[key] = self.paths[places[node.group]]
+            path = "" if owned else paths[places[node.group]]
+            number = f" #{counted[place]}" if counted[place] > 1 else ""
+            self.names[key] = f"{path}{': ' if path else ''}{printable(node.label)}{number}"
         self.read: dict[Key, dict[str, Key]] = defaultdict(dict)
         for edge in diagram.edges:
             source, target = inside.get(edge.source), inside.get(edge.target)
@@ -179,13 +180,6 @@ class _Boxes:
             for part in step.parts:
                 if part.target not in stepped:
                     self.norms[keys[part.target]].append(_norm(part.sent))
-
-    def name(self, key: Key) -> str:
-        """The module and the name of a box."""
-        *_, label, ordinal = key
-        path = self.paths.get(key, "")
-        number = f" #{ordinal}" if ordinal != 1 else ""
-        return f"{path}{': ' if path else ''}{printable(str(label))}{number}"
 
 
 def _places(groups: Sequence[Group]) -> tuple[dict[str | None, Key], dict[Key, str]]:
@@ -248,8 +242,8 @@ def _inputs(one: _Boxes, other: _Boxes, key: Key) -> Iterator[str]:
     before, after = one.read.get(key, {}), other.read.get(key, {})
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
-            left = one.name(before[name]) if name in before else "nothing"
-            right = other.name(after[name]) if name in after else "nothing"
+            left = one.names[before[name]] if name in before else "nothing"
+            right = other.names[after[name]] if name in after else "nothing"
             yield f"{printable(name) or 'reads'}: {left} → {right}"
 
 

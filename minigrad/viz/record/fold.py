@@ -10,18 +10,15 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from minigrad.viz.drawing.labels import shape_text
-from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
 __all__ = [
-    "BLOCK", "BUDGET", "close", "closed_boxes", "collapse", "view",
+    "BLOCK", "BUDGET", "all_boxes", "close", "collapse", "view",
 ]  # fmt: skip
-
-AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 BUDGET = 40
 """The most boxes to show: graphs of more than 50 to 100 are hard to read (arXiv:2008.07944)."""
@@ -138,32 +135,28 @@ def _boxes(diagram: Diagram, closed: Collection[str]) -> int:
     return len({(outermost[node.group] or node).id for node in diagram.nodes})
 
 
-def closed_boxes(diagram: Diagram) -> dict[str, Node]:
-    """The box of each group that is open in a diagram, as it looks when closed, by its id."""
-    closed = {node.id for node in diagram.nodes}
-    enclosing = diagram.enclosing()
-    home = {node.id: enclosing[node.group] for node in diagram.nodes}
+def all_boxes(diagram: Diagram) -> dict[str, Node]:
+    """The boxes of a diagram, and of each group that is open in it as it looks when closed."""
+    boxes = {node.id: node for node in diagram.nodes}
+    ancestors = diagram.ancestors()
     inside: dict[str, list[Node]] = defaultdict(list)
     for node in diagram.nodes:
-        for group in home[node.id]:
-            inside[group.id].append(node)
+        for group in ancestors[node.id][1:]:
+            inside[group].append(node)
     leaving: dict[str, set[str]] = defaultdict(set)  # what is read outside of each group
     for edge in diagram.edges:
-        for group in home[edge.source]:
-            if group in home[edge.target]:
+        for group in ancestors[edge.source][1:]:
+            if group in ancestors[edge.target]:
                 break
-            leaving[group.id].add(edge.source)
+            leaving[group].add(edge.source)
     groups = {group.id: group for group in diagram.groups}
-    return {
-        group.id: _box(group, inside[group.id], groups, leaving[group.id])
-        for group in diagram.groups
-        if group.id in inside and group.id not in closed
-    }
+    opened = [group for group in diagram.groups if group.id in inside and group.id not in boxes]
+    return boxes | {one.id: _box(one, inside[one.id], groups, leaving[one.id]) for one in opened}
 
 
 def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
     """Replace each of these groups by one box."""
-    outermost, boxes = _outermost(diagram, closed), closed_boxes(diagram)
+    outermost, boxes = _outermost(diagram, closed), all_boxes(diagram)
     homes, enclosing = {node.id: node.group for node in diagram.nodes}, diagram.enclosing()
     nodes: dict[str, Node] = {}
     place: dict[str, str] = {}  # node -> the box that shows it
@@ -173,7 +166,8 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
         place[node.id] = box.id
         nodes.setdefault(box.id, box)
     together = bundles(diagram)
-    fused = {g.id: g.operands for g in diagram.groups if g.id in boxes and outermost[g.id] == g}
+    opened = boxes.keys() - homes.keys()
+    fused = {g.id: g.operands for g in diagram.groups if g.id in opened and outermost[g.id] == g}
     place |= {group: group for group in fused}
     read = [(i, e) for i, e in enumerate(diagram.edges) if not fused.get(place[e.target])]
     read += ((-1, edge) for operands in fused.values() for edge in operands)

@@ -7,16 +7,19 @@ Everything that draws reads only this.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, partial
 from types import NoneType
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.steps import Step, Summary
 
-__all__ = ["UNKNOWN", "Diagram", "Edge", "Group", "Kind", "Node", "Saved"]
+__all__ = [
+    "LEAVES", "UNKNOWN", "AnyDiagram", "Diagram", "Edge", "Group", "Kind", "Node", "Saved",
+]  # fmt: skip
 
 Kind = Literal["op", "fused", "parameter", "buffer", "input", "constant", "output", "module"]
 
@@ -25,6 +28,9 @@ FORMAT = 2
 
 UNWRITTEN = ("primitive", "given")
 """Fields that are not written to JSON: objects of this process."""
+
+LEAVES = ("parameter", "buffer", "constant")
+"""The kinds of tensors that a module owns."""
 
 UNKNOWN = ": unknown"
 """Ends a note on an argument that the engine does not keep."""
@@ -255,6 +261,21 @@ class Diagram:
         for group in self.groups:
             found[group.id] = (group, *found[group.parent])
         return found
+
+    def into(self) -> defaultdict[str, list[Edge]]:
+        """The edges into each box, in order, by its id."""
+        found: defaultdict[str, list[Edge]] = defaultdict(list)
+        for edge in self.edges:
+            found[edge.target].append(edge)
+        return found
+
+    def ancestors(self) -> dict[str, tuple[str, ...]]:
+        """The ids of each box and of the groups around it, the innermost first."""
+        around = self.enclosing()
+        return {n.id: (n.id, *(group.id for group in around[n.group])) for n in self.nodes}
+
+
+AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 
 def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:

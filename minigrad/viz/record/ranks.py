@@ -8,8 +8,7 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import Any
 
-from minigrad.viz.record.fold import AnyDiagram
-from minigrad.viz.record.model import Edge, Group, Node
+from minigrad.viz.record.model import AnyDiagram, Edge, Group, Node
 
 CALL = "call "
 

@@ -14,15 +14,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
-from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.model import AnyDiagram, Diagram, Group, Node
 
 __all__ = ["Bundle", "bundles", "is_repeat", "wrap_repeats"]
-
-AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 FEWEST = 3
 """The fewest steps."""
@@ -81,15 +79,13 @@ class Bundle(NamedTuple):
 
 def bundles(diagram: Diagram) -> dict[int, Bundle]:
     """Find the edges that leave repetitions, and say with which others each is drawn."""
-    around = diagram.enclosing()
     places: dict[str, tuple[str, int]] = {}  # the outermost repetition, and where in its step
     counts: dict[str, int] = defaultdict(int)
-    for node in diagram.nodes:
-        path = [node.id, *(group.id for group in around[node.group])]
+    for node, path in diagram.ancestors().items():
         outer = next((at for at in reversed(range(1, len(path))) if "…" in path[at]), 0)
         if outer:
             step = path[outer - 1]
-            places[node.id] = path[outer], counts[step]
+            places[node] = path[outer], counts[step]
             counts[step] += 1
     last: dict[tuple[str, int], str] = {}
     together: dict[object, list[int]] = defaultdict(list)
@@ -127,10 +123,10 @@ class _Run(NamedTuple):
 
 def _items(diagram: Diagram) -> dict[str | None, list[_Item]]:
     """The ops and groups directly in each group, in order."""
-    ops = (node for node in diagram.nodes if node.kind in ("op", "fused"))
-    around, found = diagram.enclosing(), defaultdict[str | None, list[_Item]](list)
+    ops = (node.id for node in diagram.nodes if node.kind in ("op", "fused"))
+    ancestors, found = diagram.ancestors(), defaultdict[str | None, list[_Item]](list)
     for index, node in enumerate(ops):
-        path = [node.id, *(group.id for group in around[node.group])]
+        path = ancestors[node]
         for item, scope in zip(path, [*path[1:], None], strict=True):
             items = found[scope]
             start = items.pop().start if items and items[-1].id == item else index
@@ -144,9 +140,7 @@ class _Sequence:
     def __init__(self, diagram: Diagram) -> None:
         ops = [node for node in diagram.nodes if node.kind in ("op", "fused")]
         place = {node.id: index for index, node in enumerate(ops)}
-        into: dict[str, list[Edge]] = defaultdict(list)
-        for edge in diagram.edges:
-            into[edge.target].append(edge)
+        into = diagram.into()
         owned = {
             node.id: (node.kind, node.shape, node.recorded)
             for node in diagram.nodes
@@ -355,10 +349,10 @@ def _changes(first: Sequence[str], last: Sequence[str], nodes: Mapping[str, Node
 
 def _given(diagram: Diagram, looped: Mapping[str, str], begins: Collection[str]) -> dict[str, str]:
     """The new homes of what only one step was given; an input of a first step stays outside."""
-    nodes, around = {node.id: node for node in diagram.nodes}, diagram.enclosing()
+    nodes, ancestors = {node.id: node for node in diagram.nodes}, diagram.ancestors()
     readers: dict[str, set[str | None]] = defaultdict(set)
     for edge in diagram.edges:
-        path = [edge.target, *(group.id for group in around[nodes[edge.target].group]), None]
+        path = (*ancestors[edge.target], None)
         home = nodes[edge.source].group
         beside = path[path.index(home) - 1] if home in path else None
         readers[edge.source].add(looped.get(beside or ""))

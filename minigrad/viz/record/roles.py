@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from math import prod
-from typing import TypeVar
 
-from minigrad.viz.record.model import Diagram, Edge
+from minigrad.viz.record.model import AnyDiagram, Diagram
 
 __all__ = ["heads", "name_masks", "residuals"]
-
-AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 TURNED = ("swapaxes", "transpose", "moveaxis")
 """Ops that exchange axes."""
@@ -25,28 +22,24 @@ def residuals(diagram: Diagram) -> set[int]:
         another operand of that ``add``. What is given and added elsewhere too is a bias instead,
         such as one that all steps of a loop share.
     """
-    edges = diagram.edges
-    into: dict[str, list[int]] = defaultdict(list)
-    for index, edge in enumerate(edges):
-        into[edge.target].append(index)
-    adds = {node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"}
-    candidates = sorted({edges[index].source for add in adds for index in into[add]})
-    bit = {source: 1 << k for k, source in enumerate(candidates)}
-    above: dict[str, int] = {}  # bit k is set where the k-th candidate is an ancestor of the box
+    into = diagram.into()
+    adds = [node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"]
+    added = [edge for add in adds for edge in into[add]]
+    bit = {source: 1 << k for k, source in enumerate(dict.fromkeys(e.source for e in added))}
+    above: dict[str, int] = {}  # bit k is set where the k-th source is an ancestor of the box
     for node in diagram.nodes:
         above[node.id] = 0
-        for source in (edges[index].source for index in into[node.id]):
-            above[node.id] |= above[source] | bit.get(source, 0)
-    found: set[int] = set()
+        for edge in into[node.id]:
+            above[node.id] |= above[edge.source] | bit.get(edge.source, 0)
     leaves = {node.id for node in diagram.nodes if node.kind not in ("op", "fused", "module")}
-    biases: set[str] = set()
-    for index in (index for add in adds for index in into[add]):
-        source, others = edges[index].source, into[edges[index].target]
-        if any(above[edges[other].source] & bit[source] for other in others):
-            found.add(index)
-        elif source in leaves:
-            biases.add(source)
-    return {index for index in found if edges[index].source not in biases}
+    found, biases = set(), set()
+    for edge in added:
+        if any(above[other.source] & bit[edge.source] for other in into[edge.target]):
+            found.add(edge)
+        elif edge.source in leaves:
+            biases.add(edge.source)
+    found = {edge for edge in found if edge.source not in biases}
+    return {index for index, edge in enumerate(diagram.edges) if edge in found}
 
 
 def heads(diagram: Diagram) -> dict[str, str]:
@@ -56,13 +49,14 @@ def heads(diagram: Diagram) -> dict[str, str]:
         By the id of a box, in words: the attention itself; a reshape that splits the last axis into
         heads, which then change places with the positions; and one that undoes this.
     """
-    nodes = {node.id: node for node in diagram.nodes}
-    into: dict[str, list[Edge]] = defaultdict(list)
-    turned: dict[str, list[tuple[int, ...]]] = defaultdict(list)  # the shapes after axes changed
-    for edge in diagram.edges:
-        into[edge.target].append(edge)
-        if nodes[edge.target].label in TURNED:
-            turned[edge.source].append(nodes[edge.target].shape)
+    into = diagram.into()
+    # Shapes before axes are exchanged, by the id of the op; and after, by the id of what it reads
+    before: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    after: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    for node in (node for node in diagram.nodes if node.label in TURNED):
+        for edge in into[node.id]:
+            before[node.id].append(edge.shape)
+            after[edge.source].append(node.shape)
     found = {}
     fused = [group.op for group in diagram.groups if group.op is not None]
     for node in (*diagram.nodes, *fused):
@@ -70,17 +64,12 @@ def heads(diagram: Diagram) -> dict[str, str]:
         if node.label == "attention" and len(shape) > 3:
             found[node.id] = f"{shape[-3]} heads of {shape[-1]}"
         elif node.label == "reshape" and len(read) == 1:
-            before, source = read[0].shape, read[0].source
-            if 0 < len(before) < len(shape) and before[-1] == prod(shape[len(before) - 1 :]):
-                if any(one[-3::2] == shape[-2:] for one in turned[node.id]):
-                    found[node.id] = f"{shape[-2]} heads of {shape[-1]}"
-            elif (
-                len(before) > len(shape) > 0
-                and shape[-1] == prod(before[len(shape) - 1 :])
-                and nodes[source].label in TURNED
-                and any(edge.shape[-3::2] == before[-2:] for edge in into[source])
-            ):
-                found[node.id] = f"{before[-2]} heads joined"
+            whole, split = sorted((read[0].shape, shape), key=len)
+            splits = split == shape
+            turned = after[node.id] if splits else before[read[0].source]
+            same = 0 < len(whole) < len(split) and whole[-1] == prod(split[len(whole) - 1 :])
+            if same and any(one[-3::2] == split[-2:] for one in turned):
+                found[node.id] = f"{split[-2]} heads {f'of {split[-1]}' if splits else 'joined'}"
     return found
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TypeVar
 
-from minigrad.viz.record.model import Diagram, Edge, Group, Node
+from minigrad.viz.record.model import LEAVES, AnyDiagram, Diagram, Edge, Group, Node
 
 __all__ = ["Choice", "chosen", "hidden", "opened"]
 
-AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
-
 Choice = Sequence[str | type]
 """Modules and ops: a path, a name or a pattern such as ``"*.norm?"``, or a class."""
-
-OWNED = ("parameter", "buffer", "constant")
 
 
 def opened(diagram: Diagram, choice: Choice) -> set[str]:
@@ -38,13 +32,9 @@ def chosen(diagram: Diagram, what: str, choice: Choice) -> set[str]:
     Raises:
         ValueError: There is no such module, op or tensor; `what` says what they were chosen for.
     """
-    enclosing = diagram.enclosing()
     found = _chosen(what, choice, (*diagram.groups, *diagram.nodes))
-    return {
-        node.id
-        for node in diagram.nodes
-        if node.kind != "output" and found & {node.id, *(g.id for g in enclosing[node.group])}
-    }
+    outputs = {node.id for node in diagram.nodes if node.kind == "output"}
+    return {node for node, own in diagram.ancestors().items() if found & {*own}} - outputs
 
 
 def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
@@ -79,14 +69,10 @@ def _chosen(what: str, choice: Choice, among: Iterable[Group | Node]) -> set[str
 
 def _without(diagram: AnyDiagram, away: set[str]) -> AnyDiagram:
     nodes = {node.id: node for node in diagram.nodes}
-    into: dict[str, list[Edge]] = defaultdict(list)
-    read, still = set(), set()
-    for edge in diagram.edges:
-        into[edge.target].append(edge)
-        read.add(edge.source)
-        if edge.target not in away:
-            still.add(edge.source)
-    away = away | {n.id for n in diagram.nodes if n.kind in OWNED and n.id in read - still}
+    into = diagram.into()
+    read = {edge.source for edge in diagram.edges}
+    read -= {edge.source for edge in diagram.edges if edge.target not in away}
+    away = away | {node.id for node in diagram.nodes if node.kind in LEAVES and node.id in read}
     through: dict[str, list[Edge]] = {}  # for each box that is left out, what comes in its place
     edges = []
 
@@ -102,12 +88,11 @@ def _without(diagram: AnyDiagram, away: set[str]) -> AnyDiagram:
         if node.id not in away:
             edges += came
         else:
-            tensors = {one.source: one for one in came if nodes[one.source].kind not in OWNED}
+            tensors = {one.source: one for one in came if nodes[one.source].kind not in LEAVES}
             through[node.id] = list(tensors.values())
     kept = tuple(node for node in diagram.nodes if node.id not in away)
-    enclosing = diagram.enclosing()
-    held = {group.id for node in kept for group in enclosing[node.group]}
-    held |= {node.id for node in kept}  # closed ones
+    ancestors = diagram.ancestors()
+    held = {item for node in kept for item in ancestors[node.id]}
     groups = tuple(
         replace(group, operands=tuple(rerouted(group.operands)))
         for group in diagram.groups
