@@ -107,12 +107,12 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
     centred = rows - mean
     rest[:] = centred.dot(one) / count
     square = _mean_square(centred)
-    # The rounding error of the mean matters where x is far from zero.
-    if (rest * rest >= np.finfo(rows.dtype).eps ** 2 * square).any():
+    # The rounding error of the mean matters where x is far from zero. Each row decides for itself:
+    # what another row holds must not change its rounding.
+    rest[rest * rest < np.finfo(rows.dtype).eps ** 2 * square] = 0
+    if rest.any():
         centred -= rest
         square = _mean_square(centred)
-    else:
-        rest[:] = 0
     rstd[:] = 1 / np.sqrt(square + eps)
     return centred
 

@@ -151,7 +151,7 @@ class TestThePage:
 
     def test_every_root_is_drawn(self, page: Any) -> None:
         roots = roots_of(page)
-        assert len(roots) == 4
+        assert len(roots) == 2  # of the exact function; the approximate one is another case
         for root in roots:
             assert_drawn(root)
 
@@ -163,5 +163,5 @@ class TestThePage:
                 return [letter.textContent, style.textTransform, style.fontStyle];
             })"""
         )
-        assert ["x", "none", "italic"] in styles and ["tanh", "none", "normal"] in styles
+        assert ["x", "none", "italic"] in styles and ["erf", "none", "normal"] in styles
         assert {transform for _, transform, _ in styles} == {"none"}
