@@ -16,7 +16,7 @@ All ranks call the same collectives in the same order, also in the backward pass
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from minigrad._dtypes import get_default_dtype
 from minigrad._grad_mode import enable_grad
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import located, state
+from minigrad.autograd.mutation import mark_written
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.distributed.communicators import Call, Communicator, world
@@ -65,7 +66,7 @@ def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> 
     x = as_tensor(x)
     if op == "mean" and x.dtype.kind != "f":
         x = x.astype(get_default_dtype())
-    total = _run(collective, [x], (), comm)
+    total = run_collective(collective, [x], (), comm)
     return total / (comm or world()).size if op == "mean" else total
 
 
@@ -85,7 +86,7 @@ def all_gather(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Te
     """
     x = as_tensor(x)
     x = x if x.ndim else x.reshape(1)
-    return _run(_all_gather, [x], (_axis("all_gather", x, axis),), comm)
+    return run_collective(_all_gather, [x], (_axis("all_gather", x, axis),), comm)
 
 
 def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
@@ -103,7 +104,7 @@ def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -
         (4,)
     """
     x = as_tensor(x)
-    return _run(_reduce_scatter, [x], (_axis("reduce_scatter", x, axis),), comm)
+    return run_collective(_reduce_scatter, [x], (_axis("reduce_scatter", x, axis),), comm)
 
 
 def broadcast(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
@@ -122,7 +123,7 @@ def broadcast(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Ten
     comm = comm or world()
     if not 0 <= root < comm.size:
         raise ValueError(f"broadcast: there is no rank {root} among {comm.size}")
-    return _run(_broadcast, [as_tensor(x)], (root,), comm)
+    return run_collective(_broadcast, [as_tensor(x)], (root,), comm)
 
 
 def all_to_all(
@@ -144,7 +145,7 @@ def all_to_all(
     """
     x = as_tensor(x)
     axes = _axis("all_to_all", x, split_axis), _axis("all_to_all", x, concat_axis)
-    return _run(_all_to_all, [x], axes, comm)
+    return run_collective(_all_to_all, [x], axes, comm)
 
 
 def ppermute(
@@ -177,7 +178,7 @@ def ppermute(
                 f"ppermute: pairs (source, destination) of {n} ranks expected, none twice in "
                 f"either place, got {list(pairs)}"
             )
-    return _run(_ppermute, [as_tensor(x)], (pairs,), comm)
+    return run_collective(_ppermute, [as_tensor(x)], (pairs,), comm)
 
 
 def _axis(name: str, x: Tensor, axis: int) -> int:
@@ -187,7 +188,7 @@ def _axis(name: str, x: Tensor, axis: int) -> int:
     return axis % x.ndim
 
 
-def _run(
+def run_collective(
     collective: Any, inputs: Sequence[Any], options: tuple[Any, ...], comm: Communicator | None,
     backward_of: Call | None = None,
 ) -> Any:  # fmt: skip
@@ -224,7 +225,9 @@ def _exchanged(method: str, x: np.ndarray, shape: tuple[int, ...], call: Call) -
     return received
 
 
-def _reduce(method: str, x: np.ndarray, shape: tuple[int, ...], call: Call, **options: Any) -> Any:
+def reduce_arrays(
+    method: str, x: np.ndarray, shape: tuple[int, ...], call: Call, **options: Any
+) -> Any:
     """Add arrays up by a method of MPI; float16 in float32, bools in int64, as `sum` does."""
     dtype = np.dtype({"e": np.float32, "?": np.int64}.get(x.dtype.char, x.dtype))
     sent, total = np.ascontiguousarray(x, dtype), np.zeros(shape, dtype)
@@ -264,7 +267,7 @@ def _parts(name: str, x: np.ndarray, axis: int, comm: Communicator) -> np.ndarra
 
 @primitive(arrays=1)
 def _all_reduce(x: Any, call: Call) -> Any:
-    return _reduce("Allreduce", x, x.shape, call)
+    return reduce_arrays("Allreduce", x, x.shape, call)
 
 
 @primitive(arrays=1)
@@ -272,7 +275,7 @@ def _all_reduce_max(x: Any, call: Call) -> Any:
     if call.comm.size == 1:
         return x.copy()
     dtype = np.dtype({"e": np.float32, "?": np.uint8}.get(x.dtype.char, x.dtype))
-    top = _reduce("Allreduce", x.astype(dtype), x.shape, call, op=_maximum(dtype))
+    top = reduce_arrays("Allreduce", x.astype(dtype), x.shape, call, op=_maximum(dtype))
     return top.astype(x.dtype, copy=False)
 
 
@@ -284,7 +287,7 @@ def _all_gather(x: Any, axis: int, call: Call) -> Any:
 @primitive(arrays=1)
 def _reduce_scatter(x: Any, axis: int, call: Call) -> Any:
     parts = _parts("reduce_scatter", x, axis, call.comm)
-    return _reduce("Reduce_scatter_block", parts, parts.shape[1:], call)
+    return reduce_arrays("Reduce_scatter_block", parts, parts.shape[1:], call)
 
 
 @primitive(arrays=1)
@@ -297,7 +300,7 @@ def _broadcast(x: Any, root: int, call: Call) -> Any:
 
 @primitive(arrays=1)
 def _reduce_to_root(x: Any, root: int, call: Call) -> Any:
-    return _reduce("Reduce", x, x.shape, call, root=root)
+    return reduce_arrays("Reduce", x, x.shape, call, root=root)
 
 
 @primitive(arrays=1)
@@ -326,34 +329,46 @@ def inverse(perm: Pairs) -> Pairs:
 
 def reduce_to_root(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
     """The sum over all ranks, on one of them, and zeros on the others; what `broadcast` undoes."""
-    return _run(_reduce_to_root, [as_tensor(x)], (root,), comm)
+    return run_collective(_reduce_to_root, [as_tensor(x)], (root,), comm)
+
+
+def copy_from_root(tensors: Iterable[Tensor], comm: Communicator) -> None:
+    """Give tensors the values that they have on rank 0, in place."""
+    for tensor in tensors:
+        tensor.data[...] = broadcast(tensor.detach(), comm=comm).data
+        mark_written(tensor.data)
+
+
+exchange_arrays = _ppermute.op.forward
+"""`ppermute` of arrays, for kernels."""
 
 
 # The rules ------------------------------------------------------------------------------------
 
 
-def _adjoint(collective: Any, g: Any, call: Call, *options: Any) -> Any:
-    return _run(collective, [g], options, call.comm, call)
+def adjoint(collective: Any, g: Any, call: Call, *options: Any) -> Any:
+    """Call the collective that is the rule of a call, on the same ranks."""
+    return run_collective(collective, [g], options, call.comm, call)
 
 
 def _all_reduce_max_x(g: Any, x: Any, out: Any, call: Call) -> Any:
     values = array_of(x)
     attained = ((values == array_of(out)) | np.isnan(values)).astype(g.dtype)
-    return _adjoint(_all_reduce, g, call) * (attained / _adjoint(_all_reduce, attained, call))
+    return adjoint(_all_reduce, g, call) * (attained / adjoint(_all_reduce, attained, call))
 
 
-_all_reduce.defvjp(x=lambda g, call: _adjoint(_all_reduce, g, call))
+_all_reduce.defvjp(x=lambda g, call: adjoint(_all_reduce, g, call))
 _all_reduce_max.defvjp(x=_all_reduce_max_x)
-_all_gather.defvjp(x=lambda g, axis, call: _adjoint(_reduce_scatter, g, call, axis))
-_reduce_scatter.defvjp(x=lambda g, axis, call: _adjoint(_all_gather, g, call, axis))
-_broadcast.defvjp(x=lambda g, root, call: _adjoint(_reduce_to_root, g, call, root))
-_reduce_to_root.defvjp(x=lambda g, root, call: _adjoint(_broadcast, g, call, root))
+_all_gather.defvjp(x=lambda g, axis, call: adjoint(_reduce_scatter, g, call, axis))
+_reduce_scatter.defvjp(x=lambda g, axis, call: adjoint(_all_gather, g, call, axis))
+_broadcast.defvjp(x=lambda g, root, call: adjoint(_reduce_to_root, g, call, root))
+_reduce_to_root.defvjp(x=lambda g, root, call: adjoint(_broadcast, g, call, root))
 _all_to_all.defvjp(
-    x=lambda g, split_axis, concat_axis, call: _adjoint(
+    x=lambda g, split_axis, concat_axis, call: adjoint(
         _all_to_all, g, call, concat_axis, split_axis
     )
 )
-_ppermute.defvjp(x=lambda g, perm, call: _adjoint(_ppermute, g, call, inverse(perm)))
+_ppermute.defvjp(x=lambda g, perm, call: adjoint(_ppermute, g, call, inverse(perm)))
 
 _all_reduce.defformula(x="all_reduce(g)")
 _all_reduce_max.defformula(

@@ -306,6 +306,7 @@ def _end_together(MPI: Any) -> None:
             sys.stderr.write(f"Rank {rank} of {size} raised:\n{lines}")
         sys.stdout.flush()
         sys.stderr.flush()
+        time.sleep(0.5)  # mpiexec may drop what it has not yet read when it hears of the end
         MPI.COMM_WORLD.Abort(130 if interrupted else 1)
 
     def finish() -> None:

@@ -19,9 +19,9 @@ from minigrad._grad_mode import is_grad_enabled
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located, state
-from minigrad.autograd.mutation import mark_written, uniquely_owned
+from minigrad.autograd.mutation import uniquely_owned
 from minigrad.data import Sampler
-from minigrad.distributed.collectives import all_reduce, broadcast
+from minigrad.distributed.collectives import all_reduce, copy_from_root
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.nn import Module, Parameter
 from minigrad.nn.functional.normalization import update_running
@@ -82,9 +82,7 @@ class DistributedDataParallel(Module):
         code = zlib.crc32(repr(shapes).encode())
         kind = type(self.module).__name__
         self.comm.agree(f"DistributedDataParallel({kind}, {len(shapes)} tensors, code {code:x})")
-        for _, t in tensors:
-            t.data[...] = broadcast(t.detach(), comm=self.comm).data
-            mark_written(t.data)
+        copy_from_root([t for _, t in tensors], self.comm)
         random.set_stream(self.comm.rank)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from minigrad import random
-from minigrad.autograd.mutation import mark_written
-from minigrad.distributed.collectives import broadcast
+from minigrad.distributed.collectives import copy_from_root
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.tensor_parallel import (
     ColumnParallelLinear,
@@ -82,10 +81,8 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
                 setattr(part, name, tied.setdefault(id(whole), getattr(part, name)))
     found: Any = replaced(model, {id(module): part for module, part in parts})
     divided = {id(parameter) for _, parameter, _ in divided_parameters(found)}
-    for tensor in (*found.parameters(), *found.buffers()):
-        if id(tensor) not in divided:
-            tensor.data[...] = broadcast(tensor.detach(), comm=comm).numpy()
-            mark_written(tensor.data)
+    tensors = (*found.parameters(), *found.buffers())
+    copy_from_root([tensor for tensor in tensors if id(tensor) not in divided], comm)
     if comm.size > 1:
         random.set_state(comm.mpi.bcast(random.get_state()))
     return found

@@ -22,7 +22,7 @@ import numpy as np
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
-from minigrad.distributed.collectives import _ppermute, _run, all_gather
+from minigrad.distributed.collectives import all_gather, exchange_arrays, run_collective
 from minigrad.distributed.communicators import Call, Communicator
 from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
@@ -72,7 +72,7 @@ def ring_attention(
             )
         )
     factor = q[-1] ** -0.5 if scale is None else float(scale)
-    output: Tensor = _run(_ring_attention, (query, key, value), (causal, factor), comm)
+    output: Tensor = run_collective(_ring_attention, (query, key, value), (causal, factor), comm)
     return output
 
 
@@ -138,7 +138,7 @@ def _blocks(
 def _passed_on(x: np.ndarray, call: Call) -> np.ndarray:
     """Send an array to the next rank of the ring; returns the one that comes."""
     ring = tuple([(rank, (rank + 1) % call.comm.size) for rank in range(call.comm.size)])
-    arrived: np.ndarray = _ppermute.op.forward(x, ring, call)
+    arrived: np.ndarray = exchange_arrays(x, ring, call)
     return arrived
 
 

@@ -31,7 +31,13 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.distributed.collectives import _adjoint, _reduce, _run, all_reduce, broadcast
+from minigrad.distributed.collectives import (
+    adjoint,
+    all_reduce,
+    broadcast,
+    reduce_arrays,
+    run_collective,
+)
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.nn import functional as F
 from minigrad.nn.attention.multi_head import MultiHeadAttention
@@ -68,7 +74,7 @@ def copy_to_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
         >>> distributed.copy_to_parts(ones(2)).tolist()
         [1.0, 1.0]
     """
-    return _run(_copy_to_parts, [as_tensor(x)], (), comm)
+    return run_collective(_copy_to_parts, [as_tensor(x)], (), comm)
 
 
 def sum_of_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
@@ -85,7 +91,7 @@ def sum_of_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
         >>> distributed.sum_of_parts(ones(2)).tolist()  # on one rank; on two: [2.0, 2.0]
         [1.0, 1.0]
     """
-    return _run(_sum_of_parts, [as_tensor(x)], (), comm)
+    return run_collective(_sum_of_parts, [as_tensor(x)], (), comm)
 
 
 @primitive(arrays=1)
@@ -95,13 +101,13 @@ def _copy_to_parts(x: Any, call: Call) -> Any:
 
 @primitive(arrays=1)
 def _sum_of_parts(x: Any, call: Call) -> Any:
-    return _reduce("Allreduce", x, x.shape, call)
+    return reduce_arrays("Allreduce", x, x.shape, call)
 
 
-_copy_to_parts.defvjp(x=lambda g, call: _adjoint(_sum_of_parts, g, call))
+_copy_to_parts.defvjp(x=lambda g, call: adjoint(_sum_of_parts, g, call))
 # An array needs no message to be passed on; a recorded gradient enters the parts.
 _sum_of_parts.defvjp(
-    x=lambda g, call: _adjoint(_copy_to_parts, g, call) if isinstance(g, Variable) else g
+    x=lambda g, call: adjoint(_copy_to_parts, g, call) if isinstance(g, Variable) else g
 )
 _copy_to_parts.defformula(x="sum_of_parts(g)")
 _sum_of_parts.defformula(x="copy_to_parts(g)")

@@ -1,8 +1,4 @@
-"""Batch normalization: each channel gets mean 0 and variance 1 over the batch.
-
-The kernel processes channels in blocks that stay in the cache, and are divided among threads: x
-(N, C, S).
-"""
+"""Batch normalization: each channel gets mean 0 and variance 1 over the batch."""
 
 from __future__ import annotations
 
@@ -15,7 +11,6 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import channel_sums, widened
-from minigrad.ops._parallel import for_rows
 from minigrad.ops.norm import misfit
 
 __all__ = ["batch_norm"]
@@ -63,43 +58,26 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     """
     if reason := _cannot_normalize(x, weight, bias):
         raise ArgumentError(reason)
+    channels = x.shape[1]
     count = max(1, len(x) * math.prod(x.shape[2:]))
-    rows = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
-    out = np.empty(rows.shape, x.dtype)
-    mean, var, std = np.empty((3, x.shape[1]), widened(x[:0]).dtype)
-
-    def work(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        block = widened(rows[:, part])
-        mean[part] = channel_sums(block) / count
-        centred = block - mean[part, None]
-        # The rounding error of the mean matters where x is far from zero.
-        rest = channel_sums(centred) / count
-        centred -= rest[:, None]
-        mean[part] += rest
-        var[part] = np.vecdot(centred, centred).sum(axis=0) / count
-        std[part] = np.sqrt(var[part] + eps)
-        centred *= _scale(weight, std, part)
-        if bias is None:
-            out[:, part] = centred
-        else:
-            np.add(centred, bias[part, None], out=out[:, part])
-
-    for_rows(x.shape[1], _block(x), rows.size, work, inner=rows.shape[2])
+    rows = widened(x).reshape(len(x), channels, math.prod(x.shape[2:]))
+    mean = channel_sums(rows) / count
+    out = rows - mean[:, None]
+    # The rounding error of the mean matters where x is far from zero.
+    rest = channel_sums(out) / count
+    out -= rest[:, None]
+    var = np.vecdot(out, out).sum(axis=0) / count
+    std = np.sqrt(var + eps)
+    scale = 1 / std
+    if weight is not None:
+        scale = scale * weight
+    out *= scale[:, None]
+    if bias is not None:
+        out += bias[:, None]
+    mean += rest
     results = (out.reshape(x.shape), mean, var)
     with np.errstate(over="ignore"):  # a variance that float16 cannot hold is inf
         return tuple(part.astype(x.dtype, copy=False) for part in results), mean, std
-
-
-def _block(x: np.ndarray) -> int:
-    """The number of channels in a block of about 512 KiB, which stays in the cache."""
-    return max(131_072 * x.shape[1] // max(x.size, 1), 1)
-
-
-def _scale(weight: Any, std: Any, part: slice) -> Any:
-    """The factor of each channel, of shape (C, 1)."""
-    scale = 1 / std[part]
-    return (scale if weight is None else scale * weight[part])[:, None]
 
 
 @batch_norm.defjoint("x", "weight", "bias")
@@ -107,45 +85,26 @@ def _batch_norm_pull(
     g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
 ) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = map(widened, g)
-    shape = (*x.shape[:2], math.prod(x.shape[2:]))
-    rows, pulls, count = x.reshape(shape), g_out.reshape(shape), max(1, len(x) * shape[2])
-    if any(isinstance(part, Variable) for part in (g_out, x, weight)):
-        mean = channel_sums(x) / count  # again, so that they have derivatives
-        mean = mean + channel_sums(rows - mean[:, None]) / count
-        rest = rows - mean[:, None]
-        std = np.sqrt(channel_sums(rest * rest) / count + eps)
-        grads = _gradients((pulls, g_mean, g_var), rows, weight, mean, std, count)
-        return grads[0].reshape(x.shape), *grads[1:]
-    grad_x = np.empty(shape, x.dtype)
-    grad_weight, grad_bias = np.empty((2, shape[1]), std.dtype)
-
-    def work(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        gs = (pulls[:, part], g_mean[part], g_var[part])
-        scale = weight if weight is None else weight[part]
-        found = _gradients(gs, rows[:, part], scale, mean[part], std[part], count)
-        grad_x[:, part], grad_weight[part], grad_bias[part] = found
-
-    for_rows(shape[1], _block(x), 2 * x.size, work, inner=shape[2])
-    return (
-        grad_x.reshape(x.shape) if needed[0] else None,
-        grad_weight if needed[1] else None,
-        grad_bias if needed[2] else None,
-    )
-
-
-def _gradients(
-    g: tuple[Any, Any, Any], x: Any, weight: Any, mean: Any, std: Any, count: int
-) -> tuple[Any, Any, Any]:
-    """The gradients of some channels, as arrays or as tensors: x (N, C, S), all others (C,)."""
-    g_out, g_mean, g_var = g
-    centred = x - mean[:, None]
-    grad_weight, grad_bias = np.vecdot(g_out, centred).sum(axis=0) / std, channel_sums(g_out)
-    scale = 1 / std if weight is None else weight / std
-    by_mean = (g_mean - scale * grad_bias) / count
-    by_centred = (2 * g_var - scale * grad_weight / std) / count
-    grad_x = g_out * scale[:, None] + (centred * by_centred[:, None] + by_mean[:, None])
-    return grad_x, grad_weight, grad_bias
+    column = (x.shape[1], *(1,) * (x.ndim - 2))
+    count = len(x) * math.prod(x.shape[2:])
+    if isinstance(x, Variable):  # gives them derivatives
+        mean = channel_sums(x) / max(1, count)
+        mean = mean + channel_sums(x - mean.reshape(column)) / max(1, count)
+        rest = x - mean.reshape(column)
+        std = (channel_sums(rest * rest) / max(1, count) + eps).sqrt()
+    grad_x = grad_weight = grad_bias = None
+    if needed[0] or needed[2]:
+        grad_bias = channel_sums(g_out)
+    if needed[0] or needed[1]:
+        centred = x - mean.reshape(column)
+        grad_weight = channel_sums(g_out * centred) / std
+    if needed[0]:
+        scale = 1 / std if weight is None else weight / std
+        by_mean = (g_mean - scale * grad_bias) / count
+        by_centred = (2 * g_var - scale * grad_weight / std) / count
+        grad_x = g_out * scale.reshape(column)
+        grad_x = grad_x + centred * by_centred.reshape(column) + by_mean.reshape(column)
+    return grad_x, grad_weight if needed[1] else None, grad_bias if needed[2] else None
 
 
 batch_norm.defformula(

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from random_graphs import diagrams
-from svg_reading import classed, parse, texts
+from svg_reading import classed, holds, overlap, parse, texts
 
 import minigrad
 from minigrad import nn, viz
@@ -18,18 +18,6 @@ from minigrad.viz import Graph
 from minigrad.viz.layout import Direction, Placement, place, skeleton
 from minigrad.viz.layout.columns import Columns
 from minigrad.viz.layout.pack import GAP, PAD
-
-Box = tuple[int, int, int, int]
-
-
-def overlap(one: Box, two: Box) -> bool:
-    (x, y, w, h), (a, b, c, d) = one, two
-    return x < a + c and a < x + w and y < b + d and b < y + h
-
-
-def holds(outer: Box, inner: Box) -> bool:
-    (x, y, w, h), (a, b, c, d) = outer, inner
-    return x <= a and a + c <= x + w and y <= b and b + d <= y + h
 
 
 def cut(graph: Graph, count: int, direction: Direction) -> Placement:

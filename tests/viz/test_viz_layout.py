@@ -14,7 +14,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from random_graphs import Plan, Random, diagrams, plans
-from svg_reading import parse, texts
+from svg_reading import Box, holds, overlap, parse, texts
 
 import minigrad
 from minigrad import nn, viz
@@ -25,18 +25,7 @@ from minigrad.viz.layout.build import _blocks
 from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
 
-Box = tuple[int, int, int, int]
 Segment = tuple[tuple[int, int], tuple[int, int]]
-
-
-def overlap(one: Box, two: Box) -> bool:
-    (x, y, w, h), (a, b, c, d) = one, two
-    return x < a + c and a < x + w and y < b + d and b < y + h
-
-
-def holds(outer: Box, inner: Box) -> bool:
-    (x, y, w, h), (a, b, c, d) = outer, inner
-    return x <= a and a + c <= x + w and y <= b and b + d <= y + h
 
 
 def segments(placement: Placement) -> Iterator[tuple[int, Segment]]:
