@@ -52,7 +52,7 @@ float64 = _dtype("float64")
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = ("data", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
-_LATER_FROM_IO = ("load", "save")
+_LATER_FROM = {"load": "io", "save": "io", "capture": "compiler"}
 
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
@@ -65,6 +65,7 @@ if _typing.TYPE_CHECKING:
     from minigrad import optim as optim
     from minigrad import pretrained as pretrained
     from minigrad import viz as viz
+    from minigrad.compiler import capture as capture
     from minigrad.io import load as load
     from minigrad.io import save as save
 else:
@@ -72,8 +73,8 @@ else:
     def __getattr__(name):
         if name in (*_LATER, "einops"):  # which is no export, as it needs a package
             return _importlib.import_module(f"minigrad.{name}")
-        if name in _LATER_FROM_IO:
-            return getattr(_importlib.import_module("minigrad.io"), name)
+        if name in _LATER_FROM:
+            return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)
         if name.startswith("__"):
             raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
         return _spelling.table().attribute("minigrad", name, __all__)
@@ -90,7 +91,7 @@ _eager = [
     for name, value in globals().items()
     if not name.startswith("_") and not isinstance(value, _types.ModuleType)
 ]
-__all__ = sorted([*_eager, "autograd", "linalg", "ops", "random", *_LATER, *_LATER_FROM_IO])
+__all__ = sorted([*_eager, "autograd", "linalg", "ops", "random", *_LATER, *_LATER_FROM])
 
 
 def __dir__() -> list[str]:

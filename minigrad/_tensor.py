@@ -13,6 +13,7 @@ import numpy as np
 
 from minigrad import _array_api, _creation, _dlpack, _numpy, _spelling, ops, random
 from minigrad._dtypes import checked, to_array
+from minigrad._effects import effect
 from minigrad._hooks import Removable, add_hook, add_post_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad._spelling import spelled
@@ -57,6 +58,7 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
 def _tell_converted(tensor: Tensor) -> None:
     """Tell the observers that values leave the graph as numbers or as an array."""
     for observer in state.get().observers:
+        observer.looked_at(tensor)
         if history(tensor) is not None:
             observer.converted(tensor)
 
@@ -110,6 +112,8 @@ class Tensor(Variable, results=True):
     @property
     def data(self) -> np.ndarray:
         """The array itself. Writing to it bypasses the graph and the mutation checks."""
+        for observer in state.get().observers:
+            observer.looked_at(self)
         return self._data
 
     @data.setter
@@ -220,6 +224,7 @@ class Tensor(Variable, results=True):
         return self._grad
 
     @grad.setter
+    @effect
     def grad(self, value: Any) -> None:
         if value is not None:
             value = value if isinstance(value, Tensor) else Tensor(value, dtype=self.dtype)
@@ -227,6 +232,7 @@ class Tensor(Variable, results=True):
                 raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
         self._grad = value
 
+    @effect
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradient to None.
 

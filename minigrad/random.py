@@ -22,6 +22,7 @@ import numpy as np
 from minigrad._checks import check_flag, check_size, fitted
 from minigrad._creation import made, named, on_cpu, shape_of
 from minigrad._dtypes import checked, get_default_dtype, to_array
+from minigrad._effects import effect
 from minigrad._typing import Tensor
 from minigrad.transforms.random_state import register_snapshot
 
@@ -115,6 +116,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_count_fork, after_in_child=_leave_the_parents_numbers)
 
 
+@effect
 def key() -> int:
     """Draw a random key, an integer of 63 bits, for one call of dropout.
 
@@ -140,6 +142,7 @@ def set_stream(number: int) -> None:
     _stream = check_size("set_stream", "number", number, least=0)
 
 
+@effect
 @named
 def rand(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
@@ -158,6 +161,7 @@ def rand(
     return made(np.asarray(generator().random(size)).astype(_float(dtype, "rand")), requires_grad)
 
 
+@effect
 @named
 def randn(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
@@ -176,6 +180,7 @@ def randn(
     )
 
 
+@effect
 @named
 def randint(
     low: int, high: int | None = None, size: Any = (), dtype: Any = None, device: str = "cpu"
@@ -205,6 +210,7 @@ def randint(
     return made(draws, False)
 
 
+@effect
 @named
 def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
@@ -224,6 +230,7 @@ def uniform(
     return made(np.asarray(draws).astype(_float(dtype, "uniform")), requires_grad)
 
 
+@effect
 @named
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
@@ -248,6 +255,7 @@ def normal(
     return made(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
 
 
+@effect
 @named
 def bernoulli(p: Any) -> Tensor:
     """Random ones with probability `p`, zeros otherwise, in the shape of `p` and the default dtype.
@@ -266,6 +274,7 @@ def bernoulli(p: Any) -> Tensor:
     return made((generator().random(chance.shape) < chance).astype(get_default_dtype()), False)
 
 
+@effect
 @named
 def multinomial(weights: Any, num_samples: int, replacement: bool = False) -> Tensor:
     """Random indices with given probabilities, as in PyTorch; NumPy's `multinomial` counts.
@@ -325,6 +334,7 @@ def choices(
     return drawn
 
 
+@effect
 @named
 def permutation(n: int) -> Tensor:
     """A random permutation (int64) of the integers from 0 to `n` - 1.

@@ -172,12 +172,12 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         if values is None:
             return respelled(op.name, call, args, kwargs)
         tensors = values[0] if op.variadic else values
-        slots, sources = _take_arrays(op, tensors)
+        slots, sources = take_arrays(op, tensors)
         try:
             if op.variadic:
                 values[0] = tuple(promote(tensors, op.float_inputs))
             elif op.promote:
-                _promote_some(op, values, slots)
+                promote_some(op, values, slots)
             out = op.call_with(forward, values)
         except Exception as error:
             raise explained(op, tuple(values), error) from None
@@ -277,7 +277,7 @@ def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: 
         observer.ran(op, arguments, result)
 
 
-def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+def take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
     """Put arrays in the place of tensors; the slots of those with a history, and their nodes."""
     slots, sources = [], []
     for i, value in enumerate(values):
@@ -298,7 +298,7 @@ def _take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tup
     return tuple(slots), tuple(sources)
 
 
-def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
+def promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
     first = None
     for i in op.promote:

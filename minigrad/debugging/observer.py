@@ -71,6 +71,29 @@ class Observer:
             tensor: The tensor.
         """
 
+    def looked_at(self, tensor: Variable) -> None:
+        """A tensor, with a history or without, gave its values to Python or NumPy.
+
+        Args:
+            tensor: The tensor.
+        """
+
+    def began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A function that changes what lives longer than a step is called (`minigrad._effects`).
+
+        Args:
+            function: The function.
+            args: Its arguments.
+            kwargs: Its keyword arguments.
+        """
+
+    def ended(self, result: Any) -> None:
+        """The function that `began` last has returned.
+
+        Args:
+            result: What it returned.
+        """
+
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """A backward pass ran the rules of a node.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import check_size
+from minigrad._effects import effect
 from minigrad._grad_mode import enable_grad
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
@@ -78,6 +79,7 @@ class LBFGS(Optimizer):
                 f"{options['line_search_fn']!r}"
             )
 
+    @effect
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Make up to `max_iter` steps, and return the loss before them.
 

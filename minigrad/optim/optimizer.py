@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import check_number
+from minigrad._effects import effect
 from minigrad._grad_mode import enable_grad
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
@@ -153,6 +154,7 @@ class Optimizer:
     def _name(self) -> str:
         return type(self).__name__
 
+    @effect
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the ``.grad`` of all parameters to None; with ``set_to_none=False`` to zeros.
 
@@ -162,6 +164,7 @@ class Optimizer:
             for param in group["params"]:
                 param.zero_grad(set_to_none)
 
+    @effect
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from minigrad._checks import check_probability
 from minigrad._creation import on_cpu
+from minigrad._effects import effect
 from minigrad._grad_mode import no_grad
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
@@ -76,6 +77,7 @@ class AveragedModel(Module):
         """Call the averaged model."""
         return self.module(*args, **kwargs)
 
+    @effect
     def update_parameters(self, model: Module) -> None:
         """Add the current parameters of a model, of the same shapes, to the average."""
         pairs = self._pairs("parameter", model)

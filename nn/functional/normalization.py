@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability, check_size
+from minigrad._effects import effect
 from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._spelling import spelled
@@ -135,6 +136,7 @@ def batch_norm(
     return out
 
 
+@effect
 def update_running(running: Tensor | None, found: Tensor, momentum: float) -> None:
     """Move a running statistic towards that of a batch."""
     if running is not None:

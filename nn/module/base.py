@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 import numpy as np
 
 from minigrad._creation import on_cpu
+from minigrad._effects import effect
 from minigrad._hooks import Removable
 from minigrad._scope import Scope
 from minigrad._spelling import fits, renamed, spelled
@@ -229,6 +230,7 @@ class Module(Registry):
                 setattr(module, name, parameter)  # gives a new leaf its name
         return self
 
+    @effect
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the ``.grad`` of every parameter to None; with ``set_to_none=False`` to zeros."""
         for parameter in self.parameters():

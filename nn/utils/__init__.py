@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import _spelling, ops
 from minigrad._checks import check_number
+from minigrad._effects import effect
 from minigrad._inplace import assign
 from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
@@ -63,6 +64,7 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
     return get_total_norm(_gradients(parameters), norm_type)
 
 
+@effect
 def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     eps: float = 1e-7, *, error_if_nonfinite: bool = False,
@@ -102,6 +104,7 @@ def clip_grad_norm(
     return total
 
 
+@effect
 def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Clip each element of the gradients in place to [-clip_value, clip_value].
 

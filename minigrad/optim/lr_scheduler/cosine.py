@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from minigrad._effects import effect
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 
@@ -93,6 +94,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_i = T_0
         super().__init__(optimizer, last_epoch)
 
+    @effect
     def step(self, epoch: float | None = None) -> None:
         """Set the learning rates of the next step.
 

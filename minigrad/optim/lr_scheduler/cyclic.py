@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from minigrad._checks import check_probability
+from minigrad._effects import effect
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 
@@ -32,6 +33,7 @@ class _WithMomentum(LRScheduler):
         """The momentum of step number `last_epoch`, one number for each group."""
         raise NotImplementedError
 
+    @effect
     def step(self) -> None:
         super().step()
         if self.cycle_momentum:

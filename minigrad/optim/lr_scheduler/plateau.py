@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+from minigrad._effects import effect
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 
@@ -61,6 +62,7 @@ class ReduceLROnPlateau(LRScheduler):
     def get_lr(self) -> list[float]:
         return self._lrs
 
+    @effect
     def step(self, metrics: Any = None) -> None:
         """Pass the latest metric, a number or a tensor with one element; may reduce the rates."""
         if self._step_count > 0:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from minigrad._checks import check_number, check_size
+from minigrad._effects import effect
 from minigrad.optim.optimizer import Optimizer
 
 
@@ -120,6 +121,7 @@ class LRScheduler:
         """The current learning rates, one for each group."""
         return self._lrs
 
+    @effect
     def step(self) -> None:
         """Set the learning rates of the next step.
 

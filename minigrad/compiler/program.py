@@ -1,0 +1,205 @@
+"""The program of a captured step: values, and the instructions that compute them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+__all__ = ["CaptureError", "Instruction", "Program", "Value", "replaced", "values_in"]
+
+
+class CaptureError(RuntimeError):
+    """A step does what a replay of it could not repeat."""
+
+
+@dataclass(eq=False)
+class Value:
+    """An array of a program, or a number that it draws.
+
+    Attributes:
+        number: Its number in the listing.
+        shape: Its shape; None for a number, and for what no rule reads.
+        dtype: Its dtype, None likewise.
+        memory: Equal for values that may share memory. None: nothing is known of it.
+        fresh: Whether an instruction made its memory, and nothing outside of the program sees it.
+    """
+
+    number: int
+    shape: tuple[int, ...] | None = None
+    dtype: np.dtype[Any] | None = None
+    memory: int | None = None
+    fresh: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """The size of its array in bytes, 0 if unknown."""
+        if self.shape is None or self.dtype is None:
+            return 0
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        return f"%{self.number}"
+
+
+@dataclass(eq=False)
+class Instruction:
+    """One call of a function on arrays.
+
+    Attributes:
+        name: The op, for a listing.
+        phase: "forward", "backward" or "effect".
+        function: What is called.
+        args: Its arguments: values, constants, and tuples of them.
+        keywords: Its keyword arguments.
+        outputs: Its results; None for one that nothing needs.
+        several: Whether it returns a tuple.
+        into: A value whose memory takes the result, if a pass found one.
+        effect: Whether it changes what lives longer than the step; then it is called in order,
+            whether its results are used or not.
+        path: The module in which it was called, ``""`` outside of modules.
+        line: The line of the program that called it.
+    """
+
+    name: str
+    phase: str
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    keywords: dict[str, Any] = field(default_factory=dict)
+    outputs: tuple[Value | None, ...] = ()
+    several: bool = False
+    into: Value | None = None
+    effect: bool = False
+    path: str = ""
+    line: str = ""
+
+    @property
+    def reads(self) -> list[Value]:
+        """The values among the arguments."""
+        return list(values_in((self.args, *self.keywords.values())))
+
+    def shown(self, names: Mapping[int, str] = {}) -> str:  # noqa: B006
+        """The line of a listing, with names for tensors and values (`Program.names`)."""
+        if self.name == "add_to_grad":
+            target, value = self.args
+            place = f"argument {target}" if isinstance(target, int) else _shown(target, names)
+            return f"{place}.grad += {_shown(value, names)}"
+        outputs = ", ".join("_" if value is None else str(value) for value in self.outputs)
+        given = [_shown(value, names) for value in self.args]
+        given += [f"{name}={_shown(value, names)}" for name, value in self.keywords.items()]
+        text = f"{self.name}({', '.join(given)})"
+        if outputs:
+            text = f"{outputs} = {text}"
+        return f"{text} into {self.into}" if self.into else text
+
+    def __str__(self) -> str:
+        return self.shown()
+
+
+@dataclass(eq=False)
+class Program:
+    """What a step computes, in order.
+
+    Attributes:
+        arguments: The values of the tensors that are passed to the step.
+        instructions: What runs.
+        result: What the step returns, with values in the place of tensors.
+        notes: What the passes did, a line each.
+
+    Example:
+        >>> import minigrad
+        >>> double = minigrad.capture(lambda x: x + x)
+        >>> for _ in range(2):
+        ...     y = double(minigrad.ones(2))
+        >>> print(double.program)
+        %0: float32 (2,)
+        forward
+          %1 = add(%0, %0)             float32 (2,)
+        return %1
+    """
+
+    arguments: list[Value]
+    instructions: list[Instruction]
+    result: Any
+    notes: list[str] = field(default_factory=list)
+
+    def copied(self) -> Program:
+        """The same program with instructions of its own, which no pass has changed."""
+        instructions = [replace(instruction) for instruction in self.instructions]
+        return Program(self.arguments, instructions, self.result, list(self.notes))
+
+    def __str__(self) -> str:
+        names = self.names()
+        lines = [f"{value}: {_kind(value)}" for value in self.arguments]
+        phase = ""
+        for instruction in self.instructions:
+            if instruction.name == "read":
+                continue
+            if instruction.phase != phase:
+                phase = instruction.phase
+                lines.append(phase)
+            kinds = "; ".join([_kind(v) for v in instruction.outputs if v is not None and v.shape])
+            place = f"[{instruction.path}]" if instruction.path else ""
+            text = f"{instruction.shown(names):<40}"
+            lines.append(f"  {text} {kinds:<22} {place}".rstrip())
+        lines.append(f"return {_shown(self.result, names)}")
+        return "\n".join((*lines, *self.notes))
+
+    def names(self) -> dict[int, str]:
+        """What a listing calls weights: by the id of the tensor, and of the value that it has."""
+        names: dict[int, str] = {}
+        for instruction in self.instructions:
+            if instruction.name == "read":
+                tensor, value = instruction.args[0], instruction.outputs[0]
+                own = getattr(getattr(tensor, "_node", None), "name", None)
+                if own is not None:
+                    full = f"{instruction.path}.{own}" if instruction.path else own
+                    names[id(tensor)] = full
+                    names[id(value)] = own
+        return names
+
+
+def values_in(thing: Any) -> Iterator[Value]:
+    """The values in nested tuples, lists and dicts."""
+    if isinstance(thing, Value):
+        yield thing
+    elif isinstance(thing, (tuple, list)):
+        for part in thing:
+            yield from values_in(part)
+    elif isinstance(thing, dict):
+        yield from values_in(list(thing.values()))
+
+
+def replaced(thing: Any, new: dict[Value, Value]) -> Any:
+    """The same with other values, in nested tuples, lists and dicts."""
+    if isinstance(thing, Value):
+        return new.get(thing, thing)
+    if isinstance(thing, dict):
+        return {key: replaced(part, new) for key, part in thing.items()}
+    if isinstance(thing, (tuple, list)) and any(True for _ in values_in(thing)):
+        parts = [replaced(part, new) for part in thing]
+        return tuple(parts) if isinstance(thing, tuple) else parts
+    return thing
+
+
+def _kind(value: Value) -> str:
+    return "" if value.shape is None else f"{value.dtype} {value.shape}"
+
+
+def _shown(thing: Any, names: Mapping[int, str]) -> str:
+    """An argument in a listing: arrays, tensors and objects by what they are."""
+    if isinstance(thing, Value):
+        return names.get(id(thing), str(thing))
+    if isinstance(thing, (tuple, list)):
+        shown = [_shown(part, names) for part in thing]
+        if len(shown) > 4:  # the parameters of a model
+            shown[2:-1] = [f"... {len(shown) - 3} more ..."]
+        return f"({', '.join(shown)})"
+    if isinstance(thing, dict):
+        parts = [f"{key!r}: {_shown(part, names)}" for key, part in thing.items()]
+        return "{" + ", ".join(parts) + "}"
+    if hasattr(thing, "_node") or isinstance(thing, np.ndarray):
+        return names.get(id(thing)) or f"{type(thing).__name__}{tuple(thing.shape)}"
+    return repr(thing) if isinstance(thing, (int, float, str, type(None))) else type(thing).__name__

@@ -1,0 +1,411 @@
+"""Watch a step that runs, and write down its program.
+
+An op becomes an instruction that calls its forward function; a node of the backward pass one that
+calls its rules, and the sum of what has arrived before. A function that changes what lives longer
+than the step (`minigrad._effects`) becomes one that calls it again. An array that none of these has
+made is the state of the program, such as a weight, or a constant. A second recording tells them
+apart: state is the same tensor, a constant has equal numbers, and everything else is refused.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from minigrad._dtypes import operand, promote
+from minigrad._scope import ancestry
+from minigrad._sums import unbroadcast
+from minigrad._tensor import Tensor
+from minigrad._views import owner
+from minigrad.autograd import engine
+from minigrad.autograd.call import promote_some, take_arrays
+from minigrad.autograd.mode import state
+from minigrad.autograd.node import Leaf, Node, Output, Variable
+from minigrad.autograd.plan import Plan
+from minigrad.autograd.primitive import Primitive
+from minigrad.compiler.program import CaptureError, Instruction, Program, Value
+from minigrad.debugging.lines import user_line
+from minigrad.debugging.observer import Observer, new_node
+from minigrad.transforms.structure import mapped
+
+__all__ = ["Recording", "add_to_grad", "read"]
+
+
+class Recording(Observer):
+    """Writes down what runs while it is entered.
+
+    Args:
+        tensors: The tensors that are passed to the step.
+
+    Attributes:
+        program: The program so far.
+        modules: The modules that ops ran in.
+    """
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        self.program = Program([], [], None)
+        self.modules: dict[int, Any] = {}
+        self._numbers = itertools.count()
+        self._values: dict[int, Value] = {}  # by the id of an array, or of a drawn number
+        self._alive: list[Any] = []  # whose ids are known
+        self._memories: set[int] = set()
+        self._calls: dict[Node, dict[str, Any]] = {}  # what the rules of a node can read
+        self._pending: dict[Any, Value] = {}
+        self._tensors = tensors
+        self._read: list[int] = []  # arrays that were read from tensors since the last effect
+        self._effect: Instruction | None = None
+        self._depth = 0
+        for tensor in tensors:
+            if isinstance(tensor._node, (Node, Output)):
+                self._refuse("an argument is the result of an op: pass it detached")
+            self.program.arguments.append(self._new(tensor._data))
+
+    # What is told ------------------------------------------------------------------------------
+
+    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+        """Write down the call of an op."""
+        if self._depth:
+            return
+        values = self._arrays(op, list(arguments))
+        results = result if op.multiple_outputs else (result,)
+        outputs = [self._new(part._data) for part in results]
+        residuals = [self._new() for _ in op.residuals]
+        node = new_node(op, result)
+        if node is not None:
+            self._find_residuals(op, node, residuals)
+            out: Any = tuple(outputs) if op.multiple_outputs else outputs[0]
+            names = (*op.params, "out", *op.residuals)
+            self._calls[node] = dict(zip(names, (*values, out, *residuals), strict=True))
+            self._alive.append(node)
+        if op.variadic:
+            args, rest = tuple(values[0]), dict(zip(op.params[1:], values[1:], strict=True))
+        else:
+            n = op.positional
+            args, rest = tuple(values[:n]), dict(zip(op.params[n:], values[n:], strict=True))
+        several = op.multiple_outputs or bool(residuals)
+        if op.multiple_outputs and residuals:
+            self._refuse(f"{op.name} has several outputs and residuals")
+        self._write(op.name, "forward", op.forward, args, (*outputs, *residuals), rest, several)
+
+    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+        """Write down the rules of a node, and the sums of what they contribute."""
+        if self._depth:
+            return
+        op, plan = node.plan.op, node.plan
+        if node not in self._calls:
+            self._refuse(f"the backward pass reaches {op.name}, which ran before the step")
+        if isinstance(cotangent, Variable) or any(isinstance(part, Variable) for part in parts):
+            self._refuse("create_graph=True")
+        if node in engine.watched:
+            self._refuse(f"a hook on the output of {op.name}, or its retain_grad()")
+        at_end = state.get().at_end
+        if at_end is None:
+            self._refuse("autograd.grad: call backward()")
+        if self._deliver not in at_end:
+            at_end.append(self._deliver)
+        if op.multiple_outputs:
+            g: Any = tuple(map(self._arrived, node.outputs, cotangent))
+        else:
+            g = self._arrived(node, cotangent)
+        results = self._rules(node, plan, g, parts)
+        for edge, part, value in zip(node.edges, parts, results, strict=True):
+            if value is not None:
+                self._accumulate(edge, part, value)
+
+    def began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Write down the call of a function that changes what lives longer than the step."""
+        self._depth += 1
+        if self._depth > 1:
+            return
+        if any(
+            callable(part) and not hasattr(part, "_data") for part in (*args[1:], *kwargs.values())
+        ):
+            self._refuse(f"{function.__qualname__} with a function, such as a closure")
+        args, kwargs = (self._in_effect(part) for part in (args, kwargs))
+        self._effect = self._write(function.__qualname__, "effect", function, args, (), kwargs)
+        self._effect.effect = True
+
+    def ended(self, result: Any) -> None:
+        """Take what such a function returned as a value of the program."""
+        self._depth -= 1
+        if self._depth or self._effect is None:
+            return
+        for key in self._read:  # it may have replaced the array of a tensor
+            self._values.pop(key, None)
+        self._read = []
+        if isinstance(result, Tensor):
+            self._effect.outputs = (self._new(result._data),)
+        elif isinstance(result, float) or (isinstance(result, int) and result > 1 << 30):
+            value = Value(next(self._numbers))
+            self._know(result, value)
+            self._effect.outputs = (value,)
+        elif result is not None and not isinstance(result, (bool, int)):
+            self._refuse(f"{self._effect.name} returns {type(result).__name__}")
+
+    def looked_at(self, tensor: Variable) -> None:
+        """Refuse a value that Python sees: what it does with it would not be repeated."""
+        if not self._depth:
+            self._refuse(
+                "the step looks at the values of a tensor (item(), bool(), numpy() ...), which "
+                "a replay does not do; return the tensor, and look at it outside"
+            )
+
+    def wrote(self, tensor: Variable, result: Variable) -> None:
+        """Let a tensor that the step made stand for what was written into it."""
+        if self._depth:
+            return
+        array = tensor._data
+        value = self._values.get(id(array))
+        group = [v for v in self._values.values() if value is not None and v.memory == value.memory]
+        if value is None or not value.fresh or len({*group}) > 1:
+            self._refuse("a write in place to a tensor that the step did not make, or to a view")
+        self._values[id(array)] = self._known(result._data)
+
+    # Values ------------------------------------------------------------------------------------
+
+    def _know(self, thing: Any, value: Value) -> None:
+        self._values[id(thing)] = value
+        self._alive.append(thing)
+
+    def _known(self, thing: Any) -> Value:
+        return self._values[id(thing)]
+
+    def _new(self, array: np.ndarray | None = None) -> Value:
+        """A new value, known by the id of its array if there is one."""
+        value = Value(next(self._numbers))
+        if array is not None:
+            self._describe(value, array)
+            self._know(array, value)
+        return value
+
+    def _describe(self, value: Value, array: np.ndarray) -> None:
+        """Note shape, dtype and memory; it is fresh if its memory was not seen before."""
+        memory = owner(array)
+        value.shape, value.dtype, value.memory = array.shape, array.dtype, id(memory)
+        value.fresh = array.base is None and id(memory) not in self._memories
+        self._memories.add(id(memory))
+        self._alive.append(memory)
+
+    def _array(self, array: np.ndarray) -> Any:
+        """The value of an array; one that nothing is known of is a constant."""
+        return self._values.get(id(array), array)
+
+    def _tensor(self, tensor: Variable) -> Value:
+        """The value of a tensor; one that nothing is known of is read when the program runs."""
+        known = self._values.get(id(tensor._data))
+        if known is None:
+            known = self._new(tensor._data)
+            known.fresh = False
+            self._read.append(id(tensor._data))
+            self._alive.append(tensor)
+            self._write("read", "forward", read, (tensor,), (known,))
+        return known
+
+    def _any(self, thing: Any) -> Any:
+        """An argument of an op: values in the place of tensors, arrays and drawn numbers."""
+        if isinstance(thing, Variable):
+            return self._tensor(thing)
+        if isinstance(thing, np.ndarray):
+            return self._array(thing)
+        if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
+            parts = [self._any(part) for part in thing]
+            return tuple(parts) if isinstance(thing, tuple) else parts
+        if isinstance(thing, (float, int)) and id(thing) in self._values:
+            return self._values[id(thing)]
+        return thing
+
+    def _in_effect(self, thing: Any) -> Any:
+        """An argument of an effect: results of ops are values, and other tensors are themselves."""
+        if isinstance(thing, Tensor):
+            value = self._values.get(id(thing._data))
+            stays = value is None or id(thing._data) in self._read or isinstance(thing._node, Leaf)
+            return thing if stays else value
+        if isinstance(thing, dict):
+            return {key: self._in_effect(part) for key, part in thing.items()}
+        if isinstance(thing, (tuple, list)):
+            return tuple([self._in_effect(part) for part in thing])
+        return thing
+
+    def _arrays(self, op: Primitive, arguments: list[Any]) -> list[Any]:
+        """What the forward function gets: the same conversions as in the call of an op."""
+        before = [list(part) if isinstance(part, (list, tuple)) else part for part in arguments]
+        given: list[Any] = list(before[0]) if op.variadic else before
+        values = [self._any(part) for part in given]
+        arrays = [part._data if isinstance(part, Variable) else part for part in given]
+        if op.arrays == 2 == len(op.params) and not (op.residuals or op.variadic or op.promote):
+            changed = promote([operand(part, op.name) for part in arrays], op.float_inputs)
+            differ = len({a.dtype for a in changed if isinstance(a, np.ndarray)}) > 1
+            assert not differ
+        else:
+            changed = list(arrays)
+            take_arrays(op, changed)
+            if op.variadic:
+                changed = list(promote(changed, op.float_inputs))
+            elif op.promote:
+                promote_some(op, changed, ())
+            elif op.arrays == 1 and op.float_inputs and isinstance(changed[0], np.ndarray):
+                changed[:1] = promote(changed[:1], True)
+        for i, (array, old) in enumerate(zip(changed, arrays, strict=True)):
+            if isinstance(values[i], Value) and isinstance(array, np.ndarray):
+                if values[i].dtype is not None and array.dtype != values[i].dtype:
+                    values[i] = self._cast(values[i], array.dtype)
+            elif isinstance(array, np.ndarray) and array is not old:
+                values[i] = array
+        return [values, *[self._any(part) for part in before[1:]]] if op.variadic else values
+
+    def _find_residuals(self, op: Primitive, node: Node, residuals: list[Value]) -> None:
+        """Learn the shapes of the residuals that the rules read."""
+        for name, array in zip(node.plan.saved_names, node.saved, strict=True):
+            if name in op.residuals and isinstance(array, np.ndarray):
+                self._describe(residuals[op.residuals.index(name)], array)
+
+    # The backward pass -------------------------------------------------------------------------
+
+    def _arrived(self, edge: Any, cotangent: np.ndarray) -> Any:
+        """The sum of what has arrived at an output; at the root, the cotangent given."""
+        value = self._pending.pop(edge, None)
+        return self._array(cotangent) if value is None else value
+
+    def _rules(self, node: Node, plan: Plan, g: Any, parts: Sequence[Any]) -> list[Any]:
+        """Write down the rules that gave `parts`; their values, None where nothing was wanted."""
+        op, known = plan.op, self._calls[node]
+
+        def given(name: str) -> Any:
+            if name in known:
+                thing = known[name]
+                return tuple(thing) if isinstance(thing, list) else thing
+            thing = known[name.removesuffix("_shape")]
+            if op.variadic and isinstance(thing, list):
+                return tuple([part.shape for part in thing])
+            return thing.shape if hasattr(thing, "shape") else np.shape(thing)
+
+        values = [None if part is None else self._part(part) for part in parts]
+        if op.joint is None:
+            names = op.params[:1] * len(parts) if op.variadic else plan.slot_names
+            for name, value in zip(names, values, strict=True):
+                if value is not None:
+                    rule = op.rule(name)
+                    args = (g, *map(given, rule.needs))
+                    self._write(f"{op.name}.{name}", "backward", rule.function, args, (value,))
+            return values
+        size = plan.slots[-1] + 1 if op.variadic else len(op.joint_slots)
+        outputs: list[Value | None] = [None] * size
+        for slot, value in zip(plan.slots, values, strict=True):
+            outputs[slot if op.variadic else op.joint_slots.index(slot)] = value
+        needed = tuple([value is not None for value in outputs])
+        args = (g, needed, *map(given, op.joint.needs))
+        self._write(
+            f"{op.name}.{'all' if op.variadic else ', '.join(plan.slot_names)}", "backward",
+            op.joint.function, args, tuple(outputs), several=True,
+        )  # fmt: skip
+        return values
+
+    def _part(self, part: Any) -> Value:
+        """The value of what a rule returned: an array, or an `Update` of a part of one."""
+        value = Value(next(self._numbers))
+        if isinstance(part, np.ndarray):
+            self._describe(value, part)
+        return value
+
+    def _accumulate(self, edge: Any, part: Any, value: Value) -> None:
+        """The same steps as the engine's `accumulate`."""
+        first = edge not in self._pending
+        if isinstance(part, engine.Update):
+            before = (edge.shape, edge.dtype) if first else self._pending[edge]
+            function: Callable[..., Any] = _updated_zeros if first else _updated
+            self._pending[edge] = self._like(edge)
+            self._write("update", "backward", function, (before, value), (self._pending[edge],))
+            return
+        if part.shape != edge.shape:
+            whole = self._like(edge, part.dtype)
+            whole.memory, whole.fresh = value.memory, value.fresh  # it may be a view
+            self._write("unbroadcast", "backward", unbroadcast, (value, edge.shape), (whole,))
+            value = whole
+        if part.dtype != edge.dtype:
+            value = self._cast(value, edge.dtype, "backward")
+        if not first:
+            total = self._like(edge)
+            self._write("add", "backward", np.add, (self._pending[edge], value), (total,))
+            value = total
+        self._pending[edge] = value
+
+    def _like(self, edge: Any, dtype: Any = None) -> Value:
+        number = next(self._numbers)
+        return Value(number, edge.shape, np.dtype(dtype or edge.dtype), -number, True)
+
+    def _cast(self, value: Value, dtype: Any, phase: str = "forward") -> Value:
+        number = next(self._numbers)
+        cast = Value(number, value.shape, np.dtype(dtype), -number, True)
+        self._write("cast", phase, np.ndarray.astype, (value, np.dtype(dtype)), (cast,))
+        return cast
+
+    def _deliver(self) -> None:
+        """Write down that the backward pass adds to the ``.grad`` of the leaves."""
+        for edge, value in self._pending.items():
+            if not isinstance(edge, Leaf) or edge.tensor is None:
+                continue
+            if edge.hooks or edge.post_hooks:
+                self._refuse(f"a hook on {edge.name or 'a leaf'}")
+            target = next((i for i, t in enumerate(self._tensors) if t is edge.tensor), edge.tensor)
+            written = self._write("add_to_grad", "backward", add_to_grad, (target, value), ())
+            written.effect = True
+        self._pending = {}
+
+    # Writing it down ---------------------------------------------------------------------------
+
+    def _write(
+        self, name: str, phase: str, function: Callable[..., Any], args: tuple[Any, ...],
+        outputs: tuple[Value | None, ...], keywords: dict[str, Any] | None = None,
+        several: bool = False,
+    ) -> Instruction:  # fmt: skip
+        scope = state.get().scope
+        for call in ancestry(scope):
+            self.modules[id(call.module)] = call.module
+        instruction = Instruction(
+            name, phase, function, args, keywords or {}, outputs, several,
+            path=scope.path if scope else "", line=user_line(),
+        )  # fmt: skip
+        self.program.instructions.append(instruction)
+        return instruction
+
+    def finish(self, result: Any) -> Program:
+        """The program, once the step has returned `result`."""
+
+        def returned(leaf: Any) -> Any:
+            return self._tensor(leaf) if isinstance(leaf, Tensor) else self._any(leaf)
+
+        self.program.result = mapped(returned, result)
+        return self.program
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise CaptureError(f"capture: {what} (at {user_line()})")
+
+
+def read(tensor: Any) -> np.ndarray:
+    """The array that a tensor has when the program comes to this instruction."""
+    array: np.ndarray = tensor._data
+    return array
+
+
+def add_to_grad(tensor: Any, array: np.ndarray) -> None:
+    """Add a gradient to a leaf as a backward pass does; the array becomes the leaf's own."""
+    known = tensor._grad
+    grad = Tensor.__new__(Tensor)
+    grad._data = array if known is None else known._data + array
+    tensor._grad = grad
+
+
+def _updated_zeros(kind: Any, update: Any) -> np.ndarray:
+    """A part of an array, and zeros elsewhere."""
+    array = np.zeros(*kind)
+    update.add_to(array)
+    return array
+
+
+def _updated(array: np.ndarray, update: Any) -> np.ndarray:
+    array = np.array(array)
+    update.add_to(array)
+    return array

@@ -1,0 +1,127 @@
+"""A program as one Python function: a line for each instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.call import wrap
+from minigrad.autograd.errors import explained
+from minigrad.compiler.passes import last_uses
+from minigrad.compiler.program import Instruction, Program, Value, values_in
+from minigrad.compiler.recording import read
+
+__all__ = ["compiled"]
+
+_FILE = "<captured step>"
+
+
+def compiled(program: Program) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """The function that runs a program.
+
+    Returns:
+        A function from the tensors passed to the step to the arrays of its result, in order. An
+        error in it is that of the op, as if the step had run.
+    """
+    writer, lines = _Writer(), ["def run(tensors):"]
+    lines += [
+        f"    {_name(value)} = tensors[{i}]._data" for i, value in enumerate(program.arguments)
+    ]
+    origins: dict[int, Instruction] = {}
+    phase = "forward"
+    for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
+        if instruction.phase != phase == "backward" or instruction.phase == "backward" != phase:
+            phase = instruction.phase
+            if phase == "backward":
+                lines.append("    with errstate(all='ignore'):")  # as in the engine's pass
+        indent = " " * (8 if phase == "backward" else 4)
+        lines.append(indent + writer.line(instruction))
+        origins[len(lines)] = instruction
+        if ends:
+            lines.append(f"{indent}del {', '.join(sorted(map(_name, ends)))}")
+    found = "".join([f"{_name(value)}, " for value in values_in(program.result)])
+    lines.append(f"    return ({found})")
+    exec(compile("\n".join(lines), _FILE, "exec"), writer.names)
+    run = writer.names["run"]
+
+    def replay(tensors: Sequence[Any]) -> tuple[Any, ...]:
+        try:
+            arrays: tuple[Any, ...] = run(tensors)
+            return arrays
+        except Exception as error:
+            raise _explained(error, origins) from None
+
+    return replay
+
+
+def _explained(error: Exception, origins: dict[int, Instruction]) -> Exception:
+    """The error that the step would have raised: it names the op and the module."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != _FILE:
+        trace = trace.tb_next
+    instruction = origins.get(trace.tb_lineno) if trace is not None else None
+    if trace is None or instruction is None or instruction.phase == "effect":
+        return error
+    known = trace.tb_frame.f_locals
+    arguments = [known.get(_name(a)) if isinstance(a, Value) else a for a in instruction.args]
+    named = SimpleNamespace(name=instruction.name, explain_error=None)
+    return explained(named, tuple(arguments), error)
+
+
+def _name(value: Value) -> str:
+    return f"v{value.number}"
+
+
+class _Writer:
+    """Writes instructions as lines of Python.
+
+    Attributes:
+        names: What the lines name: functions and constants.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {"wrap": wrap, "errstate": np.errstate}
+        self._known: dict[int, str] = {}
+
+    def line(self, instruction: Instruction) -> str:
+        if instruction.function is read:
+            (output,) = instruction.outputs
+            return f"{_name(output)} = {self._constant(instruction.args[0])}._data"  # type: ignore[arg-type]
+        within = instruction.phase == "effect"
+        first, *others = instruction.args or (None,)
+        if instruction.name == "add_to_grad" and isinstance(first, int):
+            args = [f"tensors[{first}]", *[self._written(part, within) for part in others]]
+        else:
+            args = [self._written(part, within) for part in instruction.args]
+        args += [f"{k}={self._written(v, within)}" for k, v in instruction.keywords.items()]
+        if instruction.into is not None:
+            args.append(f"out={_name(instruction.into)}")
+        call = f"{self._constant(instruction.function)}({', '.join(args)})"
+        outputs = ["_" if value is None else _name(value) for value in instruction.outputs]
+        if not outputs:
+            return call
+        if (
+            within
+            and instruction.outputs[0] is not None
+            and instruction.outputs[0].shape is not None
+        ):
+            call += "._data"
+        return f"{', '.join(outputs)}{',' if instruction.several else ''} = {call}"
+
+    def _written(self, thing: Any, within: bool) -> str:
+        """An argument: values by name, wrapped as tensors in an effect; the others as constants."""
+        if isinstance(thing, Value):
+            return f"wrap({_name(thing)})" if within and thing.shape is not None else _name(thing)
+        if isinstance(thing, (tuple, list)) and any(True for _ in values_in(thing)):
+            parts = ", ".join([self._written(part, within) for part in thing])
+            return f"[{parts}]" if isinstance(thing, list) else f"({parts},)"
+        return self._constant(thing)
+
+    def _constant(self, thing: Any) -> str:
+        if id(thing) not in self._known:
+            self._known[id(thing)] = name = f"c{len(self._known)}"
+            self.names[name] = thing
+        return self._known[id(thing)]

@@ -1,0 +1,236 @@
+"""`capture`: a step that is written down in its first two calls, and replayed from then on."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from types import CellType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad._dtypes import get_default_dtype
+from minigrad._grad_mode import is_grad_enabled
+from minigrad._tensor import Tensor
+from minigrad.autograd.call import wrap
+from minigrad.autograd.mode import state
+from minigrad.compiler import passes
+from minigrad.compiler.comparison import agree
+from minigrad.compiler.program import CaptureError, Program, Value
+from minigrad.compiler.recording import Recording
+from minigrad.compiler.replay import compiled
+from minigrad.transforms.structure import flatten, mapped
+
+__all__ = ["CapturedStep", "capture"]
+
+_LOST = object()
+_PLAIN = (bool, int, float, str, type(None))
+MOST = 32
+"""How many programs a step may have: beyond that, something changes at every call."""
+
+
+def capture(step: Callable[..., Any]) -> CapturedStep:
+    """Write a training step down in its first calls, and replay it from then on.
+
+    The first two calls with given shapes, dtypes and modes run the step, and record what it
+    computes: the forward pass, the backward pass, the optimizer's step. If both recordings agree,
+    later calls run the program without tensors, nodes and plans. Its numbers are those of the step,
+    bit for bit.
+
+    Tensors that are passed to the step, weights and buffers are read anew at each call. So are
+    random draws, and what an optimizer or a schedule counts. A Python number is a part of the
+    program: when an argument, or a number that the step's modules or variables hold, has another
+    value, the step is written down again.
+
+    Args:
+        step: A function of tensors and constants, in tuples, lists and dicts. It returns tensors,
+            which have no history in the result.
+
+    Returns:
+        A function with the signature of the step.
+
+    Raises:
+        CaptureError: At the call: the step does what a replay could not repeat. It looks at the
+            values of a tensor, writes to ``.data``, has hooks on gradients, or uses numbers that
+            change from call to call and are no arguments.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn, optim
+        >>> model = nn.Linear(3, 1)
+        >>> optimizer = optim.SGD(model.parameters(), lr=0.1)
+        >>> @minigrad.capture
+        ... def step(x):
+        ...     optimizer.zero_grad()
+        ...     loss = (model(x) ** 2).mean()
+        ...     loss.backward()
+        ...     optimizer.step()
+        ...     return loss
+        >>> losses = [step(minigrad.ones(4, 3)).item() for _ in range(5)]
+        >>> losses == sorted(losses, reverse=True)
+        True
+    """
+    return CapturedStep(step)
+
+
+class CapturedStep:
+    """A step with the programs that were written down; `capture` makes it.
+
+    Args:
+        step: The function.
+
+    Attributes:
+        program: The program that ran last, None before the second call.
+        stages: The same program as it was recorded, and after each pass, with the pass's name.
+    """
+
+    def __init__(self, step: Callable[..., Any]) -> None:
+        self.program: Program | None = None
+        self.stages: list[tuple[str, Program]] = []
+        self._step = step
+        self._entries: dict[Any, _Entry] = {}
+        self._changes = 0
+        functools.update_wrapper(self, step, updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if state.get().observers:  # somebody watches the step: a drawing, a check, another capture
+            return self._step(*args, **kwargs)
+        leaves = [leaf for _, leaf in flatten((args, kwargs), "")]
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        key = (is_grad_enabled(), get_default_dtype(), *map(_kind, leaves))
+        entry = self._entries.get(key)
+        if entry is None or not entry.valid():
+            self._changes += entry is not None
+            if len(self._entries) + self._changes > MOST:
+                raise CaptureError(
+                    f"capture: {self._name} met {MOST} different shapes, dtypes or constants "
+                    f"{'' if entry is None else '(the latest to change: ' + entry.changed() + ') '}"
+                    f"and was written down anew for each; pass numbers that change as tensors"
+                )
+            entry = self._entries[key] = _Entry(leaves)
+        if entry.run is not None:
+            self.program, self.stages = entry.program, entry.stages
+            return entry.replay(tensors)
+        try:
+            return entry.record(self._step, tensors, args, kwargs)
+        except BaseException:
+            del self._entries[key]
+            raise
+        finally:
+            self.program, self.stages = entry.program, entry.stages
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._step, "__qualname__", type(self._step).__name__)
+
+
+class _Entry:
+    """The program for calls of one kind.
+
+    Args:
+        leaves: What was passed; it is kept, so that constants are known by their identity.
+    """
+
+    def __init__(self, leaves: list[Any]) -> None:
+        self.program: Program | None = None
+        self.stages: list[tuple[str, Program]] = []
+        self.run: Callable[..., Any] | None = None
+        self._constants = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+        self._first: Program | None = None
+        self._held: list[_Held] = []
+
+    def record(self, step: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
+        """Run the step and write it down; the second time, make the program of both."""
+        with Recording(tensors) as recording:
+            result = step(*args, **kwargs)
+        program = recording.finish(result)
+        held = list(_held(step, recording.modules.values()))
+        if self._first is None:
+            self._first, self._held = program, held
+        else:
+            if changed := [str(each) for each in self._held if not each.valid()]:
+                raise CaptureError(
+                    f"capture: the step changes {', '.join(changed)}; a replay would not: keep it "
+                    f"as a tensor, or change it outside of the step"
+                )
+            agree(self._first, program)
+            self.stages = passes.run_all(program)
+            self.run, self.program, self._held = compiled(program), program, held
+        return mapped(_without_history, result)
+
+    def replay(self, tensors: list[Tensor]) -> Any:
+        """Run the program."""
+        assert self.run is not None and self.program is not None
+        found = iter(self.run(tensors))
+        return mapped(lambda leaf: _result(leaf, found), self.program.result)
+
+    def valid(self) -> bool:
+        """Whether all numbers that the step's modules and variables hold are as they were."""
+        return all(each.valid() for each in self._held) if self.run else True
+
+    def changed(self) -> str:
+        """What is not as it was."""
+        return ", ".join([str(each) for each in self._held if not each.valid()])
+
+
+def _result(leaf: Any, found: Iterator[Any]) -> Any:
+    if not isinstance(leaf, Value):
+        return leaf
+    return next(found) if leaf.shape is None else wrap(next(found))
+
+
+def _without_history(leaf: Any) -> Any:
+    return wrap(leaf._data) if isinstance(leaf, Tensor) and leaf._node is not None else leaf
+
+
+def _kind(leaf: Any) -> Any:
+    """What calls of one program have in common at a leaf of the arguments."""
+    if isinstance(leaf, Tensor):
+        return leaf._data.shape, leaf._data.dtype, leaf.requires_grad
+    if isinstance(leaf, np.ndarray):
+        raise CaptureError("capture: an argument is an array; pass minigrad.tensor(array)")
+    if isinstance(leaf, (bool, int, float, str)):
+        return type(leaf), leaf
+    return type(leaf), id(leaf)
+
+
+class _Held(NamedTuple):
+    """A number, string or None that a module or a variable of the step holds."""
+
+    place: Any
+    key: str
+    value: Any
+    of: str
+
+    def valid(self) -> bool:
+        """Whether it still has its value."""
+        if self.place.__class__ is CellType:
+            now = self.place.cell_contents
+        else:
+            now = self.place.get(self.key, _LOST)
+        return now is self.value or (now.__class__ is self.value.__class__ and now == self.value)
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.of}"
+
+
+def _held(step: Any, modules: Iterable[Any]) -> Iterator[_Held]:
+    function = getattr(step, "__func__", step)
+    places: list[tuple[Any, str]] = [(vars(m), type(m).__name__) for m in modules if m is not None]
+    owner = getattr(step, "__self__", None)
+    if owner is not None and hasattr(owner, "__dict__"):
+        places.append((vars(owner), type(owner).__name__))
+    for place, of in places:
+        for key, value in place.items():
+            if isinstance(value, _PLAIN):
+                yield _Held(place, key, value, of)
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        for key, cell in cells:
+            if isinstance(cell.cell_contents, _PLAIN):
+                yield _Held(cell, key, cell.cell_contents, code.co_name)
+        for key in code.co_names:
+            value = function.__globals__.get(key, _LOST)
+            if isinstance(value, _PLAIN):
+                yield _Held(function.__globals__, key, value, "the module")
