@@ -80,7 +80,7 @@ class Instruction:
         """The values among the arguments."""
         return list(values_in((self.args, *self.keywords.values())))
 
-    def shown(self, names: Mapping[int, str] = {}) -> str:  # noqa: B006
+    def shown(self, names: Mapping[int, str] = {}) -> str:
         """The line of a listing, with names for tensors and values (`Program.names`)."""
         if self.name == "add_to_grad":
             target, value = self.args
