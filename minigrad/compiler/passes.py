@@ -48,6 +48,8 @@ def drop_unused(program: Program) -> None:
                 instruction.outputs = tuple([v if v in used else None for v in outputs])
             used.update(instruction.reads)
             kept.append(instruction)
+        else:
+            program.marks[instruction.place] = "dropped", ""
     dropped = len(program.instructions) - len(kept)
     program.instructions = kept[::-1]
     if dropped:
@@ -70,6 +72,7 @@ def share_equal(program: Program) -> None:
             kept.append(instruction)
             continue
         shared += 1
+        program.marks[instruction.place] = "shared", str(first.outputs[0])
         for old, value in zip(instruction.outputs, first.outputs, strict=True):
             if old is not None and value is not None:
                 new[old] = value
@@ -123,6 +126,7 @@ def own_gradients(program: Program) -> None:
             value = instruction.args[1]
             if not (value in ends and _alone(value, holders, ends)):
                 instruction.function = _add_copy_to_grad
+                program.marks[instruction.place] = "copied", ""
         for value in ends:
             holders[value.memory] -= 1
 
@@ -141,6 +145,7 @@ def reuse_memory(program: Program) -> None:
                 )
                 if fits and out.fresh and value in ends and _alone(value, holders, ends):
                     instruction.function, instruction.into = ufunc, value
+                    program.marks[instruction.place] = "into", str(value)
                     reused += 1
                     break
         for value in ends:

@@ -185,6 +185,7 @@ class Recording(Observer):
         """Note shape, dtype and memory; it is fresh if its memory was not seen before."""
         memory = owner(array)
         value.shape, value.dtype, value.memory = array.shape, array.dtype, id(memory)
+        value.held = memory.nbytes
         value.fresh = array.base is None and id(memory) not in self._memories
         self._memories.add(id(memory))
         self._alive.append(memory)
@@ -367,6 +368,7 @@ class Recording(Observer):
         instruction = Instruction(
             name, phase, function, args, keywords or {}, outputs, several,
             path=scope.path if scope else "", line=user_line(),
+            place=len(self.program.instructions),
         )  # fmt: skip
         self.program.instructions.append(instruction)
         return instruction
