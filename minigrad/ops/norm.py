@@ -74,11 +74,11 @@ def layer_norm(
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
     out = np.empty(x.shape, x.dtype)
     flat = out.reshape(rows.shape)
-    statistics = np.empty((3, len(rows), 1), _wide(x))
+    statistics = np.empty((3, len(rows), 1), x.dtype)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        normal = _centre(widened(rows[part]), statistics[:, part], eps)
+        normal = _centre(rows[part], statistics[:, part], eps)
         normal *= statistics[2, part]
         if weight is not None:
             normal *= weight
@@ -96,7 +96,7 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
     """Subtract the mean of each row.
 
     Args:
-        rows: Shape (R, W), float32 or float64.
+        rows: Shape (R, W).
         statistics: Shape (3, R, 1), to be filled with the mean as a sum of two numbers, so that
             ``x - mean`` is accurate to rounding, and with the reciprocal standard deviation.
         eps: Added to the variance.
@@ -105,28 +105,25 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
         The difference, of the shape of `rows`.
     """
     mean, rest, rstd = statistics
-    one, count = ones((rows.shape[1], 1), rows.dtype), max(rows.shape[1], 1)
+    one, count = ones((rows.shape[1], 1), _wide(rows)), max(rows.shape[1], 1)
     # Divide afterwards: with rounded factors, constant rows would not become exactly 0.
-    np.dot(rows, one, out=mean)
-    mean /= count
+    mean[:] = rows.dot(one) / count
     centred = rows - mean
-    np.dot(centred, one, out=rest)
-    squares = np.vecdot(centred, centred)[:, None]
+    sums, squares = centred.dot(one), _squares(centred)
     # The rounding error of the mean matters where x is far from zero. Each row decides for itself:
     # what another row holds must not change its rounding.
-    matters = rest * rest >= count * _ROUNDING[rows.dtype] * squares
+    matters = sums * sums >= count * _ROUNDING[rows.dtype] * squares
     if np.count_nonzero(matters):
-        rest *= matters
-        rest /= count
+        rest[:] = sums * matters / count
         centred -= rest
-        squares = np.vecdot(centred, centred)[:, None]
+        squares = _squares(centred)
     else:
         rest.fill(0)
-    np.sqrt(count / (squares + count * eps), out=rstd)
+    rstd[:] = np.sqrt(count / (squares + count * eps))
     return centred
 
 
-_ROUNDING = {np.dtype(t): float(np.finfo(t).eps) ** 2 for t in (np.float32, np.float64)}
+_ROUNDING = {np.dtype(t): float(np.finfo(t).eps) ** 2 for t in (np.float16, np.float32, np.float64)}
 
 
 def _subtract_mean(x: Any, means: list[Any], part: slice) -> Any:
@@ -160,10 +157,10 @@ def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.nda
     return (ones((width, 1), _wide(like)) if weight is None else widened(weight)[:, None]) / width
 
 
-def _mean_square(rows: np.ndarray) -> np.ndarray:
-    """The mean of the squares of each row: shape (R, 1)."""
+def _squares(rows: np.ndarray) -> np.ndarray:
+    """The sum of the squares of each row: shape (R, 1)."""
     rows = widened(rows)
-    return np.vecdot(rows, rows)[:, None] / max(rows.shape[1], 1)
+    return np.vecdot(rows, rows)[:, None]
 
 
 @layer_norm.defjoint("x", "weight", "bias")
@@ -259,11 +256,11 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         raise ArgumentError(reason)
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
-    rstd = np.empty((len(rows), 1), x.dtype)
+    rstd, count = np.empty((len(rows), 1), x.dtype), max(width, 1)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        rstd[part] = 1 / np.sqrt(_mean_square(rows[part]) + eps)
+        rstd[part] = np.sqrt(count / (_squares(rows[part]) + count * eps))
         normal = np.multiply(rows[part], rstd[part], out=out[part])
         if weight is not None:
             normal *= weight
