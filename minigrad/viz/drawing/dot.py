@@ -4,8 +4,6 @@ Kinds of boxes differ by shape and glyph first, by hue second. Labels are HTML-l
 those allow two sizes of type. Names that a user gave are escaped.
 """
 
-from __future__ import annotations
-
 import html
 
 import graphviz

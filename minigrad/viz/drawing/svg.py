@@ -4,8 +4,6 @@ Kinds of boxes differ by shape and glyph first, by hue second. Names that a user
 Everything has a tooltip with what does not fit into the picture.
 """
 
-from __future__ import annotations
-
 import html
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Groups are ranked, ordered and aligned one after the other, children first, sinc
 their ports is known then. This happens once, in Python; packing does the rest.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
