@@ -20,6 +20,11 @@ from minigrad.ops._parallel import for_rows
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
 
+ELEMENTS = 1 << 19
+"""The number of elements in a block of group normalization. Its calls are many and short: with
+smaller blocks, two threads would wait for the interpreter lock as long as they compute.
+"""
+
 
 def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
     if x.ndim < ndim:
@@ -134,9 +139,9 @@ def _as_rows(x: Any, weight: Any, bias: Any, ndim: int) -> tuple[Any, int, Any, 
     return rows, width, *flat
 
 
-def _block(width: int) -> int:
-    """The number of rows in a block of about 256 KiB, which stays in the cache."""
-    return max(65_536 // max(width, 1), 1)
+def _block(width: int, elements: int = 65_536) -> int:
+    """The number of rows in a block; by default of about 256 KiB, which stays in the cache."""
+    return max(elements // max(width, 1), 1)
 
 
 def _wide(x: np.ndarray) -> Any:
@@ -346,7 +351,7 @@ def group_norm(
         normal *= rstd[part][..., None] * _of_groups(weight, groups, start, stop, 1)
         np.add(normal, _of_groups(bias, groups, start, stop, 0), out=out[part])
 
-    for_rows(len(parts), _block(size), parts.size, work, inner=parts.shape[2])
+    for_rows(len(parts), _block(size, ELEMENTS), parts.size, work, inner=parts.shape[2])
     kept = (len(x), groups, 1)
     mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
     return out.reshape(x.shape), (mean, rest), rstd
@@ -392,7 +397,7 @@ def _group_norm_pull(
         centred += average * rstds[part]
         np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
 
-    for_rows(len(parts), _block(size), 2 * parts.size, work, inner=parts.shape[2])
+    for_rows(len(parts), _block(size, ELEMENTS), 2 * parts.size, work, inner=parts.shape[2])
     grad_weight, grad_bias = (
         part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)
