@@ -1,7 +1,5 @@
 """Colour scales of one hue whose steps look equally large, and pictures in these colours."""
 
-from __future__ import annotations
-
 import math
 import struct
 import zlib
