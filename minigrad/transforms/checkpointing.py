@@ -7,8 +7,6 @@ function runs again from the same random state, and a backward pass of its own t
 of the outputs to those edges.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn

@@ -1,7 +1,5 @@
 """Least squares: pinv and lstsq."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Eigenvalues and eigenvectors of symmetric matrices, singular values and vectors."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
