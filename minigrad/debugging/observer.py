@@ -4,8 +4,6 @@ What looks for the origin of a NaN, for the place where a gradient was cut off, 
 is an observer. While there is none, an op pays for asking.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Choose how to draw a graph so that it fills a slide, or a page, and its text can be read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ A grid is a small picture with one pixel for each cell, so that large grids stay
 are hatched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 

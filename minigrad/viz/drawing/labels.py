@@ -4,8 +4,6 @@ The width of a text is estimated from its letters, since each reader has another
 is that of a wide font, so that text stays within its box.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ To the text are added a picture of a small graph, or a tree of modules. Nothing 
 program is needed.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """An SVG picture as PNG or PDF, by the optional package cairosvg."""
 
-from __future__ import annotations
-
 from minigrad._checks import optional_package
 from minigrad.viz.drawing.style import FONT
 

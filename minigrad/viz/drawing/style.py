@@ -1,7 +1,5 @@
 """The colours of a picture, on light and on dark ground, and its style sheet."""
 
-from __future__ import annotations
-
 __all__ = ["DARK", "FONT", "LIGHT", "STYLE", "Palette"]
 
 Palette = dict[str, str]

@@ -1,7 +1,5 @@
 """A diagram as text for a terminal: a line for each op, in order, indented by module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

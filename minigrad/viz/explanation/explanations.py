@@ -4,8 +4,6 @@ A value that was used several times gets a share of the gradient from each use, 
 Uses are the rows of a batch, the copies that broadcasting made, or ops that read the same tensor.
 """
 
-from __future__ import annotations
-
 import linecache
 import math
 import re

@@ -4,8 +4,6 @@ The diagram of a trace has every op: those that were not recorded, have no rules
 gradient, or lead nowhere, too.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

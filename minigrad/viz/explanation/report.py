@@ -3,8 +3,6 @@
 For a tensor it is a plan of what would run; for a trace it is a report with numbers.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import textwrap

@@ -5,8 +5,6 @@ entry is a sum over all outputs that it reaches, of their gradient times ∂y/�
 moves, adds and multiplies, as that of a convolution, ∂y/∂x is an entry of another argument, or 1.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping

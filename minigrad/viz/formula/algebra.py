@@ -5,8 +5,6 @@ fraction, one sign, numbers in front, equal factors as a power. The value is the
 rounding.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator

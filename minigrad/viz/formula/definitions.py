@@ -1,7 +1,5 @@
 """What was read of a rule: its value, with the definitions of the names that the value uses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

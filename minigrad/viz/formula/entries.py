@@ -5,8 +5,6 @@ such as a transpose, is asked where each came from. Any other function, such as 
 taken apart: its entry stands for itself.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator

@@ -1,7 +1,5 @@
 """Write a notation as MathML Core, which browsers render without scripts or fonts."""
 
-from __future__ import annotations
-
 from html import escape
 
 from minigrad.viz.formula import notation as n

@@ -5,8 +5,6 @@ of a short helper is replaced by its body. For other helpers a formula may be wr
 `minigrad.ops._numerics.formula`.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import inspect

@@ -5,8 +5,6 @@ are matched in their order. A file that was edited after the import does not giv
 more, and is not shown.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import linecache

@@ -1,7 +1,5 @@
 """Write a notation as one line of Unicode text."""
 
-from __future__ import annotations
-
 from minigrad.viz.formula import notation as n
 
 __all__ = ["text"]

@@ -1,7 +1,5 @@
 """From terms to notation: operators, conditions and indices. For functions see signs.py."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math

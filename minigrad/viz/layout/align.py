@@ -7,8 +7,6 @@ straight. This is done once, as if all groups were closed; packing then moves bl
 not fit beside each other (`minigrad.viz.layout.pack`).
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush

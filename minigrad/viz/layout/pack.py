@@ -6,8 +6,6 @@ Ranks, orders and blocks are given. Lines bend only between ranks, where no box 
 each keeps to the column of its box or its dummy. All positions are whole numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping

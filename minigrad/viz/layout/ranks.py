@@ -4,8 +4,6 @@ The rank of an item is the length of the longest path to it. An item that depend
 and constants is moved down, to just above the item that reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """From a model and its inputs to a page on which to explore them."""
 
-from __future__ import annotations
-
 import html
 import os
 import tempfile

@@ -5,8 +5,6 @@ the script draws whatever is opened and walks through the steps. Nothing is load
 file forbids it. Whatever a user named is escaped, here and again where the script writes it.
 """
 
-from __future__ import annotations
-
 import html
 import math
 import re

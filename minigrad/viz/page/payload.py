@@ -1,7 +1,5 @@
 """What the explorer page knows: a graph, its layout, its steps and their reasons, as JSON."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """From entries, of a finished graph or of a trace, to a diagram: ids, names, and module calls."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

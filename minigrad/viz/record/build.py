@@ -1,7 +1,5 @@
 """The graph of a module, or of tensors."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ A group is one *call* of a module. No other op runs between the first op of a ca
 closing calls never makes a cycle.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """Keep what a rule read when it ran, so that its numbers can be worked out later."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

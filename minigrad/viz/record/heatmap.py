@@ -1,7 +1,5 @@
 """Attention weights as data: for each head, how much each query takes of each key, in 8 bits."""
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from typing import Self

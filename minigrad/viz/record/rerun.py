@@ -1,7 +1,5 @@
 """Run an op or its rule again, to measure time, a finite difference, or rounding."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What tensors and ops are for: residual connections, heads of attention, masks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 from math import prod

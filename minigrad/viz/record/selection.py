@@ -1,7 +1,5 @@
 """What a caller chose to open or to hide: modules by path or class, ops and tensors by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
