@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import by_numpy
+from minigrad.compiler.fusion import fuse_chains
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
 from minigrad.compiler.recording import add_to_grad
 
@@ -31,7 +32,7 @@ def run_all(program: Program) -> list[tuple[str, Program]]:
         The programs: as recorded, and after each pass, with the name of the pass.
     """
     stages = [("recorded", program.copied())]
-    for each in (drop_unused, share_equal, own_gradients, reuse_memory):
+    for each in (drop_unused, share_equal, fuse, own_gradients, reuse_memory):
         each(program)
         stages.append((each.__name__.replace("_", " "), program.copied()))
     return stages
@@ -46,6 +47,9 @@ def drop_unused(program: Program) -> None:
         if instruction.effect or any(value in used for value in outputs):
             if not instruction.effect:
                 instruction.outputs = tuple([v if v in used else None for v in outputs])
+            if instruction.phase == "backward" and instruction.several:  # rule(g, needed, ...)
+                needed = tuple([value is not None for value in instruction.outputs])
+                instruction.args = (instruction.args[0], needed, *instruction.args[2:])
             used.update(instruction.reads)
             kept.append(instruction)
         else:
@@ -105,6 +109,11 @@ def _frozen(thing: Any) -> Any:
     if isinstance(thing, (np.ndarray, Value)) or hasattr(thing, "_data"):
         return id(thing)
     return type(thing), repr(thing) if isinstance(thing, float) else thing
+
+
+def fuse(program: Program) -> None:
+    """Make one instruction of each chain of elementwise ones."""
+    fuse_chains(program, _UFUNCS)
 
 
 def last_uses(program: Program) -> list[set[Value]]:

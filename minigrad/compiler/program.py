@@ -111,7 +111,7 @@ class Program:
         instructions: What runs.
         result: What the step returns, with values in the place of tensors.
         notes: What the passes did, a line each.
-        marks: What they did with single instructions, by their places: a word, and what it is about.
+        marks: What they did with single instructions, by place: a word, and what it is about.
 
     Example:
         >>> import minigrad
