@@ -25,6 +25,7 @@ class Value:
         dtype: Its dtype, None likewise.
         memory: Equal for values that may share memory. None: nothing is known of it.
         fresh: Whether an instruction made its memory, and nothing outside of the program sees it.
+        strides: The layout of the array; None if it is not known.
     """
 
     number: int
@@ -32,6 +33,7 @@ class Value:
     dtype: np.dtype[Any] | None = None
     memory: int | None = None
     fresh: bool = False
+    strides: tuple[int, ...] | None = None
 
     @property
     def bytes(self) -> int:
@@ -80,7 +82,7 @@ class Instruction:
         """The values among the arguments."""
         return list(values_in((self.args, *self.keywords.values())))
 
-    def shown(self, names: Mapping[int, str] = {}) -> str:  # noqa: B006
+    def shown(self, names: Mapping[int, str] = {}) -> str:
         """The line of a listing, with names for tensors and values (`Program.names`)."""
         if self.name == "add_to_grad":
             target, value = self.args
