@@ -13,12 +13,15 @@ from minigrad.compiler.recording import add_to_grad
 
 __all__ = ["drop_unused", "last_uses", "run_all"]
 
+_OPS: dict[Any, Any] = by_numpy
 _UFUNCS = {
-    op.op.forward: ufunc
-    for ufunc, op in by_numpy.items()
-    if isinstance(ufunc, np.ufunc) and ufunc.nout == 1 and ufunc.__name__ == op.op.name
-}
-"""The forward functions that do nothing but call a ufunc, which can write into given memory."""
+    _OPS[ufunc].op.forward: ufunc
+    for ufunc in (
+        np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum, np.exp,
+        np.log, np.sqrt, np.square, np.tanh, np.sin, np.cos,
+    )
+}  # fmt: skip
+"""The forward functions that only call a ufunc, which can write into memory that it is given."""
 
 
 def run_all(program: Program) -> list[tuple[str, Program]]:
@@ -45,6 +48,8 @@ def drop_unused(program: Program) -> None:
                 instruction.outputs = tuple([v if v in used else None for v in outputs])
             used.update(instruction.reads)
             kept.append(instruction)
+        else:
+            program.marks[instruction.place] = "dropped", ""
     dropped = len(program.instructions) - len(kept)
     program.instructions = kept[::-1]
     if dropped:
@@ -67,6 +72,7 @@ def share_equal(program: Program) -> None:
             kept.append(instruction)
             continue
         shared += 1
+        program.marks[instruction.place] = "shared", str(first.outputs[0])
         for old, value in zip(instruction.outputs, first.outputs, strict=True):
             if old is not None and value is not None:
                 new[old] = value
@@ -120,6 +126,7 @@ def own_gradients(program: Program) -> None:
             value = instruction.args[1]
             if not (value in ends and _alone(value, holders, ends)):
                 instruction.function = _add_copy_to_grad
+                program.marks[instruction.place] = "copied", ""
         for value in ends:
             holders[value.memory] -= 1
 
@@ -135,6 +142,7 @@ def reuse_memory(program: Program) -> None:
                 fits = isinstance(value, Value) and _kind(value) == _kind(out)
                 if fits and out.fresh and value in ends and _alone(value, holders, ends):
                     instruction.function, instruction.into = ufunc, value
+                    program.marks[instruction.place] = "into", str(value)
                     reused += 1
                     break
         for value in ends:

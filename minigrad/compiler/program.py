@@ -26,6 +26,7 @@ class Value:
         memory: Equal for values that may share memory. None: nothing is known of it.
         fresh: Whether an instruction made its memory, and nothing outside of the program sees it.
         strides: The layout of the array; None if it is not known.
+        held: The bytes of that memory; 0 for those of the array itself.
     """
 
     number: int
@@ -34,6 +35,7 @@ class Value:
     memory: int | None = None
     fresh: bool = False
     strides: tuple[int, ...] | None = None
+    held: int = 0
 
     @property
     def bytes(self) -> int:
@@ -63,6 +65,7 @@ class Instruction:
             whether its results are used or not.
         path: The module in which it was called, ``""`` outside of modules.
         line: The line of the program that called it.
+        place: How many instructions were recorded before it.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Instruction:
     effect: bool = False
     path: str = ""
     line: str = ""
+    place: int = 0
 
     @property
     def reads(self) -> list[Value]:
@@ -109,6 +113,7 @@ class Program:
         instructions: What runs.
         result: What the step returns, with values in the place of tensors.
         notes: What the passes did, a line each.
+        marks: What they did with single instructions, by their places: a word, and what it is about.
 
     Example:
         >>> import minigrad
@@ -126,11 +131,14 @@ class Program:
     instructions: list[Instruction]
     result: Any
     notes: list[str] = field(default_factory=list)
+    marks: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def copied(self) -> Program:
         """The same program with instructions of its own, which no pass has changed."""
         instructions = [replace(instruction) for instruction in self.instructions]
-        return Program(self.arguments, instructions, self.result, list(self.notes))
+        return replace(
+            self, instructions=instructions, notes=list(self.notes), marks=dict(self.marks)
+        )
 
     def __str__(self) -> str:
         names = self.names()

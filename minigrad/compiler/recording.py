@@ -198,6 +198,7 @@ class Recording(Observer):
         memory = owner(array)
         value.shape, value.dtype, value.memory = array.shape, array.dtype, id(memory)
         value.strides = array.strides
+        value.held = memory.nbytes
         value.fresh = array.base is None and id(memory) not in self._memories
         self._memories.add(id(memory))
         self._alive.append(memory)
@@ -419,6 +420,7 @@ class Recording(Observer):
         instruction = Instruction(
             name, phase, function, args, keywords or {}, outputs, several,
             path=scope.path if scope else "", line=user_line(),
+            place=len(self.program.instructions),
         )  # fmt: skip
         self.program.instructions.append(instruction)
         return instruction

@@ -68,7 +68,7 @@ def _explained(error: Exception, origins: dict[int, Instruction]) -> Exception:
         return error
     known = trace.tb_frame.f_locals
     arguments = [known.get(_name(a)) if isinstance(a, Value) else a for a in instruction.args]
-    named = SimpleNamespace(name=instruction.name, explain_error=None)
+    named: Any = SimpleNamespace(name=instruction.name, explain_error=None)
     return explained(named, tuple(arguments), error)
 
 
