@@ -54,14 +54,16 @@ class Recording(Observer):
         self.modules: dict[int, Any] = {}
         self._numbers = itertools.count()
         self._values: dict[int, Value] = {}  # by the id of an array, or of a drawn number
+        self._layouts: dict[Any, Value] = {}  # by where an array lies, for views of all of it
         self._alive: list[Any] = []  # whose ids are known
         self._memories: set[int] = set()
+        self._written: set[Value] = set()  # what stands for a tensor that was written to
         self._made: set[int] = set()  # the memories that instructions made
         self._described: list[Value] = []
         self._calls: dict[Node, dict[str, Any]] = {}  # what the rules of a node can read
         self._pending: dict[Any, Value] = {}
         self._tensors = tensors
-        self._read: list[int] = []  # arrays that were read from tensors since the last effect
+        self._read: list[np.ndarray] = []  # arrays that were read from tensors since the last effect
         self._effect: Instruction | None = None
         self._depth = 0
         for tensor in tensors:
@@ -140,8 +142,9 @@ class Recording(Observer):
         self._depth -= 1
         if self._depth or self._effect is None:
             return
-        for key in self._read:  # it may have replaced the array of a tensor
-            self._values.pop(key, None)
+        for array in self._read:  # it may have replaced the array of a tensor
+            self._values.pop(id(array), None)
+            self._layouts.pop(_layout(array), None)
         self._read = []
         if isinstance(result, (Tensor, np.ndarray)):
             array = result._data if isinstance(result, Tensor) else result
@@ -167,20 +170,25 @@ class Recording(Observer):
             return
         array = tensor._data
         value = self._values.get(id(array))
-        group = [v for v in self._values.values() if value is not None and v.memory == value.memory]
-        if value is None or not value.fresh or len({*group}) > 1:
+        own = value is not None and (value.fresh or value in self._written)
+        shared = (id(owner(array)), value.memory if value else None)
+        others = [v for v in self._values.values() if v.memory in shared and v is not value]
+        if not own or others:
             self._refuse("a write in place to a tensor that the step did not make, or to a view")
         written = self._known(result._data)
         if written.dtype != array.dtype:
             written = self._cast(written, array.dtype)
         written.fresh = False  # views of the tensor do not know that this is its memory now
-        self._values[id(array)] = written
+        self._written.add(written)
+        self._know(array, written)
 
     # Values ------------------------------------------------------------------------------------
 
     def _know(self, thing: Any, value: Value) -> None:
         self._values[id(thing)] = value
         self._alive.append(thing)
+        if isinstance(thing, np.ndarray):
+            self._layouts[_layout(thing)] = value
 
     def _known(self, thing: Any) -> Value:
         return self._values[id(thing)]
@@ -217,22 +225,17 @@ class Recording(Observer):
             known = self._new(tensor._data)
             known.fresh = False
             self._made.discard(known.memory)
-            self._read.append(id(tensor._data))
+            self._read.append(tensor._data)
             self._alive.append(tensor)
             self._write("read", "forward", read, (tensor,), (known,))
         return known
 
     def _seen(self, array: np.ndarray) -> Value | None:
         """The value of an array, or of a view of all of it as `detach` gives; None if unknown."""
-        part: Any = array
-        while isinstance(part, np.ndarray):
-            known = self._values.get(id(part))
-            if known is not None and _layout(part) == _layout(array):
-                return known
-            part = part.base
-        if id(owner(array)) in self._made:
+        known = self._values.get(id(array)) or self._layouts.get(_layout(array))
+        if known is None and id(owner(array)) in self._made:
             self._refuse("a part of a tensor's memory that no op of the step took")
-        return None
+        return known
 
     def _let_go(self, memories: set[Any]) -> None:
         """Something outside of the program may see these memories from now on."""
@@ -257,8 +260,8 @@ class Recording(Observer):
         """An argument of an effect: results of ops are values, and other tensors are themselves."""
         if isinstance(thing, Tensor):
             value = self._seen(thing._data)
-            stays = value is None or id(thing._data) in self._read or isinstance(thing._node, Leaf)
-            return thing if stays else value
+            stays = any(thing._data is array for array in self._read)
+            return thing if value is None or stays or isinstance(thing._node, Leaf) else value
         if isinstance(thing, (float, int)):
             return self._values.get(id(thing), thing)
         if isinstance(thing, dict):
@@ -269,7 +272,7 @@ class Recording(Observer):
 
     def _arrays(self, op: Primitive, arguments: list[Any]) -> list[Any]:
         """What the forward function gets: the same conversions as in the call of an op."""
-        before = [list(part) if isinstance(part, (list, tuple)) else part for part in arguments]
+        before = [list(part) if isinstance(part, list) else part for part in arguments]
         given: list[Any] = list(before[0]) if op.variadic else before
         values = [self._any(part) for part in given]
         arrays = [part._data if isinstance(part, Variable) else part for part in given]
