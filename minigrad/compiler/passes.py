@@ -146,12 +146,9 @@ def reuse_memory(program: Program) -> None:
     for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
         ufunc = _ufunc(instruction)
         out = instruction.outputs[0] if instruction.outputs else None
-        if ufunc is not None and out is not None and not instruction.keywords:
+        if ufunc is not None and out is not None and out.shape and not instruction.keywords:
             for value in instruction.args:
-                fits = isinstance(value, Value) and (value.shape, value.dtype) == (
-                    out.shape,
-                    out.dtype,
-                )
+                fits = isinstance(value, Value) and _kind(value) == _kind(out)
                 if fits and out.fresh and value in ends and _alone(value, holders, ends):
                     instruction.function, instruction.into = ufunc, value
                     program.marks[instruction.place] = "into", str(value)
@@ -161,6 +158,11 @@ def reuse_memory(program: Program) -> None:
             holders[value.memory] -= 1
     if reused:
         program.notes.append(f"{reused} results are written into the memory of an operand")
+
+
+def _kind(value: Value) -> Any:
+    """What memory must have in common; the layout too: sums of an array add up along it."""
+    return value.shape, value.dtype, value.strides
 
 
 def _ufunc(instruction: Instruction) -> np.ufunc | None:

@@ -25,6 +25,7 @@ class Value:
         dtype: Its dtype, None likewise.
         memory: Equal for values that may share memory. None: nothing is known of it.
         fresh: Whether an instruction made its memory, and nothing outside of the program sees it.
+        strides: The layout of the array; None if it is not known.
         held: The bytes of that memory; 0 for those of the array itself.
     """
 
@@ -33,6 +34,7 @@ class Value:
     dtype: np.dtype[Any] | None = None
     memory: int | None = None
     fresh: bool = False
+    strides: tuple[int, ...] | None = None
     held: int = 0
 
     @property
