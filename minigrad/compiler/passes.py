@@ -133,7 +133,8 @@ def own_gradients(program: Program) -> None:
     for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
         if instruction.function is add_to_grad:
             value = instruction.args[1]
-            if not (value in ends and _alone(value, holders, ends)):
+            own = isinstance(value, Value) and value in ends and _alone(value, holders, ends)
+            if not own:
                 instruction.function = _add_copy_to_grad
                 program.marks[instruction.place] = "copied", ""
         for value in ends:
