@@ -121,7 +121,7 @@ def held_by(step: Any, modules: Iterable[Any]) -> list[Held]:
             continue
         name = type(each).__name__
         follow(getattr(type(each), "forward", None))
-        follow(getattr(type(each), "__call__", None))
+        follow(vars(type(each)).get("__call__"))
         for key in vars(each):
             if key not in _HINTS:
                 hold(vars(each), key, name)

@@ -63,7 +63,7 @@ class Recording(Observer):
         self._calls: dict[Node, dict[str, Any]] = {}  # what the rules of a node can read
         self._pending: dict[Any, Value] = {}
         self._tensors = tensors
-        self._read: list[np.ndarray] = []  # arrays that were read from tensors since the last effect
+        self._read: list[np.ndarray] = []  # from tensors, since the last effect
         self._effect: Instruction | None = None
         self._depth = 0
         for tensor in tensors:
@@ -124,6 +124,11 @@ class Recording(Observer):
         for edge, part, value in zip(node.edges, parts, results, strict=True):
             if value is not None:
                 self._accumulate(edge, part, value)
+
+    def seeded(self, gradient: Any) -> None:
+        """Know the tensor that a backward pass begins with."""
+        if isinstance(gradient, Variable) and not self._depth:
+            self._tensor(gradient)
 
     def began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Write down the call of a function that changes what lives longer than the step."""

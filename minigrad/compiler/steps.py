@@ -178,7 +178,7 @@ class _Entry:
 
     def valid(self) -> bool:
         """Whether all numbers that the step's modules and variables hold are as they were."""
-        return all([each.valid() for each in self._held])
+        return all(each.valid() for each in self._held)
 
     def changed(self) -> str:
         """What is not as it was."""

@@ -69,7 +69,7 @@ def combine(
             allowed = mask
     if offset and offset >= scores[-1] - 1:  # even query 0 comes after all other keys
         is_causal = False
-    backwards = is_causal and bool(extra_keys or offset)  # the kernel counts queries and keys from 0
+    backwards = is_causal and bool(extra_keys or offset)  # the kernel counts from 0
     if allowed is not None or key_padding_mask is not None or backwards:
         keep = _kept(scores, attn_mask, allowed, key_padding_mask, backwards, extra_keys, offset)
     if extra_keys and bias is not None:
