@@ -385,7 +385,8 @@ class Recording(Observer):
             whole.memory, whole.fresh = value.memory, value.fresh  # it may be a view
             self._write("unbroadcast", "backward", unbroadcast, (value, edge.shape), (whole,))
             value = whole
-        if part.dtype != edge.dtype:
+        half = part.dtype == np.float16 and part.shape != edge.shape  # which is added up in float32
+        if part.dtype != edge.dtype or half:
             value = self._cast(value, edge.dtype, "backward")
         if not first:
             total = self._like(edge)
