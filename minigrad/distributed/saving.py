@@ -5,8 +5,6 @@ in one step. So the index names complete files at any time, whichever rank is ki
 has as rank 0 has it is in the file of rank 0 only.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

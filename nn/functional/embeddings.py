@@ -1,7 +1,5 @@
 """Vectors for integers: embedding lookup and one-hot encoding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Loss functions."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Sequences of unequal length: padded with a constant, or packed without padding."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
