@@ -4,6 +4,8 @@
 and in the backward pass if a rule needs the overwritten values.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 

@@ -1,5 +1,7 @@
 """Vectors for integers: embedding lookup and one-hot encoding."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

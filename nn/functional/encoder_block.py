@@ -1,5 +1,7 @@
 """Parts of an encoder block: heads, the feed-forward network, a stack of blocks."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 
 from minigrad import ops

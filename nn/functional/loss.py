@@ -1,5 +1,7 @@
 """Loss functions."""
 
+from __future__ import annotations
+
 import math
 from typing import Any, Literal
 

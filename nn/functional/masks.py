@@ -13,6 +13,8 @@ A query attends to the keys that all masks allow. Keys that attention itself app
 masked. A query without any allowed key gets zero weights.
 """
 
+from __future__ import annotations
+
 from typing import Any, NamedTuple
 
 import numpy as np

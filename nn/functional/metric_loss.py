@@ -1,5 +1,7 @@
 """Losses of pairs and triplets of vectors, of rankings, and of a Gaussian."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

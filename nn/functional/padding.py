@@ -1,5 +1,7 @@
 """Padding with PyTorch's arguments: the last axis first."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """Positional encodings: sinusoidal, learned, rotary (RoPE) and linear biases (ALiBi)."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

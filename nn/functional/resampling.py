@@ -1,5 +1,7 @@
 """Resampling: interpolation of the last axes to other sizes, and pixels from channels."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Any, Literal

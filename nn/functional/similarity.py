@@ -1,5 +1,7 @@
 """Similarity and distance of vectors."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from minigrad import ops

@@ -1,5 +1,7 @@
 """All windows of an image as columns, and their sum back into an image."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

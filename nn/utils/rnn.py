@@ -1,5 +1,7 @@
 """Sequences of unequal length: padded with a constant, or packed without padding."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 

@@ -1,5 +1,7 @@
 """Weight normalization: a weight as a direction and a length."""
 
+from __future__ import annotations
+
 from typing import Any, TypeVar
 
 from minigrad import ops
