@@ -51,8 +51,7 @@ class DistributedDataParallel(Module):
     Raises:
         RuntimeError: The models differ, or a backward pass does not run on all ranks.
 
-    Source:
-        Li et al. 2020, arXiv:2006.15704.
+    Source: Li et al. 2020, arXiv:2006.15704.
 
     Example:
         >>> from minigrad import distributed, nn, ones

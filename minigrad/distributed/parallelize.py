@@ -1,7 +1,5 @@
 """Tensor parallelism of a whole model: its transformer layers are replaced by divided ones."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from minigrad import random

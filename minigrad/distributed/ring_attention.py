@@ -12,8 +12,6 @@ Source: Liu, Zaharia and Abbeel, "Ring attention with blockwise transformers for
 context", 2023; Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

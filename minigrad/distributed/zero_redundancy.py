@@ -5,8 +5,6 @@ Source: Rajbhandari et al., "ZeRO: memory optimizations toward training trillion
 the parameters (see `tensor_parallel` on what is left out).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

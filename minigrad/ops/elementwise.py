@@ -3,8 +3,6 @@
 One derivative per line. The engine sums over broadcast axes, so rules do not.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 One derivative per line; `zero_safe` guards slopes that can be infinite.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

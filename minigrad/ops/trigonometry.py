@@ -4,8 +4,6 @@ One derivative per line. The formulas avoid overflow and cancellation: ``(1 - x)
 x², ``hypot(x, 1)`` for √(x² + 1).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -23,8 +23,7 @@ LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
 def sequential(count: int) -> tuple[Colour, ...]:
     """Make a scale of at least two colours, from light to dark blue in equal steps of lightness.
 
-    Source:
-        OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
+    Source: OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
     """
     return tuple(_shade(step / (count - 1), BLUE) for step in range(count))
 
@@ -61,8 +60,7 @@ def _byte(linear: float) -> int:
 def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:
     """Write bytes (rows, columns), positions in a scale, as the ``data:`` address of a picture.
 
-    Source:
-        PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.
+    Source: PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.
     """
     rows, columns = levels.shape
     lines = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(levels, np.uint8))
