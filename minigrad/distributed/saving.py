@@ -28,8 +28,6 @@ from minigrad.io.tree import pack, unpack
 from minigrad.nn.module.base import Module
 from minigrad.optim import Optimizer
 
-__all__ = ["load_training", "save_training"]
-
 Pieces = dict[str, list[int]]
 """By the name of an array: the axis that is divided, the part from start to end, the whole size."""
 
