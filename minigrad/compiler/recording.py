@@ -131,6 +131,11 @@ class Recording(Observer):
             if value is not None:
                 self._accumulate(edge, part, value)
 
+    def seeded(self, gradient: Any) -> None:
+        """Know the tensor that a backward pass begins with."""
+        if isinstance(gradient, Variable) and not self._depth:
+            self._tensor(gradient)
+
     def began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Write down the call of a function that changes what lives longer than the step."""
         self._depth += 1

@@ -100,6 +100,13 @@ class Observer:
             result: What it returned.
         """
 
+    def seeded(self, gradient: Any) -> None:
+        """A call of ``backward`` begins.
+
+        Args:
+            gradient: The cotangent that it was given, None for 1.
+        """
+
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """A backward pass ran the rules of a node.
 

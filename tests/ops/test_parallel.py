@@ -132,6 +132,19 @@ class TestBlocksOfAttention:
         for ours, theirs in zip(gradients(run, *arrays, *extra), whole, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
+    @pytest.mark.parametrize(("limit", "kept"), [(1 << 20, True), (33 * 8 * 16, False)])
+    def test_the_weights_of_a_single_block_are_kept(
+        self, limit: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_attention_kernel, "BLOCK_BYTES", limit)
+        q, k = (minigrad.tensor(normal(2, n, 4), requires_grad=True) for n in (40, 33))
+        node: Any = ops.attention(q, k, k)._node
+        weights = dict(zip(node.plan.saved_names, node.saved, strict=True))["weights"]
+        if kept:
+            np.testing.assert_allclose(weights, ops.attention_weights(q, k).data, rtol=1e-12)
+        else:
+            assert weights is None
+
     def test_large_scores_of_others_do_not_change_a_row(self) -> None:
         query, key = normal(2, 6, 4), normal(2, 6, 4)
         query[:, -1] *= 1e4  # its scores need their largest subtracted
