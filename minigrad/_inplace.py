@@ -55,7 +55,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
             message if message.startswith("setitem:") else
             f"setitem: cannot write shape {shown} into shape {tensor.shape}: {message}"
         ) from None  # fmt: skip
-    mark_written(tensor._data)
+    _tell_written(tensor)
 
 
 def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -109,7 +109,13 @@ def assign(tensor: Any, values: Any) -> None:
     """Overwrite a tensor, leaf or not, with values that broadcast, without recording."""
     np.copyto(tensor._data, values._data if isinstance(values, Variable) else values,
               casting="same_kind")  # fmt: skip
+    _tell_written(tensor)
+
+
+def _tell_written(tensor: Any) -> None:
     mark_written(tensor._data)
+    for observer in state.get().observers:
+        observer.reached(tensor, "writes to a part of a tensor (where or concatenate make another)")
 
 
 def read_again(view: Any) -> None:

@@ -122,6 +122,8 @@ class Tensor(Variable, results=True):
             raise RuntimeError(
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
+        for observer in state.get().observers:
+            observer.reached(self, "replaces .data")
         array = value._data if isinstance(value, Variable) else value
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
@@ -221,6 +223,8 @@ class Tensor(Variable, results=True):
     @property
     def grad(self) -> Tensor | None:
         """The gradient accumulated by backward passes; None before the first."""
+        for observer in state.get().observers:
+            observer.reached(self, "reads .grad")
         return self._grad
 
     @grad.setter
@@ -338,6 +342,8 @@ class Tensor(Variable, results=True):
         node = history(self)
         if node is None:
             raise RuntimeError("register_hook: this tensor does not require grad")
+        for observer in state.get().observers:
+            observer.reached(self, "registers a hook")
         return add_hook(node, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> Removable:
@@ -477,6 +483,8 @@ class Tensor(Variable, results=True):
         return format(self.item(), spec) if spec else repr(self)
 
     def __repr__(self) -> str:
+        for observer in state.get().observers:
+            observer.looked_at(self)
         values = np.array2string(self._data, separator=", ", prefix="Tensor(")
         suffix = ""
         node = node_of(history(self))

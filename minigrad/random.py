@@ -37,6 +37,7 @@ _stream = 0
 _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
 
 
+@effect
 def generator() -> np.random.Generator:
     """The NumPy Generator from which all of minigrad draws.
 
@@ -48,6 +49,7 @@ def generator() -> np.random.Generator:
     return _repeating.get() or _generator
 
 
+@effect
 @named
 def seed(value: int) -> None:
     """Seed the generator with an integer of at least 0, so that later draws are reproducible.
@@ -65,6 +67,7 @@ def seed(value: int) -> None:
     set_state(dict(np.random.default_rng(value).bit_generator.state))
 
 
+@effect
 def get_state() -> dict[str, Any]:
     """The state of the generator for `set_state`: a dictionary of strings and integers.
 
@@ -80,6 +83,7 @@ def get_state() -> dict[str, Any]:
     return state
 
 
+@effect
 def set_state(state: dict[str, Any]) -> None:
     """Restore a state of the generator that `get_state` returned.
 
@@ -128,6 +132,7 @@ def key() -> int:
     return int(generator().integers(2**63)) ^ _stream
 
 
+@effect
 def set_stream(number: int) -> None:
     """Set which of many streams `key` gives, for processes whose other draws are to be the same.
 

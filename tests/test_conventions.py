@@ -41,6 +41,7 @@ LAYERS = [
     "_array_api",
     "_numpy",
     "_tensor",
+    "compiler",
     "distributions",
     "optim",
     "data",

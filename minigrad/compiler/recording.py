@@ -35,6 +35,7 @@ from minigrad.transforms.structure import mapped
 
 __all__ = ["Recording", "add_to_grad", "read"]
 
+_COUNTING = ("nonzero", "flatnonzero", "unique", "masked_select")
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
 
 
@@ -80,6 +81,11 @@ class Recording(Observer):
         if self._depth:
             return
         values = self._arrays(op, list(arguments))
+        if self._counts(op, values):
+            self._refuse(
+                f"the shape of what {op.name} returns depends on the values of a tensor, and a "
+                f"program has fixed shapes: multiply by a mask, or use where"
+            )
         results = result if op.multiple_outputs else (result,)
         outputs = [self._new(part._data) for part in results]
         residuals = [self._new() for _ in op.residuals]
@@ -168,6 +174,11 @@ class Recording(Observer):
                 "the step looks at the values of a tensor (item(), bool(), numpy() ...), which "
                 "a replay does not do; return the tensor, and look at it outside"
             )
+
+    def reached(self, tensor: Variable, what: str) -> None:
+        """Refuse what no instruction stands for."""
+        if not self._depth:
+            self._refuse(f"the step {what}, which a replay does not do; do it outside of the step")
 
     def wrote(self, tensor: Variable, result: Variable) -> None:
         """Let a tensor that the step made stand for what was written into it."""
@@ -301,6 +312,12 @@ class Recording(Observer):
             elif isinstance(array, np.ndarray) and array is not old:
                 values[i] = array
         return [values, *[self._any(part) for part in before[1:]]] if op.variadic else values
+
+    def _counts(self, op: Primitive, values: list[Any]) -> bool:
+        """Whether the shape of the result depends on the values of an argument."""
+        if op.name == "getitem":
+            return any(value.dtype == bool for value in values_in(values[1]))
+        return op.name in _COUNTING
 
     def _find_residuals(
         self, op: Primitive, node: Node, residuals: list[Value], given: list[Value]

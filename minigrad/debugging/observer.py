@@ -76,6 +76,14 @@ class Observer:
             tensor: The tensor.
         """
 
+    def reached(self, tensor: Variable, what: str) -> None:
+        """The program went around the ops: to a gradient, or to a part of a tensor's memory.
+
+        Args:
+            tensor: The tensor.
+            what: What it did, such as ``"reads .grad"``.
+        """
+
     def began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A function that changes what lives longer than a step is called (`minigrad._effects`).
 

@@ -49,6 +49,7 @@ def _flat(array: np.ndarray) -> np.ndarray:
     return wide.reshape(-1)
 
 
+@effect
 def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:
     """Return the norm of the gradients of some parameters, as if they were one vector.
 

@@ -115,6 +115,7 @@ class LRScheduler:
         """The learning rates of step number `last_epoch`, one for each group."""
         raise NotImplementedError(f"{self._name} does not define get_lr()")
 
+    @effect
     def get_last_lr(self) -> list[float]:
         """The current learning rates, one for each group."""
         return self._lrs
