@@ -173,3 +173,18 @@ def model_input(size: Size) -> tuple[np.ndarray, np.ndarray]:
     """The input tokens and the target tokens of the model."""
     draw = Draw(4)
     return draw.ids(size.batch, size.length), draw.ids(size.batch, size.length)
+
+
+def perceptron_weights(width: int) -> Arrays:
+    """The weights of three linear layers, to ten classes."""
+    draw, weights = Draw(8), {}
+    for name, out in (("0", width), ("2", width), ("4", 10)):
+        weights[f"{name}.weight"] = draw.normal(out, width, scale=1 / math.sqrt(width))
+        weights[f"{name}.bias"] = draw.normal(out, scale=0.1)
+    return weights
+
+
+def perceptron_input(width: int) -> tuple[np.ndarray, np.ndarray]:
+    """A batch of 32 inputs, and their classes."""
+    draw = Draw(9)
+    return draw.normal(32, width), draw.ids(32) % 10

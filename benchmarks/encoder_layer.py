@@ -9,23 +9,27 @@ is the largest difference of two elements, relative to the largest element of th
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
 import _options
 from _comparison import compare
 from _report import disagreements, fail_if, machine, mebibytes, ratios, spread, table
-from _work import SIZES, TINY, Size
-from peers import OURS, PEERS, PYTORCH
+from _work import SIZES, TINY
+from peers import OURS, PEERS, PYTORCH, Peer
 
 HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "cores", "peak MiB"]
 HEADINGS += ["apart by"]
 
 
-def measure(size: Size, options: argparse.Namespace) -> tuple[str, list[str]]:
-    """The table of one size, and disagreements."""
-    results = compare(PEERS, "encoder", size, options=options)
+def measure(
+    peers: Sequence[Peer], work: str, *arguments: Any, options: argparse.Namespace
+) -> tuple[str, list[str]]:
+    """The table of some work in every library, and disagreements."""
+    results = compare(peers, work, *arguments, options=options)
     ours, beside = results[OURS.title], results.get(PYTORCH.title)
     rows, faults = [], []
-    for title in (peer.title for peer in PEERS):
+    for title in (peer.title for peer in peers):
         if title not in results:
             rows.append([title, "not installed", "", "", "", ""])
             continue
@@ -47,7 +51,7 @@ def main() -> None:
     print(machine(options.threads), flush=True)
     faults = []
     for name, size in sizes.items():
-        shown, found = measure(size, options)
+        shown, found = measure(PEERS, "encoder", size, options=options)
         print(f"\n{name}: {size}\n\n{shown}", flush=True)
         faults += [f"{name}: {line}" for line in found]
     fail_if(faults)

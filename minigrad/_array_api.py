@@ -7,8 +7,6 @@ functions are the ops themselves. Below are those whose name or arguments differ
 Source: the Python array API standard, version 2024.12.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence

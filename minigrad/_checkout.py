@@ -4,8 +4,6 @@ Git on Windows may check the link out as a text file, and an sdist has none. Imp
 lets Python find this one package in the folder nn/ beside minigrad/. Type checkers do not see it.
 """
 
-from __future__ import annotations
-
 import sys
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec

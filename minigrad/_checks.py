@@ -1,7 +1,5 @@
 """Checks of options and arrays, and optional packages."""
 
-from __future__ import annotations
-
 import importlib
 import math
 from collections.abc import Sequence

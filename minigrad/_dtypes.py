@@ -5,8 +5,6 @@ are weak (they never widen an array of their own kind), and integer or bool arra
 float.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,7 +6,7 @@ An observer is told of a call of such a function as a whole, so that it can be c
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ParamSpec, TypeVar
 
 from minigrad.autograd.mode import state
@@ -23,6 +23,9 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
         observers = state.get().observers
         if not observers:
             return function(*args, **kwargs)
+        if any(isinstance(part, Iterator) for part in args):  # it can be read once only
+            listed = [list(part) if isinstance(part, Iterator) else part for part in args]
+            return call(*listed, **kwargs)  # type: ignore[arg-type]
         for observer in observers:
             observer.began(function, args, kwargs)
         result = function(*args, **kwargs)

@@ -1,7 +1,5 @@
 """Errors of ops and layers, which name the module call that they were raised in."""
 
-from __future__ import annotations
-
 from minigrad.autograd.mode import located
 
 

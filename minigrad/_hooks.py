@@ -1,7 +1,5 @@
 """Hooks: functions that see, and may replace, a gradient; and gradients that are retained."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any

@@ -6,8 +6,6 @@ allocates the same arrays over and over. With glibc, two settings keep freed mem
 memory is still reused only after it was freed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 

@@ -3,8 +3,6 @@
 Sums over leading axes, as for the gradient of a bias, are a product with ones for small arrays.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from typing import Any

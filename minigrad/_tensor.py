@@ -281,6 +281,8 @@ class Tensor(Variable, results=True):
             >>> x.grad
             Tensor(6., dtype=float32)
         """
+        for observer in state.get().observers:
+            observer.seeded(gradient)
         gradients.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Tensor:

@@ -1,7 +1,5 @@
 """Arrays that share memory: who owns it, and views that cannot be written to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 __all__ = ["owner", "read_only"]

@@ -8,8 +8,6 @@ first tensor. It takes about 1 ms for each. The order of imports does not matter
   imported. The namespace is `minigrad._array_api`.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Sequence
 from typing import Any

@@ -6,6 +6,7 @@ Each module has functions that take a size and build a `Task`; not every library
                 respect to all weights and the input
     layer       one layer of another kind, forward and backward
     training    a whole training step of a model on top of such a stack
+    perceptron  a whole training step of three small linear layers
     chain       a long chain of small operations, forward and backward
     nested      calls of modules within modules that do nothing
 """
@@ -38,9 +39,11 @@ class Peer:
 
 
 OURS = Peer("minigrad", "ours", "minigrad")
+CAPTURED = Peer("minigrad, captured", "ours_captured", "minigrad")
 PYTORCH = Peer("PyTorch", "pytorch", "torch")
 PEERS = [
     OURS,
+    CAPTURED,
     PYTORCH,
     Peer("PyTorch, plain attention", "pytorch_plain_attention", "torch"),
     Peer("JAX, compiled", "jax_compiled", "jax"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from _work import (
     VOCABULARY,
@@ -15,12 +17,15 @@ from _work import (
     layer_weights,
     model_input,
     model_weights,
+    perceptron_input,
+    perceptron_weights,
 )
 
 import minigrad
 from minigrad import Tensor, nn, optim
 from minigrad.autograd import checkpoint
 
+Step = Callable[[], Tensor]
 minigrad.keep_freed_memory(1024)  # as in the examples: docs/performance.md
 
 
@@ -29,12 +34,18 @@ def stack(size: Size, dropout: float) -> nn.TransformerEncoder:
     return nn.TransformerEncoder(layer, size.depth)
 
 
-def encoder(size: Size) -> Task:
+def plain(step: Step) -> Step:
+    """The step as it is; `ours_captured` has another."""
+    return step
+
+
+def encoder(size: Size, prepared: Callable[[Step], Step] = plain) -> Task:
     model = stack(size, dropout=0.0)
     model.load_state_dict(encoder_weights(size))
     start, cotangent = encoder_input(size)
     x, g = minigrad.tensor(start, requires_grad=True), minigrad.tensor(cotangent)
 
+    @prepared
     def run() -> Tensor:
         x.grad = None
         for parameter in model.parameters():
@@ -89,7 +100,11 @@ class Model(nn.Module):
 class Training:
     """A model, its optimizer, and a fixed batch."""
 
-    def __init__(self, size: Size, dropout: float, checkpointed: bool = False) -> None:
+    def __init__(
+        self, size: Size, dropout: float, checkpointed: bool = False,
+        prepared: Callable[[Step], Step] = plain,
+    ) -> None:  # fmt: skip
+        self.update = prepared(self._update)
         self.model = Model(size, dropout, checkpointed)
         self.model.load_state_dict(model_weights(size))
         self.optimizer = optim.AdamW(self.model.parameters(), lr=1e-3)
@@ -100,22 +115,52 @@ class Training:
         scores = self.model(self.ids)
         return nn.functional.cross_entropy(scores.reshape(-1, VOCABULARY), self.wanted)
 
-    def step(self) -> float:
+    def _update(self) -> Tensor:
         self.optimizer.zero_grad()
         loss = self.loss()
         loss.backward()
         self.optimizer.step()
-        return loss.item()
+        return loss
+
+    def step(self) -> float:
+        return self.update().item()
 
 
-def training(size: Size, dropout: float, checkpointed: bool = False) -> Task:
+def training(
+    size: Size, dropout: float, checkpointed: bool = False,
+    prepared: Callable[[Step], Step] = plain,
+) -> Task:  # fmt: skip
     """Training steps; the answer is five losses without dropout, which is random."""
 
     def answer() -> Arrays:
-        fresh = Training(size, 0.0, checkpointed)
+        fresh = Training(size, 0.0, checkpointed, prepared)
         return {"losses": np.array([fresh.step() for _ in range(5)], np.float32)}
 
-    return Task(Training(size, dropout, checkpointed).step, answer)
+    return Task(Training(size, dropout, checkpointed, prepared).step, answer)
+
+
+def perceptron(width: int, prepared: Callable[[Step], Step] = plain) -> Task:
+    """Training steps of three linear layers on a batch of 32."""
+    weights, (inputs, wanted) = perceptron_weights(width), perceptron_input(width)
+    layers = [nn.Linear(*weights[f"{i}.weight"].shape[::-1]) for i in (0, 2, 4)]
+    model = nn.Sequential(layers[0], nn.ReLU(), layers[1], nn.ReLU(), layers[2])
+    x, y = minigrad.tensor(inputs), minigrad.tensor(wanted)
+    optimizer = optim.AdamW(model.parameters(), lr=1e-3)
+
+    @prepared
+    def update() -> Tensor:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    def answer() -> Arrays:
+        model.load_state_dict(weights)
+        optimizer.state.clear()
+        return {"losses": np.array([update().item() for _ in range(5)], np.float32)}
+
+    return Task(lambda: update().item(), answer)
 
 
 def layer(of: Layer) -> Task:

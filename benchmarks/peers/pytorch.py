@@ -16,6 +16,8 @@ from _work import (
     layer_weights,
     model_input,
     model_weights,
+    perceptron_input,
+    perceptron_weights,
 )
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -135,6 +137,29 @@ def training(size: Size, dropout: float, checkpointed: bool = False) -> Task:
         return {"losses": np.array([fresh.step() for _ in range(5)], np.float32)}
 
     return Task(Training(size, dropout, checkpointed).step, answer)
+
+
+def perceptron(width: int) -> Task:
+    """Training steps of three linear layers on a batch of 32."""
+    weights, (inputs, wanted) = perceptron_weights(width), perceptron_input(width)
+    layers = [nn.Linear(*weights[f"{i}.weight"].shape[::-1]) for i in (0, 2, 4)]
+    model = nn.Sequential(layers[0], nn.ReLU(), layers[1], nn.ReLU(), layers[2])
+    x, y = torch.tensor(inputs), torch.tensor(wanted)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+
+    def step() -> float:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    def answer() -> Arrays:
+        load(model, weights)
+        optimizer.state.clear()
+        return {"losses": np.array([step() for _ in range(5)], np.float32)}
+
+    return Task(step, answer)
 
 
 def chain(length: int) -> Task:

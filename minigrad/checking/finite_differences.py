@@ -5,8 +5,6 @@ Jacobian. The tensors are moved in place: a function may take them as arguments 
 as a module refers to its parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

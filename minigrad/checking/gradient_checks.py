@@ -5,8 +5,6 @@ If the slopes from both sides differ at every step, it has a kink there. If they
 it jumps. Of the other entries, the one with the largest error is reported.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Each op is called as the table of samples has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Find the wrong rule: each op of a function is checked by itself, at the values that it had."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import by_numpy
+from minigrad.compiler.fusion import fuse_chains
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
 from minigrad.compiler.recording import add_to_grad
 
 __all__ = ["drop_unused", "last_uses", "run_all"]
 
+_OPS: dict[Any, Any] = by_numpy
 _UFUNCS = {
-    op.op.forward: ufunc
-    for ufunc, op in by_numpy.items()
-    if isinstance(ufunc, np.ufunc) and ufunc.nout == 1 and ufunc.__name__ == op.op.name
-}
-"""The forward functions that do nothing but call a ufunc, which can write into given memory."""
+    _OPS[ufunc].op.forward: ufunc
+    for ufunc in (
+        np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum, np.exp,
+        np.log, np.sqrt, np.square, np.tanh, np.sin, np.cos,
+    )
+}  # fmt: skip
+"""The forward functions that only call a ufunc, which can write into memory that it is given."""
 
 
 def run_all(program: Program) -> list[tuple[str, Program]]:
@@ -28,7 +32,7 @@ def run_all(program: Program) -> list[tuple[str, Program]]:
         The programs: as recorded, and after each pass, with the name of the pass.
     """
     stages = [("recorded", program.copied())]
-    for each in (drop_unused, share_equal, own_gradients, reuse_memory):
+    for each in (drop_unused, share_equal, fuse, own_gradients, reuse_memory):
         each(program)
         stages.append((each.__name__.replace("_", " "), program.copied()))
     return stages
@@ -43,6 +47,9 @@ def drop_unused(program: Program) -> None:
         if instruction.effect or any(value in used for value in outputs):
             if not instruction.effect:
                 instruction.outputs = tuple([v if v in used else None for v in outputs])
+            if instruction.phase == "backward" and instruction.several:  # rule(g, needed, ...)
+                needed = tuple([value is not None for value in instruction.outputs])
+                instruction.args = (instruction.args[0], needed, *instruction.args[2:])
             used.update(instruction.reads)
             kept.append(instruction)
         else:
@@ -104,6 +111,11 @@ def _frozen(thing: Any) -> Any:
     return type(thing), repr(thing) if isinstance(thing, float) else thing
 
 
+def fuse(program: Program) -> None:
+    """Make one instruction of each chain of elementwise ones."""
+    fuse_chains(program, _UFUNCS)
+
+
 def last_uses(program: Program) -> list[set[Value]]:
     """For each instruction the values that are not used after it."""
     seen = {*values_in(program.result)}
@@ -121,7 +133,8 @@ def own_gradients(program: Program) -> None:
     for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
         if instruction.function is add_to_grad:
             value = instruction.args[1]
-            if not (value in ends and _alone(value, holders, ends)):
+            own = isinstance(value, Value) and value in ends and _alone(value, holders, ends)
+            if not own:
                 instruction.function = _add_copy_to_grad
                 program.marks[instruction.place] = "copied", ""
         for value in ends:
@@ -134,12 +147,9 @@ def reuse_memory(program: Program) -> None:
     for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
         ufunc = _ufunc(instruction)
         out = instruction.outputs[0] if instruction.outputs else None
-        if ufunc is not None and out is not None and not instruction.keywords:
+        if ufunc is not None and out is not None and out.shape and not instruction.keywords:
             for value in instruction.args:
-                fits = isinstance(value, Value) and (value.shape, value.dtype) == (
-                    out.shape,
-                    out.dtype,
-                )
+                fits = isinstance(value, Value) and _kind(value) == _kind(out)
                 if fits and out.fresh and value in ends and _alone(value, holders, ends):
                     instruction.function, instruction.into = ufunc, value
                     program.marks[instruction.place] = "into", str(value)
@@ -149,6 +159,11 @@ def reuse_memory(program: Program) -> None:
             holders[value.memory] -= 1
     if reused:
         program.notes.append(f"{reused} results are written into the memory of an operand")
+
+
+def _kind(value: Value) -> Any:
+    """What memory must have in common; the layout too: sums of an array add up along it."""
+    return value.shape, value.dtype, value.strides
 
 
 def _ufunc(instruction: Instruction) -> np.ufunc | None:

@@ -25,6 +25,7 @@ class Value:
         dtype: Its dtype, None likewise.
         memory: Equal for values that may share memory. None: nothing is known of it.
         fresh: Whether an instruction made its memory, and nothing outside of the program sees it.
+        strides: The layout of the array; None if it is not known.
         held: The bytes of that memory; 0 for those of the array itself.
     """
 
@@ -33,6 +34,7 @@ class Value:
     dtype: np.dtype[Any] | None = None
     memory: int | None = None
     fresh: bool = False
+    strides: tuple[int, ...] | None = None
     held: int = 0
 
     @property
@@ -84,7 +86,7 @@ class Instruction:
         """The values among the arguments."""
         return list(values_in((self.args, *self.keywords.values())))
 
-    def shown(self, names: Mapping[int, str] = {}) -> str:  # noqa: B006
+    def shown(self, names: Mapping[int, str] = {}) -> str:
         """The line of a listing, with names for tensors and values (`Program.names`)."""
         if self.name == "add_to_grad":
             target, value = self.args
@@ -111,7 +113,7 @@ class Program:
         instructions: What runs.
         result: What the step returns, with values in the place of tensors.
         notes: What the passes did, a line each.
-        marks: What they did with single instructions, by their places: a word, and what it is about.
+        marks: What they did with single instructions, by place: a word, and what it is about.
 
     Example:
         >>> import minigrad

@@ -9,8 +9,10 @@ apart: state is the same tensor, a constant has equal numbers, and everything el
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
+from types import FunctionType, MethodType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,12 +28,14 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import Primitive
-from minigrad.compiler.program import CaptureError, Instruction, Program, Value
+from minigrad.compiler.program import CaptureError, Instruction, Program, Value, values_in
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer, new_node
 from minigrad.transforms.structure import mapped
 
 __all__ = ["Recording", "add_to_grad", "read"]
+
+_FUNCTIONS = (FunctionType, MethodType, functools.partial)
 
 
 class Recording(Observer):
@@ -50,18 +54,24 @@ class Recording(Observer):
         self.modules: dict[int, Any] = {}
         self._numbers = itertools.count()
         self._values: dict[int, Value] = {}  # by the id of an array, or of a drawn number
+        self._layouts: dict[Any, Value] = {}  # by where an array lies, for views of all of it
         self._alive: list[Any] = []  # whose ids are known
         self._memories: set[int] = set()
+        self._written: set[Value] = set()  # what stands for a tensor that was written to
+        self._made: set[int] = set()  # the memories that instructions made
+        self._described: list[Value] = []
         self._calls: dict[Node, dict[str, Any]] = {}  # what the rules of a node can read
         self._pending: dict[Any, Value] = {}
         self._tensors = tensors
-        self._read: list[int] = []  # arrays that were read from tensors since the last effect
+        self._read: list[np.ndarray] = []  # from tensors, since the last effect
         self._effect: Instruction | None = None
         self._depth = 0
         for tensor in tensors:
             if isinstance(tensor._node, (Node, Output)):
                 self._refuse("an argument is the result of an op: pass it detached")
             self.program.arguments.append(self._new(tensor._data))
+            self.program.arguments[-1].fresh = False
+        self._made.clear()
 
     # What is told ------------------------------------------------------------------------------
 
@@ -75,7 +85,7 @@ class Recording(Observer):
         residuals = [self._new() for _ in op.residuals]
         node = new_node(op, result)
         if node is not None:
-            self._find_residuals(op, node, residuals)
+            self._find_residuals(op, node, residuals, [*values_in(values), *outputs])
             out: Any = tuple(outputs) if op.multiple_outputs else outputs[0]
             names = (*op.params, "out", *op.residuals)
             self._calls[node] = dict(zip(names, (*values, out, *residuals), strict=True))
@@ -86,9 +96,9 @@ class Recording(Observer):
             n = op.positional
             args, rest = tuple(values[:n]), dict(zip(op.params[n:], values[n:], strict=True))
         several = op.multiple_outputs or bool(residuals)
-        if op.multiple_outputs and residuals:
-            self._refuse(f"{op.name} has several outputs and residuals")
-        self._write(op.name, "forward", op.forward, args, (*outputs, *residuals), rest, several)
+        both = op.multiple_outputs and bool(residuals)
+        forward = _flat(op.forward) if both else op.forward
+        self._write(op.name, "forward", forward, args, (*outputs, *residuals), rest, several)
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
         """Write down the rules of a node, and the sums of what they contribute."""
@@ -115,29 +125,35 @@ class Recording(Observer):
             if value is not None:
                 self._accumulate(edge, part, value)
 
+    def seeded(self, gradient: Any) -> None:
+        """Know the tensor that a backward pass begins with."""
+        if isinstance(gradient, Variable) and not self._depth:
+            self._tensor(gradient)
+
     def began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Write down the call of a function that changes what lives longer than the step."""
         self._depth += 1
         if self._depth > 1:
             return
-        if any(
-            callable(part) and not hasattr(part, "_data") for part in (*args[1:], *kwargs.values())
-        ):
+        if any(isinstance(part, _FUNCTIONS) for part in (*args[1:], *kwargs.values())):
             self._refuse(f"{function.__qualname__} with a function, such as a closure")
         args, kwargs = (self._in_effect(part) for part in (args, kwargs))
         self._effect = self._write(function.__qualname__, "effect", function, args, (), kwargs)
         self._effect.effect = True
+        self._let_go({value.memory for value in self._effect.reads})
 
     def ended(self, result: Any) -> None:
         """Take what such a function returned as a value of the program."""
         self._depth -= 1
         if self._depth or self._effect is None:
             return
-        for key in self._read:  # it may have replaced the array of a tensor
-            self._values.pop(key, None)
+        for array in self._read:  # it may have replaced the array of a tensor
+            self._values.pop(id(array), None)
+            self._layouts.pop(_layout(array), None)
         self._read = []
-        if isinstance(result, Tensor):
-            self._effect.outputs = (self._new(result._data),)
+        if isinstance(result, (Tensor, np.ndarray)):
+            array = result._data if isinstance(result, Tensor) else result
+            self._effect.outputs = (self._new(array),)
         elif isinstance(result, float) or (isinstance(result, int) and result > 1 << 30):
             value = Value(next(self._numbers))
             self._know(result, value)
@@ -159,16 +175,25 @@ class Recording(Observer):
             return
         array = tensor._data
         value = self._values.get(id(array))
-        group = [v for v in self._values.values() if value is not None and v.memory == value.memory]
-        if value is None or not value.fresh or len({*group}) > 1:
+        own = value is not None and (value.fresh or value in self._written)
+        shared = (id(owner(array)), value.memory if value else None)
+        others = [v for v in self._values.values() if v.memory in shared and v is not value]
+        if not own or others:
             self._refuse("a write in place to a tensor that the step did not make, or to a view")
-        self._values[id(array)] = self._known(result._data)
+        written = self._known(result._data)
+        if written.dtype != array.dtype:
+            written = self._cast(written, array.dtype)
+        written.fresh = False  # views of the tensor do not know that this is its memory now
+        self._written.add(written)
+        self._know(array, written)
 
     # Values ------------------------------------------------------------------------------------
 
     def _know(self, thing: Any, value: Value) -> None:
         self._values[id(thing)] = value
         self._alive.append(thing)
+        if isinstance(thing, np.ndarray):
+            self._layouts[_layout(thing)] = value
 
     def _known(self, thing: Any) -> Value:
         return self._values[id(thing)]
@@ -185,25 +210,43 @@ class Recording(Observer):
         """Note shape, dtype and memory; it is fresh if its memory was not seen before."""
         memory = owner(array)
         value.shape, value.dtype, value.memory = array.shape, array.dtype, id(memory)
+        value.strides = array.strides
         value.held = memory.nbytes
         value.fresh = array.base is None and id(memory) not in self._memories
         self._memories.add(id(memory))
         self._alive.append(memory)
+        self._described.append(value)
+        if value.fresh:
+            self._made.add(id(memory))
 
     def _array(self, array: np.ndarray) -> Any:
         """The value of an array; one that nothing is known of is a constant."""
-        return self._values.get(id(array), array)
+        return self._seen(array) or array
 
     def _tensor(self, tensor: Variable) -> Value:
         """The value of a tensor; one that nothing is known of is read when the program runs."""
-        known = self._values.get(id(tensor._data))
+        known = self._seen(tensor._data)
         if known is None:
             known = self._new(tensor._data)
             known.fresh = False
-            self._read.append(id(tensor._data))
+            self._made.discard(known.memory)
+            self._read.append(tensor._data)
             self._alive.append(tensor)
             self._write("read", "forward", read, (tensor,), (known,))
         return known
+
+    def _seen(self, array: np.ndarray) -> Value | None:
+        """The value of an array, or of a view of all of it as `detach` gives; None if unknown."""
+        known = self._values.get(id(array)) or self._layouts.get(_layout(array))
+        if known is None and id(owner(array)) in self._made:
+            self._refuse("a part of a tensor's memory that no op of the step took")
+        return known
+
+    def _let_go(self, memories: set[Any]) -> None:
+        """Something outside of the program may see these memories from now on."""
+        for value in self._described:
+            if value.memory in memories:
+                value.fresh = False
 
     def _any(self, thing: Any) -> Any:
         """An argument of an op: values in the place of tensors, arrays and drawn numbers."""
@@ -221,9 +264,11 @@ class Recording(Observer):
     def _in_effect(self, thing: Any) -> Any:
         """An argument of an effect: results of ops are values, and other tensors are themselves."""
         if isinstance(thing, Tensor):
-            value = self._values.get(id(thing._data))
-            stays = value is None or id(thing._data) in self._read or isinstance(thing._node, Leaf)
-            return thing if stays else value
+            value = self._seen(thing._data)
+            stays = any(thing._data is array for array in self._read)
+            return thing if value is None or stays or isinstance(thing._node, Leaf) else value
+        if isinstance(thing, (float, int)):
+            return self._values.get(id(thing), thing)
         if isinstance(thing, dict):
             return {key: self._in_effect(part) for key, part in thing.items()}
         if isinstance(thing, (tuple, list)):
@@ -232,7 +277,7 @@ class Recording(Observer):
 
     def _arrays(self, op: Primitive, arguments: list[Any]) -> list[Any]:
         """What the forward function gets: the same conversions as in the call of an op."""
-        before = [list(part) if isinstance(part, (list, tuple)) else part for part in arguments]
+        before = [list(part) if isinstance(part, list) else part for part in arguments]
         given: list[Any] = list(before[0]) if op.variadic else before
         values = [self._any(part) for part in given]
         arrays = [part._data if isinstance(part, Variable) else part for part in given]
@@ -257,18 +302,33 @@ class Recording(Observer):
                 values[i] = array
         return [values, *[self._any(part) for part in before[1:]]] if op.variadic else values
 
-    def _find_residuals(self, op: Primitive, node: Node, residuals: list[Value]) -> None:
+    def _find_residuals(
+        self, op: Primitive, node: Node, residuals: list[Value], given: list[Value]
+    ) -> None:
         """Learn the shapes of the residuals that the rules read."""
         for name, array in zip(node.plan.saved_names, node.saved, strict=True):
-            if name in op.residuals and isinstance(array, np.ndarray):
+            if name not in op.residuals:
+                continue
+            if isinstance(array, np.ndarray):
                 self._describe(residuals[op.residuals.index(name)], array)
+            else:  # it may hold any of the arrays
+                self._let_go({each.memory for each in given})
 
     # The backward pass -------------------------------------------------------------------------
 
     def _arrived(self, edge: Any, cotangent: np.ndarray) -> Any:
         """The sum of what has arrived at an output; at the root, the cotangent given."""
         value = self._pending.pop(edge, None)
-        return self._array(cotangent) if value is None else value
+        if value is not None:
+            return value
+        if edge.__class__ is Output and not cotangent.any():
+            return np.zeros_like(cotangent)  # that of an output that nothing used
+        known = self._array(cotangent)
+        if not isinstance(known, Value) and (cotangent != 1).any():
+            self._refuse("backward(gradient) with one that no op of the step computed")
+        self._memories.add(id(owner(cotangent)))  # rules may return it: it is not theirs to change
+        self._alive.append(cotangent)
+        return known
 
     def _rules(self, node: Node, plan: Plan, g: Any, parts: Sequence[Any]) -> list[Any]:
         """Write down the rules that gave `parts`; their values, None where nothing was wanted."""
@@ -325,7 +385,8 @@ class Recording(Observer):
             whole.memory, whole.fresh = value.memory, value.fresh  # it may be a view
             self._write("unbroadcast", "backward", unbroadcast, (value, edge.shape), (whole,))
             value = whole
-        if part.dtype != edge.dtype:
+        half = part.dtype == np.float16 and part.shape != edge.shape  # which is added up in float32
+        if part.dtype != edge.dtype or half:
             value = self._cast(value, edge.dtype, "backward")
         if not first:
             total = self._like(edge)
@@ -386,6 +447,22 @@ class Recording(Observer):
         raise CaptureError(f"capture: {what} (at {user_line()})")
 
 
+@functools.cache
+def _flat(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """The forward of an op with several outputs and residuals, which gives them in one row."""
+
+    @functools.wraps(forward)
+    def call(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        outputs, *residuals = forward(*args, **kwargs)
+        return (*outputs, *residuals)
+
+    return call
+
+
+def _layout(array: np.ndarray) -> Any:
+    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
+
+
 def read(tensor: Any) -> np.ndarray:
     """The array that a tensor has when the program comes to this instruction."""
     array: np.ndarray = tensor._data
@@ -396,7 +473,7 @@ def add_to_grad(tensor: Any, array: np.ndarray) -> None:
     """Add a gradient to a leaf as a backward pass does; the array becomes the leaf's own."""
     known = tensor._grad
     grad = Tensor.__new__(Tensor)
-    grad._data = array if known is None else known._data + array
+    grad._data = np.asarray(array if known is None else known._data + array)
     tensor._grad = grad
 
 

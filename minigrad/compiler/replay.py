@@ -13,6 +13,7 @@ from minigrad.autograd.errors import explained
 from minigrad.compiler.passes import last_uses
 from minigrad.compiler.program import Instruction, Program, Value, values_in
 from minigrad.compiler.recording import read
+from minigrad.ops._numerics import array_of
 
 __all__ = ["compiled"]
 
@@ -67,7 +68,7 @@ def _explained(error: Exception, origins: dict[int, Instruction]) -> Exception:
         return error
     known = trace.tb_frame.f_locals
     arguments = [known.get(_name(a)) if isinstance(a, Value) else a for a in instruction.args]
-    named = SimpleNamespace(name=instruction.name, explain_error=None)
+    named: Any = SimpleNamespace(name=instruction.name, explain_error=None)
     return explained(named, tuple(arguments), error)
 
 
@@ -83,7 +84,7 @@ class _Writer:
     """
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {"wrap": wrap, "errstate": np.errstate}
+        self.names: dict[str, Any] = {"wrap": wrap, "array_of": array_of, "errstate": np.errstate}
         self._known: dict[int, str] = {}
 
     def line(self, instruction: Instruction) -> str:
@@ -108,7 +109,7 @@ class _Writer:
             and instruction.outputs[0] is not None
             and instruction.outputs[0].shape is not None
         ):
-            call += "._data"
+            call = f"array_of({call})"
         return f"{', '.join(outputs)}{',' if instruction.several else ''} = {call}"
 
     def _written(self, thing: Any, within: bool) -> str:

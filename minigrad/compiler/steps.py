@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
-from types import CellType
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +15,14 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import state
 from minigrad.compiler import passes
 from minigrad.compiler.comparison import agree
+from minigrad.compiler.held import Held, State, held_by
 from minigrad.compiler.program import CaptureError, Program, Value
-from minigrad.compiler.recording import Recording
+from minigrad.compiler.recording import Recording, read
 from minigrad.compiler.replay import compiled
 from minigrad.transforms.structure import flatten, mapped
 
 __all__ = ["CapturedStep", "capture"]
 
-_LOST = object()
-_PLAIN = (bool, int, float, str, type(None))
 MOST = 32
 """How many programs a step may have: beyond that, something changes at every call."""
 
@@ -88,33 +86,40 @@ class CapturedStep:
         self.program: Program | None = None
         self.stages: list[tuple[str, Program]] = []
         self._step = step
-        self._entries: dict[Any, _Entry] = {}
-        self._changes = 0
+        self._entries: dict[Any, list[_Entry]] = {}
+        self._made = 0
         functools.update_wrapper(self, step, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if state.get().observers:  # somebody watches the step: a drawing, a check, another capture
             return self._step(*args, **kwargs)
-        leaves = [leaf for _, leaf in flatten((args, kwargs), "")]
+        places = flatten((args, kwargs), "")
+        leaves = [leaf for _, leaf in places]
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        key = (is_grad_enabled(), get_default_dtype(), *map(_kind, leaves))
-        entry = self._entries.get(key)
-        if entry is None or not entry.valid():
-            self._changes += entry is not None
-            if len(self._entries) + self._changes > MOST:
+        same = tuple([[id(t) for t in tensors].index(id(t)) for t in tensors])
+        kinds = [(place, _kind(leaf)) for place, leaf in places]
+        key = (is_grad_enabled(), get_default_dtype(), same, *kinds)
+        entries = self._entries.setdefault(key, [])
+        entry = next((entry for entry in entries if entry.valid()), None)
+        if entry is None:
+            self._made += 1
+            if self._made > MOST:
+                changed = f" (the latest to change: {entries[-1].changed()})" if entries else ""
                 raise CaptureError(
-                    f"capture: {self._name} met {MOST} different shapes, dtypes or constants "
-                    f"{'' if entry is None else '(the latest to change: ' + entry.changed() + ') '}"
-                    f"and was written down anew for each; pass numbers that change as tensors"
+                    f"capture: {self._name} met {MOST} different shapes, dtypes or constants"
+                    f"{changed} and was written down anew for each; pass numbers that change as "
+                    f"tensors"
                 )
-            entry = self._entries[key] = _Entry(leaves)
+            entry = _Entry(leaves)
+            entries.append(entry)
         if entry.run is not None:
             self.program, self.stages = entry.program, entry.stages
             return entry.replay(tensors)
         try:
             return entry.record(self._step, tensors, args, kwargs)
         except BaseException:
-            del self._entries[key]
+            entries.remove(entry)
+            self._made -= 1
             raise
         finally:
             self.program, self.stages = entry.program, entry.stages
@@ -137,25 +142,32 @@ class _Entry:
         self.run: Callable[..., Any] | None = None
         self._constants = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
         self._first: Program | None = None
-        self._held: list[_Held] = []
+        self._held: list[Held | State] = []
 
     def record(self, step: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the step and write it down; the second time, make the program of both."""
         with Recording(tensors) as recording:
             result = step(*args, **kwargs)
         program = recording.finish(result)
-        held = list(_held(step, recording.modules.values()))
+        held = held_by(step, recording.modules.values())
+        if any(each.value is tensor for each in held for tensor in tensors):
+            raise CaptureError(
+                "capture: an argument is also a variable or a weight of the step; a replay could "
+                "not tell which of the two is meant: pass a copy"
+            )
         if self._first is None:
-            self._first, self._held = program, held
+            self._first, self._held = program, [*held]
         else:
-            if changed := [str(each) for each in self._held if not each.valid()]:
+            if self.changed():
                 raise CaptureError(
-                    f"capture: the step changes {', '.join(changed)}; a replay would not: keep it "
-                    f"as a tensor, or change it outside of the step"
+                    f"capture: the step changes {self.changed()}; a replay would not: keep it as a "
+                    f"tensor, or change it outside of the step"
                 )
             agree(self._first, program)
+            state = [i.args[0] for i in program.instructions if i.function is read]
+            self._held = [*held, *map(State.of_tensor, {id(t): t for t in state}.values())]
             self.stages = passes.run_all(program)
-            self.run, self.program, self._held = compiled(program), program, held
+            self.run, self.program, self._first = compiled(program), program, None
         return mapped(_without_history, result)
 
     def replay(self, tensors: list[Tensor]) -> Any:
@@ -166,7 +178,7 @@ class _Entry:
 
     def valid(self) -> bool:
         """Whether all numbers that the step's modules and variables hold are as they were."""
-        return all(each.valid() for each in self._held) if self.run else True
+        return all(each.valid() for each in self._held)
 
     def changed(self) -> str:
         """What is not as it was."""
@@ -186,51 +198,10 @@ def _without_history(leaf: Any) -> Any:
 def _kind(leaf: Any) -> Any:
     """What calls of one program have in common at a leaf of the arguments."""
     if isinstance(leaf, Tensor):
-        return leaf._data.shape, leaf._data.dtype, leaf.requires_grad
+        array = leaf._data
+        return array.shape, array.dtype, array.strides, leaf.requires_grad
     if isinstance(leaf, np.ndarray):
         raise CaptureError("capture: an argument is an array; pass minigrad.tensor(array)")
-    if isinstance(leaf, (bool, int, float, str)):
-        return type(leaf), leaf
+    if isinstance(leaf, (bool, int, float, complex, str, np.generic)):
+        return type(leaf), repr(leaf)
     return type(leaf), id(leaf)
-
-
-class _Held(NamedTuple):
-    """A number, string or None that a module or a variable of the step holds."""
-
-    place: Any
-    key: str
-    value: Any
-    of: str
-
-    def valid(self) -> bool:
-        """Whether it still has its value."""
-        if self.place.__class__ is CellType:
-            now = self.place.cell_contents
-        else:
-            now = self.place.get(self.key, _LOST)
-        return now is self.value or (now.__class__ is self.value.__class__ and now == self.value)
-
-    def __str__(self) -> str:
-        return f"{self.key} of {self.of}"
-
-
-def _held(step: Any, modules: Iterable[Any]) -> Iterator[_Held]:
-    function = getattr(step, "__func__", step)
-    places: list[tuple[Any, str]] = [(vars(m), type(m).__name__) for m in modules if m is not None]
-    owner = getattr(step, "__self__", None)
-    if owner is not None and hasattr(owner, "__dict__"):
-        places.append((vars(owner), type(owner).__name__))
-    for place, of in places:
-        for key, value in place.items():
-            if isinstance(value, _PLAIN):
-                yield _Held(place, key, value, of)
-    code = getattr(function, "__code__", None)
-    if code is not None:
-        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-        for key, cell in cells:
-            if isinstance(cell.cell_contents, _PLAIN):
-                yield _Held(cell, key, cell.cell_contents, code.co_name)
-        for key in code.co_names:
-            value = function.__globals__.get(key, _LOST)
-            if isinstance(value, _PLAIN):
-                yield _Held(function.__globals__, key, value, "the module")

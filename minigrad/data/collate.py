@@ -1,7 +1,5 @@
 """Collating samples into a batch."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

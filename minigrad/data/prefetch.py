@@ -5,8 +5,6 @@ and when Python exits. Its errors are raised in the consumer. The two threads sh
 in C: an interrupt inside a semaphore written in Python could leave it locked forever.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextvars
 import threading

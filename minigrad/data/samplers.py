@@ -1,7 +1,5 @@
 """Samplers: the order of the samples of a dataset, and their batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar

@@ -5,8 +5,6 @@ the error then names. An infinity is one if all inputs are finite, so a mask of 
 on purpose. Results of ops and of the steps of a backward pass are checked in the same way.
 """
 
-from __future__ import annotations
-
 import weakref
 import zlib
 from collections.abc import Iterator, Sequence

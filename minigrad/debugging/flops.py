@@ -5,8 +5,6 @@ Counted are products of matrices, convolutions, attention and recurrent layers, 
 are done once for each element do not count, and neither do decompositions of matrices.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

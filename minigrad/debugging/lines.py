@@ -4,8 +4,6 @@ The engine keeps no lines, since finding one costs more than a small op. Observe
 line of an op remember it here, for as long as the node lives.
 """
 
-from __future__ import annotations
-
 import linecache
 import os
 import sys

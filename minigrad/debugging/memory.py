@@ -1,7 +1,5 @@
 """The memory that a graph keeps alive until its backward pass: by op, module and line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ parameter by its memory. The connection is lost at the first op whose result dep
 parameter but is not connected to it in the graph.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What looks for the origin of a NaN, for the place where a gradient was cut off, 
 is an observer. While there is none, an op pays for asking.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -92,6 +90,13 @@ class Observer:
 
         Args:
             result: What it returned.
+        """
+
+    def seeded(self, gradient: Any) -> None:
+        """A call of ``backward`` begins.
+
+        Args:
+            gradient: The cotangent that it was given, None for 1.
         """
 
     def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:

@@ -4,8 +4,6 @@ One observer records each op and each backward step. All tables, the trace for P
 curve of the memory are made from its events, and from the births and deaths of their arrays.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import weakref

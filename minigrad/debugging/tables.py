@@ -1,7 +1,5 @@
 """Tables of events: time, floating-point operations and bytes, by module, line or op."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -30,8 +30,6 @@ from minigrad.nn.module.module_paths import replaced
 from minigrad.ops.joining import concatenate
 from minigrad.transforms.structure import mapped
 
-__all__ = ["DistributedDataParallel", "DistributedSampler", "SyncBatchNorm"]
-
 
 class DistributedDataParallel(Module):
     """A model of which every rank has a copy, and whose gradients are averaged over the ranks.
@@ -51,8 +49,7 @@ class DistributedDataParallel(Module):
     Raises:
         RuntimeError: The models differ, or a backward pass does not run on all ranks.
 
-    Source:
-        Li et al. 2020, arXiv:2006.15704.
+    Source: Li et al. 2020, arXiv:2006.15704.
 
     Example:
         >>> from minigrad import distributed, nn, ones

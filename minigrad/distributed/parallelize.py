@@ -1,7 +1,5 @@
 """Tensor parallelism of a whole model: its transformer layers are replaced by divided ones."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from minigrad import random
@@ -23,8 +21,6 @@ from minigrad.nn.module.module_paths import replaced
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.transformers.encoder import Layer
 from minigrad.nn.transformers.feed_forward import SwiGLU
-
-__all__ = ["parallelize"]
 
 M = TypeVar("M", bound=Module)
 

@@ -12,8 +12,6 @@ Source: Liu, Zaharia and Abbeel, "Ring attention with blockwise transformers for
 context", 2023; Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,8 +26,6 @@ from minigrad.ops._attention_kernel import Attention, Options, attention_backwar
 from minigrad.ops._numerics import widened
 from minigrad.ops.attention import attention
 from minigrad.ops.casting import as_tensor
-
-__all__ = ["ring_attention"]
 
 
 def ring_attention(
@@ -84,7 +80,7 @@ def _ring_attention(
     lse: Any = -np.inf
     for block in _blocks(query, key, value, causal, scale, call):
         if block is not None:
-            own, own_lse = attention_forward(block)
+            own, own_lse, _ = attention_forward(block)
             joined = np.logaddexp(lse, own_lse)
             out = out * np.exp(lse - joined) + own * np.exp(own_lse - joined)
             lse = joined
@@ -101,7 +97,7 @@ def _ring_attention_pull(
     grad_query, grad_key, grad_value = (np.zeros(x.shape, g.dtype) for x in (query, key, value))
     for block in _blocks(query, key, value, causal, scale, call):
         if block is not None:
-            parts: Any = attention_backward(block, g, (True, True, True, False), out, lse)
+            parts: Any = attention_backward(block, g, (True, True, True, False), out, lse, None)
             for grad, part in zip((grad_query, grad_key, grad_value), parts, strict=False):
                 grad += part
         grad_key, grad_value = _passed_on(grad_key, call), _passed_on(grad_value, call)

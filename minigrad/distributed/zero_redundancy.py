@@ -5,8 +5,6 @@ Source: Rajbhandari et al., "ZeRO: memory optimizations toward training trillion
 the parameters (see `tensor_parallel` on what is left out).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,8 +15,6 @@ from minigrad.autograd.mutation import mark_written
 from minigrad.distributed.collectives import broadcast
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.optim import Optimizer
-
-__all__ = ["ZeroRedundancyOptimizer"]
 
 
 class ZeroRedundancyOptimizer(Optimizer):

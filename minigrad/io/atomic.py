@@ -7,8 +7,6 @@ ends. So the next save or load of that path recognizes the temporary file of a k
 removes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

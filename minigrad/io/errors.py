@@ -1,7 +1,5 @@
 """The error of a file that cannot be loaded."""
 
-from __future__ import annotations
-
 
 class LoadError(ValueError):
     """A file is damaged or of an unsupported format; the message names it and the reason.

@@ -1,7 +1,5 @@
 """`save` and `load`: one value, one file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from types import ModuleType

@@ -4,8 +4,6 @@ Files of `np.savez` are read too. Compressed members are refused: so arrays neve
 than the size of the file, whatever the file claims.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import os

@@ -4,8 +4,6 @@ Its header gives the position of each array, and is checked against the size of 
 array is created. The structure is in the header's metadata, under "minigrad".
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

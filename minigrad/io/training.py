@@ -1,7 +1,5 @@
 """Checkpoints of a whole training run in one file, to interrupt and resume it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -11,8 +11,6 @@ dict with a key that begins with a dollar sign::
 A state dict needs no structure: its keys are the names of the arrays.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

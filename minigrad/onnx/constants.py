@@ -6,8 +6,6 @@ bool inputs, their negations and a triangle; or the leading block of a table see
 If no rule fits, the model is refused, because a stored array would be wrong for other inputs.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ Runs that differ in sizes and values show what depends on either. Sizes for whic
 are left out. An axis is dynamic if at least three other sizes work.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

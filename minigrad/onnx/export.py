@@ -1,7 +1,5 @@
 """Export: run a model at several sizes, merge the runs into a program, write and check it."""
 
-from __future__ import annotations
-
 import copy
 import os
 from collections.abc import Iterator

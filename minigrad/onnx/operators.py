@@ -5,8 +5,6 @@ A function gets the graph, the op's result, and the op's arguments in the order 
 of the tensor that holds the result.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

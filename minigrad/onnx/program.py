@@ -1,7 +1,5 @@
 """Merges several runs of a model into one program, in which sizes can be symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -6,8 +6,6 @@ run. If it raises, as with an assertion, the file is valid only for the sizes be
 raise, the file would lack what the model does there, so the model is refused.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ The body of the loop is the formula of the op. ONNX's LSTM operator does not fit
 the last cell state, and takes the layer's input, not its gates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

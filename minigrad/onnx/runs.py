@@ -4,8 +4,6 @@ Values are numbered in the order of their first use. So two runs of the same ops
 numbers to corresponding values, even if the shapes differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 

@@ -1,7 +1,5 @@
 """Ops that move elements without changing them: shapes, indexing, joining, gathering."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

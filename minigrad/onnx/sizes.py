@@ -5,8 +5,6 @@ in several runs with inputs of different sizes show how it depends on them: 10, 
 of 2, 3, 3 and lengths of 5, 4, 7 is batch · length. An integer that fits no polynomial is refused.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

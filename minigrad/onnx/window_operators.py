@@ -1,7 +1,5 @@
 """Convolution and pooling as ONNX operators."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

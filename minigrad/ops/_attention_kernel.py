@@ -5,7 +5,7 @@ the product to the last use. With `causal`, a block uses only the keys up to its
 are divided among threads.
 
     forward     S = scale Q Kᵀ + bias      lse = log Σ exp S      O = exp(S - lse) V
-    backward    P = exp(S - lse), recomputed from Q and K
+    backward    P = exp(S - lse), recomputed from Q and K; known if there was a single block
                 dV = Pᵀ dO     dS = P ∘ (dO Vᵀ - Σ dO ∘ O)     dQ = scale dS K     dK = scale dSᵀ Q
 
 Σ dO ∘ O over the width equals Σ P ∘ dP over the keys, also with dropout. Shapes, with any leading
@@ -92,6 +92,7 @@ class Attention:
         self.effort = heads * self.length * self.size * width / PRODUCTS_PER_NS
         share = -(-heads // get_num_threads()) if worthwhile(self.effort) else heads
         self.blocks = list(self._blocks(max(min(fitting // self.rows, share), 1)))
+        self.at_once = len(self.blocks) == 1 and self.length <= self.rows
 
     def _blocks(self, most: int) -> Iterator[_Block]:
         """The heads in order, in blocks of at most `most`."""
@@ -149,16 +150,18 @@ class Attention:
         for_rows(len(blocks), 1, self.effort, lambda i, _: work(blocks[i]))
 
 
-def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
+def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Attend.
 
     Returns:
-        The output (H, L, W), and the log-sum-exp (H, L, 1) of each query's scores; +inf if all keys
-        are masked, which makes its weights 0.
+        The output (H, L, W), the log-sum-exp (H, L, 1) of each query's scores, +inf if all keys
+        are masked, which makes its weights 0; and the weights before dropout if all are computed at
+        once, else None.
     """
     options = call.options
     out = _heads_inside(call.lead, call.length, call.value.shape[-1], call.dtype)
     lse = np.empty((*call.lead, call.length, 1), call.dtype)
+    known: list[np.ndarray] = []
 
     def work(block: _Block) -> None:
         for rows, keys in call.rows_of():
@@ -166,28 +169,35 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray]:
             weights = call.scores(block, rows, keys, scaled)  # (heads, rows, keys)
             weights, top, total = _exponentials(weights)
             np.add(np.log(total), top, out=lse[block.heads][..., rows, :])
+            if call.at_once:
+                weights /= total
+                known.append(weights)
+                total = None
             if options.dropout:
-                weights *= call.kept(block, rows, keys)
-                total *= 1 - options.dropout or 1  # if all are dropped, the factor does not matter
+                kept = call.kept(block, rows, keys)
+                weights = np.multiply(weights, kept, out=None if call.at_once else weights)
+                survive = 1 - options.dropout or 1  # if all are dropped, it does not matter
+                total = survive if total is None else total * survive
             target = out[block.heads][..., rows, :]
             np.matmul(weights, call.value[block.heads][..., keys, :], out=target)
-            target /= total
+            if total is not None:
+                target /= total
 
     call.for_blocks(work)
-    return out, lse
+    return out, lse, known[0] if known else None
 
 
-def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, Any, Any]:
     """exp(score - top), with the top and the total of each row, of shape (..., rows, 1).
 
     The top of a row is its largest score, or 0 if that is between -LARGE and LARGE. It is usually 0
     for all rows, which is found without computing each maximum. As it depends on its row only, the
     rest of a block does not influence a row, not even its rounding.
     """
-    if scores.size and scores.max() < LARGE:
+    if scores.size and scores.item(scores.argmax()) < LARGE:  # argmax is faster than max
         known = np.exp(scores)
         total = row_sums(known)
-        if total.min() > scores.shape[-1] * math.exp(-LARGE):
+        if total.item(total.argmin()) > scores.shape[-1] * math.exp(-LARGE):
             return known, 0, total
     top = scores.max(axis=-1, keepdims=True, initial=LOWEST[scores.dtype])
     top[np.absolute(top) < LARGE] = 0
@@ -203,11 +213,11 @@ def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
 
 def attention_backward(
     call: Attention, g: np.ndarray, needed: tuple[bool, bool, bool, bool], out: np.ndarray,
-    lse: np.ndarray,
+    lse: np.ndarray, known: np.ndarray | None,
 ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None, np.ndarray | None]:  # fmt: skip
     """The needed cotangents of query, key, value and bias, with all leading axes.
 
-    Only the bias's cotangent has the shape of the scores.
+    Only the bias's cotangent has the shape of the scores. `known` are the weights, or None.
     """
     options = call.options
     needs_query, needs_key, needs_value, needs_bias = needed
@@ -226,9 +236,12 @@ def attention_backward(
         heads = block.heads
         for rows, keys in call.rows_of():
             scaled = call.query[heads][..., rows, :] * options.scale
-            weights = call.scores(block, rows, keys, scaled)
-            weights -= lse[heads][..., rows, :]
-            np.exp(weights, out=weights)
+            if known is not None:
+                weights = known[heads][..., rows, keys]
+            else:
+                weights = call.scores(block, rows, keys, scaled)
+                weights -= lse[heads][..., rows, :]
+                np.exp(weights, out=weights)
             pull = g[heads][..., rows, :]
             kept = None
             if options.dropout:

@@ -38,7 +38,7 @@ from minigrad.ops._numerics import formula
 
 __all__ = [
     "PRODUCTS_PER_NS", "available_cores", "for_rows", "get_num_threads", "in_blocks",
-    "set_num_threads", "worthwhile",
+    "set_num_threads", "unbuffered", "worthwhile",
 ]  # fmt: skip
 
 WORTHWHILE = 100_000
@@ -166,10 +166,10 @@ def for_rows(
         effort: Estimated time for all rows in one thread, in nanoseconds.
         work: Processes the rows from `start` to before `stop`. It is called in any thread, in the
             caller's context, in any order; two calls must not write to the same memory.
-        inner: The length of the innermost loops, if all of them are as long; see `_unbuffered`.
+        inner: The length of the innermost loops, if all of them are as long; see `unbuffered`.
     """
     if inner >= LONG:
-        work = partial(_unbuffered, work)
+        work = partial(unbuffered, inner, work)
     if rows <= block:
         if rows:
             work(0, rows)
@@ -191,15 +191,22 @@ def for_rows(
         _divide(run, blocks, min(threads, len(blocks)) - 1)
 
 
-def _unbuffered(work: Callable[[int, int], None], start: int, stop: int) -> None:
-    """Call a function while NumPy's buffers are as small as they can be.
+def unbuffered(inner: int, work: Callable[..., Any], *args: Any) -> Any:
+    """Call a function; if its innermost loops are long, NumPy's buffers are minimal meanwhile.
 
     Since 2.3, NumPy copies a broadcast operand whose innermost axis is shorter than the buffer.
     That makes one loop of many short ones. Where they are `LONG`, ``x - mean`` takes twice as long.
+
+    Args:
+        inner: The length of the innermost loops.
+        work: The function.
+        *args: Its arguments.
     """
+    if inner < LONG:
+        return work(*args)
     before = np.setbufsize(16)
     try:
-        work(start, stop)
+        return work(*args)
     finally:
         np.setbufsize(before)
 

@@ -46,6 +46,8 @@ class WindowMatrix:
         self.counts = window.counts(sizes)
         self.padded = tuple(n + sum(pair) for n, pair in zip(sizes, window.padding, strict=True))
         outputs, *inner = weight_shape
+        # With one output in a group, no window is read twice: long copies count more.
+        self._cached = 2 * _CACHED if outputs == groups else _CACHED
         many_elements = groups * math.prod(inner) >= 4 * outputs
         self.across = self.counts[-1] < 12 and many_elements
         few_in_vain = 4 * self.padded[-1] <= 5 * self.counts[-1]
@@ -73,7 +75,7 @@ class WindowMatrix:
     def block(self, channels: int, itemsize: int) -> int:
         """The number of images whose windows fit into the cache."""
         one = channels * math.prod(self.window.kernel) * math.prod(self.counts) * itemsize
-        return max(1, _CACHED // max(1, one))
+        return max(1, self._cached // max(1, one))
 
     def columns(self, x: np.ndarray) -> np.ndarray:
         """(B, C, *S) -> (G, C/G·K, B·P): a column for each window."""

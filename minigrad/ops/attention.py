@@ -4,8 +4,8 @@
     output  = dropout(weights) @ value
 
 The kernels (_attention_kernel.py) work block by block and keep the log-sum-exp of each query's
-scores, not the weights: the backward pass computes them again. Shapes: query (..., L, E),
-key (..., S, E), value (..., S, V).
+scores, not the weights: the backward pass computes them again, unless they are a single block.
+Shapes: query (..., L, E), key (..., S, E), value (..., S, V).
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def _scale_of(query: Any, scale: float | None) -> float:
 
 
 @primitive(
-    arrays=5, residuals=("lse",), float_inputs=True, promote=("query", "key", "value", "bias")
+    arrays=5,
+    residuals=("lse", "weights"),
+    float_inputs=True,
+    promote=("query", "key", "value", "bias"),
 )
 def attention(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
@@ -112,8 +115,9 @@ def attention(
     if dropout and dropout_key is None:
         raise ValueError("dropout needs a dropout_key, from minigrad.random.key()")
     options = _options(query, bias, keep, causal, scale, dropout, dropout_key)
-    out, lse = attention_forward(Attention(widened(query), widened(key), widened(value), options))
-    return out.astype(query.dtype, copy=False), lse
+    call = Attention(widened(query), widened(key), widened(value), options)
+    out, lse, weights = attention_forward(call)
+    return out.astype(query.dtype, copy=False), lse, weights
 
 
 def _options(
@@ -127,11 +131,12 @@ def _options(
 def _attention_pull(
     g: np.ndarray, needed: tuple[bool, bool, bool, bool], query: np.ndarray, key: np.ndarray,
     value: np.ndarray, bias: np.ndarray | None, keep: np.ndarray | None, out: np.ndarray,
-    lse: np.ndarray, causal: bool, scale: float | None, dropout: float, dropout_key: int | None,
+    lse: np.ndarray, weights: np.ndarray | None, causal: bool, scale: float | None,
+    dropout: float, dropout_key: int | None,
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     options = _options(query, bias, keep, causal, scale, dropout, dropout_key)
     call = Attention(widened(query), widened(key), widened(value), options)
-    return attention_backward(call, widened(g), needed, widened(out), lse)
+    return attention_backward(call, widened(g), needed, widened(out), lse, weights)
 
 
 attention.defformula(

@@ -11,6 +11,7 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import channel_sums, widened
+from minigrad.ops._parallel import unbuffered
 from minigrad.ops.norm import misfit
 
 __all__ = ["batch_norm"]
@@ -58,15 +59,21 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     """
     if reason := _cannot_normalize(x, weight, bias):
         raise ArgumentError(reason)
-    channels = x.shape[1]
+    return unbuffered(math.prod(x.shape[2:]), _normalized, x, weight, bias, eps)
+
+
+def _normalized(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     count = max(1, len(x) * math.prod(x.shape[2:]))
-    rows = widened(x).reshape(len(x), channels, math.prod(x.shape[2:]))
+    rows = widened(x).reshape(len(x), x.shape[1], math.prod(x.shape[2:]))
     mean = channel_sums(rows) / count
     out = rows - mean[:, None]
-    # The rounding error of the mean matters where x is far from zero.
     rest = channel_sums(out) / count
-    out -= rest[:, None]
     var = np.vecdot(out, out).sum(axis=0) / count
+    # The rounding error of the mean matters where x is far from zero.
+    rest[rest * rest < np.finfo(rest.dtype).eps ** 2 * var] = 0
+    if rest.any():
+        out -= rest[:, None]
+        var = np.vecdot(out, out).sum(axis=0) / count
     std = np.sqrt(var + eps)
     scale = 1 / std
     if weight is not None:
@@ -84,6 +91,13 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
 def _batch_norm_pull(
     g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
 ) -> tuple[Any, Any, Any]:
+    inner = math.prod(x.shape[2:])
+    return unbuffered(inner, _gradients, g, needed, x, weight, mean, std, eps)
+
+
+def _gradients(
+    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
+) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = map(widened, g)
     column = (x.shape[1], *(1,) * (x.ndim - 2))
     count = len(x) * math.prod(x.shape[2:])
@@ -97,14 +111,25 @@ def _batch_norm_pull(
         grad_bias = channel_sums(g_out)
     if needed[0] or needed[1]:
         centred = x - mean.reshape(column)
-        grad_weight = channel_sums(g_out * centred) / std
+        grad_weight = _channel_dots(g_out, centred) / std
     if needed[0]:
         scale = 1 / std if weight is None else weight / std
         by_mean = (g_mean - scale * grad_bias) / count
         by_centred = (2 * g_var - scale * grad_weight / std) / count
-        grad_x = g_out * scale.reshape(column)
-        grad_x = grad_x + centred * by_centred.reshape(column) + by_mean.reshape(column)
+        recorded = isinstance(x, Variable) or isinstance(g_out, Variable)
+        into = None if recorded else centred  # fresh pages of memory cost more than the sums
+        grad_x = np.multiply(centred, by_centred.reshape(column), out=into)
+        grad_x = np.add(grad_x, by_mean.reshape(column), out=into)
+        grad_x = np.add(grad_x, g_out * scale.reshape(column), out=into)
     return grad_x, grad_weight if needed[1] else None, grad_bias if needed[2] else None
+
+
+def _channel_dots(a: Any, b: Any) -> Any:
+    """The sums of ``a * b`` over each channel; for arrays without the product in memory."""
+    if isinstance(a, Variable) or isinstance(b, Variable):
+        return channel_sums(a * b)
+    shape = (len(a), a.shape[1], math.prod(a.shape[2:]))
+    return np.vecdot(widened(a).reshape(shape), widened(b).reshape(shape)).sum(axis=0)
 
 
 batch_norm.defformula(

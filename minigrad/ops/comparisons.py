@@ -69,7 +69,7 @@ def allclose(
     return bool(array_of(isclose(a, b, rtol, atol, equal_nan)).all())
 
 
-def _test(function: Any, kind: str) -> OpFunction[[Any]]:
+def _test(function: Any, kind: str) -> OpFunction[[]]:
     def test(x: Any) -> Any:
         return function(x)
 

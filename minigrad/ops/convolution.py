@@ -30,6 +30,9 @@ __all__ = ["convolution", "convolution_transpose"]
 
 Sizes = tuple[int, ...]
 
+COPIES_PER_NS = 3
+"""The approximate number of elements of windows that a thread copies in a nanosecond."""
+
 
 def _cannot_convolve(
     x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
@@ -102,7 +105,7 @@ def convolution(
         columns = windows.columns(x[start:stop])  # (G, C/G·K, B·P)
         out[start:stop] = windows.images(matrix @ columns, stop - start)
 
-    for_rows(len(x), windows.block(x.shape[1], x.itemsize), _effort(out, weight), convolve)
+    for_rows(len(x), windows.block(x.shape[1], x.itemsize), _effort(out, weight, groups), convolve)
     if bias is not None:
         out += bias.reshape(-1, *(1,) * len(windows.counts))
     return out
@@ -161,7 +164,7 @@ def convolution_transpose(
         columns = matrix * rows if rows.shape[1] == 1 else matrix @ rows  # (G, C/G·K, B·P)
         out[start:stop] = windows.added_up(columns, stop - start)
 
-    for_rows(len(y), windows.block(channels, y.itemsize), _effort(y, weight), transpose)
+    for_rows(len(y), windows.block(channels, y.itemsize), _effort(y, weight, groups), transpose)
     return out
 
 
@@ -201,15 +204,17 @@ def _correlated(x: np.ndarray, y: np.ndarray, windows: WindowMatrix, shape: Size
         columns = windows.columns(x[start:stop])  # (G, C/G·K, B·P)
         parts[start // size] = windows.rows(y[start:stop]) @ columns.swapaxes(-1, -2)
 
-    for_rows(len(x), size, _effort(y, out), correlate)
+    for_rows(len(x), size, _effort(y, out, windows.groups), correlate)
     for part in parts:  # in order: the sum must not depend on the threads
         out += part.reshape(out.shape)
     return out
 
 
-def _effort(y: np.ndarray, weight: np.ndarray) -> float:
-    """Estimated time of the products in one thread, in nanoseconds."""
-    return y.size * math.prod(weight.shape[1:]) / PRODUCTS_PER_NS
+def _effort(y: np.ndarray, weight: np.ndarray, groups: int) -> float:
+    """Estimated time in one thread, in nanoseconds: of the products, and of copying the windows."""
+    products = y.size * math.prod(weight.shape[1:])
+    copies = products * groups / max(1, len(weight))
+    return products / PRODUCTS_PER_NS + copies / COPIES_PER_NS
 
 
 def _by_group(weight: np.ndarray, groups: int) -> np.ndarray:

@@ -24,9 +24,8 @@ def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> n
     They depend on the key and on the place of each element, with rows counted over all leading
     axes; not on how rows are grouped. The generator of the key can jump to any place.
 
-    Source:
-        O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good algorithms
-        for random number generation".
+    Source: O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good
+    algorithms for random number generation".
     """
     stream = np.random.PCG64DXSM(key)
     words = -(-width // 4)  # each of 64 bits, which make four draws
@@ -59,8 +58,7 @@ def dropout(x: Any, p: float, key: int) -> Any:
     Raises:
         ValueError: `p` is not a probability.
 
-    Source:
-        Srivastava et al. 2014.
+    Source: Srivastava et al. 2014.
 
     Example:
         >>> import minigrad

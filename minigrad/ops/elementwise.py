@@ -3,14 +3,13 @@
 One derivative per line. The engine sums over broadcast axes, so rules do not.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, flat, formula, signed, stopped, zero_safe
+from minigrad.ops._unary import unary
 
 __all__ = [
     "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "rsqrt", "sqrt",
@@ -88,28 +87,19 @@ def power(a: Any, b: Any) -> Any:
     return np.square(a) if b.__class__ is int and b == 2 else np.power(a, b)
 
 
-@primitive(np.reciprocal, float_inputs=True)
-def reciprocal(x: Any) -> Any:
-    """``1 / x`` of each element; integers become floats, as in every division.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.reciprocal(minigrad.tensor([2, 4]))
-        Tensor([0.5 , 0.25], dtype=float32)
-    """
-    return np.reciprocal(x)
-
-
-@primitive(np.negative)
-def negative(x: Any) -> Any:
-    """The negative of each element, ``-x``.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.negative(minigrad.tensor([1.0, -2.0]))
-        Tensor([-1.,  2.], dtype=float32)
-    """
-    return np.negative(x)
+reciprocal = unary(
+    np.reciprocal,
+    "``1 / x`` of each element; integers become floats, as in every division.",
+    [2, 4],
+)
+negative = unary(
+    np.negative, "The negative of each element, ``-x``.", [1.0, -2.0], float_inputs=False
+)
+square = unary(np.square, "The square of each element.", [1.0, -2.0], float_inputs=False)
+sqrt = unary(np.sqrt, "The square root of each element; NaN for negative numbers.", [1.0, 4.0])
+cbrt = unary(
+    np.cbrt, "The cube root of each element, which has the sign of the element.", [1.0, -8.0]
+)
 
 
 @primitive(np.absolute)
@@ -124,30 +114,6 @@ def abs(x: Any) -> Any:
     return np.absolute(x)
 
 
-@primitive(np.square)
-def square(x: Any) -> Any:
-    """The square of each element.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.square(minigrad.tensor([1.0, -2.0]))
-        Tensor([1., 4.], dtype=float32)
-    """
-    return np.square(x)
-
-
-@primitive(np.sqrt, float_inputs=True)
-def sqrt(x: Any) -> Any:
-    """The square root of each element; NaN for negative numbers.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.sqrt(minigrad.tensor([1.0, 4.0]))
-        Tensor([1., 2.], dtype=float32)
-    """
-    return np.sqrt(x)
-
-
 @primitive(float_inputs=True)
 def rsqrt(x: Any) -> Any:
     """``1 / sqrt(x)`` of each element; infinite at 0, NaN for negative numbers.
@@ -158,18 +124,6 @@ def rsqrt(x: Any) -> Any:
         Tensor([1. , 0.5], dtype=float32)
     """
     return 1 / np.sqrt(x)
-
-
-@primitive(np.cbrt, float_inputs=True)
-def cbrt(x: Any) -> Any:
-    """The cube root of each element, which has the sign of the element.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.cbrt(minigrad.tensor([1.0, -8.0]))
-        Tensor([ 1., -2.], dtype=float32)
-    """
-    return np.cbrt(x)
 
 
 @formula("1 / b")

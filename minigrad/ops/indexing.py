@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import to_array
+from minigrad._effects import effect
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
@@ -118,12 +119,17 @@ def integers(values: Any, what: str = "the indices") -> np.ndarray:
 def _normalized_part(index: Any) -> Any:
     if index is None or index is Ellipsis or isinstance(index, (int, slice)):
         return index
-    array = np.array(array_of(index))
+    array = _values(index) if isinstance(index, Variable) else np.array(index)
     if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
         array = array.astype(np.intp)  # x[[]] selects nothing
     if array.dtype.kind not in "biu":
         raise IndexError(f"getitem: an index holds integers or bools, got {array.dtype}")
     return array
+
+
+@effect
+def _values(index: Variable) -> np.ndarray:
+    return index._data.copy()
 
 
 def _bad_index(x: Any, index: Any) -> str | None:

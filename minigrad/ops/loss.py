@@ -135,8 +135,7 @@ def cross_entropy(
         ValueError: The shapes do not fit, or an option is out of range.
         IndexError: A target is not a class.
 
-    Source:
-        Label smoothing: Szegedy et al. 2015, arXiv:1512.00567.
+    Source: Label smoothing: Szegedy et al. 2015, arXiv:1512.00567.
 
     Example:
         >>> import minigrad

@@ -12,13 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._sums import column_sums, ones
+from minigrad._sums import ones
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import row_sums, widened
 from minigrad.ops._parallel import for_rows
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
+
+ELEMENTS = 1 << 19
+"""The number of elements in a block of group normalization. Its calls are many and short: with
+smaller blocks, two threads would wait for the interpreter lock as long as they compute.
+"""
 
 
 def _cannot_normalize(x: Any, weight: Any, bias: Any, ndim: int) -> str | None:
@@ -67,25 +72,24 @@ def layer_norm(
     if reason := _cannot_normalize(x, weight, bias, ndim):
         raise ArgumentError(reason)
     rows, width, weight, bias = _as_rows(x, weight, bias, ndim)
-    out = np.empty(rows.shape, x.dtype)
+    out = np.empty(x.shape, x.dtype)
+    flat = out.reshape(rows.shape)
     statistics = np.empty((3, len(rows), 1), x.dtype)
-    mean, rest, rstd = statistics
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        centred = _centre(rows[part], statistics[:, part], eps)
-        centred *= rstd[part]
+        normal = _centre(rows[part], statistics[:, part], eps)
+        normal *= statistics[2, part]
         if weight is not None:
-            centred *= weight
+            normal *= weight
         if bias is None:
-            out[part] = centred
+            flat[part] = normal
         else:
-            np.add(centred, bias, out=out[part])
+            np.add(normal, bias, out=flat[part])
 
     for_rows(len(rows), _block(width), rows.size, work, inner=width)
-    kept = (*x.shape[: x.ndim - ndim], *(1,) * ndim)
-    mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
-    return out.reshape(x.shape), (mean, rest), rstd
+    mean, rest, rstd = statistics.reshape(3, *x.shape[: x.ndim - ndim], *(1,) * ndim)
+    return out, (mean, rest), rstd
 
 
 def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
@@ -105,23 +109,28 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
     # Divide afterwards: with rounded factors, constant rows would not become exactly 0.
     mean[:] = rows.dot(one) / count
     centred = rows - mean
-    rest[:] = centred.dot(one) / count
-    square = _mean_square(centred)
+    sums, squares = centred.dot(one), _squares(centred)
     # The rounding error of the mean matters where x is far from zero. Each row decides for itself:
     # what another row holds must not change its rounding.
-    rest[rest * rest < np.finfo(rows.dtype).eps ** 2 * square] = 0
-    if rest.any():
+    matters = sums * sums >= count * _ROUNDING[rows.dtype] * squares
+    if np.count_nonzero(matters):
+        rest[:] = sums * matters / count
         centred -= rest
-        square = _mean_square(centred)
-    rstd[:] = 1 / np.sqrt(square + eps)
+        squares = _squares(centred)
+    else:
+        rest.fill(0)
+    rstd[:] = np.sqrt(count / (squares + count * eps))
     return centred
+
+
+_ROUNDING = {np.dtype(t): float(np.finfo(t).eps) ** 2 for t in (np.float16, np.float32, np.float64)}
 
 
 def _subtract_mean(x: Any, means: list[Any], part: slice) -> Any:
     """The difference that `_centre` has computed for a part of the rows."""
     mean, rest = means
     centred = x - mean[part]
-    if rest[part].any():
+    if np.count_nonzero(rest[part]):
         centred -= rest[part]
     return centred
 
@@ -134,9 +143,9 @@ def _as_rows(x: Any, weight: Any, bias: Any, ndim: int) -> tuple[Any, int, Any, 
     return rows, width, *flat
 
 
-def _block(width: int) -> int:
-    """The number of rows in a block of about 256 KiB, which stays in the cache."""
-    return max(65_536 // max(width, 1), 1)
+def _block(width: int, elements: int = 65_536) -> int:
+    """The number of rows in a block; by default of about 256 KiB, which stays in the cache."""
+    return max(elements // max(width, 1), 1)
 
 
 def _wide(x: np.ndarray) -> Any:
@@ -145,14 +154,13 @@ def _wide(x: np.ndarray) -> Any:
 
 def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.ndarray:
     """Factors (W, 1): rows @ factors are the means of rows times the weight."""
-    one = ones((width, 1), _wide(like))
-    return (one if weight is None else weight[:, None] * one) / width
+    return (ones((width, 1), _wide(like)) if weight is None else widened(weight)[:, None]) / width
 
 
-def _mean_square(rows: np.ndarray) -> np.ndarray:
-    """The mean of the squares of each row: shape (R, 1)."""
+def _squares(rows: np.ndarray) -> np.ndarray:
+    """The sum of the squares of each row: shape (R, 1)."""
     rows = widened(rows)
-    return np.vecdot(rows, rows)[:, None] / max(rows.shape[1], 1)
+    return np.vecdot(rows, rows)[:, None]
 
 
 @layer_norm.defjoint("x", "weight", "bias")
@@ -164,32 +172,40 @@ def _layer_norm_pull(
     rows, width, scale, _ = _as_rows(x, weight, None, ndim)
     pulls, rstds = g.reshape(rows.shape), rstd.reshape(-1, 1)
     means = None if mean is None else [array.reshape(-1, 1) for array in mean]
-    grad_x = np.empty(rows.shape, x.dtype) if needed[0] else None
-    sums = _Sums(len(rows), width, x, needed[1:])
+    grad_x = np.empty(x.shape, x.dtype) if needed[0] else None
+    flat = None if grad_x is None else grad_x.reshape(rows.shape)
+    block = _block(width)
+    # Each block has its own sums over rows, for the weight and for the bias.
+    blocks = (-(-len(rows) // block), width)
+    sums = [np.empty(blocks, _wide(x)) if need else None for need in needed[1:]]
     averages = _averages(width, scale, x)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        pull = pulls[part]
+        pull = widened(pulls[part])
         if means is None:
             normal = rows[part] * rstds[part]
         else:
             normal = _subtract_mean(rows[part], means, part)
             normal *= rstds[part]
         product = pull * normal
-        sums.add(start, product, pull)
-        if grad_x is None:
+        for total, terms in zip(sums, (product, pull), strict=False):
+            if total is not None:
+                total[start // block] = ones(len(terms), terms.dtype).dot(terms)
+        if flat is None:
             return
         # With inner = g * weight: (inner - mean(inner) - normal * mean(inner * normal)) * rstd
         normal *= product.dot(averages)
         if means is not None:
             normal += pull.dot(averages)
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
-        np.multiply(normal, rstds[part], out=grad_x[part])
+        np.multiply(normal, rstds[part], out=flat[part])
 
-    for_rows(len(rows), sums.block, 2 * rows.size, work, inner=width)
-    grad_weight, grad_bias = sums.total(x.shape[x.ndim - ndim :])
-    return (None if grad_x is None else grad_x.reshape(x.shape)), grad_weight, grad_bias
+    for_rows(len(rows), block, 2 * rows.size, work, inner=width)
+    totals = [s if s is None or len(s) == 1 else s.sum(axis=0) for s in sums]
+    axes = x.shape[x.ndim - ndim :]
+    grad_weight, grad_bias = [None if s is None else s.reshape(axes) for s in totals]
+    return grad_x, grad_weight, grad_bias
 
 
 layer_norm.defformula(
@@ -203,27 +219,6 @@ layer_norm.defformula(
     weight="g * z",
     bias="g",
 )
-
-
-class _Sums:
-    """Sums over all rows, by block: each block has its own partial sum."""
-
-    def __init__(self, rows: int, width: int, like: np.ndarray, needed: tuple[bool, ...]) -> None:
-        self.block = _block(width)
-        blocks = -(-rows // self.block)
-        self.sums = [np.empty((blocks, width), _wide(like)) if need else None for need in needed]
-
-    def add(self, start: int, *parts: np.ndarray) -> None:
-        """Add up the rows of the block that begins at row `start`."""
-        for sums, part in zip(self.sums, parts, strict=True):
-            if sums is not None:
-                wide = part.astype(sums.dtype, copy=False)
-                sums[start // self.block] = column_sums(wide, wide.shape[1:])
-
-    def total(self, shape: tuple[int, ...]) -> list[np.ndarray | None]:
-        """The sums, or None where they are not needed."""
-        whole = [s if s is None or len(s) == 1 else s.sum(axis=0) for s in self.sums]
-        return [None if sums is None else sums.reshape(shape) for sums in whole]
 
 
 @layer_norm.defdecomposition
@@ -261,11 +256,11 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         raise ArgumentError(reason)
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
-    rstd = np.empty((len(rows), 1), x.dtype)
+    rstd, count = np.empty((len(rows), 1), x.dtype), max(width, 1)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        rstd[part] = 1 / np.sqrt(_mean_square(rows[part]) + eps)
+        rstd[part] = np.sqrt(count / (_squares(rows[part]) + count * eps))
         normal = np.multiply(rows[part], rstd[part], out=out[part])
         if weight is not None:
             normal *= weight
@@ -346,7 +341,7 @@ def group_norm(
         normal *= rstd[part][..., None] * _of_groups(weight, groups, start, stop, 1)
         np.add(normal, _of_groups(bias, groups, start, stop, 0), out=out[part])
 
-    for_rows(len(parts), _block(size), parts.size, work, inner=parts.shape[2])
+    for_rows(len(parts), _block(size, ELEMENTS), parts.size, work, inner=parts.shape[2])
     kept = (len(x), groups, 1)
     mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
     return out.reshape(x.shape), (mean, rest), rstd
@@ -392,7 +387,7 @@ def _group_norm_pull(
         centred += average * rstds[part]
         np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
 
-    for_rows(len(parts), _block(size), 2 * parts.size, work, inner=parts.shape[2])
+    for_rows(len(parts), _block(size, ELEMENTS), 2 * parts.size, work, inner=parts.shape[2])
     grad_weight, grad_bias = (
         part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)

@@ -143,21 +143,22 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     if bias is not None and bias.shape != weight.shape[:1]:
         raise ArgumentError(f"a bias of shape {bias.shape} does not fit {weight.shape[0]} outputs")
     rows = _rows(x)
+    out = np.empty((*x.shape[:-1], len(weight)), x.dtype)
+    flat = _rows(out)
     effort = x.size * len(weight) / PRODUCTS_PER_NS
     if worthwhile(effort):
-        out = np.empty((len(rows), len(weight)), x.dtype)
 
         def work(start: int, stop: int) -> None:
-            np.matmul(rows[start:stop], weight.T, out=out[start:stop])
+            np.matmul(rows[start:stop], weight.T, out=flat[start:stop])
             if bias is not None:
-                out[start:stop] += bias  # while it is in the cache
+                flat[start:stop] += bias  # while it is in the cache
 
         for_rows(len(rows), _block(len(rows), effort), effort, work)
     else:
-        out = rows.dot(weight.T)
+        np.dot(rows, weight.T, out=flat)
         if bias is not None:
-            out += bias
-    return out.reshape(*x.shape[:-1], len(weight))
+            flat += bias
+    return out
 
 
 def _rows(x: Any) -> Any:

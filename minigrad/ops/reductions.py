@@ -1,7 +1,5 @@
 """Reductions over axes: sum, nansum, prod, max, min, norm, logsumexp, argmax, argmin."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -40,8 +40,7 @@ def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
     Raises:
         ValueError: The last axis is odd, or the angles do not fit.
 
-    Source:
-        Su et al. 2021, arXiv:2104.09864.
+    Source: Su et al. 2021, arXiv:2104.09864.
 
     Example:
         >>> import minigrad

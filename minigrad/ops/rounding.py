@@ -4,8 +4,6 @@ Such a function is constant between its jumps, so its derivative is 0 there; at 
 convention, as in PyTorch. The ops are recorded: the gradient through them is zero, not an error.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -50,8 +50,8 @@ def cumprod(x: Any, axis: int | None = None) -> Any:
     backward pass over n elements takes log2(n) steps, each over the whole tensor. Arguments,
     dtypes and errors are as for `cumsum`.
 
-    Source:
-        The backward pass is a parallel scan: Hillis and Steele 1986, "Data parallel algorithms".
+    Source: The backward pass is a parallel scan: Hillis and Steele 1986, "Data parallel
+    algorithms".
 
     Example:
         >>> import minigrad

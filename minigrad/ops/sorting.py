@@ -208,8 +208,7 @@ def quantile(
         ValueError: `q` or the method is out of range, an axis does not exist, or there is nothing
             to choose from.
 
-    Source:
-        Hyndman and Fan 1996, "Sample quantiles in statistical packages".
+    Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages".
 
     Example:
         >>> import minigrad

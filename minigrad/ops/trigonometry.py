@@ -4,8 +4,6 @@ One derivative per line. The formulas avoid overflow and cancellation: ``(1 - x)
 x², ``hypot(x, 1)`` for √(x² + 1).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -13,6 +11,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import flat_at_zero, formula, stopped, zero_safe
+from minigrad.ops._unary import unary
 
 __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
@@ -22,80 +21,20 @@ __all__ = [
 _DEGREE = math.pi / 180
 
 
-@primitive(np.sin, float_inputs=True)
-def sin(x: Any) -> Any:
-    """The sine of each element, an angle in radians.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.sin(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.      , 0.841471], dtype=float32)
-    """
-    return np.sin(x)
-
-
-@primitive(np.cos, float_inputs=True)
-def cos(x: Any) -> Any:
-    """The cosine of each element, an angle in radians.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.cos(minigrad.tensor([0.0, 1.0]))
-        Tensor([1.       , 0.5403023], dtype=float32)
-    """
-    return np.cos(x)
-
-
-@primitive(np.tan, float_inputs=True)
-def tan(x: Any) -> Any:
-    """The tangent of each element, an angle in radians.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.tan(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.       , 1.5574077], dtype=float32)
-    """
-    return np.tan(x)
-
-
-@primitive(np.arcsin, float_inputs=True)
-def arcsin(x: Any) -> Any:
-    """The angle from -π/2 to π/2 whose sine each element is; NaN below -1 and above 1.
-
-    Its slope at -1 and 1 is infinite.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arcsin(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.       , 1.5707964], dtype=float32)
-    """
-    return np.arcsin(x)
-
-
-@primitive(np.arccos, float_inputs=True)
-def arccos(x: Any) -> Any:
-    """The angle from 0 to π whose cosine each element is; NaN below -1 and above 1.
-
-    Its slope at -1 and 1 is infinite.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arccos(minigrad.tensor([0.0, 1.0]))
-        Tensor([1.5707964, 0.       ], dtype=float32)
-    """
-    return np.arccos(x)
-
-
-@primitive(np.arctan, float_inputs=True)
-def arctan(x: Any) -> Any:
-    """The angle between -π/2 and π/2 whose tangent each element is.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arctan(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.       , 0.7853982], dtype=float32)
-    """
-    return np.arctan(x)
+sin = unary(np.sin, "The sine of each element, an angle in radians.")
+cos = unary(np.cos, "The cosine of each element, an angle in radians.")
+tan = unary(np.tan, "The tangent of each element, an angle in radians.")
+arcsin = unary(
+    np.arcsin,
+    "The angle from -π/2 to π/2 whose sine each element is; NaN below -1 and above 1."
+    "\n\nIts slope at -1 and 1 is infinite.",
+)
+arccos = unary(
+    np.arccos,
+    "The angle from 0 to π whose cosine each element is; NaN below -1 and above 1."
+    "\n\nIts slope at -1 and 1 is infinite.",
+)
+arctan = unary(np.arctan, "The angle between -π/2 and π/2 whose tangent each element is.")
 
 
 @primitive(np.arctan2, float_inputs=True)
@@ -126,100 +65,24 @@ def hypot(a: Any, b: Any) -> Any:
     return np.hypot(a, b)
 
 
-@primitive(np.sinh, float_inputs=True)
-def sinh(x: Any) -> Any:
-    """The hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.sinh(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.       , 1.1752012], dtype=float32)
-    """
-    return np.sinh(x)
-
-
-@primitive(np.cosh, float_inputs=True)
-def cosh(x: Any) -> Any:
-    """The hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.cosh(minigrad.tensor([0.0, 1.0]))
-        Tensor([1.       , 1.5430807], dtype=float32)
-    """
-    return np.cosh(x)
-
-
-@primitive(np.tanh, float_inputs=True)
-def tanh(x: Any) -> Any:
-    """The hyperbolic tangent of each element, between -1 and 1.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.tanh(minigrad.tensor([0.0, 1000.0]))
-        Tensor([0., 1.], dtype=float32)
-    """
-    return np.tanh(x)
-
-
-@primitive(np.arcsinh, float_inputs=True)
-def arcsinh(x: Any) -> Any:
-    """The inverse of `sinh`, ``log(x + sqrt(x**2 + 1))``.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arcsinh(minigrad.tensor([0.0, 1.0]))
-        Tensor([0.      , 0.881374], dtype=float32)
-    """
-    return np.arcsinh(x)
-
-
-@primitive(np.arccosh, float_inputs=True)
-def arccosh(x: Any) -> Any:
-    """The inverse of `cosh`, at least 0; NaN below 1. Its slope at 1 is infinite.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arccosh(minigrad.tensor([1.0, 2.0]))
-        Tensor([0.      , 1.316958], dtype=float32)
-    """
-    return np.arccosh(x)
-
-
-@primitive(np.arctanh, float_inputs=True)
-def arctanh(x: Any) -> Any:
-    """The inverse of `tanh`, ``log((1 + x) / (1 - x)) / 2``; infinite at -1 and 1, NaN beyond.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arctanh(minigrad.tensor([0.0, 0.5]))
-        Tensor([0.       , 0.5493061], dtype=float32)
-    """
-    return np.arctanh(x)
-
-
-@primitive(np.deg2rad, np.radians, float_inputs=True)
-def deg2rad(x: Any) -> Any:
-    """Degrees as radians, ``x * π / 180``.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.deg2rad(minigrad.tensor([0.0, 180.0]))
-        Tensor([0.       , 3.1415927], dtype=float32)
-    """
-    return np.deg2rad(x)
-
-
-@primitive(np.rad2deg, np.degrees, float_inputs=True)
-def rad2deg(x: Any) -> Any:
-    """Radians as degrees, ``x * 180 / π``.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.rad2deg(minigrad.tensor([0.0, 1.0]))
-        Tensor([ 0.     , 57.29578], dtype=float32)
-    """
-    return np.rad2deg(x)
+sinh = unary(np.sinh, "The hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.")
+cosh = unary(np.cosh, "The hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.")
+tanh = unary(np.tanh, "The hyperbolic tangent of each element, between -1 and 1.", [0.0, 1000.0])
+arcsinh = unary(np.arcsinh, "The inverse of `sinh`, ``log(x + sqrt(x**2 + 1))``.")
+arccosh = unary(
+    np.arccosh,
+    "The inverse of `cosh`, at least 0; NaN below 1. Its slope at 1 is infinite.",
+    [1.0, 2.0],
+)
+arctanh = unary(
+    np.arctanh,
+    "The inverse of `tanh`, ``log((1 + x) / (1 - x)) / 2``; infinite at -1 and 1, NaN beyond.",
+    [0.0, 0.5],
+)
+deg2rad = unary(
+    np.deg2rad, "Degrees as radians, ``x * π / 180``.", [0.0, 180.0], numpy_functions=[np.radians]
+)
+rad2deg = unary(np.rad2deg, "Radians as degrees, ``x * 180 / π``.", numpy_functions=[np.degrees])
 
 
 @formula("b / (a**2 + b**2)  # 0 at the origin")

@@ -1,7 +1,5 @@
 """Adagrad, Adadelta and RMSprop: steps scaled by the size of past gradients."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from minigrad.optim.averages import average, average_square

@@ -1,7 +1,5 @@
 """Running means of adaptive optimizers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """Optimizer: parameter groups with their options, and a state for each parameter."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial

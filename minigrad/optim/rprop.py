@@ -1,7 +1,5 @@
 """Rprop: steps by the sign of the gradient."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

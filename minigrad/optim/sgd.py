@@ -1,7 +1,5 @@
 """Stochastic gradient descent, and the same with an average of the parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a line of the table computes with, where one expression is not enough."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import math

@@ -1,7 +1,5 @@
 """Reading the table: a name that is not ours, and a call that does not fit our signature."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import importlib

@@ -4,8 +4,6 @@ Each name of the table is an attribute of `Tensor`. A ``__getattr__`` would need
 but Python would then read every attribute of a tensor four times slower.
 """
 
-from __future__ import annotations
-
 from inspect import getattr_static
 from typing import Any
 

@@ -10,8 +10,6 @@ A name that stands here and is ours too is looked up only when a call does not f
 is for a call that fits ours but for a tensor where an axis is expected: ``x.max(y)``.
 """
 
-from __future__ import annotations
-
 KEYWORDS = {
     "dim": "axis", "dims": "axis", "keepdim": "keepdims", "start_dim": "start_axis",
     "end_dim": "end_axis", "shifts": "shift", "diagonal": "k", "end": "stop", "steps": "num",

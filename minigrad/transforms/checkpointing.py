@@ -7,8 +7,6 @@ function runs again from the same random state, and a backward pass of its own t
 of the outputs to those edges.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -48,8 +46,7 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
         RuntimeError: In the backward pass, if a tensor that the function reads was written to in
             the meantime, or if the function returns other shapes than before.
 
-    Source:
-        Chen et al. 2016, "Training deep nets with sublinear memory cost".
+    Source: Chen et al. 2016, "Training deep nets with sublinear memory cost".
 
     Example:
         >>> import minigrad

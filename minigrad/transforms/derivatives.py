@@ -13,8 +13,6 @@ function has one. ``with no_grad():`` around a transform computes the same numbe
 history, at a lower cost.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -148,8 +146,7 @@ def jvp(
             dtype.
         ValueError: A tangent has another shape, or other keys.
 
-    Source:
-        J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
+    Source: J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
 
     Example:
         >>> import minigrad
@@ -244,8 +241,7 @@ def hvp(
         TypeError: An input does not hold floats, or `vectors` has another structure or dtype.
         ValueError: A vector has another shape, or other keys.
 
-    Source:
-        B. Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
+    Source: B. Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
 
     Example:
         >>> import minigrad

@@ -5,8 +5,6 @@ Each variable is an alias of its argument: it has the history of the argument, b
 other transform shares. So nested derivatives are not confused with one another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ What is no tuple, list or dict is a leaf. None is a structure without leaves, su
 layer that has none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Any

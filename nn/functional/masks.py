@@ -22,6 +22,7 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._creation import zeros
+from minigrad._effects import effect
 from minigrad._errors import type_error, value_error
 from minigrad._tensor import Tensor
 from minigrad.ops._numerics import array_of
@@ -59,26 +60,41 @@ def combine(
     """
     bias: Tensor | None = None
     keep: np.ndarray | None = None
+    allowed: Any = None
     if attn_mask is not None:
         mask = _aligned(attn_mask, scores)
         if mask.dtype.kind == "f":
             bias = ops.astype(mask, dtype)
         else:
-            keep = array_of(mask)
-            _refuse_the_opposite(attn_mask, keep)
+            allowed = mask
+    if offset and offset >= scores[-1] - 1:  # even query 0 comes after all other keys
+        is_causal = False
+    backwards = is_causal and bool(extra_keys or offset)  # the kernel counts from 0
+    if allowed is not None or key_padding_mask is not None or backwards:
+        keep = _kept(scores, attn_mask, allowed, key_padding_mask, backwards, extra_keys, offset)
+    if extra_keys and bias is not None:
+        bias = ops.concatenate([bias, zeros((*bias.shape[:-1], extra_keys), dtype=dtype)], axis=-1)
+    return Mask(bias, keep, is_causal and not backwards)
+
+
+@effect
+def _kept(
+    scores: tuple[int, ...], attn_mask: MaskLike, allowed: MaskLike, key_padding_mask: MaskLike,
+    backwards: bool, extra_keys: int, offset: int,
+) -> np.ndarray:  # fmt: skip
+    """All bool masks as one array; `allowed` is `attn_mask`, aligned with the scores."""
+    keep: Any = array_of(allowed)
+    if keep is not None:
+        _refuse_the_opposite(attn_mask, keep)
     if key_padding_mask is not None:
         real = ~_padding(key_padding_mask, scores)
         keep = real if keep is None else keep & real
-    if offset and offset >= scores[-1] - 1:  # even query 0 comes after all other keys
-        is_causal = False
-    if is_causal and (extra_keys or offset):  # the kernel counts both queries and keys from 0
-        backwards = np.tri(scores[-2], scores[-1], offset, dtype=bool)
-        keep, is_causal = backwards if keep is None else keep & backwards, False
-    if extra_keys and keep is not None:
+    if backwards:
+        past = np.tri(scores[-2], scores[-1], offset, dtype=bool)
+        keep = past if keep is None else keep & past
+    if extra_keys:
         keep = np.concatenate([keep, np.ones((*keep.shape[:-1], extra_keys), bool)], axis=-1)
-    if extra_keys and bias is not None:
-        bias = ops.concatenate([bias, zeros((*bias.shape[:-1], extra_keys), dtype=dtype)], axis=-1)
-    return Mask(bias, keep, is_causal)
+    return np.asarray(keep)
 
 
 def _refuse_the_opposite(attn_mask: Any, keep: np.ndarray) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
+from minigrad._effects import effect
 from minigrad._errors import value_error
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
@@ -127,6 +128,12 @@ def _channel_dropout(
 
 def _dropped(x: Tensor, leading: int, p: float, scale: bool = True) -> Tensor:
     """Zero everything at some places of the leading axes."""
-    factor = dropout_factor(random.key(), x.shape[:leading], p, np.float32)
-    kept = (factor != 0).reshape(*factor.shape, *(1,) * (x.ndim - leading))
+    kept = _kept_places(random.key(), x.shape[:leading], x.ndim, p)
     return ops.where(kept, x * (1 / (1 - p)) if scale and p < 1 else x, 0.0)
+
+
+@effect
+def _kept_places(key: int, shape: tuple[int, ...], ndim: int, p: float) -> np.ndarray:
+    """True at the places of the leading axes that a random key keeps."""
+    kept: np.ndarray = dropout_factor(key, shape, p, np.float32) != 0
+    return kept.reshape(*shape, *(1,) * (ndim - len(shape)))

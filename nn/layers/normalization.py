@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad._checks import check_number, check_size
 from minigrad._creation import ones, zeros
+from minigrad._effects import effect
 from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._tensor import Tensor
@@ -171,6 +172,7 @@ class _BatchNorm(_Normalization):
             momentum, self.eps,
         )  # fmt: skip
 
+    @effect
     def _weight_of_batch(self) -> float:
         """Count a batch in training; the weight of its statistics in the running ones."""
         count = self.num_batches_tracked

@@ -32,7 +32,7 @@ def three_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = minigrad.get_num_threads()
     minigrad.set_num_threads(3)
     monkeypatch.setattr(_parallel, "WORTHWHILE", 0)
-    for module in ("_parallel", "loss", "softmax"):  # by name: softmax is a function too
+    for module in ("_parallel", "loss", "norm", "softmax"):  # by name: softmax is a function too
         monkeypatch.setattr(importlib.import_module(f"minigrad.ops.{module}"), "ELEMENTS", 100)
     monkeypatch.setattr(products, "SMALL", 0)
     yield
@@ -66,7 +66,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     ),
     "group_norm": (
         lambda x, w, b: ops.group_norm(x, w, b, groups=3),
-        (normal(7, 6, 8000), normal(6), normal(6)),
+        (normal(7, 6, 50), normal(6), normal(6)),
     ),
     "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
     "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
@@ -131,6 +131,19 @@ class TestBlocksOfAttention:
         monkeypatch.setattr(_attention_kernel, "CAUSAL_ROWS", 7)
         for ours, theirs in zip(gradients(run, *arrays, *extra), whole, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+    @pytest.mark.parametrize(("limit", "kept"), [(1 << 20, True), (33 * 8 * 16, False)])
+    def test_the_weights_of_a_single_block_are_kept(
+        self, limit: int, kept: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(_attention_kernel, "BLOCK_BYTES", limit)
+        q, k = (minigrad.tensor(normal(2, n, 4), requires_grad=True) for n in (40, 33))
+        node: Any = ops.attention(q, k, k)._node
+        weights = dict(zip(node.plan.saved_names, node.saved, strict=True))["weights"]
+        if kept:
+            np.testing.assert_allclose(weights, ops.attention_weights(q, k).data, rtol=1e-12)
+        else:
+            assert weights is None
 
     def test_large_scores_of_others_do_not_change_a_row(self) -> None:
         query, key = normal(2, 6, 4), normal(2, 6, 4)

@@ -6,8 +6,6 @@ the call as a function. The arrays of a case are float64, away from kinks and po
 every element is moved.
 """
 
-from __future__ import annotations
-
 from types import ModuleType, SimpleNamespace
 
 from minigrad import linalg as linalg_ops

@@ -1,7 +1,5 @@
 """A sample call of an op, and the random arrays that calls are made of."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Collectives, on the one rank that a check has; tests/distributed tries them on several."""
 
-from __future__ import annotations
-
 from minigrad.checking.samples.case import Case, Draw, case
 
 _normal = Draw(8).normal

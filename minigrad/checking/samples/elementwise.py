@@ -1,7 +1,5 @@
 """Ops on one element at a time, and on pairs of broadcast elements."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

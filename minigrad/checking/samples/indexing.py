@@ -1,7 +1,5 @@
 """Ops that read, write, gather and sort elements."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import product

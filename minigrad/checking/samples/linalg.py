@@ -1,7 +1,5 @@
 """Linear algebra. What is random is made regular within the call, for whatever numbers come."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import product

@@ -1,7 +1,5 @@
 """The ops of neural networks: norms, losses, attention, convolution, pooling, recurrence."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Matrix products, contractions, and diagonals."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reductions, softmax, and what runs along an axis: sums, products, differences."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from typing import Any

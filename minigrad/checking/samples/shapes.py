@@ -1,7 +1,5 @@
 """Ops that move elements: shapes, joins and splits, broadcasting, padding, triangles."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Helpers of the ops on matrices: transposing, checks, and dtypes for LAPACK."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

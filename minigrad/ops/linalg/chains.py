@@ -73,9 +73,8 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
     Raises:
         ValueError: There are fewer than two, or the shapes do not fit.
 
-    Source:
-        Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms", matrix-chain
-        multiplication.
+    Source: Cormen, Leiserson, Rivest and Stein, "Introduction to Algorithms", matrix-chain
+    multiplication.
 
     Example:
         >>> import minigrad

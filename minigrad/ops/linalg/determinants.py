@@ -1,7 +1,5 @@
 """Determinants, whose derivatives are also correct for singular matrices."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -62,8 +62,7 @@ def cholesky(x: Any, *, upper: bool = False) -> Tensor:
     Raises:
         numpy.linalg.LinAlgError: A matrix is not positive definite, or not square.
 
-    Source:
-        Murray 2016, "Differentiation of the Cholesky decomposition", arXiv:1602.07527.
+    Source: Murray 2016, "Differentiation of the Cholesky decomposition", arXiv:1602.07527.
 
     Example:
         >>> import minigrad
@@ -121,9 +120,8 @@ def qr(x: Any, mode: str = "reduced") -> Any:
         numpy.linalg.LinAlgError: `x` is not a matrix. TypeError: The mode is "complete", ``m > n``,
         and `x` requires a gradient. ValueError: The mode is unknown.
 
-    Source:
-        Roberts and Roberts 2020, "QR and LQ decomposition matrix backpropagation algorithms for
-        square, wide, and deep matrices", arXiv:2009.10071.
+    Source: Roberts and Roberts 2020, "QR and LQ decomposition matrix backpropagation algorithms for
+    square, wide, and deep matrices", arXiv:2009.10071.
 
     Example:
         >>> import minigrad

@@ -1,7 +1,5 @@
 """Least squares: pinv and lstsq."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,9 +40,8 @@ def pinv(x: Any, rtol: float | None = None) -> Any:
         numpy.linalg.LinAlgError: `x` is not a matrix, or holds NaN or infinity. ValueError: `rtol`
         is negative.
 
-    Source:
-        Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear least
-        squares problems whose variables separate", equation 4.12.
+    Source: Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear least
+    squares problems whose variables separate", equation 4.12.
 
     Example:
         >>> import minigrad

@@ -1,7 +1,5 @@
 """Eigenvalues and eigenvectors of symmetric matrices, singular values and vectors."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -100,9 +98,8 @@ def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
         numpy.linalg.LinAlgError: `x` is not square, or the algorithm did not converge.
         ValueError: `UPLO` is neither.
 
-    Source:
-        Giles 2008, "An extended collection of matrix derivative results for forward and reverse
-        mode algorithmic differentiation", section 3.1.
+    Source: Giles 2008, "An extended collection of matrix derivative results for forward and reverse
+    mode algorithmic differentiation", section 3.1.
 
     Example:
         >>> import minigrad
@@ -196,8 +193,7 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
         numpy.linalg.LinAlgError: `x` is not a matrix, or the algorithm did not converge. TypeError:
         `full_matrices`, ``m != n``, and `x` requires a gradient.
 
-    Source:
-        Townsend 2016, "Differentiating the singular value decomposition".
+    Source: Townsend 2016, "Differentiating the singular value decomposition".
 
     Example:
         >>> import minigrad

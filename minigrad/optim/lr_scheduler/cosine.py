@@ -1,7 +1,5 @@
 """Cosine annealing, once or with warm restarts."""
 
-from __future__ import annotations
-
 import math
 
 from minigrad._effects import effect

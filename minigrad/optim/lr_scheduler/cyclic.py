@@ -1,7 +1,5 @@
 """Cyclic learning rates, with momentum cycled inversely."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, Literal

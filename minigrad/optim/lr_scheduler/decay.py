@@ -1,7 +1,5 @@
 """Decaying learning rates: by a function, in steps, at milestones, or exponentially."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reducing the learning rate when a metric stops improving."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """LRScheduler: the base class, which counts steps and sets learning rates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Schedulers in sequence."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Warm-up: learning rates that first rise, and schedules in which they then fall."""
 
-from __future__ import annotations
-
 import math
 
 from minigrad._checks import check_probability

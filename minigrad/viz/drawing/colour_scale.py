@@ -1,7 +1,5 @@
 """Colour scales of one hue whose steps look equally large, and pictures in these colours."""
 
-from __future__ import annotations
-
 import math
 import struct
 import zlib
@@ -9,8 +7,6 @@ from base64 import b64encode
 from functools import cache
 
 import numpy as np
-
-__all__ = ["Colour", "diverging", "png", "sequential"]
 
 Colour = tuple[int, int, int]
 
@@ -25,8 +21,7 @@ LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
 def sequential(count: int) -> tuple[Colour, ...]:
     """Make a scale of at least two colours, from light to dark blue in equal steps of lightness.
 
-    Source:
-        OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
+    Source: OKLab, Ottosson 2020, https://bottosson.github.io/posts/oklab/.
     """
     return tuple(_shade(step / (count - 1), BLUE) for step in range(count))
 
@@ -63,8 +58,7 @@ def _byte(linear: float) -> int:
 def png(levels: np.ndarray, scale: tuple[Colour, ...]) -> str:
     """Write bytes (rows, columns), positions in a scale, as the ``data:`` address of a picture.
 
-    Source:
-        PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.
+    Source: PNG, third edition, https://www.w3.org/TR/png-3/; colour type 3.
     """
     rows, columns = levels.shape
     lines = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(levels, np.uint8))

@@ -4,27 +4,14 @@ Kinds of boxes differ by shape and glyph first, by hue second. Labels are HTML-l
 those allow two sizes of type. Names that a user gave are escaped.
 """
 
-from __future__ import annotations
-
 import html
 
 import graphviz
 
-from minigrad.viz.drawing.labels import (
-    COMMUTATIVE,
-    Content,
-    Line,
-    contents,
-    operand_name,
-    printable,
-    shape_text,
-    title_of,
-)
+from minigrad.viz.drawing import labels
 from minigrad.viz.drawing.style import LIGHT
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
-
-__all__ = ["digraph"]
 
 OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], LIGHT["faint"]
 LINE, OUTLINE, GREY = LIGHT["line"], LIGHT["outline"], LIGHT["plain fill"]
@@ -92,10 +79,11 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
         style = dict(RESIDUAL if index in thick else STRAIGHT)
         if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
             dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
-            style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
-        told = head.label in COMMUTATIVE or tail.label.endswith(edge.name)
+            style["label"] = _plain(f" {labels.shape_text(edge.shape)} {dtype}")
+        told = head.label in labels.COMMUTATIVE or tail.label.endswith(edge.name)
         if head.id in several and head.kind == "op" and not told:
-            style |= {"headlabel": f"<{_small(operand_name(edge.name))}>", "labeldistance": "1.8"}
+            operand = _small(labels.operand_name(edge.name))
+            style |= {"headlabel": f"<{operand}>", "labeldistance": "1.8"}
         dot.edge(tail.id, head.id, **style)
     return dot
 
@@ -103,7 +91,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
 def _draw_boxes(dot: graphviz.Digraph, diagram: Diagram) -> None:
     """Put every box into the cluster of its module, and the clusters into each other."""
     closed = {node.id for node in diagram.nodes}
-    written = contents(diagram, diagram.nodes)
+    written = labels.contents(diagram, diagram.nodes)
     bodies: dict[str | None, graphviz.Digraph] = {None: dot}
     enclosing = diagram.enclosing()
     opened = [group for group in diagram.groups if group.id not in closed]
@@ -117,19 +105,19 @@ def _draw_boxes(dot: graphviz.Digraph, diagram: Diagram) -> None:
         bodies[group.parent].subgraph(bodies[group.id])
 
 
-def _box(node: Node, written: Content) -> dict[str, str]:
+def _box(node: Node, written: labels.Content) -> dict[str, str]:
     """The look of a box."""
     style = STYLES[node.kind] | ({} if node.recorded else UNRECORDED)
     first, *rest = written.lines
     first = first._replace(text=f"{written.glyph} {first.text}".strip())
     label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
-    tooltip = _plain(f"{node.kind} {node.label} {shape_text(node.shape)} {node.dtype}")
+    tooltip = _plain(f"{node.kind} {node.label} {labels.shape_text(node.shape)} {node.dtype}")
     return style | (FAILED if node.error else {}) | {"label": f"<{label}>", "tooltip": tooltip}
 
 
 def _cluster(group: Group, ground: str) -> dict[str, str]:
     """The look of an open group."""
-    name, kind, size = title_of(group)
+    name, kind, size = labels.title_of(group)
     # The right half of the label stays empty: tensors come in from above, in the middle.
     empty = f'<td width="{min(LETTER * len(name.text + kind.text), 150)}"></td>'
     text = _lines(f"{_line(name)} {_line(kind)}", _line(size), align="left")
@@ -144,7 +132,7 @@ def _lines(*lines: str, align: str = "center") -> str:
     return f"{TABLE}{rows}</table>"
 
 
-def _line(line: Line) -> str:
+def _line(line: labels.Line) -> str:
     if line.style == "small":
         return _small(line.text)
     return f"<b>{_text(line.text)}</b>" if line.style == "bold" else _text(line.text)
@@ -156,10 +144,10 @@ def _small(text: str) -> str:
 
 def _text(text: str) -> str:
     """Escape what stands in an HTML-like label. Graphviz reads backslashes even there."""
-    return html.escape(printable(text).replace("\\", "\\\\"))
+    return html.escape(labels.printable(text).replace("\\", "\\\\"))
 
 
 def _plain(text: str) -> str:
     """Escape what stands in a plain attribute."""
-    escaped: str = graphviz.escape(printable(text))
+    escaped: str = graphviz.escape(labels.printable(text))
     return escaped

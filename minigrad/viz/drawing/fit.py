@@ -1,7 +1,5 @@
 """Choose how to draw a graph so that it fills a slide, or a page, and its text can be read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,8 +10,6 @@ from minigrad.viz.layout.columns import Columns
 from minigrad.viz.record.fold import BUDGET, collapse
 from minigrad.viz.record.model import AnyDiagram
 from minigrad.viz.record.selection import Choice
-
-__all__ = ["fitted"]
 
 PIXELS = 1920 * 1080
 """Of a picture, whatever its aspect."""

@@ -4,8 +4,6 @@ A grid is a small picture with one pixel for each cell, so that large grids stay
 are hatched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 
@@ -15,8 +13,6 @@ from minigrad.viz.drawing.colour_scale import diverging, png, sequential
 from minigrad.viz.drawing.labels import text_width
 from minigrad.viz.drawing.style import FONT, LIGHT
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
-
-__all__ = ["draw"]
 
 NUMBERED = 12
 """Up to this many keys, and queries, the numbers stand in the cells."""

@@ -4,8 +4,6 @@ The width of a text is estimated from its letters, since each reader has another
 is that of a wide font, so that text stays within its box.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,12 +16,6 @@ from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.roles import heads, residuals
-
-__all__ = [
-    "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "port_names", "printable",
-    "shape_text", "shorten", "slots_width", "tensor_texts", "text_width", "title_of",
-]  # fmt: skip
 
 Style = Literal["name", "bold", "small", "title"]
 

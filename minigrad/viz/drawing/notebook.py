@@ -4,8 +4,6 @@ To the text are added a picture of a small graph, or a tree of modules. Nothing 
 program is needed.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator
 from typing import Any
@@ -16,8 +14,6 @@ from minigrad.autograd.node import Leaf, Node, node_of
 from minigrad.nn import Module
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.record.build import graph
-
-__all__ = ["mimebundle"]
 
 MOST_BOXES = 40
 """A tensor whose graph is larger shows itself as text only: `minigrad.viz.graph` draws it."""

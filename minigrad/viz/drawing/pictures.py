@@ -1,11 +1,7 @@
 """An SVG picture as PNG or PDF, by the optional package cairosvg."""
 
-from __future__ import annotations
-
 from minigrad._checks import optional_package
 from minigrad.viz.drawing.style import FONT
-
-__all__ = ["SCALE", "convert"]
 
 SCALE = 2
 """Pixels of a PNG for each unit of a picture: sharp on a dense screen, and when zoomed in."""

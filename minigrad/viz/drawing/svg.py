@@ -4,40 +4,18 @@ Kinds of boxes differ by shape and glyph first, by hue second. Names that a user
 Everything has a tooltip with what does not fit into the picture.
 """
 
-from __future__ import annotations
-
 import html
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from minigrad.viz.drawing.labels import (
-    GLYPH,
-    GLYPHS,
-    LEADING,
-    LONGEST,
-    SLANT,
-    SLOTS,
-    Content,
-    Line,
-    contents,
-    named_operands,
-    port_names,
-    printable,
-    shape_text,
-    shorten,
-    slots_width,
-    text_width,
-    title_of,
-)
+from minigrad.viz.drawing import labels
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Direction, Placement, Point, Rect, Skeleton, place, skeleton
 from minigrad.viz.layout.columns import Columns
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
-
-__all__ = ["draw", "heading", "insides", "legend_entries"]
 
 HEAD = 6
 """The length of the head of an arrow."""
@@ -94,8 +72,9 @@ def draw(
     thick = residuals(diagram) & set(placement.edges)
     top = HEADLINE if title else 0
     legend, width, rows = _legend(shown, bool(thick), placement.width, top + placement.height)
-    above = shorten(title, 2 * LONGEST)
-    width = max(placement.width, width, text_width(above, "title") + 2 * MARGIN * bool(title))
+    above = labels.shorten(title, 2 * labels.LONGEST)
+    headline = labels.text_width(above, "title") + 2 * MARGIN * bool(title)
+    width = max(placement.width, width, headline)
     height = top + placement.height + rows
     wide, high = size or (width, height)
     unit = max(width / wide, height / high)  # of the drawing, for one of the picture
@@ -110,14 +89,14 @@ def draw(
         f'viewBox="{view}" width="{wide}" height="{high}">',
         f"<style>{STYLE}</style>",
         '<rect class="page" x="{}" y="{}" width="{}" height="{}"/>'.format(*view.split()),
-        _text(width // 2, top - 6, Line(above, "title")),
+        _text(width // 2, top - 6, labels.Line(above, "title")),
         f'<g transform="translate({(width - placement.width) // 2} {top})">',
         *_frames(diagram, placement, direction),
         *_edges(diagram, placement, nodes, thick, direction),
         *(f'<circle class="port" cx="{x}" cy="{y}" r="2.5"/>' for x, y in placement.ports),
         *(_box(node, *placement.boxes[node.id][:2], drawn[node.id]) for node in shown),
         *(  # shapes, beside the lines
-            _text(x, y + 9, Line(layout.texts[tensor][0], "small"), "start")
+            _text(x, y + 9, labels.Line(layout.texts[tensor][0], "small"), "start")
             for tensor, x, y in placement.texts
         ),
         "</g>",
@@ -159,7 +138,7 @@ def _outside(parts: Sequence[Rect], direction: Direction) -> Iterator[str]:
 
 def heading(group: Group) -> str:
     """Draw the title of an open group, from its upper left corner."""
-    name, kind, size = title_of(group)
+    name, kind, size = labels.title_of(group)
     spans = f'<tspan class="bold">{_escape(name.text)}</tspan>'
     if kind.text:
         spans += f' <tspan class="small">{_escape(kind.text)}</tspan>'
@@ -183,7 +162,7 @@ def _edges(
         edge = diagram.edges[index]
         ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}"
         name = f" as {edge.name}" if edge.name else ""
-        label = f"{ends}{name}: {shape_text(edge.shape)} {edge.dtype}"
+        label = f"{ends}{name}: {labels.shape_text(edge.shape)} {edge.dtype}"
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
             f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
@@ -216,7 +195,8 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
-    named, written = named_operands(diagram), contents(diagram, nodes, layout.direction)
+    named = labels.named_operands(diagram)
+    written = labels.contents(diagram, nodes, layout.direction)
     groups = {group.id: group for group in diagram.groups}
     sizes, ways = {}, {}  # of each operand, how far along the side of its box it comes in
     ports: dict[tuple[str, str], int] = {}  # the same, by group and source
@@ -235,7 +215,7 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
     def slots(node: Node) -> list[tuple[int, str]]:
         if node.id in named:
             return [(ways[edge], name) for edge, name in named[node.id].items()]
-        names = port_names(groups.get(node.id))
+        names = labels.port_names(groups.get(node.id))
         met = [source for source in names if (node.id, source) in ports]
         return [(ports[node.id, source], names[source]) for source in met]
 
@@ -247,10 +227,10 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
 def _box(node: Node, left: int, top: int, inside: str) -> str:
     kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
-    name = f"{node.kind} {node.label}, {shape_text(node.shape)}"
+    name = f"{node.kind} {node.label}, {labels.shape_text(node.shape)}"
     return (
         f'<g class="box {" ".join(kinds)}" data-id="{_escape(node.id)}" role="img" '
-        f'aria-label="{_escape(printable(name))}" transform="translate({left} {top})">'
+        f'aria-label="{_escape(labels.printable(name))}" transform="translate({left} {top})">'
         f"<title>{_escape(_tooltip(node))}</title>{inside}</g>"
     )
 
@@ -259,7 +239,7 @@ def _inside(
     node: Node,
     width: int,
     height: int,
-    content: Content,
+    content: labels.Content,
     slots: Sequence[tuple[int, str]],
     direction: Direction,
 ) -> str:
@@ -268,24 +248,24 @@ def _inside(
     if node.saved:
         at = width - 18 if direction == "right" else 8
         parts.append(f'<rect class="saved" x="{at}" y="{height - 4}" width="10" height="7"/>')
-    left, above = slots_width(content), SLOTS * bool(slots)
+    left, above = labels.slots_width(content), labels.SLOTS * bool(slots)
     if direction == "right":
         above = 0
-        parts += [_text(5, at + 3, Line(name, "small"), "slot start") for at, name in slots]
+        parts += [_text(5, at + 3, labels.Line(name, "small"), "slot start") for at, name in slots]
     else:
         left = 0
-        parts += [_text(at, 11, Line(name, "small"), "slot") for at, name in slots]
-    lines = sum(LEADING[line.style] for line in content.lines)
+        parts += [_text(at, 11, labels.Line(name, "small"), "slot") for at, name in slots]
+    lines = sum(labels.LEADING[line.style] for line in content.lines)
     base, middle = (height - lines + above) // 2, (width + left) // 2
     for index, line in enumerate(content.lines):
-        base += LEADING[line.style]
+        base += labels.LEADING[line.style]
         if index or not content.glyph:
             parts.append(_text(middle, base - 4, line))
             continue
-        left = middle - (GLYPH + int(0.9 * text_width(line.text, line.style))) // 2
-        glyph = _text(left - 2, base - 4, Line(content.glyph, "bold"), "start glyph")
+        left = middle - (labels.GLYPH + int(0.9 * labels.text_width(line.text, line.style))) // 2
+        glyph = _text(left - 2, base - 4, labels.Line(content.glyph, "bold"), "start glyph")
         parts.append(_sign(left, base - 13) if content.glyph == "⊞" else glyph)
-        parts.append(_text(left + GLYPH, base - 4, line, "start"))
+        parts.append(_text(left + labels.GLYPH, base - 4, line, "start"))
     return "".join(parts)
 
 
@@ -293,23 +273,24 @@ def _tooltip(node: Node) -> str:
     """All that is known of a node, one thing a line."""
     parts = [
         f"{node.kind} {node.label}".rstrip(),
-        f"{shape_text(node.shape)} {node.dtype}".rstrip(),
+        f"{labels.shape_text(node.shape)} {node.dtype}".rstrip(),
         *node.notes,
         node.line,
         "" if node.recorded else "not recorded: no gradient passes here",
         *(
-            f"keeps {saved.name} {shape_text(saved.shape)} {saved.dtype}, {saved.nbytes:,} bytes"
+            f"keeps {saved.name} {labels.shape_text(saved.shape)} {saved.dtype}, "
+            f"{saved.nbytes:,} bytes"
             for saved in node.saved
         ),
         node.error,
     ]
-    return "\n".join(printable(part) for part in parts if part)
+    return "\n".join(labels.printable(part) for part in parts if part)
 
 
 def _outline(kind: Kind, width: int, height: int) -> list[str]:
     """The shape that says what kind of box it is; it starts at the origin."""
     if kind in ("input", "output"):
-        points = f"{SLANT},0 {width},0 {width - SLANT},{height} 0,{height}"
+        points = f"{labels.SLANT},0 {width},0 {width - labels.SLANT},{height} 0,{height}"
         return [f'<polygon class="shape" points="{points}"/>']
     radius = {"op": 7, "fused": 7, "parameter": height // 2, "buffer": height // 2}.get(kind, 1)
     parts = [f'<rect class="shape" width="{width}" height="{height}" rx="{radius}"/>']
@@ -324,7 +305,7 @@ def _sign(x: int, y: int) -> str:
     return f'<path class="sign" d="M{x}.5 {y}.5h9v9h-9zm2 4.5h5m-2.5 -2.5v5"/>'
 
 
-def _text(x: int, y: int, line: Line, kind: str = "") -> str:
+def _text(x: int, y: int, line: labels.Line, kind: str = "") -> str:
     """A line of text, or nothing if it is empty: `x` is its middle, or with ``start`` its left."""
     classes = " ".join(name for name in (line.style, kind) if name and name != "name")
     named = f' class="{classes}"' if classes else ""
@@ -333,7 +314,7 @@ def _text(x: int, y: int, line: Line, kind: str = "") -> str:
 
 def _escape(text: str) -> str:
     """Make a text safe within an element and an attribute; only tooltips have several lines."""
-    return html.escape("\n".join(map(printable, text.split("\n"))))
+    return html.escape("\n".join(map(labels.printable, text.split("\n"))))
 
 
 # The legend -------------------------------------------------------------------------------------
@@ -346,11 +327,11 @@ def _legend(
     widest, x, row = 0, MARGIN, 0
     parts = ['<g class="legend" role="img" aria-label="Legend">']
     for sample, name in legend_entries(shown, residual):
-        end = x + WIDTH + 6 + text_width(name, "small")
+        end = x + WIDTH + 6 + labels.text_width(name, "small")
         if end + MARGIN > max(width, LEAST) and x > MARGIN:
             x, row, end = MARGIN, row + 1, end - x + MARGIN
         parts.append(f'<g transform="translate({x} {top + row * ROW})">{sample}')
-        parts.append(f"{_text(WIDTH + 6, 11, Line(name, 'small'), 'start')}</g>")
+        parts.append(f"{_text(WIDTH + 6, 11, labels.Line(name, 'small'), 'start')}</g>")
         widest = max(widest, end + MARGIN)
         x = end + SPACE
     return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2
@@ -373,7 +354,7 @@ def legend_entries(shown: Sequence[Node], residual: bool) -> list[tuple[str, str
 
 def _sample(kind: Kind, *more: str) -> str:
     parts = _outline(kind, WIDTH, HEIGHT)
-    if glyph := GLYPHS.get(kind):
+    if glyph := labels.GLYPHS.get(kind):
         letter = f'<text class="bold small glyph" x="13" y="11">{glyph}</text>'
         parts.append(_sign(8, 2) if glyph == "⊞" else letter)
     return f'<g class="box {" ".join((kind, *more))}">{"".join(parts)}</g>'

@@ -1,7 +1,5 @@
 """A diagram as text for a terminal: a line for each op, in order, indented by module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -10,8 +8,6 @@ from minigrad.viz.drawing.labels import COMMUTATIVE, operand_name, printable, sh
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.roles import residuals
-
-__all__ = ["Text", "columns", "to_text"]
 
 WIDEST = 64
 """Shapes stand in one column, unless what is before them is longer than this."""

@@ -4,8 +4,6 @@ A value that was used several times gets a share of the gradient from each use, 
 Uses are the rows of a batch, the copies that broadcasting made, or ops that read the same tensor.
 """
 
-from __future__ import annotations
-
 import linecache
 import math
 import re
@@ -18,11 +16,6 @@ from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
-
-__all__ = [
-    "Answer", "explain_broadcast", "explain_saved", "explain_sum", "explain_transpose",
-    "source_lines", "step_notes", "summed_axes"
-]  # fmt: skip
 
 Shape = tuple[int, ...]
 

@@ -5,14 +5,10 @@ its gradient is a sum over n: ``Σₙ ḡ[n, o] · x[n, i]``. A product of matri
 axis of its left factor and the first of its right one, so the rule has a transpose.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
-
-__all__ = ["Product", "Share", "Term", "product"]
 
 Shape = tuple[int, ...]
 

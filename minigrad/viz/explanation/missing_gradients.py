@@ -4,15 +4,11 @@ The diagram of a trace has every op: those that were not recorded, have no rules
 gradient, or lead nowhere, too.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import with_inner
-
-__all__ = ["missing_gradients"]
 
 FROZEN = "It is frozen: a parameter with requires_grad=False gets no gradient."
 GIVEN = (

@@ -5,8 +5,6 @@ entry is a sum over all outputs that it reaches, of their gradient times ∂y/�
 moves, adds and multiplies, as that of a convolution, ∂y/∂x is an entry of another argument, or 1.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
@@ -36,8 +34,6 @@ from minigrad.viz.formula.terms import (
 from minigrad.viz.formula.text import text
 from minigrad.viz.formula.typesetting import Typesetter
 from minigrad.viz.record.steps import Given
-
-__all__ = ["Worked", "is_inside", "offered", "work_out"]
 
 FEW = 4
 """Of a gradient with at most so many entries, a page offers all."""

@@ -10,8 +10,6 @@ If a rule is a kernel, the formula that was written for it (`defformula`) is rea
 compute every formula of minigrad and compare it with its rule.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ fraction, one sign, numbers in front, equal factors as a power. The value is the
 rounding.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator
@@ -30,8 +28,6 @@ from minigrad.viz.formula.terms import (
     rebuilt,
     same,
 )
-
-__all__ = ["factors", "is_scalar", "simplified", "summands"]
 
 COUNTS = (np.shape, np.ndim, np.size, len, range, getattr, float, int)
 """Functions that return numbers; other Python functions may return arrays."""

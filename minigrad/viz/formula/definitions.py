@@ -1,7 +1,5 @@
 """What was read of a rule: its value, with the definitions of the names that the value uses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,8 +20,6 @@ from minigrad.viz.formula.terms import (
     size,
     walk,
 )
-
-__all__ = ["Definition", "Reading", "Values", "arrays_of", "for_call", "in_simple_terms", "tidied"]
 
 SMALL = 7
 """The largest size of a definition that is written where it is used, if it is used once."""

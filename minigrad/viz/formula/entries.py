@@ -5,8 +5,6 @@ such as a transpose, is asked where each came from. Any other function, such as 
 taken apart: its entry stands for itself.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator
@@ -19,8 +17,6 @@ from minigrad.viz.formula.definitions import Reading, Values
 from minigrad.viz.formula.reader import OPERATORS
 from minigrad.viz.formula.signs import added, averaged, spread
 from minigrad.viz.formula.terms import Call, Constant, Entry, Term, Variable, evaluate, is_constant
-
-__all__ = ["Entries", "Index", "as_index", "total"]
 
 Index = tuple[int, ...]
 

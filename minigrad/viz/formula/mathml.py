@@ -1,13 +1,9 @@
 """Write a notation as MathML Core, which browsers render without scripts or fonts."""
 
-from __future__ import annotations
-
 from html import escape
 
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.text import text
-
-__all__ = ["ROOT", "mathml"]
 
 SPACE = "\u00a0"
 ROOT = (

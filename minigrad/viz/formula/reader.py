@@ -5,8 +5,6 @@ of a short helper is replaced by its body. For other helpers a formula may be wr
 `minigrad.ops._numerics.formula`.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import inspect
@@ -33,8 +31,6 @@ from minigrad.viz.formula.terms import (
     row,
     same,
 )
-
-__all__ = ["OPERATORS", "Reader", "read", "read_written"]
 
 TRANSPARENT = (np.asarray, float)
 """Functions that return their first argument."""

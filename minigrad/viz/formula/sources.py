@@ -5,8 +5,6 @@ are matched in their order. A file that was edited after the import does not giv
 more, and is not shown.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import linecache
@@ -17,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 from typing import Any
-
-__all__ = ["Source", "defined", "source"]
 
 Function = ast.Lambda | ast.FunctionDef
 

@@ -1,10 +1,6 @@
 """Write a notation as one line of Unicode text."""
 
-from __future__ import annotations
-
 from minigrad.viz.formula import notation as n
-
-__all__ = ["text"]
 
 SUPERSCRIPTS = dict(zip("0123456789+−T′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ′", strict=True))
 SUBSCRIPTS = dict(zip("0123456789ij", "₀₁₂₃₄₅₆₇₈₉ᵢⱼ", strict=True))

@@ -1,7 +1,5 @@
 """From terms to notation: operators, conditions and indices. For functions see signs.py."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math
@@ -27,8 +25,6 @@ from minigrad.viz.formula.terms import (
     row,
     same,
 )
-
-__all__ = ["Typesetter"]
 
 RELATIONS = {
     operator.eq: "=", operator.ne: "≠", operator.lt: "<", operator.le: "≤", operator.gt: ">",

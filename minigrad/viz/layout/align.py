@@ -7,15 +7,11 @@ straight. This is done once, as if all groups were closed; packing then moves bl
 not fit beside each other (`minigrad.viz.layout.pack`).
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import accumulate
 from typing import NamedTuple
-
-__all__ = ["Joint", "Segment", "align"]
 
 ROUNDS = 6
 

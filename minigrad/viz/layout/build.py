@@ -4,22 +4,13 @@ Groups are ranked, ordered and aligned one after the other, children first, sinc
 their ports is known then. This happens once, in Python; packing does the rest.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from minigrad.viz.drawing.labels import (
-    box_size,
-    contents,
-    named_operands,
-    tensor_texts,
-    text_width,
-    title_of,
-)
+from minigrad.viz.drawing import labels
 from minigrad.viz.layout.align import Segment, align
 from minigrad.viz.layout.model import TOP, Block, Box, Direction, End, Joint, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
@@ -29,8 +20,6 @@ from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import LEAVES, Diagram, Group, Node
 from minigrad.viz.record.repeats import Bundle, bundles
 from minigrad.viz.record.roles import residuals
-
-__all__ = ["skeleton"]
 
 MANY = 5_000
 """Of more boxes, a drawing says at once that it takes seconds."""
@@ -69,7 +58,7 @@ def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
 
 
 def _title_size(group: Group) -> tuple[int, int]:
-    name, kind, size = (text_width(line.text, line.style) for line in title_of(group))
+    name, kind, size = (labels.text_width(line.text, line.style) for line in labels.title_of(group))
     return max(name + 6 + kind, size), 32 if size else 20
 
 
@@ -78,14 +67,16 @@ class _Work:
 
     def __init__(self, diagram: Diagram, direction: Direction) -> None:
         self._direction: Direction = direction
-        texts = tensor_texts(diagram) if direction == "down" else {}
-        self.texts = {name: (text, text_width(text, "small")) for name, text in texts.items()}
+        texts = labels.tensor_texts(diagram) if direction == "down" else {}
+        self.texts = {
+            name: (text, labels.text_width(text, "small")) for name, text in texts.items()
+        }
         self._residuals = residuals(diagram) if direction == "down" else set()
         if self._residuals:
-            self.texts[RESIDUAL] = "residual", text_width("residual", "small")
-        self._named = named_operands(diagram)
+            self.texts[RESIDUAL] = "residual", labels.text_width("residual", "small")
+        self._named = labels.named_operands(diagram)
         self._shown = all_boxes(diagram)
-        self._contents = contents(diagram, self._shown.values(), direction)
+        self._contents = labels.contents(diagram, self._shown.values(), direction)
         self._entries: Counter[str] = Counter()  # the lines into each box
         self._ports: dict[str, dict[str, int]] = {}  # by group and name: the number in the group
         self._port_places: dict[str, float] = {}  # where a port lies along its group, from 0 to 1
@@ -140,7 +131,7 @@ class _Work:
 
     def _size(self, node: Node) -> tuple[int, int]:
         """The size of a box: there is room for what stands in it, for its lines and their texts."""
-        width, height = box_size(node, self._contents[node.id], self._direction)
+        width, height = labels.box_size(node, self._contents[node.id], self._direction)
         if self._direction == "right":
             width, height = height, width
         ways, exits = self._entries[node.id], [0]

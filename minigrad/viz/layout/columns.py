@@ -4,8 +4,6 @@ It is cut where no box, text or bow is. A frame that is cut is drawn in each col
 it holds there. A line that is cut goes on around the foot of its column to the head of the next.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -13,8 +11,6 @@ from typing import Any, NamedTuple
 
 from minigrad.viz.layout.model import Placement, Rect, Skeleton
 from minigrad.viz.layout.pack import MARGIN, PAD
-
-__all__ = ["Columns"]
 
 LANE, GUTTER, GAP, STEP = 9, 20, 28, 20
 """Between two lines that go on, between columns, and between two things in one of them, at most;

@@ -4,8 +4,6 @@ Sweeps down and up put each item at the mean of its neighbours (the barycentre m
 Tagawa and Toda, 1981); then neighbours change places as long as that undoes crossings.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -13,8 +11,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from minigrad.viz.layout.ranks import Link
-
-__all__ = ["arrange"]
 
 SWEEPS, EXCHANGES = 12, 8
 

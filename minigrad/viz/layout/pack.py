@@ -6,8 +6,6 @@ Ranks, orders and blocks are given. Lines bend only between ranks, where no box 
 each keeps to the column of its box or its dummy. All positions are whole numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -15,8 +13,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from minigrad.viz.layout.model import TOP, Box, End, Placement, Point, Scope, Skeleton
-
-__all__ = ["INDENT", "Measured", "Packed", "measure", "pack", "place"]
 
 MARGIN, PAD = 16, 14
 """Around the whole, and within a frame."""

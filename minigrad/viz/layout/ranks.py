@@ -4,14 +4,10 @@ The rank of an item is the length of the longest path to it. An item that depend
 and constants is moved down, to just above the item that reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from minigrad.viz.record.model import Node
-
-__all__ = ["Link", "ranked"]
 
 FAR = 32
 """A tensor that passes more ranks than this gets no dummies: it runs outside of everything."""

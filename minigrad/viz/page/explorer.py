@@ -1,7 +1,5 @@
 """From a model and its inputs to a page on which to explore them."""
 
-from __future__ import annotations
-
 import html
 import os
 import tempfile
@@ -26,8 +24,6 @@ from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.tracing import FUSED, Trace, fused_ops, trace
-
-__all__ = ["Page", "explore"]
 
 HEIGHT = 640
 """Of the page within a notebook, in pixels."""

@@ -5,8 +5,6 @@ the script draws whatever is opened and walks through the steps. Nothing is load
 file forbids it. Whatever a user named is escaped, here and again where the script writes it.
 """
 
-from __future__ import annotations
-
 import html
 import math
 import re
@@ -25,8 +23,6 @@ from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, with_inner
-
-__all__ = ["colours", "static", "write_page"]
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",

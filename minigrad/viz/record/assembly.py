@@ -1,7 +1,5 @@
 """From entries, of a finished graph or of a trace, to a diagram: ids, names, and module calls."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,8 +13,6 @@ from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.model import Edge, Group, Kind, Node
 from minigrad.viz.record.roles import name_masks
-
-__all__ = ["assemble"]
 
 Readers = dict[Entry, dict[Scope | None, None]]
 

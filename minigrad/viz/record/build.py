@@ -1,7 +1,5 @@
 """The graph of a module, or of tensors."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,8 +19,6 @@ from minigrad.nn.attention.cache import KVCache
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
-
-__all__ = ["graph", "leaf_names", "state_kept", "tensors_in", "why_not", "with_inputs"]
 
 
 def graph(target: Any, *inputs: Any, **named: Any) -> Graph:

@@ -4,8 +4,6 @@ An op is matched by the module calls around it, its name, and its position among
 name there; a parameter, input or output by its name. A fused op is one op, decomposed or not.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,8 +13,6 @@ from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.text import columns
 from minigrad.viz.record.model import UNKNOWN, Diagram, Group, Node
 from minigrad.viz.record.steps import Summary
-
-__all__ = ["Change", "Difference", "diff"]
 
 Key = tuple[str | int, ...]
 

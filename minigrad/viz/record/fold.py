@@ -4,8 +4,6 @@ A group is one *call* of a module. No other op runs between the first op of a ca
 closing calls never makes a cycle.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -15,10 +13,6 @@ from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
-
-__all__ = [
-    "BLOCK", "BUDGET", "all_boxes", "close", "collapse", "view",
-]  # fmt: skip
 
 BUDGET = 40
 """The most boxes to show: graphs of more than 50 to 100 are hard to read (arXiv:2008.07944)."""

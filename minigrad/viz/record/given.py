@@ -1,7 +1,5 @@
 """Keep what a rule read when it ran, so that its numbers can be worked out later."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,8 +10,6 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.viz.record.rerun import runs_alone
 from minigrad.viz.record.steps import Given
-
-__all__ = ["given_to"]
 
 LARGEST = 100_000
 """The most elements, of all arrays together, that are kept of a step."""

@@ -1,14 +1,10 @@
 """Attention weights as data: for each head, how much each query takes of each key, in 8 bits."""
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-
-__all__ = ["LEVELS", "Cells", "Heatmap", "to_levels"]
 
 LEVELS = 254
 """The byte of the highest value; the next byte stands for what is not finite."""

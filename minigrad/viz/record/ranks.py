@@ -1,7 +1,5 @@
 """Collectives in drawings: what one rank sends where, and the graphs of all ranks as one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace

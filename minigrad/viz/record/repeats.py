@@ -7,8 +7,6 @@ amount is 0 for what all steps share, and the length of a step for what each get
 before it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,8 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from minigrad.viz.record.model import AnyDiagram, Diagram, Group, Node
-
-__all__ = ["Bundle", "bundles", "is_repeat", "wrap_repeats"]
 
 FEWEST = 3
 """The fewest steps."""

@@ -1,7 +1,5 @@
 """Run an op or its rule again, to measure time, a finite difference, or rounding."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,11 +14,6 @@ from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer
 from minigrad.viz.record.steps import norm
-
-__all__ = [
-    "aside", "difference", "errors_sent", "fastest", "precision", "relative_difference",
-    "runs_alone",
-]  # fmt: skip
 
 RUNS = 3
 """How often an op is run to time it; the fastest run counts."""

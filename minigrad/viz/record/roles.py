@@ -1,14 +1,10 @@
 """What tensors and ops are for: residual connections, heads of attention, masks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 from math import prod
 
 from minigrad.viz.record.model import AnyDiagram, Diagram
-
-__all__ = ["heads", "name_masks", "residuals"]
 
 TURNED = ("swapaxes", "transpose", "moveaxis")
 """Ops that exchange axes."""

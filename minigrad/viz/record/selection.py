@@ -1,15 +1,11 @@
 """What a caller chose to open or to hide: modules by path or class, ops and tensors by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from minigrad.viz.record.model import LEAVES, AnyDiagram, Diagram, Edge, Group, Node
-
-__all__ = ["Choice", "chosen", "hidden", "opened"]
 
 Choice = Sequence[str | type]
 """Modules and ops: a path, a name or a pattern such as ``"*.norm?"``, or a class."""

@@ -1,0 +1,505 @@
+"""What trains something gives the same numbers plainly and captured, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from both_ways import Made, batches, check
+
+import minigrad
+from minigrad import nn, optim
+from minigrad.nn import functional as F
+from minigrad.optim import lr_scheduler
+
+OPTIMIZERS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01},
+    "ASGD": {"lr": 0.1},
+    "Adadelta": {"lr": 1.0},
+    "Adagrad": {"lr": 0.1, "lr_decay": 0.1},
+    "Adam": {"lr": 0.01, "amsgrad": True, "weight_decay": 0.01},
+    "AdamW": {"lr": 0.01},
+    "Adamax": {"lr": 0.01},
+    "NAdam": {"lr": 0.01},
+    "RAdam": {"lr": 0.01},
+    "RMSprop": {"lr": 0.01, "momentum": 0.9, "centered": True},
+    "Rprop": {"lr": 0.01},
+}
+SCHEDULES: dict[str, Any] = {
+    "LambdaLR": lambda o: lr_scheduler.LambdaLR(o, lambda step: 0.9**step),
+    "StepLR": lambda o: lr_scheduler.StepLR(o, 3),
+    "MultiStepLR": lambda o: lr_scheduler.MultiStepLR(o, [2, 4]),
+    "ExponentialLR": lambda o: lr_scheduler.ExponentialLR(o, 0.9),
+    "CosineAnnealingLR": lambda o: lr_scheduler.CosineAnnealingLR(o, 8),
+    "CyclicLR": lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, 4),
+    "OneCycleLR": lambda o: lr_scheduler.OneCycleLR(o, 0.5, total_steps=20),
+    "NoamScheduler": lambda o: lr_scheduler.NoamScheduler(o, 16, 4),
+    "WarmupCosineLR": lambda o: lr_scheduler.WarmupCosineLR(o, 4, 12),
+    "LinearLR": lambda o: lr_scheduler.LinearLR(o, 0.2, 0.7, 9),
+    "CosineAnnealingWarmRestarts": lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 3, 2),
+    "SequentialLR": lambda o: lr_scheduler.SequentialLR(
+        o, [lr_scheduler.LinearLR(o), lr_scheduler.CyclicLR(o, 0.1, 0.5, 4)], [3]
+    ),
+}
+DATA = batches(6, (4, 8), ((4,), 3))
+IMAGES = batches(5, (2, 3, 8, 8), ((2,), 4))
+SEQUENCES = batches(5, (3, 5, 4))
+WORDS = batches(5, ((2, 6), 11))
+
+
+def mlp() -> nn.Module:
+    return nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Dropout(0.2), nn.Linear(6, 3))
+
+
+def trained(
+    model: Callable[[], nn.Module], loss: Callable[..., Any], name: str = "AdamW",
+    clip: float | None = None, schedule: Any = None, **options: Any,
+) -> Callable[[], Made]:  # fmt: skip
+    """A step that trains a model: ``loss(model, *batch)``."""
+
+    def make() -> Made:
+        m = model()
+        o = getattr(optim, name)(m.parameters(), **{"lr": 0.01, **options})
+        schedules = [schedule(o)] if schedule else []
+
+        def step(*batch: Any) -> Any:
+            o.zero_grad()
+            value = loss(m, *batch)
+            value.backward()
+            if clip is not None:
+                nn.utils.clip_grad_norm(m.parameters(), clip)
+            o.step()
+            for each in schedules:
+                each.step()
+            return value
+
+        return step, (m, o, *schedules)
+
+    return make
+
+
+def classified(m: Any, x: Any, y: Any) -> Any:
+    return F.cross_entropy(m(x), y)
+
+
+def squared(m: Any, x: Any) -> Any:
+    out = m(x)
+    return ((out[0] if isinstance(out, tuple) else out) ** 2).mean()
+
+
+def test_every_optimizer_and_schedule_is_here() -> None:
+    assert {*optim.__all__} == {*OPTIMIZERS, "LBFGS", "Optimizer", "lr_scheduler", "swa_utils"}
+    assert {*lr_scheduler.__all__} == {*SCHEDULES, "LRScheduler", "ReduceLROnPlateau"}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers(name: str) -> None:
+    step = check(trained(mlp, classified, name, **OPTIMIZERS[name]), DATA)
+    assert "cross_entropy" in str(step.program)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules(name: str) -> None:
+    make = trained(mlp, classified, "SGD", schedule=SCHEDULES[name], lr=0.1, momentum=0.9)
+    check(make, [*DATA, *DATA])
+
+
+def test_a_schedule_that_sees_the_loss() -> None:
+    def make() -> Made:
+        m = mlp()
+        o = optim.SGD(m.parameters(), lr=0.5)
+        schedule = lr_scheduler.ReduceLROnPlateau(o, patience=1)
+
+        def step(x: Any, y: Any) -> Any:
+            o.zero_grad()
+            loss = classified(m, x, y)
+            loss.backward()
+            o.step()
+            schedule.step(loss)
+            return {"loss": loss}
+
+        return step, (m, o, schedule)
+
+    check(make, [*DATA, *DATA])
+
+
+@pytest.mark.parametrize("clip", [0.01, 100.0])
+def test_clipping(clip: float) -> None:
+    check(trained(mlp, classified, clip=clip), DATA)
+
+
+def test_clipping_of_values_and_the_returned_norm() -> None:
+    def make() -> Made:
+        m = mlp()
+        o = optim.SGD(m.parameters(), lr=0.5)
+
+        def step(x: Any, y: Any) -> Any:
+            m.zero_grad()
+            loss = classified(m, x, y)
+            loss.backward()
+            nn.utils.clip_grad_value(m.parameters(), 0.05)
+            norm = nn.utils.clip_grad_norm([*m.parameters()], 0.1)
+            o.step()
+            return [loss, (norm, None, 3, "done")]
+
+        return step, (m, o)
+
+    check(make, DATA)
+
+
+def cnn() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Dropout2d(0.2), nn.Conv2d(4, 4, 3, groups=2), nn.GroupNorm(2, 4), nn.GELU(),
+        nn.AvgPool2d(2), nn.Flatten(), nn.Linear(4, 4),
+    )  # fmt: skip
+
+
+def test_convolution_with_running_statistics() -> None:
+    check(trained(cnn, classified), IMAGES)
+
+
+def test_running_statistics_as_the_mean_of_all_batches() -> None:
+    def model() -> nn.Module:
+        return nn.Sequential(nn.Linear(8, 3), nn.BatchNorm1d(3, momentum=None))
+
+    check(trained(model, classified), DATA)
+
+
+@pytest.mark.parametrize("layer", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True, "dropout": 0.3}])
+def test_recurrent_layers(layer: str, options: Any) -> None:
+    def model() -> nn.Module:
+        made: nn.Module = getattr(nn, layer)(4, 3, batch_first=True, **options)
+        return made
+
+    check(trained(model, squared), SEQUENCES)
+
+
+def test_a_cell_in_a_loop() -> None:
+    class Loop(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cell = nn.LSTMCell(4, 3)
+
+        def forward(self, x: Any) -> Any:
+            h, c = minigrad.zeros(x.shape[0], 3), minigrad.zeros(x.shape[0], 3)
+            outs = []
+            for i in range(x.shape[1]):
+                h, c = self.cell(x[:, i], (h, c))
+                outs.append(h)
+            return minigrad.stack(outs, 1) * minigrad.concatenate([h, c], 1)[:, None, 3:]
+
+    check(trained(Loop, squared), SEQUENCES)
+
+
+class LanguageModel(nn.Module):
+    """Embedding, blocks, and an output layer that may share the embedding's weight."""
+
+    def __init__(self, tied: bool) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(11, 8)
+        self.positions = nn.LearnedPosEmbedding(6, 8)
+        self.body = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.1), 2)
+        self.head = nn.Linear(8, 11, bias=False)
+        if tied:
+            self.head.weight = self.embed.weight
+
+    def forward(self, words: Any) -> Any:
+        mask = nn.Transformer.generate_square_subsequent_mask(words.shape[1])
+        return self.head(self.body(self.positions(self.embed(words)), mask))
+
+
+def next_word(m: Any, words: Any) -> Any:
+    scores = m(words)[:, :-1]
+    return F.cross_entropy(scores.reshape(-1, 11), words[:, 1:].reshape(-1))
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_language_models(tied: bool) -> None:
+    check(trained(lambda: LanguageModel(tied), next_word, clip=1.0), WORDS)
+
+
+def test_encoder_and_decoder_with_masks() -> None:
+    def loss(m: Any, x: Any, y: Any, keep: Any) -> Any:
+        mask = nn.Transformer.generate_square_subsequent_mask(y.shape[1])
+        out = m(x, y, tgt_mask=mask, src_key_padding_mask=keep > 0)
+        return (out**2).sum()
+
+    def model() -> nn.Module:
+        return nn.Transformer(8, 2, 1, 1, 16, 0.1, batch_first=True)
+
+    calls = [(x, y, keep) for x, y, keep in batches(5, (2, 4, 8), (2, 3, 8), ((2, 4), 2))]
+    for _, _, keep in calls:
+        keep[:, 0] = 0
+    check(trained(model, loss), calls)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+def test_dtypes(dtype: str) -> None:
+    def model() -> nn.Module:
+        return mlp().to(getattr(minigrad, dtype))
+
+    check(trained(model, classified, "SGD"), [(x.astype(dtype), y) for x, y in DATA])
+
+
+def test_shapes_that_alternate() -> None:
+    calls = [batches(1, (2 + i % 3, 8), ((2 + i % 3,), 3), seed=i)[0] for i in range(12)]
+    check(trained(mlp, classified), calls)
+
+
+def test_training_and_evaluation_that_alternate() -> None:
+    def make() -> Made:
+        m = cnn()
+        o = optim.SGD(m.parameters(), lr=0.1)
+
+        def step(x: Any, y: Any) -> Any:
+            o.zero_grad()
+            loss = classified(m, x, y)
+            loss.backward()
+            o.step()
+            return loss
+
+        return step, (m, o)
+
+    def between(i: int, owners: Any) -> None:
+        owners[0].train(i % 2 == 0)
+
+    check(make, IMAGES * 15, between)
+
+
+def test_evaluation_without_gradients() -> None:
+    def make() -> Made:
+        m = cnn().eval()
+
+        @minigrad.no_grad()
+        def step(x: Any, y: Any) -> Any:
+            scores = m(x)
+            return classified(m, x, y), (scores.argmax(1) == y).mean()
+
+        return step, (m,)
+
+    check(make, IMAGES)
+
+
+def test_weights_that_are_loaded_or_replaced_between_calls() -> None:
+    state = mlp().state_dict()
+
+    def between(i: int, owners: Any) -> None:
+        if i == 3:
+            owners[0].load_state_dict(state)
+        if i == 4:
+            owners[0][0].weight.data = np.full((6, 8), 0.25, "f4")
+
+    check(trained(mlp, classified), DATA, between)
+
+
+def test_layers_and_dtypes_that_are_replaced_between_calls() -> None:
+    def between(i: int, owners: Any) -> None:
+        if i == 3:
+            owners[0][0] = nn.Linear(8, 6)
+        if i == 6:
+            owners[0][1] = nn.Tanh()
+        if i == 9:
+            owners[0].to(minigrad.float64)
+
+    check(trained(mlp, classified, "SGD"), [*DATA, *DATA], between)
+
+
+def test_weights_that_are_frozen_between_calls() -> None:
+    def between(i: int, owners: Any) -> None:
+        if i in (3, 7):
+            owners[0][0].requires_grad_(i == 7)
+
+    check(trained(mlp, classified), [*DATA, *DATA], between)
+
+
+def test_two_optimizers() -> None:
+    def make() -> Made:
+        generator, critic = (
+            nn.Linear(3, 4),
+            nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 1)),
+        )
+        first = optim.Adam(generator.parameters(), lr=0.01)
+        second = optim.SGD(critic.parameters(), lr=0.1)
+
+        def step(real: Any) -> Any:
+            noise = minigrad.randn(len(real), 3)
+            fake = generator(noise)
+            second.zero_grad()
+            loss = F.softplus(-critic(real)).mean() + F.softplus(critic(fake.detach())).mean()
+            loss.backward()
+            second.step()
+            first.zero_grad()
+            other = F.softplus(-critic(fake)).mean()
+            other.backward()
+            first.step()
+            return loss, other
+
+        return step, (generator, critic, first, second)
+
+    check(make, batches(6, (5, 4)))
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_gradients_that_add_up_over_calls(inside: bool) -> None:
+    def make() -> Made:
+        m = mlp()
+        o = optim.SGD(m.parameters(), lr=0.1, momentum=0.9)
+
+        def step(x: Any, y: Any, update: bool) -> Any:
+            loss = classified(m, x, y) / 3
+            loss.backward()
+            if update:
+                o.step()
+                if inside:
+                    o.zero_grad(set_to_none=False)
+            return loss
+
+        return step, (m, o)
+
+    def between(i: int, owners: Any) -> None:
+        if not inside and i % 3 == 0:
+            owners[1].zero_grad()
+
+    check(make, [(*batch, i % 3 == 2) for i, batch in enumerate(DATA * 3)], between)
+
+
+def test_averaged_weights() -> None:
+    def make() -> Made:
+        m = mlp()
+        average = optim.swa_utils.AveragedModel(m)
+        o = optim.SGD(m.parameters(), lr=0.1)
+
+        def step(x: Any, y: Any) -> Any:
+            o.zero_grad()
+            loss = classified(m, x, y)
+            loss.backward()
+            o.step()
+            average.update_parameters(m)
+            return loss, average(x)
+
+        return step, (m, average, o)
+
+    check(make, DATA)
+
+
+def test_frozen_parameters_and_groups() -> None:
+    def make() -> Made:
+        m = mlp()
+        m[0].requires_grad_(False)
+        o = optim.Adam([{"params": m[3].weight, "lr": 0.1}, {"params": [m[3].bias]}], lr=0.01)
+
+        def step(x: Any, y: Any) -> Any:
+            loss = classified(m, x, y)
+            o.zero_grad()
+            loss.backward()
+            o.step()
+
+        return step, (m, o)
+
+    check(make, DATA)
+
+
+def test_random_augmentation() -> None:
+    def loss(m: Any, x: Any, y: Any) -> Any:
+        noise = minigrad.random.normal(0.0, 0.1, x.shape)
+        keep = minigrad.random.bernoulli(minigrad.full((4, 1), 0.7))
+        order = minigrad.random.permutation(len(x))
+        x = (x * keep + noise.astype(x.dtype)) * minigrad.random.uniform(0.9, 1.1)
+        return F.cross_entropy(m(x[order]), y[order]) + minigrad.rand(1).sum() * 0
+
+    check(trained(mlp, loss), DATA)
+
+
+def test_ops_with_several_outputs_and_parts() -> None:
+    def make() -> Made:
+        w = minigrad.tensor(np.eye(4) + 0.1, requires_grad=True)
+        v = minigrad.tensor(np.linspace(0, 1, 12).reshape(3, 4), requires_grad=True)
+
+        def step(x: Any) -> Any:
+            w.zero_grad()
+            v.grad = None
+            sign, logdet = minigrad.linalg.slogdet(w @ w.T)
+            a, b = minigrad.split(v * 2, 2, axis=1)
+            rows = [v[i] * x[i] for i in range(3)] + [v[1], v[[0, 2]].sum(0)]
+            top = minigrad.topk(v.reshape(-1), 3)
+            y = minigrad.stack(rows).sum() + (a * b).sum() + sign * logdet + top[0].sum()
+            y = y + minigrad.linalg.inv(w).sum() + v.T[1:, ::2].sum() + w[w.shape[0] - 1, 0]
+            y.backward()
+            return {"y": y, "parts": [a, b], "none": None}
+
+        return step, (w, v)
+
+    check(make, [(x.astype("float64"),) for (x,) in batches(5, (3, 4))])
+
+
+def test_in_place_ops_on_local_tensors() -> None:
+    def make() -> Made:
+        w = minigrad.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+        def step(x: Any) -> Any:
+            y = x * w
+            y += x
+            y.mul_(2)
+            z = y + 1
+            z.clamp_(0, 5)
+            view = z.reshape(3, 1)
+            n = x + 1
+            with minigrad.no_grad():
+                n.add_(minigrad.ones(3, dtype="float64") / 3)
+            out = (view * n).sum() + z.sum()
+            out.backward()
+            return out, y, z, n
+
+        return step, (w,)
+
+    check(make, batches(5, (3,)))
+
+
+def test_results_and_gradients_that_are_kept() -> None:
+    """Later calls write neither to what they returned, nor to gradients that were taken."""
+    w = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    v = minigrad.tensor([1.0, 2.0], requires_grad=True)
+
+    @minigrad.capture
+    def step(x: Any) -> Any:
+        w.grad = v.grad = None
+        y = x * 2
+        z = (w + v + y).relu()
+        z.sum().backward()
+        return y, z, y.reshape(2, 1)
+
+    kept, copies = [], []
+    for (x,) in batches(6, (2,)):
+        results = [*step(x), w.grad, v.grad]
+        kept.append(results)
+        copies.append([each.data.copy() for each in results])
+        arrays = [each.data for each in results]
+        assert not np.shares_memory(arrays[3], arrays[4])
+        assert np.shares_memory(arrays[0], arrays[2])
+        assert not any(np.shares_memory(arrays[i], x.data) for i in range(5))
+    for results, known in zip(kept, copies, strict=True):
+        assert all(np.array_equal(a.data, b) for a, b in zip(results, known, strict=True))
+
+
+def test_gradients_may_be_written_to() -> None:
+    def make() -> Made:
+        w = minigrad.tensor(2.0, requires_grad=True)
+        v = minigrad.tensor(3.0, requires_grad=True)
+
+        def step(x: Any) -> Any:
+            loss = w + v + x
+            loss.backward()
+            return loss
+
+        return step, (w, v)
+
+    def between(i: int, owners: Any) -> None:
+        if i:
+            owners[0].grad.data[...] = 7
+            owners[1].grad = None
+
+    check(make, batches(6, ()), between)
