@@ -29,6 +29,7 @@ TEXT, KIND, PASS, PHASE, PANEL = 290, 130, 110, 64, 170
 WORDS = {
     "dropped": ("unrecorded", "dropped", "nothing uses its result"),
     "shared": ("op", "is {}", "an equal instruction has the result"),
+    "fused": ("fused", "fused", "runs in a chain with those after it"),
     "merged": ("fused", "in {}", "one product in the place of several"),
     "into": ("parameter", "into {}", "the result takes the memory of an operand"),
     "copied": ("input", "copied", "a gradient gets memory of its own"),
@@ -191,7 +192,7 @@ def _column(lines: Sequence[Row], stages: Stages) -> Iterator[str]:
         while text_width(text, "name") > TEXT - 8:
             text = shorten(text, len(text) - 2)
         pills = [_pill(middles[name], y, mark[0], _words(*mark)) for name, mark in row.marks]
-        if row.marks and row.marks[-1][1][0] in ("dropped", "shared", "merged"):
+        if row.marks and row.marks[-1][1][0] in ("dropped", "shared", "fused", "merged"):
             stop = middles[row.marks[-1][0]]
         yield (
             f'<g role="img" aria-label="{_safe(row.text + became)}"><title>{_safe(more + became)}'
