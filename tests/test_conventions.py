@@ -50,6 +50,7 @@ LAYERS = [
     "distributed",
     "pretrained",
     "onnx",
+    "compiler",
     "viz",
     "spellings",
     "interop",

@@ -5,6 +5,7 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 """
 
 from minigrad.viz.drawing.graph import Graph
+from minigrad.viz.drawing.program import ProgramDrawing, program
 from minigrad.viz.explanation.report import explain
 from minigrad.viz.formula import Formula, formulas
 from minigrad.viz.page.charts import charts
@@ -18,7 +19,7 @@ from minigrad.viz.record.steps import Part, Step, Summary
 from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
-    "all_ranks", "charts", "diff", "explain", "explore", "formulas", "graph", "trace",
+    "all_ranks", "charts", "diff", "explain", "explore", "formulas", "graph", "program", "trace",
     "Cells", "Change", "Difference", "Edge", "Formula", "Graph", "Group", "Heatmap", "Node",
-    "Page", "Part", "Saved", "Step", "Summary", "Trace",
+    "Page", "Part", "ProgramDrawing", "Saved", "Step", "Summary", "Trace",
 ]  # fmt: skip
