@@ -120,8 +120,8 @@ def held_by(step: Any, modules: Iterable[Any]) -> list[Held]:
         if each is None or not hasattr(each, "__dict__"):
             continue
         name = type(each).__name__
-        follow(getattr(type(each), "forward", None))
-        follow(vars(type(each)).get("__call__"))
+        for method in ("forward", "__call__"):
+            follow(getattr(type(each), method, None))
         for key in vars(each):
             if key not in _HINTS:
                 hold(vars(each), key, name)

@@ -134,7 +134,7 @@ def test_tensors_made_of_what_changes() -> None:
     count = iter(range(100))
     refused(lambda x: x + minigrad.tensor(draw.random(3)), "draw|changes from call to call")
     refused(lambda x: x * next(count), "changes from call to call")
-    refused(lambda x: x + minigrad.tensor(np.random.rand(3)), "changes from call to call")
+    refused(lambda x: x + minigrad.tensor(np.random.rand(3)), "changes from call to call")  # noqa: NPY002
 
 
 def test_numbers_that_the_step_changes() -> None:
