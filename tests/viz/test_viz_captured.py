@@ -60,7 +60,7 @@ def test_the_peak_counts_what_lives_at_once() -> None:
 
 
 def test_repeats_are_folded_and_the_rest_is_cut() -> None:
-    layers = [Row(f"%{i} = {name}(%{i - 1})") for i, name in enumerate(["exp", "tanh"] * 20)]
+    layers = [Row(f"%{i} = {name}(%{i - 1})") for i, name in enumerate(["exp", "tanh"] * 20, 1)]
     short = folded(layers, 10)
     assert [row.stands_for for row in short] == [0, 0, 38]
     assert "the same 2 instructions 19 times more" in short[-1].text
