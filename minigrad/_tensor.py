@@ -55,6 +55,11 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
     return method
 
 
+def _tell_looked(tensor: Tensor) -> None:
+    for observer in state.get().observers:
+        observer.looked_at(tensor)
+
+
 def _tell_converted(tensor: Tensor) -> None:
     """Tell the observers that values leave the graph as numbers or as an array."""
     for observer in state.get().observers:
@@ -466,6 +471,8 @@ class Tensor(Variable, results=True):
                 f"the truth of a tensor of shape {self.shape} is ambiguous; reduce it with .all() "
                 f"or .any()"
             )
+        if state.get().observers:
+            _tell_looked(self)
         return bool(self._data.item())
 
     def __float__(self) -> float:
@@ -477,6 +484,8 @@ class Tensor(Variable, results=True):
     def __index__(self) -> int:
         if self._data.dtype.kind not in "iu" or self._data.size != 1:
             raise TypeError(f"an index is one integer, got {self.dtype} of shape {self.shape}")
+        if state.get().observers:
+            _tell_looked(self)
         return int(self._data.item())
 
     def __format__(self, spec: str) -> str:

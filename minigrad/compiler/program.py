@@ -65,6 +65,7 @@ class Instruction:
             whether its results are used or not.
         path: The module in which it was called, ``""`` outside of modules.
         line: The line of the program that called it.
+        where: The module as errors name it: by its class outside of another module.
         place: How many instructions were recorded before it.
     """
 
@@ -79,6 +80,7 @@ class Instruction:
     effect: bool = False
     path: str = ""
     line: str = ""
+    where: str = ""
     place: int = 0
 
     @property

@@ -31,11 +31,13 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.compiler.program import CaptureError, Instruction, Program, Value, values_in
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer, new_node
+from minigrad.ops.indexing import _getitem
+from minigrad.ops.searching import _unique, argwhere, flatnonzero, nonzero
 from minigrad.transforms.structure import mapped
 
 __all__ = ["Recording", "add_to_grad", "read"]
 
-_COUNTING = ("nonzero", "flatnonzero", "unique", "masked_select")
+_COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, _unique.op)
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
 
 
@@ -315,9 +317,10 @@ class Recording(Observer):
 
     def _counts(self, op: Primitive, values: list[Any]) -> bool:
         """Whether the shape of the result depends on the values of an argument."""
-        if op.name == "getitem":
+        if op is _getitem.op:
             return any(value.dtype == bool for value in values_in(values[1]))
-        return op.name in _COUNTING
+        given = values_in(values[1:]) if op is repeat.op else ()
+        return op in _COUNTING or any(True for _ in given)
 
     def _find_residuals(
         self, op: Primitive, node: Node, residuals: list[Value], given: list[Value]
@@ -446,6 +449,7 @@ class Recording(Observer):
         instruction = Instruction(
             name, phase, function, args, keywords or {}, outputs, several,
             path=scope.path if scope else "", line=user_line(),
+            where=(scope.path or scope.kind) if scope else "",
             place=len(self.program.instructions),
         )  # fmt: skip
         self.program.instructions.append(instruction)

@@ -69,7 +69,10 @@ def _explained(error: Exception, origins: dict[int, Instruction]) -> Exception:
     known = trace.tb_frame.f_locals
     arguments = [known.get(_name(a)) if isinstance(a, Value) else a for a in instruction.args]
     named: Any = SimpleNamespace(name=instruction.name, explain_error=None)
-    return explained(named, tuple(arguments), error)
+    found = explained(named, tuple(arguments), error)
+    if found is error or not instruction.where:
+        return found
+    return type(found)(f"{found} [in {instruction.where}]")
 
 
 def _name(value: Value) -> str:

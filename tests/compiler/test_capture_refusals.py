@@ -15,6 +15,7 @@ import minigrad
 from minigrad import nn, optim
 from minigrad.compiler import CaptureError
 from minigrad.nn import functional as F
+from minigrad.transforms.checkpointing import checkpoint
 
 
 def weight() -> Any:
@@ -97,7 +98,7 @@ def test_hooks_and_retained_gradients() -> None:
     step = minigrad.capture(plain)
     for _ in range(3):
         step(minigrad.ones(3))
-    v.register_hook(lambda g: g * 2)
+    v.register_hook(lambda g: None)
     with pytest.raises(CaptureError, match="a hook on a leaf"):
         step(minigrad.ones(3))
 
@@ -113,13 +114,12 @@ def test_other_ways_to_differentiate() -> None:
         (x * w).sum().backward(inputs=[w])
 
     def checkpointed(x: Any) -> None:
-        minigrad.autograd.checkpoint(lambda t: (t * w).sum(), x).backward()
+        checkpoint(lambda t: (t * w).sum(), x).backward()
 
     refused(recorded, "create_graph")
     refused(asked, r"autograd\.grad")
     refused(some, r"autograd\.grad")
-    with pytest.raises((CaptureError, AttributeError)):
-        refused(checkpointed, "never")
+    refused(checkpointed, "get_state returns dict")
 
 
 def test_results_of_earlier_graphs() -> None:
@@ -132,9 +132,11 @@ def test_results_of_earlier_graphs() -> None:
 def test_tensors_made_of_what_changes() -> None:
     draw = np.random.default_rng(0)
     count = iter(range(100))
-    refused(lambda x: x + minigrad.tensor(draw.random(3)), "draw|changes from call to call")
+    with pytest.raises(CaptureError, match="the step changes draw"):
+        step = minigrad.capture(lambda x: x + minigrad.tensor(draw.random(3)))
+        for _ in range(2):
+            step(minigrad.ones(3))
     refused(lambda x: x * next(count), "changes from call to call")
-    refused(lambda x: x + minigrad.tensor(np.random.rand(3)), "changes from call to call")  # noqa: NPY002
 
 
 def test_numbers_that_the_step_changes() -> None:
@@ -256,9 +258,11 @@ def test_closures() -> None:
 def test_shapes_that_depend_on_values() -> None:
     for step in (
         lambda x: x[x > 2], lambda x: minigrad.nonzero(x), lambda x: minigrad.unique(x),
-        lambda x: minigrad.masked_select(x, x > 2),
+        lambda x: minigrad.bincount(x.astype("int64")),
+        lambda x: minigrad.ops.repeat(x, x.astype("int64")),
     ):  # fmt: skip
         refused(step, "depends on the values")
+    refused(lambda x: minigrad.masked_select(x, x > 2), "looks at the values")
 
 
 def test_draws_that_go_around_the_random_functions() -> None:

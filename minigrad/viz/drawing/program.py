@@ -82,6 +82,15 @@ class ProgramDrawing:
 
     Attributes:
         rows: The instructions, and what became of them.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> step = minigrad.capture(lambda x: x * 2)
+        >>> for _ in range(2):
+        ...     y = step(minigrad.ones(3))
+        >>> [row.text for row in viz.ProgramDrawing(step.stages).rows]
+        ['%1 = multiply(%0, 2)']
     """
 
     def __init__(self, stages: Stages) -> None:
