@@ -24,8 +24,6 @@ from minigrad._checks import check_number, check_size, optional_package
 from minigrad.autograd.mode import located
 from minigrad.debugging.lines import line_at, user_frame
 
-__all__ = ["Call", "Communicator", "world"]
-
 ANNOUNCE_AFTER, WARN_AFTER = 1.0, 10.0  # seconds
 SPINS = 1000  # polls without a pause, about a millisecond
 

@@ -30,8 +30,6 @@ from minigrad.nn.module.module_paths import replaced
 from minigrad.ops.joining import concatenate
 from minigrad.transforms.structure import mapped
 
-__all__ = ["DistributedDataParallel", "DistributedSampler", "SyncBatchNorm"]
-
 
 class DistributedDataParallel(Module):
     """A model of which every rank has a copy, and whose gradients are averaged over the ranks.

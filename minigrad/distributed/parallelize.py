@@ -22,8 +22,6 @@ from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.transformers.encoder import Layer
 from minigrad.nn.transformers.feed_forward import SwiGLU
 
-__all__ = ["parallelize"]
-
 M = TypeVar("M", bound=Module)
 
 

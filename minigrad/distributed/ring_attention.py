@@ -27,8 +27,6 @@ from minigrad.ops._numerics import widened
 from minigrad.ops.attention import attention
 from minigrad.ops.casting import as_tensor
 
-__all__ = ["ring_attention"]
-
 
 def ring_attention(
     query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False, scale: float | None = None,

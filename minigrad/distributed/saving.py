@@ -5,8 +5,6 @@ in one step. So the index names complete files at any time, whichever rank is ki
 has as rank 0 has it is in the file of rank 0 only.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets
@@ -29,8 +27,6 @@ from minigrad.io.training import Stateful, resumed, training_of
 from minigrad.io.tree import pack, unpack
 from minigrad.nn.module.base import Module
 from minigrad.optim import Optimizer
-
-__all__ = ["load_training", "save_training"]
 
 Pieces = dict[str, list[int]]
 """By the name of an array: the axis that is divided, the part from start to end, the whole size."""

@@ -50,12 +50,6 @@ from minigrad.nn.module.module_paths import join
 from minigrad.nn.module.parameter import Parameter
 from minigrad.ops.casting import as_tensor
 
-__all__ = [
-    "ColumnParallelLinear", "RowParallelLinear", "copy_to_parts", "sum_of_parts",
-    "vocabulary_parallel_cross_entropy",
-]  # fmt: skip
-
-
 # The two ends of a divided part ---------------------------------------------------------------
 
 

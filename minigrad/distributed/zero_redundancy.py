@@ -16,8 +16,6 @@ from minigrad.distributed.collectives import broadcast
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.optim import Optimizer
 
-__all__ = ["ZeroRedundancyOptimizer"]
-
 
 class ZeroRedundancyOptimizer(Optimizer):
     """An optimizer of which each rank keeps the states of some parameters, and updates these.

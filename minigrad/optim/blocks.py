@@ -8,8 +8,6 @@ parameters, or a part of one.
 Blocks exist only during a step. The state of each parameter is kept in its own arrays.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """L-BFGS: a quasi-Newton method for losses of the whole data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -4,8 +4,6 @@ Source: Nocedal and Wright, "Numerical optimization", 2006, chapter 3.5; the int
 safeguards as in minFunc (Schmidt, 2005) and PyTorch.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

@@ -13,8 +13,6 @@ function has one. ``with no_grad():`` around a transform computes the same numbe
 history, at a lower cost.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Checkpointing and finite differences call a function several times. State that w
 differ, such as that of the random generator, is registered here with a way to save and restore it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any

@@ -8,8 +8,6 @@ from functools import cache
 
 import numpy as np
 
-__all__ = ["Colour", "diverging", "png", "sequential"]
-
 Colour = tuple[int, int, int]
 
 BLUE, AMBER = 255.0, 70.0

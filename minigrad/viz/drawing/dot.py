@@ -13,8 +13,6 @@ from minigrad.viz.drawing.style import LIGHT
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
 
-__all__ = ["digraph"]
-
 OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], LIGHT["faint"]
 LINE, OUTLINE, GREY = LIGHT["line"], LIGHT["outline"], LIGHT["plain fill"]
 FONT = "Helvetica,Arial,sans-serif"

@@ -11,8 +11,6 @@ from minigrad.viz.record.fold import BUDGET, collapse
 from minigrad.viz.record.model import AnyDiagram
 from minigrad.viz.record.selection import Choice
 
-__all__ = ["fitted"]
-
 PIXELS = 1920 * 1080
 """Of a picture, whatever its aspect."""
 

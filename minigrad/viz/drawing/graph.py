@@ -17,8 +17,6 @@ from minigrad.viz.record.selection import Choice
 if TYPE_CHECKING:
     import graphviz
 
-__all__ = ["Graph"]
-
 Engine = Literal["minigrad", "dot"]
 Direction = Literal["down", "right"]
 

@@ -14,8 +14,6 @@ from minigrad.viz.drawing.labels import text_width
 from minigrad.viz.drawing.style import FONT, LIGHT
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
 
-__all__ = ["draw"]
-
 NUMBERED = 12
 """Up to this many keys, and queries, the numbers stand in the cells."""
 

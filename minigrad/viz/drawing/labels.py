@@ -17,12 +17,6 @@ from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.roles import heads, residuals
 
-__all__ = [
-    "COMMUTATIVE", "GLYPH", "GLYPHS", "LEADING", "SLANT", "SLOTS", "Content", "Line", "box_size",
-    "contents", "cost", "named_operands", "operand_name", "port_names", "printable",
-    "shape_text", "shorten", "slots_width", "tensor_texts", "text_width", "title_of",
-]  # fmt: skip
-
 Style = Literal["name", "bold", "small", "title"]
 
 SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10, "title": 18}

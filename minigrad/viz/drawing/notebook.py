@@ -15,8 +15,6 @@ from minigrad.nn import Module
 from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.record.build import graph
 
-__all__ = ["mimebundle"]
-
 MOST_BOXES = 40
 """A tensor whose graph is larger shows itself as text only: `minigrad.viz.graph` draws it."""
 

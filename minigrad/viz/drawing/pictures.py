@@ -3,8 +3,6 @@
 from minigrad._checks import optional_package
 from minigrad.viz.drawing.style import FONT
 
-__all__ = ["SCALE", "convert"]
-
 SCALE = 2
 """Pixels of a PNG for each unit of a picture: sharp on a dense screen, and when zoomed in."""
 

@@ -1,7 +1,5 @@
 """The colours of a picture, on light and on dark ground, and its style sheet."""
 
-__all__ = ["DARK", "FONT", "LIGHT", "STYLE", "Palette"]
-
 Palette = dict[str, str]
 
 # Hues that stay apart for every kind of colour vision; text 4.5:1 and lines 3:1 on every ground.

@@ -17,8 +17,6 @@ from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
 
-__all__ = ["draw", "heading", "insides", "legend_entries"]
-
 HEAD = 6
 """The length of the head of an arrow."""
 

@@ -9,8 +9,6 @@ from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.roles import residuals
 
-__all__ = ["Text", "columns", "to_text"]
-
 WIDEST = 64
 """Shapes stand in one column, unless what is before them is longer than this."""
 

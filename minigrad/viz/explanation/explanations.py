@@ -17,11 +17,6 @@ from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
 
-__all__ = [
-    "Answer", "explain_broadcast", "explain_saved", "explain_sum", "explain_transpose",
-    "source_lines", "step_notes", "summed_axes"
-]  # fmt: skip
-
 Shape = tuple[int, ...]
 
 LONGEST = 120

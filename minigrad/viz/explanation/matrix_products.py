@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Product", "Share", "Term", "product"]
-
 Shape = tuple[int, ...]
 
 STACK = "qrst"

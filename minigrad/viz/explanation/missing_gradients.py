@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import with_inner
 
-__all__ = ["missing_gradients"]
-
 FROZEN = "It is frozen: a parameter with requires_grad=False gets no gradient."
 GIVEN = (
     "It was given from outside and requires no gradient: data, a mask, a number. "

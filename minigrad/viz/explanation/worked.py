@@ -35,8 +35,6 @@ from minigrad.viz.formula.text import text
 from minigrad.viz.formula.typesetting import Typesetter
 from minigrad.viz.record.steps import Given
 
-__all__ = ["Worked", "is_inside", "offered", "work_out"]
-
 FEW = 4
 """Of a gradient with at most so many entries, a page offers all."""
 

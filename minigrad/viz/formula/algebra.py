@@ -29,8 +29,6 @@ from minigrad.viz.formula.terms import (
     same,
 )
 
-__all__ = ["factors", "is_scalar", "simplified", "summands"]
-
 COUNTS = (np.shape, np.ndim, np.size, len, range, getattr, float, int)
 """Functions that return numbers; other Python functions may return arrays."""
 

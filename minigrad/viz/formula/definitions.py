@@ -21,8 +21,6 @@ from minigrad.viz.formula.terms import (
     walk,
 )
 
-__all__ = ["Definition", "Reading", "Values", "arrays_of", "for_call", "in_simple_terms", "tidied"]
-
 SMALL = 7
 """The largest size of a definition that is written where it is used, if it is used once."""
 

@@ -18,8 +18,6 @@ from minigrad.viz.formula.reader import OPERATORS
 from minigrad.viz.formula.signs import added, averaged, spread
 from minigrad.viz.formula.terms import Call, Constant, Entry, Term, Variable, evaluate, is_constant
 
-__all__ = ["Entries", "Index", "as_index", "total"]
-
 Index = tuple[int, ...]
 
 ELEMENTWISE = frozenset({*OPERATORS.values(), operator.pos, np.where} - {operator.matmul})

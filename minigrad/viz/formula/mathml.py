@@ -5,8 +5,6 @@ from html import escape
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.text import text
 
-__all__ = ["ROOT", "mathml"]
-
 SPACE = "\u00a0"
 ROOT = (
     '<mrow class="root"><mspace height="0.8em" depth="0.15em"/>'

@@ -8,13 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-__all__ = [
-    "INVERSE", "INVERSE_TRANSPOSED", "TRANSPOSED",
-    "Applied", "Cases", "Fraction", "Infix", "Large", "Level", "Minus", "Notation", "Number",
-    "Root", "Script", "Sentence", "Symbol", "Where", "Words",
-    "enclosed", "ended", "first", "level", "needed",
-]  # fmt: skip
-
 
 class Level(IntEnum):
     """The precedence of a notation: a part of lower precedence than its place gets parentheses."""

@@ -35,8 +35,6 @@ from minigrad.viz.formula.terms import (
 if TYPE_CHECKING:
     from minigrad.viz.formula.reader import Reader
 
-__all__ = ["Body", "Keywords", "Unreadable", "item"]
-
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,

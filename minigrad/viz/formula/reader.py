@@ -32,8 +32,6 @@ from minigrad.viz.formula.terms import (
     same,
 )
 
-__all__ = ["OPERATORS", "Reader", "read", "read_written"]
-
 TRANSPARENT = (np.asarray, float)
 """Functions that return their first argument."""
 

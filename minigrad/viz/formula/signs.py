@@ -25,8 +25,6 @@ from minigrad.viz.formula.terms import Call, Term, is_constant, shown_part
 if TYPE_CHECKING:
     from minigrad.viz.formula.typesetting import Typesetter
 
-__all__ = ["NAMES", "SIGNS"]
-
 Entry = Callable[..., n.Notation]
 
 
@@ -34,6 +32,7 @@ Entry = Callable[..., n.Notation]
 
 
 def added(x: Any, axis: Any = None) -> Any:
+    """The sum over axes."""
     return np.sum(x, axis, keepdims=True)
 
 

@@ -16,8 +16,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-__all__ = ["Source", "defined", "source"]
-
 Function = ast.Lambda | ast.FunctionDef
 
 

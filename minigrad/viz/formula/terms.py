@@ -13,11 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "Call", "Choice", "Constant", "Entry", "Term", "Variable", "count_variables", "evaluate",
-    "is_constant", "parts", "rebuilt", "row", "same", "shown_part", "size", "walk",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Variable:

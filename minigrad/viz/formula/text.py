@@ -2,8 +2,6 @@
 
 from minigrad.viz.formula import notation as n
 
-__all__ = ["text"]
-
 SUPERSCRIPTS = dict(zip("0123456789+−T′", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵀ′", strict=True))
 SUBSCRIPTS = dict(zip("0123456789ij", "₀₁₂₃₄₅₆₇₈₉ᵢⱼ", strict=True))
 ROOTS = {2: "√", 3: "∛"}

@@ -26,8 +26,6 @@ from minigrad.viz.formula.terms import (
     same,
 )
 
-__all__ = ["Typesetter"]
-
 RELATIONS = {
     operator.eq: "=", operator.ne: "≠", operator.lt: "<", operator.le: "≤", operator.gt: ">",
     operator.ge: "≥", operator.is_: "is", operator.is_not: "is not",

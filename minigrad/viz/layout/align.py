@@ -13,8 +13,6 @@ from heapq import heappop, heappush
 from itertools import accumulate
 from typing import NamedTuple
 
-__all__ = ["Joint", "Segment", "align"]
-
 ROUNDS = 6
 
 FREE = 0.001

@@ -21,8 +21,6 @@ from minigrad.viz.record.model import LEAVES, Diagram, Group, Node
 from minigrad.viz.record.repeats import Bundle, bundles
 from minigrad.viz.record.roles import residuals
 
-__all__ = ["skeleton"]
-
 MANY = 5_000
 """Of more boxes, a drawing says at once that it takes seconds."""
 

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 from minigrad.viz.layout.model import Placement, Rect, Skeleton
 from minigrad.viz.layout.pack import MARGIN, PAD
 
-__all__ = ["Columns"]
-
 LANE, GUTTER, GAP, STEP = 9, 20, 28, 20
 """Between two lines that go on, between columns, and between two things in one of them, at most;
 heights that are this near to each other are equal."""

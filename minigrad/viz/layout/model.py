@@ -11,11 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = [
-    "TOP", "Block", "Box", "Direction", "End", "Joint", "Line", "Placement", "Point", "Rect",
-    "Scope", "Skeleton",
-]  # fmt: skip
-
 TOP = ""
 """The scope around all groups."""
 

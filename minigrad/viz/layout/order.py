@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from minigrad.viz.layout.ranks import Link
 
-__all__ = ["arrange"]
-
 SWEEPS, EXCHANGES = 12, 8
 
 Ranks = list[list[str]]

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from minigrad.viz.layout.model import TOP, Box, End, Placement, Point, Scope, Skeleton
 
-__all__ = ["INDENT", "Measured", "Packed", "measure", "pack", "place"]
-
 MARGIN, PAD = 16, 14
 """Around the whole, and within a frame."""
 

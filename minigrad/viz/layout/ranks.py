@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from minigrad.viz.record.model import Node
 
-__all__ = ["Link", "ranked"]
-
 FAR = 32
 """A tensor that passes more ranks than this gets no dummies: it runs outside of everything."""
 

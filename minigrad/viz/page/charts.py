@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from minigrad.debugging.tables import By
     from minigrad.debugging.training_statistics import Numbers
 
-__all__ = ["charts"]
-
 BANDS, COLUMNS, RIDGES = 6, 300, 14
 """The most owners of memory, points in time, and histograms that a chart shows."""
 

@@ -25,8 +25,6 @@ from minigrad.viz.record.model import Node as MadeNode
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.tracing import FUSED, Trace, fused_ops, trace
 
-__all__ = ["Page", "explore"]
-
 HEIGHT = 640
 """Of the page within a notebook, in pixels."""
 

@@ -24,8 +24,6 @@ from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, with_inner
 
-__all__ = ["colours", "static", "write_page"]
-
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
     "worked", "step", "box", "camera", "address", "search", "save", "listen", "explore",

@@ -26,8 +26,6 @@ from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.steps import IN_FULL, Step, Summary, with_inner
 
-__all__ = ["payload"]
-
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
 

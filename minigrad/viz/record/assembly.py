@@ -14,8 +14,6 @@ from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.model import Edge, Group, Kind, Node
 from minigrad.viz.record.roles import name_masks
 
-__all__ = ["assemble"]
-
 Readers = dict[Entry, dict[Scope | None, None]]
 
 

@@ -16,8 +16,6 @@ from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Diagram
 
-__all__ = ["Weights"]
-
 HEADS = 16
 """The most heads that are kept."""
 

@@ -20,8 +20,6 @@ from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
 
-__all__ = ["graph", "leaf_names", "state_kept", "tensors_in", "why_not", "with_inputs"]
-
 
 def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     """Get the compute graph of a module or a function run on inputs, or of tensors.

@@ -14,8 +14,6 @@ from minigrad.viz.drawing.text import columns
 from minigrad.viz.record.model import UNKNOWN, Diagram, Group, Node
 from minigrad.viz.record.steps import Summary
 
-__all__ = ["Change", "Difference", "diff"]
-
 Key = tuple[str | int, ...]
 
 OWNED = ("parameter", "buffer", "input", "output")

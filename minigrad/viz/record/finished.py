@@ -22,11 +22,6 @@ from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.ranks import call_notes
 from minigrad.viz.record.steps import summary
 
-__all__ = [
-    "Entry", "Input", "argument_notes", "edges_of", "new_entry", "read", "recorded_node",
-    "saved_by",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Input:

@@ -14,10 +14,6 @@ from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
 
-__all__ = [
-    "BLOCK", "BUDGET", "all_boxes", "close", "collapse", "view",
-]  # fmt: skip
-
 BUDGET = 40
 """The most boxes to show: graphs of more than 50 to 100 are hard to read (arXiv:2008.07944)."""
 

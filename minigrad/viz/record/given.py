@@ -11,8 +11,6 @@ from minigrad.debugging.memory import arrays
 from minigrad.viz.record.rerun import runs_alone
 from minigrad.viz.record.steps import Given
 
-__all__ = ["given_to"]
-
 LARGEST = 100_000
 """The most elements, of all arrays together, that are kept of a step."""
 

@@ -6,8 +6,6 @@ from typing import Self
 
 import numpy as np
 
-__all__ = ["LEVELS", "Cells", "Heatmap", "to_levels"]
-
 LEVELS = 254
 """The byte of the highest value; the next byte stands for what is not finite."""
 

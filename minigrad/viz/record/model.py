@@ -17,10 +17,6 @@ from minigrad.autograd.primitive import Primitive, registry
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.steps import Step, Summary
 
-__all__ = [
-    "LEAVES", "UNKNOWN", "AnyDiagram", "Diagram", "Edge", "Group", "Kind", "Node", "Saved",
-]  # fmt: skip
-
 Kind = Literal["op", "fused", "parameter", "buffer", "input", "constant", "output", "module"]
 
 FORMAT = 2

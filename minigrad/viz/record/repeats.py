@@ -18,8 +18,6 @@ import numpy as np
 
 from minigrad.viz.record.model import AnyDiagram, Diagram, Group, Node
 
-__all__ = ["Bundle", "bundles", "is_repeat", "wrap_repeats"]
-
 FEWEST = 3
 """The fewest steps."""
 

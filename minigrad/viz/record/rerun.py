@@ -15,11 +15,6 @@ from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.observer import Observer
 from minigrad.viz.record.steps import norm
 
-__all__ = [
-    "aside", "difference", "errors_sent", "fastest", "precision", "relative_difference",
-    "runs_alone",
-]  # fmt: skip
-
 RUNS = 3
 """How often an op is run to time it; the fastest run counts."""
 

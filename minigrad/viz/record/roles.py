@@ -6,8 +6,6 @@ from math import prod
 
 from minigrad.viz.record.model import AnyDiagram, Diagram
 
-__all__ = ["heads", "name_masks", "residuals"]
-
 TURNED = ("swapaxes", "transpose", "moveaxis")
 """Ops that exchange axes."""
 

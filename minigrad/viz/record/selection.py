@@ -7,8 +7,6 @@ from fnmatch import fnmatchcase
 
 from minigrad.viz.record.model import LEAVES, AnyDiagram, Diagram, Edge, Group, Node
 
-__all__ = ["Choice", "chosen", "hidden", "opened"]
-
 Choice = Sequence[str | type]
 """Modules and ops: a path, a name or a pattern such as ``"*.norm?"``, or a class."""
 

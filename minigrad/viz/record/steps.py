@@ -15,11 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "IN_FULL", "Given", "Part", "Step", "Summary", "largest_in_full", "norm", "number_arrivals",
-    "summary", "value_of", "with_inner",
-]  # fmt: skip
-
 IN_FULL = 64
 """The most elements of a gradient of which all are kept."""
 

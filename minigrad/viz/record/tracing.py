@@ -63,8 +63,6 @@ from minigrad.viz.record.steps import (
     value_of,
 )
 
-__all__ = ["FUSED", "Trace", "fused_ops", "trace"]
-
 
 class Trace(Observer):
     """What `trace` returns: enter it, compute, and ask for the graph.
