@@ -32,7 +32,9 @@ from minigrad.compiler.program import CaptureError, Instruction, Program, Value,
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer, new_node
 from minigrad.ops.indexing import _getitem
+from minigrad.ops.rearranging import _repeat
 from minigrad.ops.searching import _unique, argwhere, flatnonzero, nonzero
+from minigrad.ops.statistics import bincount
 from minigrad.transforms.structure import mapped
 
 __all__ = ["Recording", "add_to_grad", "read"]
@@ -319,7 +321,7 @@ class Recording(Observer):
         """Whether the shape of the result depends on the values of an argument."""
         if op is _getitem.op:
             return any(value.dtype == bool for value in values_in(values[1]))
-        given = values_in(values[1:]) if op is repeat.op else ()
+        given = values_in(values[1:]) if op is _repeat.op else ()
         return op in _COUNTING or any(True for _ in given)
 
     def _find_residuals(

@@ -14,7 +14,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, zeroed
+from minigrad.ops._numerics import array_of, values_of, zeroed
 
 __all__ = ["getitem", "setitem"]
 
@@ -110,7 +110,7 @@ def integers(values: Any, what: str = "the indices") -> np.ndarray:
     Raises:
         TypeError: They are not integers; the error calls them `what`.
     """
-    array = np.asarray(array_of(values))
+    array = np.asarray(values_of(values))
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers, got {array.dtype}")
     return array.astype(np.intp, copy=False)

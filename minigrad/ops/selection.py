@@ -11,7 +11,7 @@ from minigrad._errors import type_error, value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, formula, zeroed
+from minigrad.ops._numerics import array_of, formula, values_of, zeroed
 from minigrad.ops.broadcasting import broadcast_to
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
@@ -209,7 +209,7 @@ def masked_select(x: Any, mask: Any) -> Tensor:
         >>> minigrad.masked_select(minigrad.tensor([1.0, 2.0, 3.0]), [True, False, True])
         Tensor([1., 3.], dtype=float32)
     """
-    x, where_true = as_tensor(x), np.asarray(array_of(mask))
+    x, where_true = as_tensor(x), np.asarray(values_of(mask))
     if where_true.dtype != np.bool_:
         raise type_error(
             f"masked_select: the mask must hold bools, got {where_true.dtype}; write mask != 0"
