@@ -86,11 +86,11 @@ class ProgramDrawing:
     Example:
         >>> import minigrad
         >>> from minigrad import viz
-        >>> step = minigrad.capture(lambda x: x * 2)
+        >>> step = minigrad.capture(lambda x: x * 2 + 1)
         >>> for _ in range(2):
         ...     y = step(minigrad.ones(3))
-        >>> [row.text for row in viz.ProgramDrawing(step.stages).rows]
-        ['%1 = multiply(%0, 2)']
+        >>> viz.program(step)
+        ProgramDrawing(2 instructions, 5 passes)
     """
 
     def __init__(self, stages: Stages) -> None:
