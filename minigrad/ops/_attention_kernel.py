@@ -20,14 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.ops._numerics import row_sums
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.dropout import kept_rows
-from minigrad.ops.softmax import LOWEST
+from minigrad.ops.softmax import exponentials
 
 BLOCK_BYTES = 1 << 20
-LARGE = 40
-"""Exponentials of scores up to this, and their sums, do not overflow in any dtype."""
 CAUSAL_ROWS = 128
 """Rows of a block with `causal`: few, because each row computes up to so many masked keys."""
 
@@ -167,7 +164,7 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray, np.ndarr
         for rows, keys in call.rows_of():
             scaled = call.query[block.heads][..., rows, :] * options.scale
             weights = call.scores(block, rows, keys, scaled)  # (heads, rows, keys)
-            weights, top, total = _exponentials(weights)
+            weights, top, total = exponentials(weights, weights)
             np.add(np.log(total), top, out=lse[block.heads][..., rows, :])
             if call.at_once:
                 weights /= total
@@ -185,30 +182,6 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
     call.for_blocks(work)
     return out, lse, known[0] if known else None
-
-
-def _exponentials(scores: np.ndarray) -> tuple[np.ndarray, Any, Any]:
-    """exp(score - top), with the top and the total of each row, of shape (..., rows, 1).
-
-    The top of a row is its largest score, or 0 if that is between -LARGE and LARGE. It is usually 0
-    for all rows, which is found without computing each maximum. As it depends on its row only, the
-    rest of a block does not influence a row, not even its rounding.
-    """
-    if scores.size and scores.item(scores.argmax()) < LARGE:  # argmax is faster than max
-        known = np.exp(scores)
-        total = row_sums(known)
-        if total.item(total.argmin()) > scores.shape[-1] * math.exp(-LARGE):
-            return known, 0, total
-    top = scores.max(axis=-1, keepdims=True, initial=LOWEST[scores.dtype])
-    top[np.absolute(top) < LARGE] = 0
-    scores -= top
-    np.exp(scores, out=scores)
-    total = row_sums(scores)
-    nowhere = total == 0
-    if nowhere.any():
-        total[nowhere] = 1
-        top[nowhere] = np.inf
-    return scores, top, total
 
 
 def attention_backward(

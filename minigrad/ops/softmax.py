@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from minigrad._sums import BLAS_DTYPES
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import total
+from minigrad.ops._numerics import SMALL, row_sums, total
 from minigrad.ops._parallel import ELEMENTS, for_rows
 
 __all__ = ["log_softmax", "softmax"]
@@ -47,12 +49,45 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 
 def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
+    if x.ndim and 0 < x.size <= SMALL and axis in (-1, x.ndim - 1) and x.dtype in BLAS_DTYPES:
+        weights, _, sums = exponentials(x)
+        weights /= sums
+        return weights
     out = _shifted(x, axis)
     np.exp(out, out=out)
     # The sum is at least exp(0) = 1, except for a row of -inf, where it is 0.
     sums = total(out, axis)
     out /= np.maximum(sums, _ONE[sums.dtype])
     return out
+
+
+LARGE = 40
+"""Exponentials of scores up to this, and their sums, do not overflow in float32 and float64."""
+
+
+def exponentials(scores: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, Any, Any]:
+    """exp(score - top), with the top and the total of each row, of shape (..., rows, 1).
+
+    The top of a row is its largest score, or 0 if that is between -LARGE and LARGE. It is usually 0
+    for all rows, which is found without computing each maximum. As it depends on its row only, the
+    rest of a block does not influence a row, not even its rounding. `out` may be `scores`: then
+    these may be written to.
+    """
+    if scores.size and scores.item(scores.argmax()) < LARGE:  # argmax is faster than max
+        known = np.exp(scores)
+        total = row_sums(known)
+        if total.item(total.argmin()) > scores.shape[-1] * math.exp(-LARGE):
+            return known, 0, total
+    top = scores.max(axis=-1, keepdims=True, initial=LOWEST[scores.dtype])
+    top[np.absolute(top) < LARGE] = 0
+    scores = np.subtract(scores, top, out=out)
+    np.exp(scores, out=scores)
+    total = row_sums(scores)
+    nowhere = total == 0
+    if nowhere.any():
+        total[nowhere] = 1
+        top[nowhere] = np.inf
+    return scores, top, total
 
 
 @primitive(float_inputs=True)

@@ -82,6 +82,15 @@ class ProgramDrawing:
 
     Attributes:
         rows: The instructions, and what became of them.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import viz
+        >>> step = minigrad.capture(lambda x: x * 2 + 1)
+        >>> for _ in range(2):
+        ...     y = step(minigrad.ones(3))
+        >>> viz.program(step)
+        ProgramDrawing(2 instructions, 5 passes)
     """
 
     def __init__(self, stages: Stages) -> None:
