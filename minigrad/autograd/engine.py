@@ -29,7 +29,6 @@ __all__ = [
 ]  # fmt: skip
 
 Cotangents = dict[Edge, Any]
-_ndarray = np.ndarray
 
 
 class Update:
@@ -110,11 +109,10 @@ def run_backward(
                 if not retain:
                     node.saved = FREED
                 del g
-                edges = node.edges
                 try:
                     for i, part in enumerate(parts):
                         if part is not None:
-                            accumulate(pending, schedule, edges[i], part, create)
+                            accumulate(pending, schedule, node.edges[i], part, create)
                 except ValueError as error:
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
                 parts = part = None
@@ -136,7 +134,7 @@ def accumulate(
     A node enters the schedule with the first contribution to one of its outputs.
     """
     first = edge not in pending
-    if part.__class__ is not _ndarray and isinstance(part, Update):
+    if part.__class__ is not np.ndarray and isinstance(part, Update):
         if create:
             part = part.dense()
         elif first:
@@ -157,10 +155,12 @@ def accumulate(
         elif edge.__class__ is Output and not any(e in pending for e in edge.node.outputs):
             heappush(schedule, (-edge.stamp, edge.node))
         pending[edge] = part
-    elif create or not edge.shape or not mutation.uniquely_owned(pending, edge):
+    elif create or not edge.shape:
         pending[edge] = pending[edge] + part
     else:
-        np.add(pending[edge], part, out=pending[edge])
+        owned = mutation.uniquely_owned(pending, edge)  # both ways give one layout
+        out = pending[edge] if owned else np.empty_like(pending[edge])
+        pending[edge] = np.add(pending[edge], part, out=out)
 
 
 def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -> set[Any]:

@@ -137,7 +137,7 @@ _ONE = sys.getrefcount(_alone[0])  # what is counted for an array that a dict al
 
 
 def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
-    """Whether ``arrays[key]`` is writable, and nothing but the dict can see its memory.
+    """Whether ``arrays[key]`` is writable and dense, and nothing but the dict can see its memory.
 
     That is so if neither the array nor the one whose memory it views has another reference: from a
     view, a saved value, a name in somebody's program. The caller must hold none either.
@@ -147,4 +147,4 @@ def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:
     if arrays[key].base is None:
         return True
     whole = isinstance(arrays[key].base, np.ndarray) and arrays[key].base.base is None
-    return whole and sys.getrefcount(arrays[key].base) <= _ONE
+    return whole and arrays[key].flags.forc and sys.getrefcount(arrays[key].base) <= _ONE

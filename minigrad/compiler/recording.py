@@ -196,8 +196,10 @@ class Recording(Observer):
         if not own or others:
             self._refuse("a write in place to a tensor that the step did not make, or to a view")
         written = self._known(result._data)
-        if written.dtype != array.dtype:
-            written = self._cast(written, array.dtype)
+        if value is not None and (written.dtype, written.strides) != (array.dtype, array.strides):
+            whole = self._new(np.empty_like(array))
+            self._write("copy", "forward", _copied_like, (value, written), (whole,))
+            written = whole
         written.fresh = False  # views of the tensor do not know that this is its memory now
         self._written.add(written)
         self._know(array, written)
@@ -399,31 +401,39 @@ class Recording(Observer):
         if isinstance(part, engine.Update):
             before = (edge.shape, edge.dtype) if first else self._pending[edge]
             function: Callable[..., Any] = _updated_zeros if first else _updated
-            self._pending[edge] = self._like(edge)
+            known = None if first else self._pending[edge]
+            self._pending[edge] = self._like(edge, like=known)
             self._write("update", "backward", function, (before, value), (self._pending[edge],))
             return
         if part.shape != edge.shape:
+            part = unbroadcast(part, edge.shape)
             whole = self._like(edge, part.dtype)
+            whole.strides = part.strides
             whole.memory, whole.fresh = value.memory, value.fresh  # it may be a view
             self._write("unbroadcast", "backward", unbroadcast, (value, edge.shape), (whole,))
             value = whole
-        half = part.dtype == np.float16 and part.shape != edge.shape  # which is added up in float32
-        if part.dtype != edge.dtype or half:
+        if part.dtype != edge.dtype:
             value = self._cast(value, edge.dtype, "backward")
         if not first:
-            total = self._like(edge)
-            self._write("add", "backward", np.add, (self._pending[edge], value), (total,))
+            known = self._pending[edge]
+            total = self._like(edge, like=known)
+            function = np.add if known.strides == value.strides == total.strides else _added
+            self._write("add", "backward", function, (known, value), (total,))
             value = total
         self._pending[edge] = value
 
-    def _like(self, edge: Any, dtype: Any = None) -> Value:
+    def _like(self, edge: Any, dtype: Any = None, like: Value | None = None) -> Value:
+        """A new array for an edge, in the layout of another value."""
         number = next(self._numbers)
-        return Value(number, edge.shape, np.dtype(dtype or edge.dtype), -number, True)
+        value = Value(number, edge.shape, np.dtype(dtype or edge.dtype), -number, True)
+        value.strides = _copied_strides(like or value, value.dtype)
+        return value
 
     def _cast(self, value: Value, dtype: Any, phase: str = "forward") -> Value:
         number = next(self._numbers)
         cast = Value(number, value.shape, np.dtype(dtype), -number, True)
-        self._write("cast", phase, np.ndarray.astype, (value, np.dtype(dtype)), (cast,))
+        cast.strides = _copied_strides(value, dtype)
+        self._write("cast", phase, _cast, (value, np.dtype(dtype)), (cast,))
         return cast
 
     def _deliver(self) -> None:
@@ -498,6 +508,30 @@ def add_to_grad(tensor: Any, array: np.ndarray) -> None:
     grad = Tensor.__new__(Tensor)
     grad._data = np.asarray(array if known is None else known._data + array)
     tensor._grad = grad
+
+
+def _copied_strides(value: Value, dtype: Any) -> tuple[int, ...]:
+    """The layout of a copy, which keeps the order of the axes in memory."""
+    if value.strides is None or value.shape is None:
+        return np.empty(value.shape or (), dtype).strides
+    like = np.lib.stride_tricks.as_strided(np.empty(1, value.dtype), value.shape, value.strides)
+    return np.empty_like(like, dtype).strides
+
+
+def _cast(array: Any, dtype: Any) -> np.ndarray:
+    return np.asarray(array).astype(dtype)
+
+
+def _copied_like(before: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """What was written over an array: it keeps its dtype and its layout."""
+    copy = np.empty_like(before)
+    np.copyto(copy, result, casting="same_kind")
+    return copy
+
+
+def _added(known: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """A sum in the layout of its first part, as the engine makes it."""
+    return np.add(known, part, out=np.empty_like(known))
 
 
 def _updated_zeros(kind: Any, update: Any) -> np.ndarray:
