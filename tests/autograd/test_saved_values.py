@@ -83,7 +83,7 @@ def same(one: list[Any], other: list[Any]) -> bool:
 
 
 UNREAD = {
-    ("attention", "lse"): "where the weights are kept, as in these small cases, nothing asks for it",
+    ("attention", "lse"): "unused where the weights are kept, as in these small cases",
     ("group_norm", "bias"): "its decomposition takes all arguments",
     ("layer_norm", "bias"): "its decomposition takes all arguments",
     ("slogdet", "sign"): "0 alone is looked for, which says that a matrix is singular",
