@@ -1,10 +1,11 @@
 """The kernels of attention: they work in blocks, so memory is not quadratic in the length.
 
-A block is some rows of queries in some heads: about 1 MB of scores, which stay in the cache from
-the product to the last use. With `causal`, a block uses only the keys up to its last query. Heads
-are divided among threads.
+A block is some rows of queries and some keys, in some heads: about 1 MB of scores, which stay in
+the cache from the product to the last use. With `causal`, rows use only the keys up to their last
+query. Heads are divided among threads.
 
     forward     S = scale Q Kᵀ + bias      lse = log Σ exp S      O = exp(S - lse) V
+                (sums over blocks of keys: with the top of a row so far instead of lse)
     backward    P = exp(S - lse), recomputed from Q and K; known if there was a single block
                 dV = Pᵀ dO     dS = P ∘ (dO Vᵀ - Σ dO ∘ O)     dQ = scale dS K     dK = scale dSᵀ Q
 
@@ -22,9 +23,11 @@ import numpy as np
 
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.dropout import kept_rows
-from minigrad.ops.softmax import exponentials
+from minigrad.ops.softmax import exponentials, zero_if_masked
 
 BLOCK_BYTES = 1 << 20
+ROWS = 512
+"""The least rows of a block where there are more queries: products of fewer rows are slower."""
 CAUSAL_ROWS = 128
 """Rows of a block with `causal`: few, because each row computes up to so many masked keys."""
 
@@ -81,15 +84,16 @@ class Attention:
         if options.keep is not None:  # used as min(score, +inf or -inf)
             ends = np.array([-np.inf, np.inf], self.dtype)
             self.limit = np.broadcast_to(ends[options.keep.view(np.uint8)], scores)
-        row = max(self.size * self.dtype.itemsize, 1)
-        fitting = max(BLOCK_BYTES // row, 16)  # rows of scores
-        self.rows = max(min(self.length, CAUSAL_ROWS if options.causal else fitting), 1)
+        fitting = BLOCK_BYTES // self.dtype.itemsize  # scores
+        rows = CAUSAL_ROWS if options.causal else max(fitting // max(self.size, 1), ROWS)
+        self.rows = max(min(self.length, rows), 1)
+        self.keys = max(min(self.size, fitting // self.rows), 1)
         heads = math.prod(self.lead)
         width = query.shape[-1] + value.shape[-1] + 64  # an exponential costs about 64 products
         self.effort = heads * self.length * self.size * width / PRODUCTS_PER_NS
         share = -(-heads // get_num_threads()) if worthwhile(self.effort) else heads
-        self.blocks = list(self._blocks(max(min(fitting // self.rows, share), 1)))
-        self.at_once = len(self.blocks) == 1 and self.length <= self.rows
+        self.blocks = list(self._blocks(max(min(fitting // (self.rows * self.keys), share), 1)))
+        self.at_once = len(self.blocks) == 1 and self.length <= self.rows and self.size <= self.keys
 
     def _blocks(self, most: int) -> Iterator[_Block]:
         """The heads in order, in blocks of at most `most`."""
@@ -107,12 +111,13 @@ class Attention:
                 yield _Block((*outer, slice(start, stop)), first, (stop - start) * inner)
                 first += (stop - start) * inner
 
-    def rows_of(self) -> Iterator[tuple[slice, slice]]:
-        """Blocks of queries, and the keys that each uses."""
+    def rows_and_keys(self) -> Iterator[tuple[slice, list[slice]]]:
+        """Rows of queries, and the keys that they use: at least one slice, perhaps empty."""
         for start in range(0, self.length, self.rows):
             stop = min(start + self.rows, self.length)
             seen = min(stop, self.size) if self.options.causal else self.size
-            yield slice(start, stop), slice(0, seen)
+            firsts = range(0, max(seen, 1), self.keys)
+            yield slice(start, stop), [slice(at, min(at + self.keys, seen)) for at in firsts]
 
     def scores(self, block: _Block, rows: slice, keys: slice, query: np.ndarray) -> np.ndarray:
         """The scores of a block, -inf where masked; `query` is already scaled."""
@@ -123,13 +128,13 @@ class Attention:
         if self.limit is not None:
             np.fmin(scores, self.limit[block.heads][..., rows, keys], out=scores)
         if self.options.causal and rows.start < keys.stop:  # earlier keys: all attended
-            near = scores[..., rows.start :]
-            past = np.tri(*near.shape[-2:], dtype=np.uint8)
+            near = scores[..., max(rows.start - keys.start, 0) :]
+            past = np.tri(*near.shape[-2:], min(rows.start - keys.start, 0), np.uint8)
             np.fmin(near, np.array([-np.inf, np.inf], self.dtype)[past], out=near)
         return scores
 
-    def kept(self, block: _Block, rows: slice, keys: slice) -> np.ndarray:
-        """The weights of a block that dropout keeps; they do not depend on the blocks."""
+    def kept(self, block: _Block, rows: slice) -> np.ndarray:
+        """The weights of some rows that dropout keeps; they do not depend on the blocks."""
         o = self.options
         shape = (*self.query[block.heads].shape[:-2], rows.stop - rows.start, self.size)
         if rows.stop - rows.start == self.length:  # the rows of all heads are contiguous
@@ -139,7 +144,7 @@ class Attention:
             heads = [(n * self.length + rows.start, rows.stop - rows.start) for n in firsts]
         parts = [kept_rows(o.key, first, count, self.size, o.dropout) for first, count in heads]
         kept = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return kept.reshape(shape)[..., keys]
+        return kept.reshape(shape)
 
     def for_blocks(self, work: Any) -> None:
         """Call ``work(block)`` for all blocks, in several threads if that is worthwhile."""
@@ -161,27 +166,50 @@ def attention_forward(call: Attention) -> tuple[np.ndarray, np.ndarray, np.ndarr
     known: list[np.ndarray] = []
 
     def work(block: _Block) -> None:
-        for rows, keys in call.rows_of():
+        for rows, parts in call.rows_and_keys():
             scaled = call.query[block.heads][..., rows, :] * options.scale
-            weights = call.scores(block, rows, keys, scaled)  # (heads, rows, keys)
-            weights, top, total = exponentials(weights, weights)
+            kept = call.kept(block, rows) if options.dropout else None
+            sums: _Sums | None = None
+            for keys in parts:
+                weights = call.scores(block, rows, keys, scaled)
+                weights, top, total = exponentials(weights, weights)
+                used = weights
+                if kept is not None:
+                    used = np.multiply(weights, kept[..., keys], None if call.at_once else weights)
+                values = np.matmul(used, call.value[block.heads][..., keys, :])
+                sums = _joined(sums, (top, total, values))
+            assert sums is not None
+            top, total, values = sums
+            zero_if_masked(top, total)
             np.add(np.log(total), top, out=lse[block.heads][..., rows, :])
             if call.at_once:
                 weights /= total
                 known.append(weights)
-                total = None
             if options.dropout:
-                kept = call.kept(block, rows, keys)
-                weights = np.multiply(weights, kept, out=None if call.at_once else weights)
-                survive = 1 - options.dropout or 1  # if all are dropped, it does not matter
-                total = survive if total is None else total * survive
-            target = out[block.heads][..., rows, :]
-            np.matmul(weights, call.value[block.heads][..., keys, :], out=target)
-            if total is not None:
-                target /= total
+                total *= 1 - options.dropout or 1  # if all are dropped, it does not matter
+            np.divide(values, total, out=out[block.heads][..., rows, :])
 
     call.for_blocks(work)
     return out, lse, known[0] if known else None
+
+
+_Sums = tuple[Any, np.ndarray, np.ndarray]
+"""For some keys: the top of each row of scores, and sums of exp(score - top), times values too."""
+
+
+def _joined(sums: _Sums | None, others: _Sums) -> _Sums:
+    """The sums over all keys, from those over some and over others; `sums` may be written to."""
+    if sums is None:
+        return others
+    (top, total, values), (other, more, products) = sums, others
+    if np.any(top) or np.any(other):
+        highest = np.maximum(top, other)
+        fall, fall_of_others = np.exp(top - highest), np.exp(other - highest)
+        top, total, values = highest, total * fall, values * fall
+        more, products = more * fall_of_others, products * fall_of_others
+    total += more
+    values += products
+    return top, total, values
 
 
 def attention_backward(
@@ -207,38 +235,39 @@ def attention_backward(
 
     def work(block: _Block) -> None:
         heads = block.heads
-        for rows, keys in call.rows_of():
-            scaled = call.query[heads][..., rows, :] * options.scale
-            if known is not None:
-                weights = known[heads][..., rows, keys]
-            else:
-                weights = call.scores(block, rows, keys, scaled)
-                weights -= lse[heads][..., rows, :]
-                np.exp(weights, out=weights)
-            pull = g[heads][..., rows, :]
+        for rows, parts in call.rows_and_keys():
+            query, pull = call.query[heads][..., rows, :] * options.scale, g[heads][..., rows, :]
+            along = np.vecdot(pull, out[heads][..., rows, :])[..., None]
             kept = None
             if options.dropout:
-                kept = call.kept(block, rows, keys)
-                pull = pull / survive
-            if grad_value is not None:
-                used = weights if kept is None else weights * kept
-                _add_product(used.swapaxes(-1, -2), pull, grad_value[heads], keys, at_once)
-            if not (needs_query or needs_key or needs_bias):
-                continue
-            along = np.vecdot(g[heads][..., rows, :], out[heads][..., rows, :])[..., None]
-            grad = np.matmul(pull, call.value[heads][..., keys, :].swapaxes(-1, -2))
-            if kept is not None:
-                grad *= kept
-            grad -= along
-            grad *= weights
-            if grad_bias is not None:
-                grad_bias[heads][..., rows, keys] = grad
-            if grad_key is not None:
-                _add_product(grad.swapaxes(-1, -2), scaled, grad_key[heads], keys, at_once)
+                kept, pull = call.kept(block, rows), pull / survive
+            grad_rows: Any = None
+            for keys in parts:
+                if known is not None:
+                    weights = known[heads][..., rows, keys]
+                else:
+                    weights = call.scores(block, rows, keys, query)
+                    weights -= lse[heads][..., rows, :]
+                    np.exp(weights, out=weights)
+                if grad_value is not None:
+                    used = weights if kept is None else weights * kept[..., keys]
+                    _add_product(used.swapaxes(-1, -2), pull, grad_value[heads], keys, at_once)
+                if not (needs_query or needs_key or needs_bias):
+                    continue
+                grad = np.matmul(pull, call.value[heads][..., keys, :].swapaxes(-1, -2))
+                if kept is not None:
+                    grad *= kept[..., keys]
+                grad -= along
+                grad *= weights
+                if grad_bias is not None:
+                    grad_bias[heads][..., rows, keys] = grad
+                if grad_key is not None:
+                    _add_product(grad.swapaxes(-1, -2), query, grad_key[heads], keys, at_once)
+                if grad_query is not None:
+                    product = np.matmul(grad, call.key[heads][..., keys, :])
+                    grad_rows = product if grad_rows is None else grad_rows + product
             if grad_query is not None:
-                target = grad_query[heads][..., rows, :]
-                np.matmul(grad, call.key[heads][..., keys, :], out=target)
-                target *= options.scale
+                np.multiply(grad_rows, options.scale, out=grad_query[heads][..., rows, :])
 
     call.for_blocks(work)
     return grad_query, grad_key, grad_value, grad_bias
@@ -249,7 +278,7 @@ def _add_product(
 ) -> None:
     """Add the contribution of a block of queries to some keys; `at_once` if it is the only one."""
     if at_once:
-        np.matmul(a, b, out=sums)
+        np.matmul(a, b, out=sums[..., keys, :])
     else:
         sums[..., keys, :] += np.matmul(a, b)
 

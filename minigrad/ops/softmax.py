@@ -50,7 +50,8 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     if x.ndim and 0 < x.size <= SMALL and axis in (-1, x.ndim - 1) and x.dtype in BLAS_DTYPES:
-        weights, _, sums = exponentials(x)
+        weights, top, sums = exponentials(x)
+        zero_if_masked(top, sums)
         weights /= sums
         return weights
     out = _shifted(x, axis)
@@ -82,12 +83,16 @@ def exponentials(scores: np.ndarray, out: np.ndarray | None = None) -> tuple[np.
     top[np.absolute(top) < LARGE] = 0
     scores = np.subtract(scores, top, out=out)
     np.exp(scores, out=scores)
-    total = row_sums(scores)
-    nowhere = total == 0
-    if nowhere.any():
-        total[nowhere] = 1
-        top[nowhere] = np.inf
-    return scores, top, total
+    return scores, top, row_sums(scores)
+
+
+def zero_if_masked(top: Any, total: np.ndarray) -> None:
+    """Where all scores were -inf, set the total to 1 and the top to +inf: weights are 0 then."""
+    if isinstance(top, np.ndarray):
+        nowhere = total == 0
+        if nowhere.any():
+            total[nowhere] = 1
+            top[nowhere] = np.inf
 
 
 @primitive(float_inputs=True)
