@@ -129,7 +129,7 @@ class Attention:
             np.fmin(scores, self.limit[block.heads][..., rows, keys], out=scores)
         if self.options.causal and rows.start < keys.stop:  # earlier keys: all attended
             near = scores[..., max(rows.start - keys.start, 0) :]
-            past = np.tri(*near.shape[-2:], min(rows.start - keys.start, 0), np.uint8)
+            past = np.tri(*near.shape[-2:], k=min(rows.start - keys.start, 0), dtype=np.uint8)
             np.fmin(near, np.array([-np.inf, np.inf], self.dtype)[past], out=near)
         return scores
 
@@ -222,6 +222,7 @@ def attention_backward(
     """
     options = call.options
     needs_query, needs_key, needs_value, needs_bias = needed
+    needs_scores = needs_query or needs_key or needs_bias
     lead, length, size, dtype = call.lead, call.length, call.size, call.dtype
     widths = (call.query.shape[-1], call.key.shape[-1], call.value.shape[-1])
     grad_query = _heads_inside(lead, length, widths[0], dtype) if needs_query else None
@@ -237,7 +238,7 @@ def attention_backward(
         heads = block.heads
         for rows, parts in call.rows_and_keys():
             query, pull = call.query[heads][..., rows, :] * options.scale, g[heads][..., rows, :]
-            along = np.vecdot(pull, out[heads][..., rows, :])[..., None]
+            along = np.vecdot(pull, out[heads][..., rows, :])[..., None] if needs_scores else None
             kept = None
             if options.dropout:
                 kept, pull = call.kept(block, rows), pull / survive
@@ -252,7 +253,7 @@ def attention_backward(
                 if grad_value is not None:
                     used = weights if kept is None else weights * kept[..., keys]
                     _add_product(used.swapaxes(-1, -2), pull, grad_value[heads], keys, at_once)
-                if not (needs_query or needs_key or needs_bias):
+                if not needs_scores:
                     continue
                 grad = np.matmul(pull, call.value[heads][..., keys, :].swapaxes(-1, -2))
                 if kept is not None:

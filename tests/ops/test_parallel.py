@@ -129,6 +129,7 @@ class TestBlocksOfAttention:
         whole = gradients(run, *arrays, *extra)
         monkeypatch.setattr(_attention_kernel, "BLOCK_BYTES", 33 * 8 * 16)
         monkeypatch.setattr(_attention_kernel, "CAUSAL_ROWS", 7)
+        monkeypatch.setattr(_attention_kernel, "ROWS", 11)
         for ours, theirs in zip(gradients(run, *arrays, *extra), whole, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
@@ -144,6 +145,24 @@ class TestBlocksOfAttention:
             np.testing.assert_allclose(weights, ops.attention_weights(q, k).data, rtol=1e-12)
         else:
             assert weights is None
+
+    @pytest.mark.parametrize("size", [1.0, 30.0, 1000.0])
+    def test_blocks_of_keys_with_tops_far_apart(
+        self, size: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        query, key, value = size * normal(40, 4), normal(33, 4), normal(33, 5)
+        keep = np.ones((40, 33), bool)
+        keep[:9, :20] = keep[9:18, 12:] = keep[20] = False  # a query without a key is one of them
+
+        def run(q: Any, k: Any, v: Any) -> Any:
+            return ops.attention(q, k, v, None, keep)
+
+        whole = gradients(run, query, key, value)
+        monkeypatch.setattr(_attention_kernel, "BLOCK_BYTES", 8 * 11 * 5)
+        monkeypatch.setattr(_attention_kernel, "ROWS", 11)
+        for ours, theirs in zip(gradients(run, query, key, value), whole, strict=True):
+            assert np.isfinite(theirs).all()
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
     def test_large_scores_of_others_do_not_change_a_row(self) -> None:
         query, key = normal(2, 6, 4), normal(2, 6, 4)
