@@ -75,10 +75,6 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
     """Convert an array to another dtype, if that dtype can represent all values.
 
     Floats converted to integers lose their fraction, as in NumPy.
-
-    Raises:
-        OverflowError: A value is too small or too large.
-        ValueError: A value is NaN.
     """
     if dtype.kind in "iu" and array.size and not np.can_cast(array.dtype, dtype):
         limits = np.iinfo(dtype)

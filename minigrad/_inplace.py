@@ -27,14 +27,7 @@ from minigrad.ops.indexing import getitem, normalized, write
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
-    """Write ``tensor[index] = value``.
-
-    Raises:
-        IndexError: The index does not fit.
-        OverflowError: The value does not fit into the tensor's integer dtype.
-        RuntimeError: The tensor is, or views, a leaf that requires grad.
-        ValueError: The value does not broadcast.
-    """
+    """Write ``tensor[index] = value``."""
     index = normalized(index)
     recorded = _prepare("setitem", tensor, value)
     try:

@@ -20,12 +20,8 @@ def unary(
 ) -> OpFunction[[]]:
     """Make the op of a NumPy function of one array; its derivative is defined apart.
 
-    Args:
-        function: The NumPy function; the op has its name, and answers for it.
-        description: The docstring of the op, to which an example is added.
-        example: The elements of the tensor of the example.
-        numpy_functions: Further NumPy functions that the op answers for.
-        float_inputs: Whether integers become the default float first.
+    The docstring of the op is `description`, with an example of the elements `example`. The op
+    answers for `numpy_functions` too. With `float_inputs`, integers become the default float first.
     """
 
     def forward(x: Any) -> Any:

@@ -20,13 +20,7 @@ __all__ = ["getitem", "setitem"]
 
 
 class IndexUpdate(Update):
-    """The cotangent of ``x[index]``: `value` at `index`, zero elsewhere.
-
-    Args:
-        value: The cotangent of the result.
-        index: The index, as `normalized` returns it.
-        shape: The shape of `x`.
-    """
+    """The cotangent of ``x[index]``: `value` at `index`, zero elsewhere in the shape of x."""
 
     def __init__(self, value: Any, index: Any, shape: tuple[int, ...]) -> None:
         self.value = value
@@ -192,16 +186,7 @@ def getitem(x: Any, index: Any) -> Tensor:
 
 @primitive(arrays=1)
 def scatter_index(value: Any, index: Any, shape: Any) -> Any:
-    """Zeros of `shape` with `value` added at `index`: the transpose of reading.
-
-    The index is one that `normalized` returns; the result has the dtype of `value`.
-
-    Example:
-        >>> import minigrad, numpy
-        >>> index = numpy.array([0, 0, 2])
-        >>> minigrad.ops.indexing.scatter_index(minigrad.ones(3), index, (4,))
-        Tensor([2., 0., 1., 0.], dtype=float32)
-    """
+    """Zeros of `shape` with `value` added at an index of `normalized`: the transpose of reading."""
     buffer = np.zeros(shape, value.dtype)
     IndexUpdate(value, index, shape).add_to(buffer)
     return buffer

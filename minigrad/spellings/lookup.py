@@ -95,9 +95,6 @@ def fitting(name: str, as_method: bool, count: int, keys: tuple[str, ...]) -> tu
     """The function of the first line that takes `count` positional arguments and these keywords.
 
     PyTorch takes NumPy's `axis` and `keepdims` for its own: the second result are the names.
-
-    Raises:
-        TypeError: There is none.
     """
     lines = _lines(name, as_method)
     for names in (keys, tuple({"axis": "dim", "keepdims": "keepdim"}.get(k, k) for k in keys)):
@@ -215,14 +212,7 @@ def _unknown(owner: str, name: str, known: Any) -> str:
 def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """Answer a call that does not fit our signature, if it is a call in another spelling.
 
-    Args:
-        name: What the function is called.
-        function: The function.
-        args: Its positional arguments.
-        kwargs: Its keywords.
-
-    Raises:
-        TypeError: It is none; the error names what the function takes.
+    Otherwise the TypeError names what the function takes.
     """
     found = _translation(name, function, len(args), tuple(kwargs))
     if found is not None:

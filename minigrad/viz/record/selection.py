@@ -37,9 +37,6 @@ def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
     """Leave out the chosen boxes; what read them now reads what they read.
 
     With an op go the parameters and constants that only it reads.
-
-    Raises:
-        ValueError: There is no such module, op or tensor.
     """
     away = chosen(diagram, "hide", choice)
     return _without(diagram, away) if away else diagram
