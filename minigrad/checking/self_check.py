@@ -21,21 +21,13 @@ LIMIT = 1e-6
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of checking one op.
+    """The result of checking one op."""
 
-    Attributes:
-        name: The op.
-        arguments: Its arguments that have a derivative.
-        first: The largest relative error of a first derivative.
-        second: The largest relative error of a second derivative.
-        through: The other ops that ran in the calls that failed: an error may be theirs.
-    """
-
-    name: str
-    arguments: tuple[str, ...]
-    first: float
-    second: float
-    through: tuple[str, ...] = ()
+    name: str  # the op
+    arguments: tuple[str, ...]  # its arguments that have a derivative
+    first: float  # the largest relative error of a first derivative
+    second: float  # the largest relative error of a second derivative
+    through: tuple[str, ...] = ()  # other ops in the calls that failed: an error may be theirs
 
     @property
     def right(self) -> bool:

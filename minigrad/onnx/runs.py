@@ -26,19 +26,12 @@ class Ref(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One call of an op.
+    """One call of an op."""
 
-    Attributes:
-        op: Its `Primitive`.
-        arguments: Its arguments in the order of ``op.params``, with `Ref` for arrays.
-        outputs: Its results.
-        path: The module call in which it happened.
-    """
-
-    op: Primitive
-    arguments: tuple[Any, ...]
-    outputs: tuple[Ref, ...]
-    path: str
+    op: Primitive  # its `Primitive`
+    arguments: tuple[Any, ...]  # its arguments in the order of `op.params`, with `Ref` for arrays
+    outputs: tuple[Ref, ...]  # its results
+    path: str  # the module call in which it happened
 
 
 class Run(Observer):

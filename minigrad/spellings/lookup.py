@@ -32,17 +32,11 @@ __all__ = [
 
 
 class Spelling(NamedTuple):
-    """One line of the table.
+    """One line of the table."""
 
-    Attributes:
-        call: The call as others write it.
-        ours: What it computes, in our names.
-        whose: Whose spelling it is: T for PyTorch and Lucid 3, 2 for Lucid 2, N for NumPy.
-    """
-
-    call: str
-    ours: str
-    whose: str
+    call: str  # the call as others write it
+    ours: str  # what it computes, in our names
+    whose: str  # whose spelling it is: T for PyTorch and Lucid 3, 2 for Lucid 2, N for NumPy
 
     @property
     def name(self) -> str:
