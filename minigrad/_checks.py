@@ -62,11 +62,7 @@ def check_probability(owner: str, name: str, value: Any) -> float:
 
 
 def check_flag(owner: str, name: str, value: Any) -> None:
-    """Return True or False; 1 and 0 count as them.
-
-    Raises:
-        TypeError: It is something else, such as the string "False", which is truthy.
-    """
+    """Return True or False; 1 and 0 count as them, but not the string "False", which is truthy."""
     if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
 

@@ -145,11 +145,7 @@ class Probe:
 
 
 def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dict[str, Any]:
-    """The tensors that require grad: arguments as ``input 0`` and so on, parameters by their paths.
-
-    Raises:
-        ValueError: Nothing requires grad.
-    """
+    """The tensors that require grad, with names: arguments as ``input 0``, parameters by paths."""
     named = flatten(list(arguments), "arguments")
     moved = {f"input {_readable(place)}": tensor for place, tensor in named}
     if hasattr(function, "named_parameters"):

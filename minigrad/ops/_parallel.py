@@ -125,8 +125,7 @@ def set_num_threads(number: int) -> None:
 def available_cores() -> int:
     """The number of cores that this process may use: its affinity, and its container's quota.
 
-    Sources:
-        sched(7); "Control Group v2" and "CFS Bandwidth Control" in the documentation of Linux.
+    Source: sched(7); "Control Group v2" and "CFS Bandwidth Control" in the documentation of Linux.
     """
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):

@@ -88,22 +88,14 @@ def _reads_twice(index: Any) -> bool:
 
 
 def normalized(index: Any) -> Any:
-    """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory.
-
-    Raises:
-        IndexError: A float is used as an index.
-    """
+    """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory."""
     if isinstance(index, tuple):
         return tuple(_normalized_part(part) for part in index)
     return _normalized_part(index)
 
 
 def integers(values: Any, what: str = "the indices") -> np.ndarray:
-    """Convert integers to an array of intp; an empty array may have any dtype.
-
-    Raises:
-        TypeError: They are not integers; the error calls them `what`.
-    """
+    """Convert integers to an array of intp; an empty one may have any dtype. Errors say `what`."""
     array = np.asarray(values_of(values))
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers, got {array.dtype}")
@@ -202,20 +194,7 @@ def _setitem(x: Any, value: Any, index: Any) -> Any:
 def setitem(x: Any, index: Any, value: Any) -> Tensor:
     """A copy of `x` with ``x[index] = value``; gradients reach `x` elsewhere, and `value`.
 
-    Args:
-        x: Tensor or array.
-        index: As in `getitem`.
-        value: The values to write; they broadcast. If an element is written several times, the last
-            value and its gradient count.
-
-    Raises:
-        IndexError: The index is out of range, or of another kind.
-        ValueError: The value does not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ops.setitem(minigrad.zeros(3), slice(1, None), 5)
-        Tensor([0., 5., 5.], dtype=float32)
+    If an element is written several times, the last value and its gradient count.
     """
     if isinstance(x, Variable):
         x = x.clone()  # type: ignore[attr-defined]

@@ -126,11 +126,7 @@ def _of(name: str, as_method: bool) -> Callable[..., Any] | None:
 
 
 def attribute(module: str, name: str, known: Sequence[str]) -> Any:
-    """What a name of others stands for in a module.
-
-    Raises:
-        AttributeError: It is unknown; the error names what is near.
-    """
+    """What a name of others stands for in a module."""
     here = MODULES.get(module, {})
     path = here.get(name) or here.get("*", "").replace("*", name)
     if path:
@@ -156,11 +152,7 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
 
 
 def importable(module: str) -> bool:
-    """Whether the table names a module, which can be imported even if we have none of its name.
-
-    Raises:
-        ModuleNotFoundError: The table says what to do instead.
-    """
+    """Whether the table names a module, which can be imported even if we have none of its name."""
     if module in ABSENT:
         raise ModuleNotFoundError(_unknown("minigrad", module, ()), name=f"minigrad.{module}")
     return module in MODULES
@@ -176,11 +168,7 @@ def public_names(module: str) -> list[str]:
 
 
 def method(tensor: Any, name: str) -> Any:
-    """What a name of others stands for as a method of a tensor.
-
-    Raises:
-        AttributeError: It is unknown; the error names what is near.
-    """
+    """What a name of others stands for as a method of a tensor."""
     if name in ATTRIBUTES:
         return eval(ATTRIBUTES[name], {**answers.namespace(), "self": tensor})
     function = _of(name, True)

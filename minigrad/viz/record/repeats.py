@@ -239,11 +239,7 @@ class _Sequence:
 
 
 def _stretches(symbols: np.ndarray) -> list[tuple[int, int, int]]:
-    """The stretches of a sequence with a period, and at least three times as long.
-
-    Returns:
-        The start, the end and the period of each: the longest first, then the shortest period.
-    """
+    """The start, end and period of each stretch at least three periods long, the longest first."""
     found = []
     for period in range(1, min(len(symbols) // FEWEST, LONGEST) + 1):
         same = np.concatenate([[False], symbols[period:] == symbols[:-period], [False]])
