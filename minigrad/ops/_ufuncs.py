@@ -15,16 +15,22 @@ from minigrad.autograd.primitive import OpFunction, primitive
 
 def unary(
     function: Any, description: str, example: Sequence[float] = (0.0, 1.0),
-    numpy_functions: Sequence[Any] = (), float_inputs: bool = True,
+    numpy_functions: Sequence[Any] = (), float_inputs: bool = True, floats_only: bool = False,
 ) -> OpFunction[[]]:  # fmt: skip
     """Make the op of a NumPy function of one array; its derivative is defined apart.
 
     The docstring of the op is `description`, with an example of the elements `example`. The op
-    answers for `numpy_functions` too. With `float_inputs`, integers become the default float first.
+    answers for `numpy_functions` too. With `float_inputs`, integers become the default float first;
+    with `floats_only`, they and bools are unchanged.
     """
 
+    def of_floats(x: Any) -> Any:
+        return function(x) if x.dtype.kind == "f" else x.copy()
+
+    compute = of_floats if floats_only else function
+
     def forward(x: Any) -> Any:
-        return function(x)
+        return compute(x)
 
     _describe(forward, function, description, float_inputs, example)
     op: OpFunction[[]] = primitive(function, *numpy_functions, float_inputs=float_inputs)(forward)

@@ -8,54 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitive import OpFunction, primitive
 from minigrad.ops._numerics import flat, stopped, zero_safe
-from minigrad.ops._ufuncs import binary
+from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "ceil", "copysign", "floor", "floor_divide", "fmod", "remainder", "round", "sign", "trunc",
 ]  # fmt: skip
 
 
-def _stepped(function: Any, x: Any) -> Any:
-    """Round floats with `function`; integers and bools are unchanged."""
-    return function(x) if x.dtype.kind == "f" else x.copy()
+def _rounding(function: Any, direction: str, example: list[float]) -> OpFunction[[]]:
+    text = (
+        f"Round each element {direction} to an integer, in the dtype of `x`; the derivative is 0."
+    )
+    return unary(function, text, example, float_inputs=False, floats_only=True)
 
 
-@primitive(np.floor)
-def floor(x: Any) -> Any:
-    """Round each element down to an integer, in the dtype of `x`; the derivative is 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.floor(minigrad.tensor([1.7, -1.2]))
-        Tensor([ 1., -2.], dtype=float32)
-    """
-    return _stepped(np.floor, x)
-
-
-@primitive(np.ceil)
-def ceil(x: Any) -> Any:
-    """Round each element up to an integer, in the dtype of `x`; the derivative is 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ceil(minigrad.tensor([1.2, -1.7]))
-        Tensor([ 2., -1.], dtype=float32)
-    """
-    return _stepped(np.ceil, x)
-
-
-@primitive(np.trunc)
-def trunc(x: Any) -> Any:
-    """Round each element towards 0 to an integer, in the dtype of `x`; the derivative is 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.trunc(minigrad.tensor([1.7, -1.7]))
-        Tensor([ 1., -1.], dtype=float32)
-    """
-    return _stepped(np.trunc, x)
+floor = _rounding(np.floor, "down", [1.7, -1.2])
+ceil = _rounding(np.ceil, "up", [1.2, -1.7])
+trunc = _rounding(np.trunc, "towards 0", [1.7, -1.7])
 
 
 @primitive(np.round, np.around, np.rint, arrays=1)
