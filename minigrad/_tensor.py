@@ -112,7 +112,8 @@ class Tensor(Variable, results=True):
     @property
     def data(self) -> np.ndarray:
         """The array itself. Writing to it bypasses the graph and the mutation checks."""
-        tell("looked_at", self)
+        if state.get().observers:  # not to call `tell`: optimizers read this often
+            tell("looked_at", self)
         return self._data
 
     @data.setter
@@ -221,7 +222,8 @@ class Tensor(Variable, results=True):
     @property
     def grad(self) -> Tensor | None:
         """The gradient accumulated by backward passes; None before the first."""
-        tell("reached", self, "reads .grad")
+        if state.get().observers:
+            tell("reached", self, "reads .grad")
         return self._grad
 
     @grad.setter
