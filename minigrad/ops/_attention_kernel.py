@@ -129,7 +129,8 @@ class Attention:
             np.fmin(scores, self.limit[block.heads][..., rows, keys], out=scores)
         if self.options.causal and rows.start < keys.stop:  # earlier keys: all attended
             near = scores[..., max(rows.start - keys.start, 0) :]
-            past = np.tri(*near.shape[-2:], k=min(rows.start - keys.start, 0), dtype=np.uint8)
+            first = min(rows.start - keys.start, 0)
+            past = np.tri(near.shape[-2], near.shape[-1], first, dtype=np.uint8)
             np.fmin(near, np.array([-np.inf, np.inf], self.dtype)[past], out=near)
         return scores
 
