@@ -74,10 +74,21 @@ LAYERS = [
     Layer("AvgPool2d", (2,), {}, PICTURES),
     Layer("BatchNorm2d", (16,), {}, PICTURES),
     Layer("GroupNorm", (4, 16), {}, PICTURES),
+    Layer("InstanceNorm2d", (16,), {"affine": True}, PICTURES),
     Layer("LSTM", (64, 128), {"batch_first": True}, SEQUENCES),
     Layer("GRU", (64, 128), {"batch_first": True}, SEQUENCES),
     Layer("RNN", (64, 128), {"batch_first": True}, SEQUENCES),
 ]
+
+ATTENTION = [
+    Size(batch, length, 32 * heads, heads, 0)
+    for batch, heads, length in (
+        (32, 8, 128), (4, 8, 512), (1, 8, 2048), (1, 4, 4096), (1, 2, 8192),
+    )
+]  # fmt: skip
+"""Heads of width 32, fewer of them the longer the sequence, so that no run takes a second."""
+WORDS = 50_000
+WIDTHS = (32, 256, 1024)
 
 FAR = np.float32(4)
 """The mean distance of a hidden unit from the kink of its ReLU, in standard deviations.
@@ -118,8 +129,8 @@ class Draw:
     def normal(self, *shape: int, scale: float = 1.0, mean: float = 0.0) -> np.ndarray:
         return self._rng.standard_normal(shape, np.float32) * np.float32(scale) + np.float32(mean)
 
-    def ids(self, *shape: int) -> np.ndarray:
-        return self._rng.integers(0, VOCABULARY, shape)
+    def ids(self, *shape: int, below: int = VOCABULARY) -> np.ndarray:
+        return self._rng.integers(0, below, shape)
 
 
 def encoder_weights(size: Size) -> Arrays:
@@ -173,6 +184,24 @@ def model_input(size: Size) -> tuple[np.ndarray, np.ndarray]:
     """The input tokens and the target tokens of the model."""
     draw = Draw(4)
     return draw.ids(size.batch, size.length), draw.ids(size.batch, size.length)
+
+
+def attention_input(size: Size) -> list[np.ndarray]:
+    """Queries, keys, values, and the gradient of the output: (batch, heads, length, width)."""
+    draw, width = Draw(10), size.width // size.heads
+    return [draw.normal(size.batch, size.heads, size.length, width) for _ in range(4)]
+
+
+def words_input(words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A table of vectors of width 64 for so many words, the ids of 512 of them, and of the next."""
+    draw = Draw(11)
+    return draw.normal(words, 64, scale=0.1), *draw.ids(2, 512, below=words)
+
+
+def adamw_input(width: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The weights and biases of four square layers, each with its gradient."""
+    draw = Draw(12)
+    return [(draw.normal(*s), draw.normal(*s)) for s in [(width, width), (width,)] * 4]
 
 
 def perceptron_weights(width: int) -> Arrays:

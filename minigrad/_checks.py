@@ -62,11 +62,7 @@ def check_probability(owner: str, name: str, value: Any) -> float:
 
 
 def check_flag(owner: str, name: str, value: Any) -> None:
-    """Return True or False; 1 and 0 count as them.
-
-    Raises:
-        TypeError: It is something else, such as the string "False", which is truthy.
-    """
+    """Return True or False; 1 and 0 count as them, but not the string "False", which is truthy."""
     if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
 
@@ -75,10 +71,6 @@ def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
     """Convert an array to another dtype, if that dtype can represent all values.
 
     Floats converted to integers lose their fraction, as in NumPy.
-
-    Raises:
-        OverflowError: A value is too small or too large.
-        ValueError: A value is NaN.
     """
     if dtype.kind in "iu" and array.size and not np.can_cast(array.dtype, dtype):
         limits = np.iinfo(dtype)

@@ -65,11 +65,7 @@ CPU = Device("cpu")
 
 
 def on_cpu(device: Any) -> None:
-    """Refuse every device except the CPU.
-
-    Raises:
-        ValueError: Another device was asked for.
-    """
+    """Refuse every device except the CPU."""
     if device is not None and str(device) != "cpu":
         raise ValueError(f'minigrad runs on the CPU only: device="cpu" expected, got {device!r}')
 

@@ -52,17 +52,8 @@ def set_default_dtype(dtype: Any) -> None:
 def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     """Copy numbers, nested lists, an array or a tensor's values into a new array.
 
-    Args:
-        value: Anything that NumPy converts to a numeric array; its memory is not shared.
-        dtype: The dtype of the result. If None, Python floats become the default dtype, and arrays
-            and NumPy scalars keep theirs.
-        name: The op that errors name.
-
-    Raises:
-        OverflowError: A number does not fit into the requested integer dtype.
-        RuntimeError: A list holds tensors whose gradients would be lost.
-        TypeError: It holds something other than bools, integers and floats.
-        ValueError: A nested list is ragged, or a NaN cannot become an integer.
+    Without a dtype, Python floats become the default dtype, and arrays and NumPy scalars keep
+    theirs. `name` is the op that errors name.
     """
     has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
     try:

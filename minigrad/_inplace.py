@@ -14,27 +14,20 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import operand, to_array
+from minigrad._effects import tell
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad._hooks import retain
 from minigrad._spelling import respelled
 from minigrad._typing import Tensor
 from minigrad._views import owner
 from minigrad.autograd.engine import watch_of, watched
-from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
-    """Write ``tensor[index] = value``.
-
-    Raises:
-        IndexError: The index does not fit.
-        OverflowError: The value does not fit into the tensor's integer dtype.
-        RuntimeError: The tensor is, or views, a leaf that requires grad.
-        ValueError: The value does not broadcast.
-    """
+    """Write ``tensor[index] = value``."""
     index = normalized(index)
     recorded = _prepare("setitem", tensor, value)
     try:
@@ -85,8 +78,7 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         else:
             np.copyto(self._data, result._data, casting="same_kind")
         mark_written(self._data)
-        for observer in state.get().observers:
-            observer.wrote(self, result)
+        tell("wrote", self, result)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -114,8 +106,7 @@ def assign(tensor: Any, values: Any) -> None:
 
 def _tell_written(tensor: Any) -> None:
     mark_written(tensor._data)
-    for observer in state.get().observers:
-        observer.reached(tensor, "writes to a part of a tensor (where or concatenate make another)")
+    tell("reached", tensor, "writes to a part of a tensor (where or concatenate make another)")
 
 
 def read_again(view: Any) -> None:

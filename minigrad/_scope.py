@@ -7,13 +7,7 @@ from typing import Any
 
 
 class Scope:
-    """One call of one module: where in a model an op was made.
-
-    Args:
-        module: The module; held weakly, so that a graph keeps no model alive.
-        name: What its parent calls it, such as ``"linear1"``.
-        parent: The call from within which this one is made, None at the top.
-    """
+    """One call of one module: where in a model an op was made. The module is held weakly."""
 
     __slots__ = ("_module", "kind", "name", "parent")
 

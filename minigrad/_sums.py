@@ -15,11 +15,7 @@ BLAS_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """Sum a cotangent over the axes along which its input, of shape `shape`, was broadcast.
-
-    Raises:
-        ValueError: No broadcasting leads from `shape` to the shape of `g`.
-    """
+    """Sum a cotangent over the axes along which its input, of shape `shape`, was broadcast."""
     extra = g.ndim - len(shape)
     summable = g.__class__ is np.ndarray and g.dtype in BLAS_DTYPES
     if summable and extra > 0 and g.shape[extra:] == shape:  # as for a bias

@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import _array_api, _creation, _dlpack, _numpy, _spelling, ops, random
 from minigrad._dtypes import checked, to_array
-from minigrad._effects import effect
+from minigrad._effects import effect, tell
 from minigrad._hooks import Removable, add_hook, add_post_hook, retain
 from minigrad._inplace import inplace, read_again, set_item
 from minigrad._spelling import spelled
@@ -55,17 +55,12 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
     return method
 
 
-def _tell_looked(tensor: Tensor) -> None:
-    for observer in state.get().observers:
-        observer.looked_at(tensor)
-
-
 def _tell_converted(tensor: Tensor) -> None:
     """Tell the observers that values leave the graph as numbers or as an array."""
-    for observer in state.get().observers:
-        observer.looked_at(tensor)
+    if state.get().observers:
+        tell("looked_at", tensor)
         if history(tensor) is not None:
-            observer.converted(tensor)
+            tell("converted", tensor)
 
 
 class Tensor(Variable, results=True):
@@ -117,8 +112,8 @@ class Tensor(Variable, results=True):
     @property
     def data(self) -> np.ndarray:
         """The array itself. Writing to it bypasses the graph and the mutation checks."""
-        for observer in state.get().observers:
-            observer.looked_at(self)
+        if state.get().observers:  # not to call `tell`: optimizers read this often
+            tell("looked_at", self)
         return self._data
 
     @data.setter
@@ -127,8 +122,7 @@ class Tensor(Variable, results=True):
             raise RuntimeError(
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
-        for observer in state.get().observers:
-            observer.reached(self, "replaces .data")
+        tell("reached", self, "replaces .data")
         array = value._data if isinstance(value, Variable) else value
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
@@ -228,8 +222,8 @@ class Tensor(Variable, results=True):
     @property
     def grad(self) -> Tensor | None:
         """The gradient accumulated by backward passes; None before the first."""
-        for observer in state.get().observers:
-            observer.reached(self, "reads .grad")
+        if state.get().observers:
+            tell("reached", self, "reads .grad")
         return self._grad
 
     @grad.setter
@@ -290,8 +284,7 @@ class Tensor(Variable, results=True):
             >>> x.grad
             Tensor(6., dtype=float32)
         """
-        for observer in state.get().observers:
-            observer.seeded(gradient)
+        tell("seeded", gradient)
         gradients.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Tensor:
@@ -347,8 +340,7 @@ class Tensor(Variable, results=True):
         node = history(self)
         if node is None:
             raise RuntimeError("register_hook: this tensor does not require grad")
-        for observer in state.get().observers:
-            observer.reached(self, "registers a hook")
+        tell("reached", self, "registers a hook")
         return add_hook(node, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> Removable:
@@ -397,8 +389,7 @@ class Tensor(Variable, results=True):
             >>> minigrad.ones(2).numpy()
             array([1., 1.], dtype=float32)
         """
-        if state.get().observers:
-            _tell_converted(self)
+        _tell_converted(self)
         return read_only(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -435,8 +426,7 @@ class Tensor(Variable, results=True):
         """
         if self._data.size != 1:
             raise ValueError(f"item: exactly one element expected, the shape is {self.shape}")
-        if state.get().observers:
-            _tell_converted(self)
+        _tell_converted(self)
         value: float | int | bool = self._data.item()
         return value
 
@@ -448,8 +438,7 @@ class Tensor(Variable, results=True):
             >>> minigrad.arange(3).tolist()
             [0, 1, 2]
         """
-        if state.get().observers:
-            _tell_converted(self)
+        _tell_converted(self)
         return self._data.tolist()
 
     def __len__(self) -> int:
@@ -471,8 +460,7 @@ class Tensor(Variable, results=True):
                 f"the truth of a tensor of shape {self.shape} is ambiguous; reduce it with .all() "
                 f"or .any()"
             )
-        if state.get().observers:
-            _tell_looked(self)
+        tell("looked_at", self)
         return bool(self._data.item())
 
     def __float__(self) -> float:
@@ -484,16 +472,14 @@ class Tensor(Variable, results=True):
     def __index__(self) -> int:
         if self._data.dtype.kind not in "iu" or self._data.size != 1:
             raise TypeError(f"an index is one integer, got {self.dtype} of shape {self.shape}")
-        if state.get().observers:
-            _tell_looked(self)
+        tell("looked_at", self)
         return int(self._data.item())
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else repr(self)
 
     def __repr__(self) -> str:
-        for observer in state.get().observers:
-            observer.looked_at(self)
+        tell("looked_at", self)
         values = np.array2string(self._data, separator=", ", prefix="Tensor(")
         suffix = ""
         node = node_of(history(self))

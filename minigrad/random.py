@@ -311,11 +311,7 @@ def multinomial(weights: Any, num_samples: int, replacement: bool = False) -> Te
 def choices(
     name: str, draw: np.random.Generator, weights: np.ndarray, count: int, replacement: bool
 ) -> np.ndarray:
-    """Draw indices of the last axis with given weights: see `multinomial`.
-
-    Raises:
-        ValueError: A weight is negative or not finite, or too few are above 0.
-    """
+    """Draw indices of the last axis with given weights: see `multinomial`."""
     if not weights.ndim:
         raise ValueError(f"{name}: weights of shape (..., classes) expected, got a single number")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):

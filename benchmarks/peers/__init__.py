@@ -5,6 +5,9 @@ Each module has functions that take a size and build a `Task`; not every library
     encoder     a stack of post-norm encoder layers without dropout, forward and backward, with
                 respect to all weights and the input
     layer       one layer of another kind, forward and backward
+    attention   attention without projections, forward and backward
+    words       an embedding and a cross-entropy over the same table, forward and backward
+    adamw       a step of AdamW with given gradients
     training    a whole training step of a model on top of such a stack
     perceptron  a whole training step of three small linear layers
     chain       a long chain of small operations, forward and backward

@@ -12,6 +12,8 @@ from _work import (
     Layer,
     Size,
     Task,
+    adamw_input,
+    attention_input,
     encoder_input,
     encoder_weights,
     layer_weights,
@@ -19,6 +21,7 @@ from _work import (
     model_weights,
     perceptron_input,
     perceptron_weights,
+    words_input,
 )
 
 import minigrad
@@ -190,6 +193,64 @@ def layer(of: Layer) -> Task:
 def output_of(result: Tensor | tuple[Tensor, ...]) -> Tensor:
     """The output of a layer; a recurrent one also returns its last state."""
     return result[0] if isinstance(result, tuple) else result
+
+
+def attention(size: Size) -> Task:
+    *inputs, cotangent = attention_input(size)
+    tensors = [minigrad.tensor(array, requires_grad=True) for array in inputs]
+    g = minigrad.tensor(cotangent)
+
+    def run() -> Tensor:
+        for tensor in tensors:
+            tensor.grad = None
+        out = nn.functional.scaled_dot_product_attention(*tensors)
+        out.backward(g)
+        return out
+
+    def answer() -> Arrays:
+        named = zip(("query", "key", "value"), tensors, strict=True)
+        out = run().numpy()
+        return {"output": out, **{f"gradient of {n}": np.asarray(t.grad) for n, t in named}}
+
+    return Task(run, answer)
+
+
+def words(number: int) -> Task:
+    """Scores of all words by the table that is the embedding too, and their cross-entropy."""
+    array, ids, following = words_input(number)
+    table = minigrad.tensor(array, requires_grad=True)
+    given, wanted = minigrad.tensor(ids), minigrad.tensor(following)
+
+    def run() -> Tensor:
+        table.grad = None
+        scores = nn.functional.linear(nn.functional.embedding(given, table), table)
+        loss = nn.functional.cross_entropy(scores, wanted)
+        loss.backward()
+        return loss
+
+    def answer() -> Arrays:
+        return {"loss": run().numpy(), "gradient of table": np.asarray(table.grad)}
+
+    return Task(run, answer)
+
+
+def adamw(width: int) -> Task:
+    """Steps of AdamW with given gradients; the answer are the values after five."""
+
+    def fresh() -> tuple[list[Tensor], optim.AdamW]:
+        parameters = []
+        for values, gradient in adamw_input(width):
+            parameters.append(minigrad.tensor(values, requires_grad=True))
+            parameters[-1].grad = minigrad.tensor(gradient)
+        return parameters, optim.AdamW(parameters, lr=1e-3)
+
+    def answer() -> Arrays:
+        parameters, optimizer = fresh()
+        for _ in range(5):
+            optimizer.step()
+        return {str(i): p.detach().numpy() for i, p in enumerate(parameters)}
+
+    return Task(fresh()[1].step, answer)
 
 
 def chain(length: int) -> Task:

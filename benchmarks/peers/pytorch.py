@@ -11,6 +11,8 @@ from _work import (
     Layer,
     Size,
     Task,
+    adamw_input,
+    attention_input,
     encoder_input,
     encoder_weights,
     layer_weights,
@@ -18,6 +20,7 @@ from _work import (
     model_weights,
     perceptron_input,
     perceptron_weights,
+    words_input,
 )
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -160,6 +163,65 @@ def perceptron(width: int) -> Task:
         return {"losses": np.array([step() for _ in range(5)], np.float32)}
 
     return Task(step, answer)
+
+
+def attention(size: Size) -> Task:
+    """Attention; PyTorch chooses its kernel."""
+    *inputs, cotangent = attention_input(size)
+    tensors = [torch.tensor(array, requires_grad=True) for array in inputs]
+    g = torch.tensor(cotangent)
+
+    def run() -> Tensor:
+        for tensor in tensors:
+            tensor.grad = None
+        out = nn.functional.scaled_dot_product_attention(*tensors)
+        out.backward(g)
+        return out
+
+    def answer() -> Arrays:
+        named = zip(("query", "key", "value"), tensors, strict=True)
+        out = run().detach().numpy()
+        return {"output": out, **{f"gradient of {n}": t.grad.numpy() for n, t in named}}
+
+    return Task(run, answer)
+
+
+def words(number: int) -> Task:
+    """Scores of all words by the table that is the embedding too, and their cross-entropy."""
+    array, ids, following = words_input(number)
+    table = torch.tensor(array, requires_grad=True)
+    given, wanted = torch.tensor(ids), torch.tensor(following)
+
+    def run() -> Tensor:
+        table.grad = None
+        scores = nn.functional.linear(nn.functional.embedding(given, table), table)
+        loss = nn.functional.cross_entropy(scores, wanted)
+        loss.backward()
+        return loss
+
+    def answer() -> Arrays:
+        return {"loss": run().detach().numpy(), "gradient of table": table.grad.numpy()}
+
+    return Task(run, answer)
+
+
+def adamw(width: int) -> Task:
+    """Steps of AdamW with given gradients; the answer are the values after five."""
+
+    def fresh() -> tuple[list[Tensor], torch.optim.AdamW]:
+        parameters = []
+        for values, gradient in adamw_input(width):
+            parameters.append(torch.tensor(values, requires_grad=True))
+            parameters[-1].grad = torch.tensor(gradient)
+        return parameters, torch.optim.AdamW(parameters, lr=1e-3)
+
+    def answer() -> Arrays:
+        parameters, optimizer = fresh()
+        for _ in range(5):
+            optimizer.step()
+        return {str(i): p.detach().numpy() for i, p in enumerate(parameters)}
+
+    return Task(fresh()[1].step, answer)
 
 
 def chain(length: int) -> Task:

@@ -22,13 +22,10 @@ Line = dict[int, np.ndarray]
 
 @dataclass(frozen=True)
 class Precision:
-    """The precision of differences in one dtype.
+    """The step of a central difference at numbers around 1, and the errors to allow, in one dtype.
 
-    Attributes:
-        step: The step of a central difference at numbers around 1: about the cube root of the
-            machine epsilon, where rounding errors and truncation errors are equal.
-        rtol: The relative error to allow.
-        atol: The absolute error to allow.
+    The step is about the cube root of the machine epsilon, where rounding errors and truncation
+    errors are equal.
     """
 
     step: float
@@ -46,15 +43,8 @@ PRECISION = {
 class Probe:
     """A function at a point: its gradient, and its slopes along lines through the point.
 
-    Args:
-        function: Called with `arguments`; returns a tensor, or tuples, lists and dicts of them.
-        arguments: What it is called with.
-        moved: The tensors that are moved, by name; they require grad.
-        seed: Chooses the weights of the outputs.
-
-    Raises:
-        RuntimeError: Two calls at the same point gave different outputs.
-        TypeError: An output is no tensor.
+    The function is called with `arguments`, and returns a tensor, or tuples, lists and dicts of
+    them. The tensors in `moved` require grad. `seed` chooses the weights of the outputs.
     """
 
     def __init__(
@@ -155,11 +145,7 @@ class Probe:
 
 
 def moved_tensors(function: Callable[..., Any], arguments: Sequence[Any]) -> dict[str, Any]:
-    """The tensors that require grad: arguments as ``input 0`` and so on, parameters by their paths.
-
-    Raises:
-        ValueError: Nothing requires grad.
-    """
+    """The tensors that require grad, with names: arguments as ``input 0``, parameters by paths."""
     named = flatten(list(arguments), "arguments")
     moved = {f"input {_readable(place)}": tensor for place, tensor in named}
     if hasattr(function, "named_parameters"):
@@ -185,27 +171,9 @@ def directional_derivatives(
 ) -> list[tuple[float, float]]:  # fmt: skip
     """The derivatives of a function along random directions: the gradient's, and by differences.
 
-    Args:
-        function: Takes the inputs, returns a tensor or several; a module's parameters are moved
-            along with the inputs.
-        inputs: A tensor or a sequence of them; moved in place while the differences are taken.
-        directions: The number of directions, each of length 1 over all tensors together.
-        finer: A factor on the usual step: 1/8 for a function of large curvature.
-        seed: Chooses the directions and the weights of the outputs.
-
-    Returns:
-        For each direction the analytic and the numeric derivative.
-
-    Raises:
-        ValueError: Nothing requires grad.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.checking.finite_differences import directional_derivatives
-        >>> x = minigrad.ones(3, dtype=minigrad.float64, requires_grad=True)
-        >>> [(analytic, numeric)] = directional_derivatives(lambda x: (x**3).sum(), x)
-        >>> abs(analytic - numeric) < 1e-8
-        True
+    The inputs, and the parameters of a module, are moved in place meanwhile. `finer` is a factor on
+    the usual step: 1/8 for a function of large curvature. `seed` chooses the directions, each of
+    length 1 over all tensors together, and the weights of the outputs.
     """
     arguments = [inputs] if isinstance(inputs, Variable) else list(inputs)
     probe = Probe(function, arguments, moved_tensors(function, arguments), seed)

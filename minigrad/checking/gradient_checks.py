@@ -212,19 +212,11 @@ def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]],
 def relative_errors(
     function: Callable[..., Any], inputs: Any, seed: int = 0
 ) -> tuple[float, float]:
-    """The largest relative errors of first and second derivatives; arguments as for `gradcheck`.
+    """The largest relative errors of first and second derivatives along four random directions.
 
-    Returns:
-        For the first and for the second order, the largest error along four random directions,
-        divided by the derivative where that is above 1. If the gradient with create_graph=True
-        differs from the one without, this is an error of the second order.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.checking.gradient_checks import relative_errors
-        >>> x = minigrad.tensor(2.0, dtype=minigrad.float64, requires_grad=True)
-        >>> max(relative_errors(minigrad.exp, x)) < 1e-7
-        True
+    The arguments are as for `gradcheck`. An error is divided by the derivative where that is above
+    1. If the gradient with create_graph=True differs from the one without, this is an error of the
+    second order.
     """
     given = [inputs] if isinstance(inputs, Variable) else list(inputs)
     inner = Probe(function, given, moved_tensors(function, given), seed)

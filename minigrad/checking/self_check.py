@@ -21,21 +21,13 @@ LIMIT = 1e-6
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of checking one op.
+    """The result of checking one op."""
 
-    Attributes:
-        name: The op.
-        arguments: Its arguments that have a derivative.
-        first: The largest relative error of a first derivative.
-        second: The largest relative error of a second derivative.
-        through: The other ops that ran in the calls that failed: an error may be theirs.
-    """
-
-    name: str
-    arguments: tuple[str, ...]
-    first: float
-    second: float
-    through: tuple[str, ...] = ()
+    name: str  # the op
+    arguments: tuple[str, ...]  # its arguments that have a derivative
+    first: float  # the largest relative error of a first derivative
+    second: float  # the largest relative error of a second derivative
+    through: tuple[str, ...] = ()  # other ops in the calls that failed: an error may be theirs
 
     @property
     def right(self) -> bool:
@@ -53,20 +45,7 @@ def checked_ops() -> list[str]:
 
 
 def check_op(name: str, seed: int = 0) -> Outcome:
-    """Compare the derivatives of one op with finite differences, in all of its sample calls.
-
-    Args:
-        name: One of `checked_ops`.
-        seed: Chooses the directions of the differences.
-
-    Raises:
-        KeyError: No op has this name.
-
-    Example:
-        >>> from minigrad.checking.self_check import check_op
-        >>> check_op("matmul").right
-        True
-    """
+    """Compare the derivatives of one op with finite differences, in all of its sample calls."""
     op = registry[name]
     errors: list[tuple[float, float]] = []
     through: set[Primitive] = set()
@@ -113,17 +92,7 @@ def _ran(case: Case) -> set[Primitive]:
 def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """The table, line by line: a line is ready as soon as its op was checked.
 
-    Returns:
-        A heading, one line for each op, a summary, and last the ops that are wrong: those whose own
-        rule is wrong, and those that are composed of them.
-
-    Example:
-        >>> from minigrad.checking.self_check import check_op, report
-        >>> for line in report([check_op("where")]):
-        ...     print(line)  # doctest: +ELLIPSIS
-        op                arguments                 1st order  2nd order
-        where             a, b                          ...  right
-        1 op, 1 right: the relative error against central differences is at most 1e-06
+    Last come the ops that are wrong: those whose own rule is wrong, and those composed of them.
     """
     yield f"{'op':18}{'arguments':24}{'1st order':>11}{'2nd order':>11}"
     checked: dict[str, Outcome] = {}

@@ -26,20 +26,18 @@ from minigrad.autograd.call import promote_some, take_arrays
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.plan import Plan
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.compiler.arrays import Arrays
 from minigrad.compiler.program import CaptureError, Instruction, Program, Value, values_in
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer, new_node
-from minigrad.ops.indexing import _getitem
-from minigrad.ops.rearranging import _repeat
-from minigrad.ops.searching import _unique, argwhere, flatnonzero, nonzero
+from minigrad.ops.searching import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
 from minigrad.transforms.structure import mapped
 
 __all__ = ["Recording", "add_to_grad", "read"]
 
-_COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, _unique.op)
+_COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, registry["unique"])
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
 
 
@@ -271,9 +269,9 @@ class Recording(Observer):
 
     def _counts(self, op: Primitive, values: list[Any]) -> bool:
         """Whether the shape of the result depends on the values of an argument."""
-        if op is _getitem.op:
+        if op is registry["getitem"]:
             return any(value.dtype == bool for value in values_in(values[1]))
-        given = values_in(values[1:]) if op is _repeat.op else ()
+        given = values_in(values[1:]) if op is registry["repeat"] else ()
         return op in _COUNTING or any(True for _ in given)
 
     def _find_residuals(

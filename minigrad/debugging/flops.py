@@ -72,21 +72,8 @@ _OTHERS: dict[Primitive, Callable[..., tuple[int, Counts]]] = {
 def count_flops(op: Primitive, arguments: Sequence[Any], result: Any) -> tuple[int, Counts]:
     """Count the floating-point operations of a call of an op, and of its rules.
 
-    Args:
-        op: The op.
-        arguments: What it was given, as an observer is told.
-        result: What it returned.
-
-    Returns:
-        The count of the call; and of the backward step, by the argument whose gradient it computes,
-        with `ALWAYS` for what they share.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.debugging.flops import count_flops
-        >>> a, b = minigrad.ones(2, 3), minigrad.ones(3, 4)
-        >>> count_flops(minigrad.matmul.op, [a, b], a @ b)  # 2·3·4 multiplications and additions
-        (48, {'a': 48, 'b': 48})
+    The counts of the backward step are by the argument whose gradient it computes, with `ALWAYS`
+    for what they share.
     """
     if op not in _PRODUCTS and op not in _OTHERS:
         return 0, {}

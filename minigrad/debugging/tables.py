@@ -14,29 +14,17 @@ OUTSIDE, REST = "outside of modules", "(no op)"
 
 @dataclass(eq=False, slots=True)
 class Event:
-    """A call of an op, or a step of a backward pass.
+    """A call of an op, or a step of a backward pass."""
 
-    Attributes:
-        op: The name of the op.
-        backward: Whether it is a step of a backward pass.
-        scope: The module call that the op was made in, None outside of any.
-        line: The line of the program that called the op; empty if unknown.
-        start: When it began, in seconds.
-        seconds: How long it took; 0 if that was not measured.
-        flops: Its floating-point operations: see `minigrad.debugging.flops`.
-        saved: The bytes that it saved for the backward pass and that nothing had saved before.
-        peak: The bytes that it made and that were alive at the peak.
-    """
-
-    op: str
-    backward: bool
-    scope: Scope | None
-    line: str
-    start: float
-    seconds: float
-    flops: int = 0
-    saved: int = 0
-    peak: int = 0
+    op: str  # the name of the op
+    backward: bool  # whether it is a step of a backward pass
+    scope: Scope | None  # the module call that the op was made in, None outside of any
+    line: str  # the line of the program that called the op; empty if unknown
+    start: float  # when it began, in seconds
+    seconds: float  # how long it took; 0 if that was not measured
+    flops: int = 0  # its floating-point operations: see `minigrad.debugging.flops`
+    saved: int = 0  # the bytes that it saved for the backward pass, and nothing before it
+    peak: int = 0  # the bytes that it made and that were alive at the peak
 
     @property
     def end(self) -> float:

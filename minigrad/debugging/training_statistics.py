@@ -21,27 +21,16 @@ BINS = 32
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is kept of the elements of an array; of several calls in a step together.
+    """What is kept of the elements of an array; of several calls in a step together."""
 
-    Attributes:
-        count: The number of elements.
-        bad: How many of them are NaN or infinite. What follows is of the others.
-        total: Their sum.
-        squares: The sum of their squares.
-        low: The smallest.
-        high: The largest.
-        zeros: How many of them are 0, such as behind a ReLU.
-        histogram: How many of them lie in each of 32 bins of equal width from `low` to `high`.
-    """
-
-    count: int
-    bad: int
-    total: float
-    squares: float
-    low: float
-    high: float
-    zeros: int
-    histogram: tuple[float, ...]
+    count: int  # the number of elements
+    bad: int  # how many of them are NaN or infinite. What follows is of the others
+    total: float  # their sum
+    squares: float  # the sum of their squares
+    low: float  # the smallest
+    high: float  # the largest
+    zeros: int  # how many of them are 0, such as behind a ReLU
+    histogram: tuple[float, ...]  # how many lie in each of 32 equal bins from `low` to `high`
 
     @classmethod
     def of(cls, array: np.ndarray) -> Self:

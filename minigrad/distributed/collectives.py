@@ -24,13 +24,14 @@ import numpy as np
 from minigrad._dtypes import get_default_dtype
 from minigrad._grad_mode import enable_grad
 from minigrad._typing import Tensor
-from minigrad.autograd.mode import located, state
+from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import mark_written
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
+from minigrad.ops.joining import along
 
 __all__ = ["all_gather", "all_reduce", "all_to_all", "broadcast", "ppermute", "reduce_scatter"]
 
@@ -86,7 +87,7 @@ def all_gather(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Te
     """
     x = as_tensor(x)
     x = x if x.ndim else x.reshape(1)
-    return run_collective(_all_gather, [x], (_axis("all_gather", x, axis),), comm)
+    return run_collective(_all_gather, [x], (along("all_gather", x, axis)[1],), comm)
 
 
 def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
@@ -103,8 +104,8 @@ def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -
         >>> distributed.reduce_scatter(ones(4)).shape  # on one rank; on two: (2,)
         (4,)
     """
-    x = as_tensor(x)
-    return run_collective(_reduce_scatter, [x], (_axis("reduce_scatter", x, axis),), comm)
+    x, axis, _ = along("reduce_scatter", x, axis)
+    return run_collective(_reduce_scatter, [x], (axis,), comm)
 
 
 def broadcast(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
@@ -143,9 +144,9 @@ def all_to_all(
         >>> distributed.all_to_all(ones((4, 6)), 1, 0).shape  # on one rank; on two: (8, 3)
         (4, 6)
     """
-    x = as_tensor(x)
-    axes = _axis("all_to_all", x, split_axis), _axis("all_to_all", x, concat_axis)
-    return run_collective(_all_to_all, [x], axes, comm)
+    x, split_axis, _ = along("all_to_all", x, split_axis)
+    x, concat_axis, _ = along("all_to_all", x, concat_axis)
+    return run_collective(_all_to_all, [x], (split_axis, concat_axis), comm)
 
 
 def ppermute(
@@ -179,13 +180,6 @@ def ppermute(
                 f"either place, got {list(pairs)}"
             )
     return run_collective(_ppermute, [as_tensor(x)], (pairs,), comm)
-
-
-def _axis(name: str, x: Tensor, axis: int) -> int:
-    """The axis counted from the front."""
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(located(f"{name}: axis {axis} does not exist in shape {x.shape}"))
-    return axis % x.ndim
 
 
 def run_collective(

@@ -32,21 +32,13 @@ _world: Communicator | None = None
 
 
 class Call(NamedTuple):
-    """One call of a collective, the same on all ranks.
+    """One call of a collective, the same on all ranks."""
 
-    Attributes:
-        comm: The communicator.
-        what: The collective, its options, and the shape and dtype of the tensor.
-        number: The number of the call; all ranks of `comm` count alike.
-        place: The file and the number of the line of the user's program; 0 at its end.
-        recorded: Whether a rank records the call; then all do.
-    """
-
-    comm: Communicator
-    what: str
-    number: int
-    place: tuple[str, int]
-    recorded: bool = False
+    comm: Communicator  # the communicator
+    what: str  # the collective, its options, and the shape and dtype of the tensor
+    number: int  # the number of the call; all ranks of `comm` count alike
+    place: tuple[str, int]  # the file and the line of the user's program; 0 at its end
+    recorded: bool = False  # whether a rank records the call; then all do
 
     def __str__(self) -> str:
         return f"{self.what} at {line_at(*self.place)}" if self.place[1] else self.what

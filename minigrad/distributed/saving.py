@@ -225,17 +225,11 @@ def _read(folder: Path, parts: Mapping[str, Any], comm: Communicator) -> dict[st
 
 
 class _Joining(NamedTuple):
-    """Making the states of this rank from those of another number of ranks.
+    """Making the states of this rank from those of another number of ranks."""
 
-    Attributes:
-        saved: The pieces that each of the other ranks had.
-        wanted: The pieces of this rank.
-        parameters: See `_parameters`.
-    """
-
-    saved: list[Pieces]
-    wanted: Pieces
-    parameters: dict[str, str]
+    saved: list[Pieces]  # the pieces that each of the other ranks had
+    wanted: Pieces  # the pieces of this rank
+    parameters: dict[str, str]  # see `_parameters`
 
     def value(self, path: str, values: dict[int, Any]) -> Any:
         """One value from those of the ranks that have it."""

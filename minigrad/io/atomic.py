@@ -22,11 +22,9 @@ except ImportError:  # Windows: no locks, and temporary files of killed programs
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A context manager that writes a file and puts it in place when the block ends.
+    """A context manager that writes a file, ``.{name}.{random}.unfinished``, and puts it in place.
 
-    Yields:
-        An empty file in the same folder, ``.{name}.{random}.unfinished``. If the block fails it is
-        removed, and the old file is unchanged.
+    If the block fails it is removed, and the old file is unchanged.
     """
     path = Path(os.path.realpath(path))  # a link stays; its target is replaced
     remove_unfinished(path)

@@ -91,13 +91,7 @@ def load_training(path: str | os.PathLike[str], /, **parts: Stateful) -> dict[st
 
 @contextmanager
 def resumed(path: Any, saved: dict[str, Any], parts: dict[str, Stateful]) -> Iterator[None]:
-    """Give the parts their saved states within a block; if the block fails, take them back.
-
-    Args:
-        path: Where they were saved, for errors.
-        saved: What `training_of` returned.
-        parts: As in `load_training`.
-    """
+    """Give the parts their saved states within a block; if the block fails, take them back."""
     _check_parts(path, saved["classes"], parts)
     loads = {name: (part.load_state_dict, saved["states"][name]) for name, part in parts.items()}
     loads["minigrad.random"] = (random.set_state, saved["random"])

@@ -32,18 +32,11 @@ RESERVED = "__metadata__"  # safetensors' name for its metadata
 
 
 class Packed(NamedTuple):
-    """A value as arrays and a structure.
+    """A value as arrays and a structure."""
 
-    Attributes:
-        arrays: The arrays by name, contiguous and little-endian.
-        structure: The rest, as JSON.
-        is_state_dict: Whether the value is a dict of tensors under these names, so that `structure`
-            is not needed.
-    """
-
-    arrays: dict[str, np.ndarray]
-    structure: str
-    is_state_dict: bool
+    arrays: dict[str, np.ndarray]  # the arrays by name, contiguous and little-endian
+    structure: str  # the rest, as JSON
+    is_state_dict: bool  # whether it is a dict of these tensors: no `structure`
 
 
 def storable(dtype: np.dtype[Any]) -> bool:

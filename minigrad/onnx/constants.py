@@ -119,23 +119,14 @@ def _arange(g: Graph, size: Any, start: Any = 0, step: int = 1, dtype: Any = np.
 
 
 class Literal(NamedTuple):
-    """One condition of a mask.
+    """One condition of a mask."""
 
-    Attributes:
-        arrays: Its values in each run, which broadcast to the shape of the mask.
-        source: The bool input, or None for a triangle.
-        axes: The axes of the mask to which the input's axes belong.
-        negated: Whether the input is negated.
-        offset: For a triangle: key j may be attended by query i if j <= i + offset.
-        extra: The number of columns after those of the condition, which are always True.
-    """
-
-    arrays: list[np.ndarray]
-    source: Value | None
-    axes: tuple[int, ...]
-    negated: bool = False
-    offset: Any = 0
-    extra: int = 0
+    arrays: list[np.ndarray]  # its values in each run, which broadcast to the shape of the mask
+    source: Value | None  # the bool input, or None for a triangle
+    axes: tuple[int, ...]  # the axes of the mask to which the input's axes belong
+    negated: bool = False  # whether the input is negated
+    offset: Any = 0  # for a triangle: key j may be attended by query i if j <= i + offset
+    extra: int = 0  # the number of columns after those of the condition, which are always True
 
 
 def _mask(g: Graph, value: Value) -> str | None:

@@ -28,15 +28,10 @@ ELEMENTS = 1 << 24
 
 
 class Examples:
-    """The example inputs of a model, and variants of them.
+    """The example inputs of a model, `arrays` by name, and variants of them.
 
-    Args:
-        model: A module in evaluation mode.
-        given: The arguments of its forward: one tensor, a tuple of arguments, or a dict by name.
-            Tensors and arrays are inputs; anything else is passed on unchanged.
-
-    Attributes:
-        arrays: The inputs, by name.
+    `given` are the arguments of its forward: one tensor, a tuple of arguments, or a dict by name.
+    Tensors and arrays are inputs; anything else is passed on unchanged.
     """
 
     def __init__(self, model: Any, given: Any) -> None:

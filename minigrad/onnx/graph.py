@@ -34,12 +34,8 @@ def package() -> Any:
 class Graph:
     """Nodes and initializers, in the order of their creation.
 
-    Args:
-        constant: A function that makes a tensor for a value that no op computed.
-
-    Attributes:
-        path: The module call to which the next nodes belong.
-        limits: The largest size of a symbol for which the file has tables.
+    `constant` makes a tensor for a value that no op computed. `path` is the module call to which
+    the next nodes belong, `limits` the largest size of a symbol for which the file has tables.
     """
 
     def __init__(

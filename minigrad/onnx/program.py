@@ -16,13 +16,10 @@ REMEDY = (
 
 
 class Value:
-    """A tensor or an array of the program.
+    """A tensor or an array of the program, which is a constant if it is not `made`.
 
-    Attributes:
-        arrays: Its array in each run.
-        made: Whether it is an input or the result of an op; otherwise it is a constant.
-        shape: Its shape. A length that depends on the inputs' sizes is a `Size`, or None if no
-            polynomial fits.
+    A length in its shape that depends on the inputs' sizes is a `Size`, or None if no polynomial
+    fits.
     """
 
     def __init__(self, number: int, runs: Sequence[Run]) -> None:
@@ -62,12 +59,8 @@ class Step(NamedTuple):
 class Program:
     """What a model computes, derived from runs that differ in sizes and values.
 
-    The first run is of the example itself. Runs that called different ops are an error.
-
-    Attributes:
-        steps: The calls on which the outputs depend, in order.
-        inputs: The inputs, by name.
-        outputs: The outputs, by name.
+    The first run is of the example itself. Runs that called different ops are an error. Inputs and
+    outputs are by name; the outputs depend on the calls in `steps`, in order.
     """
 
     def __init__(self, runs: Sequence[Run]) -> None:

@@ -21,17 +21,11 @@ SWEEP = [*range(1, 257), *(2**k for k in range(9, 32))]
 
 
 class Promise(NamedTuple):
-    """The sizes for which a file is valid.
+    """The sizes for which a file is valid."""
 
-    Attributes:
-        least: The minimum size of each symbol.
-        most: The maximum size, for the symbols that have one.
-        conditions: Assertions in the user's program that must also hold.
-    """
-
-    least: dict[str, int]
-    most: dict[str, int]
-    conditions: list[str]
+    least: dict[str, int]  # the minimum size of each symbol
+    most: dict[str, int]  # the maximum size, for the symbols that have one
+    conditions: list[str]  # assertions in the user's program that must also hold
 
 
 def promised(

@@ -26,51 +26,32 @@ class Ref(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One call of an op.
+    """One call of an op."""
 
-    Attributes:
-        op: Its `Primitive`.
-        arguments: Its arguments in the order of ``op.params``, with `Ref` for arrays.
-        outputs: Its results.
-        path: The module call in which it happened.
-    """
-
-    op: Primitive
-    arguments: tuple[Any, ...]
-    outputs: tuple[Ref, ...]
-    path: str
+    op: Primitive  # its `Primitive`
+    arguments: tuple[Any, ...]  # its arguments in the order of `op.params`, with `Ref` for arrays
+    outputs: tuple[Ref, ...]  # its results
+    path: str  # the module call in which it happened
 
 
 class Run(Observer):
     """Records a run.
 
     An op that is not in `exported` is replaced by its decomposition, if it has one.
-
-    Attributes:
-        arrays: The value of each number.
-        calls: The calls of ops, in order.
-        names: The names of parameters and buffers, by number.
-        inputs: The numbers of the inputs, by name.
-        outputs: The outputs, by name.
-        sources: For each number, the numbers of the inputs and constants on which it depends.
-        unsettled: The numbers of values whose shape may depend on other values.
-        noted: Comparisons and other uses of sizes in Python, in order, without repetitions.
-        watching: Whether the run is being recorded.
-        refused: Why the model is refused, or None.
     """
 
     def __init__(self, sizes: Mapping[str, int], exported: Container[Primitive]) -> None:
         self.sizes = dict(sizes)
-        self.arrays: list[np.ndarray] = []
-        self.calls: list[Call] = []
-        self.names: dict[int, str] = {}
-        self.inputs: dict[str, int] = {}
-        self.outputs: dict[str, Ref] = {}
-        self.sources: list[frozenset[int]] = []
-        self.unsettled: set[int] = set()
-        self.noted: dict[Comparison | Untraced, None] = {}
-        self.watching = True
-        self.refused: NotImplementedError | None = None
+        self.arrays: list[np.ndarray] = []  # the value of each number
+        self.calls: list[Call] = []  # in order
+        self.names: dict[int, str] = {}  # of parameters and buffers, by number
+        self.inputs: dict[str, int] = {}  # their numbers, by name
+        self.outputs: dict[str, Ref] = {}  # by name
+        self.sources: list[frozenset[int]] = []  # of each number, the inputs and constants
+        self.unsettled: set[int] = set()  # whose shape may depend on other values
+        self.noted: dict[Comparison | Untraced, None] = {}  # uses of sizes in Python, in order
+        self.watching = True  # whether the run is being recorded
+        self.refused: NotImplementedError | None = None  # why the model is refused
         self._exported = exported
         self._by_object: dict[int, int] = {}
         self._by_memory: dict[Any, int] = {}

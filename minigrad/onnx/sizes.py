@@ -14,15 +14,10 @@ import numpy as np
 
 
 class Size(NamedTuple):
-    """A whole number that depends on symbols: the sum of ``terms`` and a constant.
+    """A whole number that depends on symbols: the sum of ``terms`` and a constant."""
 
-    Attributes:
-        terms: Pairs of a factor and the symbols by which it is multiplied.
-        constant: The constant term.
-    """
-
-    terms: tuple[tuple[int, tuple[str, ...]], ...]
-    constant: int = 0
+    terms: tuple[tuple[int, tuple[str, ...]], ...]  # pairs of a factor and symbols to multiply
+    constant: int = 0  # the constant term
 
     @property
     def symbol(self) -> str | None:

@@ -80,35 +80,21 @@ class Place(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A comparison of a size in Python.
+    """A comparison of a size in Python."""
 
-    Attributes:
-        function: The function of the module `operator`.
-        terms: The compared terms.
-        place: Where; None if it was in minigrad or NumPy.
-        outcome: Its result.
-    """
-
-    function: Callable[[Any, Any], bool]
-    terms: tuple[Any, Any]
-    place: Place | None
-    outcome: bool
+    function: Callable[[Any, Any], bool]  # the function of the module `operator`
+    terms: tuple[Any, Any]  # the compared terms
+    place: Place | None  # where; None if it was in minigrad or NumPy
+    outcome: bool  # its result
 
 
 class Untraced(NamedTuple):
-    """A use of a size, or of a constant's values, whose result cannot be traced.
+    """A use of a size, or of a constant's values, whose result cannot be traced."""
 
-    Attributes:
-        what: How it was used.
-        place: Where.
-        term: The size, or None.
-        sources: The numbers of the constants on which the tensor depends.
-    """
-
-    what: str
-    place: Place | None
-    term: Any = None
-    sources: frozenset[int] = frozenset()
+    what: str  # how it was used
+    place: Place | None  # where
+    term: Any = None  # the size, or None
+    sources: frozenset[int] = frozenset()  # the numbers of the constants that it depends on
 
 
 def trace(value: Any, run: Run, number: int) -> None:

@@ -125,8 +125,7 @@ def set_num_threads(number: int) -> None:
 def available_cores() -> int:
     """The number of cores that this process may use: its affinity, and its container's quota.
 
-    Sources:
-        sched(7); "Control Group v2" and "CFS Bandwidth Control" in the documentation of Linux.
+    Source: sched(7); "Control Group v2" and "CFS Bandwidth Control" in the documentation of Linux.
     """
     cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
@@ -196,11 +195,6 @@ def unbuffered(inner: int, work: Callable[..., Any], *args: Any) -> Any:
 
     Since 2.3, NumPy copies a broadcast operand whose innermost axis is shorter than the buffer.
     That makes one loop of many short ones. Where they are `LONG`, ``x - mean`` takes twice as long.
-
-    Args:
-        inner: The length of the innermost loops.
-        work: The function.
-        *args: Its arguments.
     """
     if inner < LONG:
         return work(*args)
@@ -299,15 +293,9 @@ def _set_blas(numbers: Iterable[int]) -> None:
 def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -> Any:
     """Call an elementwise function block by block, so that its data stay in the cache.
 
-    Args:
-        function: Takes parts of the arrays, and returns as many elements of the dtype of `x`. Small
-            arrays and tensors are passed whole.
-        cost: Estimated nanoseconds for each element.
-        x: An array or tensor.
-        others: More arrays of its shape; then other arguments, which are passed on.
-
-    Returns:
-        The result, of the shape of `x`.
+    The function takes parts of `x`, an array or tensor, and of those of `others` that have its
+    shape; it returns as many elements of the dtype of `x`. Small arrays and tensors are passed
+    whole. `cost` is the estimated time for an element, in nanoseconds.
     """
     if isinstance(x, Variable) or x.size <= ELEMENTS:
         return function(x, *others)

@@ -27,15 +27,10 @@ _CACHED = 1 << 21  # bytes
 
 
 class WindowMatrix:
-    """Converts windows to columns, and columns to windows.
+    """Converts windows to columns, and columns to windows, for images of the given sizes.
 
-    Args:
-        window: The window.
-        sizes: S, the sizes of the images.
-        weight_shape: (O, C/G, *K).
-        groups: G.
-        lines: Whether images may be lines. An unused window is multiplied by 0, which makes NaN of
-            an infinity in it.
+    The weight has shape (O, C/G, *K). With `lines`, images may be lines: an unused window is
+    multiplied by 0, which makes NaN of an infinity in it.
     """
 
     def __init__(

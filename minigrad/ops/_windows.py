@@ -20,19 +20,12 @@ Offsets = Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]
 
 
 class Window(NamedTuple):
-    """A window; each attribute has one number for each axis.
+    """A window; each attribute has one number for each axis."""
 
-    Attributes:
-        kernel: The number of its elements.
-        stride: The distance between neighbouring windows.
-        padding: The padding of the array before and after.
-        dilation: The distance between neighbouring elements of a window.
-    """
-
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    padding: Padding
-    dilation: tuple[int, ...]
+    kernel: tuple[int, ...]  # the number of its elements
+    stride: tuple[int, ...]  # the distance between neighbouring windows
+    padding: Padding  # the padding of the array before and after
+    dilation: tuple[int, ...]  # the distance between neighbouring elements of a window
 
     def counts(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """The number of windows along each axis of an array; less than 1 if none fits."""

@@ -62,12 +62,6 @@ def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
     """Limit each element to the range from `low` to `high`, with slope 0 at the bounds and at NaN.
 
     So it is in PyTorch; `clip` has slope 1 at the bounds.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.ops.activation import hardtanh
-        >>> hardtanh(minigrad.tensor([-3.0, 0.5, 3.0]))
-        Tensor([-1. ,  0.5,  1. ], dtype=float32)
     """
     return np.clip(x, low, high)
 

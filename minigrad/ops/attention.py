@@ -81,34 +81,15 @@ def attention(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
     scale: float | None = None, dropout: float = 0.0, dropout_key: int | None = None,
 ) -> Any:  # fmt: skip
-    """Scaled dot-product attention.
+    """The attention of `nn.functional.scaled_dot_product_attention`, with masks in two parts.
 
-    Args:
-        query: Shape (..., L, E).
-        key: Shape (..., S, E).
-        value: Shape (..., S, V).
-        bias: Added to the scores; broadcasts to (..., L, S); differentiable.
-        keep: Bools, True = may attend; broadcasts to (..., L, S).
-        causal: Query i may attend keys 0 to i only.
-        scale: Factor of the scores, 1/sqrt(E) if None.
-        dropout: Probability with which a weight is dropped.
-        dropout_key: From ``minigrad.random.key()``; required if `dropout` is not 0.
-
-    Returns:
-        Shape (..., L, V); zeros, with finite gradients, for a query that may attend nowhere.
-
-    Raises:
-        ValueError: The shapes do not fit, or there is no key for the dropout.
+    `bias` is added to the scores, `keep` is True where a query may attend; both broadcast to
+    (..., L, S). A query that may attend nowhere gets zeros, with finite gradients. Dropout takes a
+    `dropout_key` from ``minigrad.random.key()``.
 
     Source:
         Vaswani et al. 2017, arXiv:1706.03762; the log-sum-exp residual: Dao et al. 2022,
         arXiv:2205.14135.
-
-    Example:
-        >>> import minigrad
-        >>> q, k, v = minigrad.zeros((1, 4)), minigrad.ones((2, 4)), minigrad.tensor([[1.0], [3.0]])
-        >>> minigrad.ops.attention(q, k, v)
-        Tensor([[2.]], dtype=float32)
     """
     if reason := _cannot_attend(query, key, value, bias, keep):
         raise ArgumentError(reason)
@@ -165,21 +146,7 @@ def attention_weights(
 ) -> Tensor:  # fmt: skip
     """The weights that `attention` uses, before dropout, as an ordinary differentiable tensor.
 
-    Args:
-        query: Shape (..., L, E).
-        key: Shape (..., S, E).
-        bias: Added to the scores; broadcasts to (..., L, S).
-        keep: Bools, True = may attend; broadcasts to (..., L, S).
-        causal: Query i may attend keys 0 to i only.
-        scale: Factor of the scores, 1/sqrt(E) if None.
-
-    Returns:
-        Shape (..., L, S); each row sums to 1, or is zero where nothing may be attended.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ops.attention_weights(minigrad.zeros((1, 4)), minigrad.ones((2, 4)))
-        Tensor([[0.5, 0.5]], dtype=float32)
+    Each row sums to 1, or is zero where nothing may be attended.
     """
     scores = (query * _scale_of(query, scale)) @ key.swapaxes(-1, -2)
     if bias is not None:

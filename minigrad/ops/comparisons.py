@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad._spelling import spelled
 from minigrad.autograd.primitive import OpFunction, primitive
+from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "allclose", "equal", "greater", "greater_equal", "isclose", "isfinite", "isinf", "isnan",
@@ -16,20 +17,8 @@ __all__ = [
 
 
 def _comparison(function: Any, symbol: str) -> OpFunction[[Any]]:
-    def compare(a: Any, b: Any) -> Any:
-        return function(a, b)
-
-    compare.__name__ = compare.__qualname__ = function.__name__
-    compare.__doc__ = f"""Compare element by element: ``a {symbol} b``. Not differentiable.
-
-    The result holds bools; arguments and errors are as for `add`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.{function.__name__}(minigrad.tensor([1.0, 2.0, 3.0]), 2)
-        Tensor({np.array2string(function(np.array([1, 2, 3]), 2), separator=", ")}, dtype=bool)
-    """
-    return primitive(function)(compare)
+    description = f"Compare element by element: ``a {symbol} b``. Not differentiable."
+    return binary(function, description, [1.0, 2.0, 3.0], 2, "The result holds bools.")
 
 
 equal = _comparison(np.equal, "==")
@@ -69,19 +58,8 @@ def allclose(
 
 
 def _test(function: Any, kind: str) -> OpFunction[[]]:
-    def test(x: Any) -> Any:
-        return function(x)
-
-    name = test.__name__ = test.__qualname__ = function.__name__
-    found = np.array2string(function(np.array([1, np.nan, -np.inf])), separator=", ")
-    test.__doc__ = f"""Which elements are {kind}. Not differentiable.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.{name}(minigrad.tensor([1.0, float("nan"), float("-inf")]))
-        Tensor({found}, dtype=bool)
-    """
-    return primitive(function)(test)
+    description = f"Which elements are {kind}. Not differentiable."
+    return unary(function, description, [1.0, np.nan, -np.inf], float_inputs=False)
 
 
 isnan = _test(np.isnan, "NaN")

@@ -67,32 +67,12 @@ def _cannot_convolve(
 def convolution(
     x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
-    r"""Sums of products of a kernel and each window of an input, over all channels.
+    r"""The convolution of `nn.functional.conv2d`, along any number of axes.
 
     .. math:: y_{nop} = b_o + \sum_{c, k} w_{ock}\, x_{nc,\,ps + kd}
 
-    In signal processing this is called a cross-correlation: the kernel is not flipped.
-
-    Args:
-        x: Shape (N, C, *S).
-        weight: Shape (O, C/groups, *K).
-        bias: Shape (O,), or None.
-        stride: s, a number for each axis of S.
-        padding: Pairs (before, after), one for each axis: the number of zeros to add.
-        dilation: d, a number for each axis.
-        groups: The number of groups of channels; each output group depends on one input group.
-
-    Returns:
-        Shape (N, O, *P).
-
-    Raises:
-        ValueError: The shapes do not fit, or the kernel does not fit into the input.
-
-    Example:
-        >>> import minigrad
-        >>> x, kernel = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
-        >>> minigrad.ops.convolution(x, kernel, None, (1,), ((0, 0),), (1,), 1).tolist()
-        [[[1.0, 2.0]]]
+    From (N, C, *S), with a weight (O, C/groups, *K), to (N, O, *P). The stride s and the dilation d
+    have a number for each axis of S, the padding a pair (before, after).
     """
     if reason := _cannot_convolve(x, weight, bias, stride, padding, dilation, groups):
         raise ArgumentError(reason)
@@ -138,17 +118,7 @@ def convolution_transpose(
 
     .. math:: x_{nc,\,ps + kd} = \sum_{o} w_{ock}\, y_{nop}, \text{ summed where windows overlap}
 
-    From `y` of shape (N, O, *P), with a `weight` of shape (O, C/groups, *K), to (N, C, *S), where S
-    is `size`. The padding is cut off at the edges. The other arguments are as for `convolution`.
-
-    Raises:
-        ValueError: The shapes do not fit.
-
-    Example:
-        >>> import minigrad
-        >>> y, kernel = minigrad.tensor([[[1.0, 2.0]]]), minigrad.tensor([[[-1.0, 1.0]]])
-        >>> minigrad.ops.convolution_transpose(y, kernel, (3,), (1,), ((0, 0),), (1,), 1).tolist()
-        [[[-1.0, -1.0, 2.0]]]
+    From (N, O, *P) to (N, C, *S), where S is `size`. The padding is cut off at the edges.
     """
     if reason := _cannot_transpose(y, weight, size, stride, padding, dilation, groups):
         raise ArgumentError(reason)
@@ -176,15 +146,7 @@ def convolution_weight(
 
     .. math:: w_{ock} = \sum_{n, p} x_{nc,\,ps + kd}\, y_{nop}
 
-    From shapes (N, C, *S) and (N, O, *P) to (O, C/groups, *K), where K is `kernel`, the sizes of a
-    window. The other arguments are as for `convolution`.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.ops.convolution import convolution_weight
-        >>> x, y = minigrad.tensor([[[1.0, 2.0, 4.0]]]), minigrad.tensor([[[1.0, 10.0]]])
-        >>> convolution_weight(x, y, (2,), (1,), ((0, 0),), (1,), 1).tolist()
-        [[[21.0, 42.0]]]
+    From (N, C, *S) and (N, O, *P) to (O, C/groups, *K), where K is `kernel`.
     """
     window = Window(kernel, stride, padding, dilation)
     shape = (y.shape[1], x.shape[1] // groups, *kernel)

@@ -17,13 +17,7 @@ __all__ = ["diag", "diag_embed", "diagonal", "trace"]
 
 
 class DiagonalUpdate(Update):
-    """The cotangent of a diagonal: `value` on it, zero elsewhere.
-
-    Args:
-        value: The cotangent of the diagonal.
-        shape: The shape of the input.
-        place: Offset and axes of the diagonal.
-    """
+    """The cotangent of a diagonal: `value` on it, zero elsewhere."""
 
     def __init__(self, value: Any, shape: tuple[int, ...], place: tuple[int, int, int]) -> None:
         self.value = value
@@ -91,16 +85,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def scatter_diagonal(
     value: Any, shape: tuple[int, ...], offset: int = 0, axis1: int = 0, axis2: int = 1
 ) -> Any:
-    """Zeros of `shape` with `value` on a diagonal: the transpose of `diagonal`.
-
-    The value broadcasts to the shape of the diagonal; the result has its dtype.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.ops.diagonals import scatter_diagonal
-        >>> scatter_diagonal(minigrad.ones(2), (2, 3)).tolist()
-        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    """
+    """Zeros of `shape` with `value` broadcast to a diagonal: the transpose of `diagonal`."""
     out = np.zeros(shape, value.dtype)
     _view(out, offset, axis1, axis2)[...] = value
     return out

@@ -50,20 +50,10 @@ def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any
 def dropout(x: Any, p: float, key: int) -> Any:
     """Set elements to zero with probability `p` and scale the others by ``1 / (1 - p)``.
 
-    Args:
-        x: Tensor, array or number.
-        p: The probability, from 0 to 1; it is rounded to a multiple of 2^-16.
-        key: From ``minigrad.random.key()``; the same key drops the same elements.
-
-    Raises:
-        ValueError: `p` is not a probability.
+    `p` is rounded to a multiple of 2^-16. `key` is from ``minigrad.random.key()``; the same key
+    drops the same elements.
 
     Source: Srivastava et al. 2014.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ops.dropout(minigrad.ones(1000), 0.5, key=8).sum().item() / 1000
-        0.99
     """
     if not 0 <= p <= 1:
         raise ValueError(f"p must be between 0 and 1, got {p}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, flat, formula, signed, stopped, zero_safe
-from minigrad.ops._unary import unary
+from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "abs", "add", "cbrt", "divide", "multiply", "negative", "power", "reciprocal", "rsqrt", "sqrt",
@@ -36,40 +36,12 @@ def add(a: Any, b: Any) -> Any:
     return np.add(a, b)
 
 
-@primitive(np.subtract)
-def subtract(a: Any, b: Any) -> Any:
-    """Subtract element by element, ``a - b``; arguments and errors as for `add`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.subtract(minigrad.tensor([1.0, 2.0]), 3)
-        Tensor([-2., -1.], dtype=float32)
-    """
-    return np.subtract(a, b)
-
-
-@primitive(np.multiply)
-def multiply(a: Any, b: Any) -> Any:
-    """Multiply element by element, ``a * b``; arguments and errors as for `add`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.multiply(minigrad.tensor([1.0, 2.0]), 3)
-        Tensor([3., 6.], dtype=float32)
-    """
-    return np.multiply(a, b)
-
-
-@primitive(np.divide, float_inputs=True)
-def divide(a: Any, b: Any) -> Any:
-    """Divide element by element, ``a / b``; integers become floats. Otherwise as for `add`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.divide(minigrad.tensor([1, 2]), 4)
-        Tensor([0.25, 0.5 ], dtype=float32)
-    """
-    return np.divide(a, b)
+subtract = binary(np.subtract, "Subtract element by element, ``a - b``.", [1.0, 2.0], 3)
+multiply = binary(np.multiply, "Multiply element by element, ``a * b``.", [1.0, 2.0], 3)
+divide = binary(
+    np.divide, "Divide element by element, ``a / b``; integers become floats.", [1, 2], 4,
+    float_inputs=True,
+)  # fmt: skip
 
 
 @primitive(np.power)

@@ -15,26 +15,7 @@ __all__ = ["embedding"]
 
 @primitive
 def embedding(ids: Any, weight: Any, padding_idx: int | None = None) -> Any:
-    """Rows of a table by index: ``weight[ids]``.
-
-    Args:
-        ids: Integers of any shape, from 0 to below the number of rows.
-        weight: The table, shape (rows, width).
-        padding_idx: A row that receives no gradient, None for none.
-
-    Returns:
-        Shape (*ids.shape, width).
-
-    Raises:
-        TypeError: `ids` are not integers.
-        IndexError: An index is outside the table.
-
-    Example:
-        >>> import minigrad
-        >>> table = minigrad.tensor([[0.0, 1.0], [2.0, 3.0]])
-        >>> minigrad.ops.embedding(minigrad.tensor([1, 0, 1]), table).tolist()
-        [[2.0, 3.0], [0.0, 1.0], [2.0, 3.0]]
-    """
+    """Rows of a table (rows, width) by index, ``weight[ids]``: see `nn.functional.embedding`."""
     if ids.dtype.kind not in "iu":
         raise TypeError(f"the indices must be integers, got {ids.dtype}")
     rows = len(weight)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, zero_safe
-from minigrad.ops._unary import unary
+from minigrad.ops._ufuncs import binary, unary
 
 __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp"]
 
@@ -46,18 +45,10 @@ log1p = unary(
 )
 
 
-@primitive(np.logaddexp, float_inputs=True)
-def logaddexp(a: Any, b: Any) -> Any:
-    """``log(exp(a) + exp(b))`` without overflow; arguments and errors as for `add`.
-
-    Where both are -inf, it is -inf with gradient 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.logaddexp(minigrad.tensor([0.0, 1000.0]), 0.0)
-        Tensor([6.931472e-01, 1.000000e+03], dtype=float32)
-    """
-    return np.logaddexp(a, b)
+logaddexp = binary(
+    np.logaddexp, "``log(exp(a) + exp(b))`` without overflow.", [0.0, 1000.0], 0.0,
+    "Where both are -inf, it is -inf with gradient 0.", float_inputs=True,
+)  # fmt: skip
 
 
 @formula("1 / (1 + exp(b - a))")

@@ -20,13 +20,7 @@ __all__ = ["getitem", "setitem"]
 
 
 class IndexUpdate(Update):
-    """The cotangent of ``x[index]``: `value` at `index`, zero elsewhere.
-
-    Args:
-        value: The cotangent of the result.
-        index: The index, as `normalized` returns it.
-        shape: The shape of `x`.
-    """
+    """The cotangent of ``x[index]``: `value` at `index`, zero elsewhere in the shape of x."""
 
     def __init__(self, value: Any, index: Any, shape: tuple[int, ...]) -> None:
         self.value = value
@@ -94,22 +88,14 @@ def _reads_twice(index: Any) -> bool:
 
 
 def normalized(index: Any) -> Any:
-    """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory.
-
-    Raises:
-        IndexError: A float is used as an index.
-    """
+    """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory."""
     if isinstance(index, tuple):
         return tuple(_normalized_part(part) for part in index)
     return _normalized_part(index)
 
 
 def integers(values: Any, what: str = "the indices") -> np.ndarray:
-    """Convert integers to an array of intp; an empty array may have any dtype.
-
-    Raises:
-        TypeError: They are not integers; the error calls them `what`.
-    """
+    """Convert integers to an array of intp; an empty one may have any dtype. Errors say `what`."""
     array = np.asarray(values_of(values))
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers, got {array.dtype}")
@@ -192,16 +178,7 @@ def getitem(x: Any, index: Any) -> Tensor:
 
 @primitive(arrays=1)
 def scatter_index(value: Any, index: Any, shape: Any) -> Any:
-    """Zeros of `shape` with `value` added at `index`: the transpose of reading.
-
-    The index is one that `normalized` returns; the result has the dtype of `value`.
-
-    Example:
-        >>> import minigrad, numpy
-        >>> index = numpy.array([0, 0, 2])
-        >>> minigrad.ops.indexing.scatter_index(minigrad.ones(3), index, (4,))
-        Tensor([2., 0., 1., 0.], dtype=float32)
-    """
+    """Zeros of `shape` with `value` added at an index of `normalized`: the transpose of reading."""
     buffer = np.zeros(shape, value.dtype)
     IndexUpdate(value, index, shape).add_to(buffer)
     return buffer
@@ -217,20 +194,7 @@ def _setitem(x: Any, value: Any, index: Any) -> Any:
 def setitem(x: Any, index: Any, value: Any) -> Tensor:
     """A copy of `x` with ``x[index] = value``; gradients reach `x` elsewhere, and `value`.
 
-    Args:
-        x: Tensor or array.
-        index: As in `getitem`.
-        value: The values to write; they broadcast. If an element is written several times, the last
-            value and its gradient count.
-
-    Raises:
-        IndexError: The index is out of range, or of another kind.
-        ValueError: The value does not broadcast.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ops.setitem(minigrad.zeros(3), slice(1, None), 5)
-        Tensor([0., 5., 5.], dtype=float32)
+    If an element is written several times, the last value and its gradient count.
     """
     if isinstance(x, Variable):
         x = x.clone()  # type: ignore[attr-defined]

@@ -181,7 +181,7 @@ def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
         >>> [part.shape for part in minigrad.vsplit(minigrad.ones((4, 3)), 2)]
         [(2, 3), (2, 3)]
     """
-    x, _, _ = _along("vsplit", x, 1)
+    x, _, _ = along("vsplit", x, 1)
     return _split("vsplit", x, indices_or_sections, 0, equal=True)
 
 
@@ -215,7 +215,7 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
         >>> [part.tolist() for part in minigrad.chunk(minigrad.arange(5), 4)]
         [[0, 1], [2, 3], [4]]
     """
-    x, axis, n = _along("chunk", x, axis)
+    x, axis, n = along("chunk", x, axis)
     if chunks < 1:
         raise value_error(f"chunk: chunks must be at least 1, got {chunks}")
     size = -(-n // chunks)
@@ -235,7 +235,7 @@ def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
         >>> query.shape
         (2, 4)
     """
-    x, axis, n = _along("unbind", x, axis)
+    x, axis, n = along("unbind", x, axis)
     before = (slice(None),) * axis
     return tuple(getitem(x, (*before, i)) for i in range(n))
 
@@ -245,7 +245,7 @@ def _refuse_nothing(name: str, tensors: Sequence[Any]) -> None:
         raise value_error(f"{name}: at least one tensor expected, got none")
 
 
-def _along(name: str, x: Any, axis: int) -> tuple[Tensor, int, int]:
+def along(name: str, x: Any, axis: int) -> tuple[Tensor, int, int]:
     """The tensor, the axis counted from the front, and its length."""
     x = as_tensor(x)
     if not -x.ndim <= axis < x.ndim:
@@ -256,7 +256,7 @@ def _along(name: str, x: Any, axis: int) -> tuple[Tensor, int, int]:
 def _split(
     name: str, x: Any, indices_or_sections: Any, axis: int, equal: bool
 ) -> tuple[Tensor, ...]:
-    x, axis, n = _along(name, x, axis)
+    x, axis, n = along(name, x, axis)
     cuts = np.asarray(array_of(indices_or_sections))
     if cuts.size and cuts.dtype.kind not in "iu":
         raise type_error(f"{name}: a number of parts or places to cut expected, got {cuts.dtype}")

@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import OpFunction, primitive
 from minigrad.ops._numerics import Axis
+from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor", "count_nonzero", "invert",
@@ -19,56 +20,26 @@ __all__ = [
 
 
 def _connective(function: Any, meaning: str) -> OpFunction[[Any]]:
-    def connect(a: Any, b: Any) -> Any:
-        return function(a, b)
-
-    name = connect.__name__ = connect.__qualname__ = function.__name__
-    refused = "; floats are a TypeError" if name.startswith("bitwise") else ""
-    connect.__doc__ = f"""{meaning}, element by element. Not differentiable.
-
-    Arguments and errors are as for `add`{refused}.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.{name}(minigrad.tensor([True, False]), True)
-        Tensor({np.array2string(function([True, False], True), separator=", ")}, dtype=bool)
-    """
-    return primitive(function)(connect)
+    refused = "Floats are a TypeError. " if function.__name__.startswith("bitwise") else ""
+    description = f"{meaning}, element by element."
+    return binary(function, description, [True, False], True, f"{refused}Not differentiable.")
 
 
-bitwise_and = _connective(np.bitwise_and, "Logical and; bitwise for integers")
-bitwise_or = _connective(np.bitwise_or, "Logical or; bitwise for integers")
-bitwise_xor = _connective(np.bitwise_xor, "Exclusive or; bitwise for integers")
-logical_and = _connective(np.logical_and, "Logical and: both are nonzero")
-logical_or = _connective(np.logical_or, "Logical or: either is nonzero")
-logical_xor = _connective(np.logical_xor, "Exclusive or: one of the two is nonzero")
-
-
-@primitive(np.invert)
-def invert(x: Any) -> Any:
-    """Logical not of bools, bitwise not of integers, element by element. Not differentiable.
-
-    Raises:
-        TypeError: They are floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.invert(minigrad.tensor([True, False]))
-        Tensor([False,  True], dtype=bool)
-    """
-    return np.invert(x)
-
-
-@primitive(np.logical_not)
-def logical_not(x: Any) -> Any:
-    """Which elements are 0. Not differentiable.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.logical_not(minigrad.tensor([0.0, 2.0]))
-        Tensor([ True, False], dtype=bool)
-    """
-    return np.logical_not(x)
+bitwise_and = _connective(np.bitwise_and, "Logical and (bitwise for integers)")
+bitwise_or = _connective(np.bitwise_or, "Logical or (bitwise for integers)")
+bitwise_xor = _connective(np.bitwise_xor, "Exclusive or (bitwise for integers)")
+logical_and = _connective(np.logical_and, "Logical and: whether both are nonzero")
+logical_or = _connective(np.logical_or, "Logical or: whether either is nonzero")
+logical_xor = _connective(np.logical_xor, "Exclusive or: whether one of the two is nonzero")
+invert = unary(
+    np.invert,
+    "Logical not of bools, bitwise not of integers, element by element. Not differentiable.\n\n"
+    "Raises:\n    TypeError: They are floats.",
+    [True, False], float_inputs=False,
+)  # fmt: skip
+logical_not = unary(
+    np.logical_not, "Which elements are 0. Not differentiable.", [0.0, 2.0], float_inputs=False
+)
 
 
 @primitive(np.any, arrays=1)

@@ -40,24 +40,8 @@ def _window(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Si
 def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
     """The largest element of each window, padding excluded. NaN counts as larger than any number.
 
-    Args:
-        x: Shape (N, C, *S).
-        kernel: The sizes of a window, one for each axis of S.
-        stride: The distance of windows.
-        padding: Pairs (before, after), each less than a window.
-        dilation: The distance of a window's elements.
-
-    Returns:
-        Shape (N, C, *P). Of equal elements the first receives the gradient.
-
-    Raises:
-        ValueError: The window does not fit into the input.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])
-        >>> minigrad.ops.max_pool(x, (2,), (2,), ((0, 0),), (1,)).tolist()
-        [[[3.0, 2.0]]]
+    From (N, C, *S) to (N, C, *P). The padding has a pair (before, after) for each axis of S, each
+    less than a window. Of equal elements the first receives the gradient.
     """
     window = _window(x, kernel, stride, padding, dilation)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind != "b" else 0
@@ -99,14 +83,7 @@ def _chosen_places(
 
 @primitive(arrays=1)
 def sum_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
-    """The sum of each window, where padding counts as 0; arguments and errors as for `max_pool`.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([[[1.0, 3.0, 2.0, 0.0]]])
-        >>> minigrad.ops.sum_pool(x, (2,), (1,), ((0, 0),), (1,)).tolist()
-        [[[4.0, 5.0, 2.0]]]
-    """
+    """The sum of each window, where padding counts as 0; arguments as for `max_pool`."""
     window = _window(x, kernel, stride, padding, dilation)
     counts = window.counts(x.shape[2:])
     wide = padded(x, padding)
@@ -122,14 +99,7 @@ def sum_pool_transpose(
 ) -> Any:
     """The transpose of `sum_pool`: adds a number to all elements of each window.
 
-    From shape (N, C, *P) to (N, C, *S), where S is `size`; the padding is cut off at the edges.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.ops.pooling import sum_pool_transpose
-        >>> y = minigrad.tensor([[[1.0, 10.0]]])
-        >>> sum_pool_transpose(y, (3,), (2,), (1,), ((0, 0),), (1,)).tolist()
-        [[[1.0, 11.0, 10.0]]]
+    From (N, C, *P) to (N, C, *S), where S is `size`; the padding is cut off at the edges.
     """
     window = Window(kernel, stride, padding, dilation)
     wide = [n + sum(pair) for n, pair in zip(size, padding, strict=True)]
@@ -150,14 +120,7 @@ def parts(size: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 @primitive(arrays=1)
 def sum_parts(x: Any, axis: int, count: int) -> Any:
-    """The sum of each of `count` parts of an axis. Parts may share their first or last element.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.ops.pooling import sum_parts
-        >>> sum_parts(minigrad.tensor([1.0, 2.0, 3.0]), 0, 2).tolist()
-        [3.0, 5.0]
-    """
+    """The sum of each of `count` parts of an axis. Parts may share their first or last element."""
     starts, ends = parts(x.shape[axis], count)
     wide = widened(x)
     if x.shape[axis] <= 8 * count:  # short parts: all at once, element by element

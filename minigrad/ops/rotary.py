@@ -31,21 +31,10 @@ def _cannot_rotate(x: Any, cos: Any, sin: Any) -> str | None:
 def rotate_pairs(x: Any, cos: Any, sin: Any, interleaved: bool = True) -> Any:
     """Rotate pairs along the last axis: (a, b) becomes (a cos - b sin, a sin + b cos).
 
-    Args:
-        x: Shape (..., 2n).
-        cos: Array of the cosines of the angles, which broadcasts to (..., n).
-        sin: Array of their sines.
-        interleaved: Whether pair i has the indices 2i and 2i + 1, or i and i + n.
-
-    Raises:
-        ValueError: The last axis is odd, or the angles do not fit.
+    `cos` and `sin` are arrays that broadcast to (..., n), for `x` of shape (..., 2n). Pair i has
+    the indices 2i and 2i + 1, or i and i + n if not `interleaved`.
 
     Source: Su et al. 2021, arXiv:2104.09864.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ops.rotate_pairs(minigrad.tensor([1.0, 2.0]), 0.0, 1.0)
-        Tensor([-2.,  1.], dtype=float32)
     """
     if reason := _cannot_rotate(x, cos, sin):
         raise ArgumentError(reason)

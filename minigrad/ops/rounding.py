@@ -8,53 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitive import OpFunction, primitive
 from minigrad.ops._numerics import flat, stopped, zero_safe
+from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "ceil", "copysign", "floor", "floor_divide", "fmod", "remainder", "round", "sign", "trunc",
 ]  # fmt: skip
 
 
-def _stepped(function: Any, x: Any) -> Any:
-    """Round floats with `function`; integers and bools are unchanged."""
-    return function(x) if x.dtype.kind == "f" else x.copy()
+def _rounding(function: Any, direction: str, example: list[float]) -> OpFunction[[]]:
+    text = (
+        f"Round each element {direction} to an integer, in the dtype of `x`; the derivative is 0."
+    )
+    return unary(function, text, example, float_inputs=False, floats_only=True)
 
 
-@primitive(np.floor)
-def floor(x: Any) -> Any:
-    """Round each element down to an integer, in the dtype of `x`; the derivative is 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.floor(minigrad.tensor([1.7, -1.2]))
-        Tensor([ 1., -2.], dtype=float32)
-    """
-    return _stepped(np.floor, x)
-
-
-@primitive(np.ceil)
-def ceil(x: Any) -> Any:
-    """Round each element up to an integer, in the dtype of `x`; the derivative is 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ceil(minigrad.tensor([1.2, -1.7]))
-        Tensor([ 2., -1.], dtype=float32)
-    """
-    return _stepped(np.ceil, x)
-
-
-@primitive(np.trunc)
-def trunc(x: Any) -> Any:
-    """Round each element towards 0 to an integer, in the dtype of `x`; the derivative is 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.trunc(minigrad.tensor([1.7, -1.7]))
-        Tensor([ 1., -1.], dtype=float32)
-    """
-    return _stepped(np.trunc, x)
+floor = _rounding(np.floor, "down", [1.7, -1.2])
+ceil = _rounding(np.ceil, "up", [1.2, -1.7])
+trunc = _rounding(np.trunc, "towards 0", [1.7, -1.7])
 
 
 @primitive(np.round, np.around, np.rint, arrays=1)
@@ -89,62 +61,25 @@ def sign(x: Any) -> Any:
     return np.sign(x)
 
 
-@primitive(np.copysign, float_inputs=True)
-def copysign(a: Any, b: Any) -> Any:
-    """The absolute value of `a` with the sign of `b`; arguments and errors as for `add`.
-
-    The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`. Integers become
-    floats.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.copysign(minigrad.tensor([1.0, -2.0]), -3)
-        Tensor([-1., -2.], dtype=float32)
-    """
-    return np.copysign(a, b)
-
-
-@primitive(np.floor_divide)
-def floor_divide(a: Any, b: Any) -> Any:
-    """The quotient rounded down, ``a // b``; arguments and errors as for `add`.
-
-    The derivative is 0. Integers stay integers.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.floor_divide(minigrad.tensor([7.0, -7.0]), 2)
-        Tensor([ 3., -4.], dtype=float32)
-    """
-    return np.floor_divide(a, b)
-
-
-@primitive(np.remainder)
-def remainder(a: Any, b: Any) -> Any:
-    """The remainder of floor division, ``a % b``; arguments and errors as for `add`.
-
-    It is ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``. It has the sign
-    of `b`, as in Python; integers stay integers.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.remainder(minigrad.tensor([7.0, -7.0]), 3)
-        Tensor([1., 2.], dtype=float32)
-    """
-    return np.remainder(a, b)
-
-
-@primitive(np.fmod)
-def fmod(a: Any, b: Any) -> Any:
-    """The remainder of division rounded towards 0, as in C: it has the sign of `a`.
-
-    It is ``a - b * trunc(a / b)``. Arguments and errors are as for `add`; integers stay integers.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.fmod(minigrad.tensor([7.0, -7.0]), 3)
-        Tensor([ 1., -1.], dtype=float32)
-    """
-    return np.fmod(a, b)
+copysign = binary(
+    np.copysign, "The absolute value of `a` with the sign of `b`.", [1.0, -2.0], -3,
+    "The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`. Integers "
+    "become floats.",
+    float_inputs=True,
+)  # fmt: skip
+floor_divide = binary(
+    np.floor_divide, "The quotient rounded down, ``a // b``.", [7.0, -7.0], 2,
+    "The derivative is 0. Integers stay integers.",
+)  # fmt: skip
+remainder = binary(
+    np.remainder, "The remainder of floor division, ``a % b``.", [7.0, -7.0], 3,
+    "It is ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``. It has the "
+    "sign of `b`, as in Python; integers stay integers.",
+)  # fmt: skip
+fmod = binary(
+    np.fmod, "The remainder of division rounded towards 0, as in C: it has the sign of `a`.",
+    [7.0, -7.0], 3, "It is ``a - b * trunc(a / b)``; integers stay integers.",
+)  # fmt: skip
 
 
 # The table.

@@ -11,9 +11,9 @@ from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zero_safe
-from minigrad.ops.casting import as_tensor
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
+from minigrad.ops.joining import along
 
 __all__ = ["cumprod", "cumsum", "diff"]
 
@@ -87,16 +87,13 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """
     if n < 0:
         raise value_error(f"diff: n must not be negative, got {n}")
-    x = as_tensor(x)
-    if not -x.ndim <= axis < x.ndim:
-        raise value_error(f"diff: axis {axis} does not exist in shape {x.shape}")
-    axis %= x.ndim
+    x, axis, _ = along("diff", x, axis)
     if not n:
         return x
     x = _extended(x, axis, prepend, append)
-    along = (slice(None),) * axis
+    before = (slice(None),) * axis
     for _ in range(n):
-        later, earlier = x[(*along, slice(1, None))], x[(*along, slice(None, -1))]
+        later, earlier = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
         x = (not_equal if x.dtype == np.bool_ else subtract)(later, earlier)
     return x
 

@@ -12,6 +12,7 @@ from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, values_of, zeroed
+from minigrad.ops._ufuncs import binary
 from minigrad.ops.broadcasting import broadcast_to
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
@@ -23,56 +24,22 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(np.maximum)
-def maximum(a: Any, b: Any) -> Any:
-    """The elementwise maximum, NaN where either is NaN; equal elements share the gradient evenly.
-
-    Arguments and errors are as for `add`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.maximum(minigrad.tensor([1.0, 5.0]), 3)
-        Tensor([3., 5.], dtype=float32)
-    """
-    return np.maximum(a, b)
-
-
-@primitive(np.minimum)
-def minimum(a: Any, b: Any) -> Any:
-    """The elementwise minimum, as for `maximum`; equal elements share the gradient evenly.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.minimum(minigrad.tensor([1.0, 5.0]), 3)
-        Tensor([1., 3.], dtype=float32)
-    """
-    return np.minimum(a, b)
-
-
-@primitive(np.fmax)
-def fmax(a: Any, b: Any) -> Any:
-    """The elementwise maximum, where NaN counts as missing; arguments and errors as for `add`.
-
-    Of equal elements, `a` receives the gradient.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.fmax(minigrad.tensor([1.0, float("nan")]), 3)
-        Tensor([3., 3.], dtype=float32)
-    """
-    return np.fmax(a, b)
-
-
-@primitive(np.fmin)
-def fmin(a: Any, b: Any) -> Any:
-    """The elementwise minimum, where NaN counts as missing; as for `fmax`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.fmin(minigrad.tensor([1.0, float("nan")]), 3)
-        Tensor([1., 3.], dtype=float32)
-    """
-    return np.fmin(a, b)
+maximum = binary(
+    np.maximum, "The elementwise maximum, NaN where either is NaN.", [1.0, 5.0], 3,
+    "Equal elements share the gradient evenly.",
+)  # fmt: skip
+minimum = binary(
+    np.minimum, "The elementwise minimum, NaN where either is NaN.", [1.0, 5.0], 3,
+    "Equal elements share the gradient evenly.",
+)  # fmt: skip
+fmax = binary(
+    np.fmax, "The elementwise maximum, where NaN counts as missing.", [1.0, np.nan], 3,
+    "Of equal elements, `a` receives the gradient.",
+)  # fmt: skip
+fmin = binary(
+    np.fmin, "The elementwise minimum, where NaN counts as missing.", [1.0, np.nan], 3,
+    "Of equal elements, `a` receives the gradient.",
+)  # fmt: skip
 
 
 @primitive(np.nan_to_num, arrays=1)

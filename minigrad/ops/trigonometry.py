@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import flat_at_zero, formula, stopped, zero_safe
-from minigrad.ops._unary import unary
+from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
@@ -35,36 +34,14 @@ arccos = unary(
     "\n\nIts slope at -1 and 1 is infinite.",
 )
 arctan = unary(np.arctan, "The angle between -π/2 and π/2 whose tangent each element is.")
-
-
-@primitive(np.arctan2, float_inputs=True)
-def arctan2(a: Any, b: Any) -> Any:
-    """The angle of the point (b, a) of the plane, from -π to π; arguments and errors as for `add`.
-
-    At the origin it has NumPy's values, and gradient 0.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.arctan2(minigrad.tensor([1.0, -1.0]), -1)
-        Tensor([ 2.3561945, -2.3561945], dtype=float32)
-    """
-    return np.arctan2(a, b)
-
-
-@primitive(np.hypot, float_inputs=True)
-def hypot(a: Any, b: Any) -> Any:
-    """The hypotenuse ``sqrt(a**2 + b**2)``, without intermediate overflow.
-
-    Arguments and errors are as for `add`. Its gradient at the origin is 0, as for `norm`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.hypot(minigrad.tensor([3.0, 0.0]), 4)
-        Tensor([5., 4.], dtype=float32)
-    """
-    return np.hypot(a, b)
-
-
+arctan2 = binary(
+    np.arctan2, "The angle of the point (b, a) of the plane, from -π to π.", [1.0, -1.0], -1,
+    "At the origin it has NumPy's values, and gradient 0.", float_inputs=True,
+)  # fmt: skip
+hypot = binary(
+    np.hypot, "The hypotenuse ``sqrt(a**2 + b**2)``, without intermediate overflow.",
+    [3.0, 0.0], 4, "Its gradient at the origin is 0, as for `norm`.", float_inputs=True,
+)  # fmt: skip
 sinh = unary(np.sinh, "The hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.")
 cosh = unary(np.cosh, "The hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.")
 tanh = unary(np.tanh, "The hyperbolic tangent of each element, between -1 and 1.", [0.0, 1000.0])

@@ -46,10 +46,8 @@ class Blocks:
     def update(self, parts: list[Part], rule: Rule) -> None:
         """Apply an elementwise rule to several parameters.
 
-        Args:
-            parts: The parameters.
-            rule: Updates values and state arrays in place, given a gradient. It is elementwise, and
-                changes the numbers in the state in the same way in every block.
+        It updates values and state arrays in place, and changes the numbers in the state in the
+        same way in every block.
         """
         alike: dict[Any, list[Part]] = {}
         owners = set()

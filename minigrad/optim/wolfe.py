@@ -29,19 +29,11 @@ def search(
     at: Callable[[float], Point], start: Point, t: float, scale: float, least_change: float,
     most_tries: int,
 ) -> tuple[Point, int]:  # fmt: skip
-    """Find a step size.
+    """Find a step size from a point of negative slope; `t` is the first to try.
 
-    Args:
-        at: Evaluates a point.
-        start: The point with step size 0; its slope is negative.
-        t: The first step size to try.
-        scale: The largest element of the direction.
-        least_change: Stop if no parameter would change by more.
-        most_tries: The maximum number of points to evaluate after the first.
-
-    Returns:
-        The point, and the number of points evaluated. If no point satisfies the conditions, it is
-        the lower end of the last interval.
+    It stops after `most_tries` points, or if no parameter would change by more than `least_change`;
+    `scale` is the largest element of the direction. It returns the point, and the number of points
+    evaluated. If no point satisfies the conditions, it is the lower end of the last interval.
     """
 
     def too_high(point: Point) -> bool:

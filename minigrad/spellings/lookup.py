@@ -32,17 +32,11 @@ __all__ = [
 
 
 class Spelling(NamedTuple):
-    """One line of the table.
+    """One line of the table."""
 
-    Attributes:
-        call: The call as others write it.
-        ours: What it computes, in our names.
-        whose: Whose spelling it is: T for PyTorch and Lucid 3, 2 for Lucid 2, N for NumPy.
-    """
-
-    call: str
-    ours: str
-    whose: str
+    call: str  # the call as others write it
+    ours: str  # what it computes, in our names
+    whose: str  # whose spelling it is: T for PyTorch and Lucid 3, 2 for Lucid 2, N for NumPy
 
     @property
     def name(self) -> str:
@@ -95,9 +89,6 @@ def fitting(name: str, as_method: bool, count: int, keys: tuple[str, ...]) -> tu
     """The function of the first line that takes `count` positional arguments and these keywords.
 
     PyTorch takes NumPy's `axis` and `keepdims` for its own: the second result are the names.
-
-    Raises:
-        TypeError: There is none.
     """
     lines = _lines(name, as_method)
     for names in (keys, tuple({"axis": "dim", "keepdims": "keepdim"}.get(k, k) for k in keys)):
@@ -135,11 +126,7 @@ def _of(name: str, as_method: bool) -> Callable[..., Any] | None:
 
 
 def attribute(module: str, name: str, known: Sequence[str]) -> Any:
-    """What a name of others stands for in a module.
-
-    Raises:
-        AttributeError: It is unknown; the error names what is near.
-    """
+    """What a name of others stands for in a module."""
     here = MODULES.get(module, {})
     path = here.get(name) or here.get("*", "").replace("*", name)
     if path:
@@ -165,11 +152,7 @@ def attribute(module: str, name: str, known: Sequence[str]) -> Any:
 
 
 def importable(module: str) -> bool:
-    """Whether the table names a module, which can be imported even if we have none of its name.
-
-    Raises:
-        ModuleNotFoundError: The table says what to do instead.
-    """
+    """Whether the table names a module, which can be imported even if we have none of its name."""
     if module in ABSENT:
         raise ModuleNotFoundError(_unknown("minigrad", module, ()), name=f"minigrad.{module}")
     return module in MODULES
@@ -185,11 +168,7 @@ def public_names(module: str) -> list[str]:
 
 
 def method(tensor: Any, name: str) -> Any:
-    """What a name of others stands for as a method of a tensor.
-
-    Raises:
-        AttributeError: It is unknown; the error names what is near.
-    """
+    """What a name of others stands for as a method of a tensor."""
     if name in ATTRIBUTES:
         return eval(ATTRIBUTES[name], {**answers.namespace(), "self": tensor})
     function = _of(name, True)
@@ -215,14 +194,7 @@ def _unknown(owner: str, name: str, known: Any) -> str:
 def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     """Answer a call that does not fit our signature, if it is a call in another spelling.
 
-    Args:
-        name: What the function is called.
-        function: The function.
-        args: Its positional arguments.
-        kwargs: Its keywords.
-
-    Raises:
-        TypeError: It is none; the error names what the function takes.
+    Otherwise the TypeError names what the function takes.
     """
     found = _translation(name, function, len(args), tuple(kwargs))
     if found is not None:

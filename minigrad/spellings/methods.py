@@ -13,13 +13,7 @@ from minigrad.spellings.table import ABSENT, ATTRIBUTES, FUNCTIONS
 
 
 class OtherSpelling:
-    """A name that is not ours: what the table says, or why there is no such method.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.ones((2, 3)).permute(1, 0).shape
-        (3, 2)
-    """
+    """A name that is not ours: what the table says, or why there is no such method."""
 
     def __init__(self, name: str) -> None:
         self.name = name

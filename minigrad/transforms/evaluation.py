@@ -22,16 +22,9 @@ from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
 
 
 class Evaluation:
-    """One call of a function for a transform.
+    """One call of a function of structures of tensors, for the transform `name`.
 
-    Args:
-        name: The name of the transform, for errors.
-        function: Takes structures of tensors, returns one.
-        args: Its positional arguments.
-        kwargs: Its keyword arguments, never differentiated.
-        argnums: Which positional arguments are differentiated: one, or a tuple of several.
-        has_aux: Whether the function returns a pair of which only the first is differentiated.
-        around: The name of `args` in errors.
+    Errors call the positional arguments `around`. The keyword arguments are never differentiated.
 
     Attributes:
         variables: The tensors that are differentiated, in order.
@@ -39,10 +32,6 @@ class Evaluation:
         output: What the function returned, as a structure of `outputs`.
         recorded: Whether derivatives must be recorded: grad mode was on around the call, and the
             outputs depend on tensors from outside that have a history.
-
-    Raises:
-        TypeError: An argument or an output is no float tensor, or no structure of float tensors.
-        ValueError: `argnums` does not fit the arguments.
     """
 
     def __init__(
@@ -218,10 +207,6 @@ def directions(
 
     They are `given` as tensors, arrays or numbers in the same structure. Errors name the transform,
     `name`, and call the structures `like_path` and `path`.
-
-    Raises:
-        TypeError: The structures differ, or the dtype of a tensor and its direction.
-        ValueError: Keys, lengths or shapes differ.
     """
     try:
         values = aligned(like, given, like_path, path)

@@ -14,30 +14,14 @@ _snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
 def register_snapshot(snapshot: Callable[[], Callable[[], AbstractContextManager[Any]]]) -> None:
     """Register state that a function must find unchanged when it is called again.
 
-    Args:
-        snapshot: Saves the state, and returns a function that makes a context manager. Within that,
-            the current thread has the saved state.
+    `snapshot` saves it, and returns a function that makes a context manager: within it, the current
+    thread has the saved state.
     """
     _snapshots.append(snapshot)
 
 
 def take_snapshots() -> Callable[[], AbstractContextManager[None]]:
-    """Save all registered state.
-
-    Returns:
-        A function that makes a context manager. Within that, the state is as it was saved.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.transforms.random_state import take_snapshots
-        >>> again = take_snapshots()
-        >>> with again():
-        ...     a = minigrad.rand(3)
-        >>> with again():
-        ...     b = minigrad.rand(3)
-        >>> a.tolist() == b.tolist()
-        True
-    """
+    """Save all registered state; the result makes context managers that bring it back."""
     saved = [snapshot() for snapshot in _snapshots]
 
     @contextmanager

@@ -58,10 +58,6 @@ def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
     """The leaves of `given` in the order of those of `like`, whose structure it must have.
 
     The keys of a dict may be in any order. Errors call the two `path` and `like_path`.
-
-    Raises:
-        TypeError: A part is of another kind.
-        ValueError: A part has other keys, or another length.
     """
     parts, others = _parts(like), _parts(given)
     if parts is None and others is None:

@@ -34,17 +34,11 @@ MaskLike = Tensor | np.ndarray | None
 
 
 class Mask(NamedTuple):
-    """The combined masks of one attention call, as `ops.attention` takes them.
+    """The combined masks of one attention call, as `ops.attention` takes them."""
 
-    Attributes:
-        bias: A float tensor that is added to the scores.
-        keep: A bool array, True where a query may attend.
-        causal: Whether query i may only attend to keys 0 to i.
-    """
-
-    bias: Tensor | None = None
-    keep: np.ndarray | None = None
-    causal: bool = False
+    bias: Tensor | None = None  # a float tensor that is added to the scores
+    keep: np.ndarray | None = None  # a bool array, True where a query may attend
+    causal: bool = False  # whether query i may only attend to keys 0 to i
 
 
 def combine(

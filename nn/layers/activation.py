@@ -33,17 +33,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """Return an activation function, given its name or itself.
-
-    Args:
-        activation: A key of `ACTIVATIONS`, or a function or module.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.nn.layers.activation import activation_function
-        >>> activation_function("relu")(minigrad.tensor([-1.0, 1.0])).tolist()
-        [0.0, 1.0]
-    """
+    """Return an activation function, given itself or its name, a key of `ACTIVATIONS`."""
     if isinstance(activation, str):
         if activation not in ACTIVATIONS:
             known = ", ".join(repr(name) for name in ACTIVATIONS)

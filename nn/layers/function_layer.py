@@ -44,10 +44,9 @@ class UnaryLayer(FunctionLayer):
 
 @dataclass_transform(eq_default=False)
 def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
-    """Give a class a constructor that takes and stores its annotated attributes, as a dataclass.
+    """Give a class a constructor that takes and stores its annotated attributes.
 
-    Args:
-        function: What the layer calls, with the fields under the same names.
+    The layer calls `function` with them, under the same names.
     """
 
     def decorate(cls: type[L]) -> type[L]:

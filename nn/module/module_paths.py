@@ -22,11 +22,7 @@ def walk(module: Module, prefix: str = "") -> Iterator[tuple[str, Module]]:
 
 
 def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
-    """Put parts in the place of the modules with their ids, wherever these are used.
-
-    Returns:
-        The model, or the part that replaces the model itself.
-    """
+    """Put parts in the place of the modules with their ids, also of the model itself."""
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
             if id(child) not in parts:

@@ -127,7 +127,7 @@ def test_a_training_step(run: Run) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("script", "rows"), [("per_op", 13), ("forward_only", 1), ("chain", 2), ("layers", 1)]
+    ("script", "rows"), [("per_op", 13), ("forward_only", 1), ("chain", 2), ("layers", 4)]
 )
 def test_small_work(run: Run, script: str, rows: int) -> None:
     (headings, *found), *_ = run(script)

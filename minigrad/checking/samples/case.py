@@ -35,23 +35,9 @@ class Case:
 
 
 def case(op: str, *arguments: Any, name: str | None = None, **options: Any) -> Case:
-    """The call of an op with plain arguments.
+    """The call of an op with plain arguments; the float64 arrays, in a list too, are the inputs.
 
-    Args:
-        op: The name of the op.
-        *arguments: Positional arguments. The float64 arrays, in a list too, are the inputs.
-        name: What is special about the call; by default the arguments.
-        **options: Keyword arguments; all of them are constants.
-
-    Returns:
-        The case.
-
-    Example:
-        >>> import numpy as np
-        >>> from minigrad.checking.samples.case import case
-        >>> found = case("sum", np.ones((2, 3)), axis=0)
-        >>> str(found), found.on(np)(*found.inputs).shape
-        ('sum-(2,3),axis=0', (3,))
+    `name` says what is special about the call; by default it is made of the arguments.
     """
 
     def call(m: Any, *inputs: Any) -> Any:
@@ -94,9 +80,7 @@ def _shown(value: Any) -> str:
 class Draw:
     """Draws random arrays of float64: other ones at each call, the same ones in each process.
 
-    Args:
-        seed: Chooses the numbers. Each family has its own, so that new cases at the end of one
-            change no other case.
+    Each family has its own seed, so that new cases at the end of one change no other case.
     """
 
     def __init__(self, seed: int) -> None:

@@ -18,11 +18,9 @@ __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
     """``1 / (values[j] - values[i])`` at (i, j); 0 on the diagonal and for equal values.
 
-    From shape (..., k) to (..., k, k). The cotangents of rotations between pairs of vectors,
-    `turns`, have that shape too; `size` is the longer side of the matrix.
-
-    Raises:
-        numpy.linalg.LinAlgError: A cotangent for vectors of equal values is not 0.
+    From shape (..., k) to (..., k, k). An error says if a cotangent for vectors of equal values is
+    not 0: `turns` are those of rotations between pairs of vectors; `size` is the matrix's longer
+    side.
     """
     gaps = values[..., None, :] - values[..., :, None]
     known = array_of(values)

@@ -38,11 +38,9 @@ def fitted(
 ) -> tuple[AnyDiagram, Direction, int, tuple[int, int]]:
     """Find the view with the most boxes that can be read, and what fills the picture best.
 
-    A `depth` and a `direction` that are given stay as they are; otherwise both are chosen. If no
-    view can be read, it is the one with the largest text. `above` is the room for a title.
-
-    Returns:
-        The view, the direction, the number of columns, and the size of the picture in pixels.
+    A `depth` and a `direction` that are given stay as they are; otherwise both are chosen, with the
+    number of columns and the size in pixels. If no view can be read, it is the one with the largest
+    text. `above` is the room for a title.
     """
     width = math.sqrt(PIXELS * aspect[0] / aspect[1])
     size = round(width), round(PIXELS / width)

@@ -20,11 +20,10 @@ MOST_BOXES = 40
 
 
 def mimebundle(value: Any) -> dict[str, str]:
-    """Show a Tensor or a Module, for a notebook to choose from.
+    """Show a Tensor or a Module, by media type, for a notebook to choose from.
 
-    Returns:
-        By media type: always plain text. For a tensor with a small graph also its picture, and for
-        a module the tree of its parts, as HTML.
+    There is always plain text; for a tensor with a small graph also its picture, and for a module
+    the tree of its parts, as HTML.
     """
     text = repr(value)
     page = ""

@@ -11,12 +11,7 @@ COMPLETE = "'DejaVu Sans'"
 
 
 def convert(svg: str, form: str, scale: float) -> bytes:
-    """Convert a picture to ``"png"`` or ``"pdf"``; a PNG has `scale` pixels for each unit.
-
-    Raises:
-        ImportError: cairosvg is not installed.
-        RuntimeError: It does not find the library Cairo.
-    """
+    """Convert a picture to ``"png"`` or ``"pdf"``; a PNG has `scale` pixels for each unit."""
     what = f"a graph as {form.upper()}"
     try:
         cairosvg = optional_package(what, "cairosvg")

@@ -52,15 +52,8 @@ def draw(
 ) -> str:
     """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
-    Args:
-        diagram: What to draw, whole or collapsed.
-        title: What stands above it.
-        direction: Where tensors run.
-        columns: Into how many columns, or rows, to cut it at most.
-        size: The width and height of the picture; by default as much as it needs.
-
-    Raises:
-        ValueError: Two groups feed each other.
+    It is cut into `columns` columns, or rows, at most. `size` is the width and height of the
+    picture; by default it is as large as it needs.
     """
     layout = skeleton(diagram, direction)
     placement = place(layout)

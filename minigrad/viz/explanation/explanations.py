@@ -152,11 +152,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:
-    """Say which rule reads each array that an op saved, and why the others were not saved.
-
-    Returns:
-        Pairs of the name of an array and its use; with ``""``, why something was not saved.
-    """
+    """Say which rule reads each array that an op saved; with ``""``, why others were not saved."""
     return () if node.primitive is None else tuple(_saved(node.primitive, node, step))
 
 

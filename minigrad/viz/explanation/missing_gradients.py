@@ -20,14 +20,7 @@ UNREACHED = "The backward pass began at tensors that do not depend on it."
 
 
 def missing_gradients(diagram: Diagram) -> dict[str, str]:
-    """Say in a sentence or two why each box without a gradient has none.
-
-    Args:
-        diagram: A whole graph, traced.
-
-    Returns:
-        The sentences by the id of the box: of a fused op, the id of its group.
-    """
+    """Say in a sentence or two why each box of a trace without a gradient has none, by its id."""
     return dict(_Search(diagram).reasons())
 
 

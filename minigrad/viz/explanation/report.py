@@ -115,13 +115,9 @@ def explain(target: Any, /, *, entry: int | tuple[int, ...] | None = None, **nam
 
 
 def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
-    """Plan a backward pass from a node: the youngest node runs first.
+    """Plan a backward pass from a node, the youngest node first.
 
-    Returns:
-        The whole graph with the steps, and whether an earlier pass freed what was saved.
-
-    Raises:
-        ValueError: A named leaf is not in the graph.
+    The second result says whether an earlier pass freed what was saved.
     """
     entries = read([root])
     unknown = [name for leaf, name in names.items() if leaf not in entries]

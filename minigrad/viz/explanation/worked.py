@@ -179,11 +179,7 @@ def _slopes(
     """∂y/∂x at an entry of an argument, for each entry of each output where it is not 0.
 
     What a rule sends is linear in the gradient of the output, so ∂y/∂x is the derivative of that.
-    `drawn` takes random numbers for the arguments: each then tells which entry it is.
-
-    Returns:
-        The number of the output, the index and ∂y/∂x; and the place of each number in the other
-        arguments.
+    `drawn` takes random numbers for the arguments: the second result tells which entry each is.
     """
     made: dict[str, Tensor] = {}
     draw = np.random.default_rng(0).uniform

@@ -56,12 +56,7 @@ def total(numbers: np.ndarray, term_of: Callable[[int], Term]) -> Term:
 
 
 class Entries:
-    """Writes entries of a formula.
-
-    Args:
-        reading: The formula.
-        values: The values of what it names.
-    """
+    """Writes entries of a formula, of which `values` has the values."""
 
     def __init__(self, reading: Reading, values: Mapping[str, Any]) -> None:
         self.elementwise = True  # whether there were only elementwise functions and sums so far

@@ -18,14 +18,7 @@ CASE = 'style="text-align: left; padding: 0.25em 1em 0.25em 0"'
 
 
 def mathml(notation: n.Notation) -> str:
-    """Write a notation as a ``<math>`` element, with its line of text as the alternative.
-
-    Example:
-        >>> from minigrad.viz.formula.notation import Symbol
-        >>> from minigrad.viz.formula.mathml import mathml
-        >>> mathml(Symbol("x"))
-        '<math displaystyle="true" alttext="x"><mi>x</mi></math>'
-    """
+    """Write a notation as a ``<math>`` element, with its line of text as the alternative."""
     alternative = escape(text(notation), quote=True)
     return f'<math displaystyle="true" alttext="{alternative}">{_element(notation)}</math>'
 

@@ -56,9 +56,6 @@ def read(
 
     `given` has terms for parameters; the others stand for themselves. `joint` is the position of
     the value in the tuple that a joint rule returns.
-
-    Raises:
-        Unreadable: It is not a formula, or its source is not known.
     """
     reader = Reader()
     value = reader.function(function, given)
@@ -69,9 +66,6 @@ def read_written(op: Primitive, scope: dict[str, Any], *texts: str) -> Reading:
     """Read a formula that was written for a rule: lines of Python, of which the last is the value.
 
     `scope` has the globals of the module of the op.
-
-    Raises:
-        Unreadable: It is not a formula.
     """
     names = ["g", "out", *["i"] * op.variadic, *op.params, *op.residuals]
     names += [f"{name}_shape" for name in op.params] + [f"g_{name}" for name in op.params]

@@ -10,14 +10,7 @@ TIGHT = {"", " ", ":"}
 
 
 def text(notation: n.Notation) -> str:
-    """Write a notation as one line of text.
-
-    Example:
-        >>> from minigrad.viz.formula.notation import Fraction, Number, Symbol
-        >>> from minigrad.viz.formula.text import text
-        >>> text(Fraction(Symbol("g", bar=True), Number("2")))
-        'ḡ / 2'
-    """
+    """Write a notation as one line of text, such as ``ḡ / 2``."""
     match notation:
         case n.Symbol(name, _, bar):
             if bar:  # other letters than g have no barred character of their own

@@ -36,13 +36,7 @@ LOGIC = (*RELATIONS, *NOT, operator.and_, operator.or_)
 
 
 class Typesetter:
-    """Makes the notation of one formula, or of entries of it.
-
-    Args:
-        op: The op whose rule it is.
-        reading: What was read of the rule.
-        of_entries: Whether to write entries, in which numbers and names are not run together.
-    """
+    """Makes the notation of one formula, or of its entries, which keep numbers apart."""
 
     def __init__(self, op: Primitive, reading: Reading, of_entries: bool = False) -> None:
         self._op, self._reading, self._of_entries = op, reading, of_entries

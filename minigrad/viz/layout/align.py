@@ -131,11 +131,9 @@ def _move(
 
 
 def _straight(ranks: Rows, segments: Sequence[Segment], order: Iterable[int]) -> dict[int, int]:
-    """Make lines straight, unless that would cross another that is.
+    """Make lines straight, unless that would cross another that is; by their items below.
 
-    Returns:
-        For each item that has one, the number of the straight line to the item above it. Of two
-        blocks of such items that have a rank in common, one is on the left throughout.
+    Of two blocks of such items that have a rank in common, one is on the left throughout.
     """
     place = {
         item: (row, index) for row, items in enumerate(ranks) for index, item in enumerate(items)

@@ -35,9 +35,6 @@ def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
     """Rank, order and align the items of every group that a diagram has the inside of.
 
     To the right, boxes hold what is written about their tensors: between them it would be wide.
-
-    Raises:
-        ValueError: Two groups feed each other, so neither can be drawn above the other.
     """
     boxes = {node.id for node in diagram.nodes}
     if len(boxes) > MANY:

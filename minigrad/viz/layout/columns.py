@@ -53,11 +53,7 @@ class Columns:
         self.places = self._places()
 
     def cut(self, count: int) -> Placement:
-        """Cut the layout into up to `count` columns, and put them side by side.
-
-        Returns:
-            The new positions, in which a frame is its first part.
-        """
+        """Cut the layout into up to `count` columns, and put them side by side."""
         old, cuts = self.placement, self._cuts(count)
         new = Placement(parts={group: [] for group in old.frames})
         shifts: list[_Shift] = []

@@ -34,12 +34,8 @@ def arrange(
 ) -> Ranks:
     """Order every rank of a group, from the in-ports to the out-ports.
 
-    Args:
-        ranks: The items of each rank, from the in-ports to the out-ports.
-        links: The tensors between them.
-        port_places: The positions of the ports of child groups, from 0 (left) to 1 (right).
-        leaves: The parameters and constants. Those that only one op reads are placed to the left
-            and right of its other inputs.
+    `port_places` are the positions of the ports of child groups, from 0 (left) to 1 (right). Of the
+    `leaves`, those that only one op reads are placed to the left and right of its other inputs.
     """
     rank = {item: index for index, items in enumerate(ranks) for item in items}
     reads: dict[str, list[str]] = defaultdict(list)

@@ -39,15 +39,10 @@ def ranked(
 ) -> tuple[list[list[str]], tuple[Link, ...]]:
     """Assign the items of a group to ranks, with dummies for tensors that pass through a rank.
 
-    `members` are its nodes, and None for its child groups, in the order in which they were made;
-    `links` are the tensors between its items, from end to end.
-
-    Returns:
-        In-ports, ranks from the top down, out-ports, each in an initial order with dummies last;
-        and the links with the dummies on their paths. Links of the same tensor share dummies.
-
-    Raises:
-        ValueError: The items form a cycle.
+    `members` are its nodes, and None for its child groups; `links` are the tensors between its
+    items. It returns in-ports, ranks from the top down, out-ports, each in an initial order with
+    dummies last; and the links with the dummies on their paths. Links of the same tensor share
+    dummies.
     """
     rank, last = _ranks(members, links)
     ranks: list[list[str]] = [[] for _ in range(last + 1)]

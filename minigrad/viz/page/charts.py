@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad.debugging.memory import readable
-from minigrad.viz.page.explorer import Page
+from minigrad.viz.page.explorer import Page, written
 from minigrad.viz.page.html import colours, static
 
 if TYPE_CHECKING:
@@ -58,9 +56,7 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
         raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
     body = _profile(record) if isinstance(record, Profile) else _statistics(record)
-    path = Path(path or Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title}.html")
-    path.write_text(PAGE.format(title, colours() + static("charts.css"), body), encoding="utf-8")
-    return Page(path)
+    return written(PAGE.format(title, colours() + static("charts.css"), body), title, path)
 
 
 def _profile(profile: Profile) -> str:

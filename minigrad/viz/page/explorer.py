@@ -138,6 +138,11 @@ def explore(
     elif not isinstance(target, Diagram):
         target, start = _computed(target, inputs, named, backward, traced)
     text = write_page(target, depth, title, start, open or ())
+    return written(text, title, path)
+
+
+def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
+    """Write a page, by default to a new temporary folder, in a file that is called by its title."""
     if path is None:
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
     path = Path(path)

@@ -40,20 +40,10 @@ LARGE = 500
 def write_page(
     graph: Diagram, depth: int | None, title: str, start: str = "", open: Choice = ()
 ) -> str:
-    """Write the page of a graph.
+    """Write the page of a graph; equal arguments give equal texts.
 
-    Args:
-        graph: The whole graph.
-        depth: How many levels of modules are open at first; None for a number that can be read.
-        title: What the graph is called.
-        start: Where the backward pass begins, or why there is none; found out if empty.
-        open: Modules and fused ops to open at first all the same.
-
-    Returns:
-        The text of an HTML document; equal arguments give equal texts.
-
-    Raises:
-        ValueError: `depth` is negative.
+    `start` says where the backward pass begins, or why there is none; it is found out if empty. The
+    other arguments are those of `explore`.
     """
     diagram, closed = view(graph, depth, open)
     steps = with_inner(graph.steps)

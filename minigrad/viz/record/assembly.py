@@ -23,10 +23,7 @@ def assemble(
     """Number the entries, name the tensors among them, and put each into its module call.
 
     Each entry comes after what it reads, and may come again. `names` gives names to leaves; they
-    replace the names of parameters.
-
-    Returns:
-        The graph, with all modules open, and the id of each entry, or of its group if decomposed.
+    replace the names of parameters. Decomposed entries have the id of their group.
     """
     entries = list(dict.fromkeys(entries))
     dtype = get_default_dtype().name

@@ -97,13 +97,10 @@ def with_inputs(
     named: dict[str, Any],
     prepared: Callable[[Any], Any],
 ) -> tuple[Callable[[], Any], list[tuple[Any, str]]]:
-    """Bind a module or a function to its inputs, and name them as it does.
+    """Bind a module or a function to its inputs, and name each as it does; errors name `what`.
 
-    Errors name the function `what`. Each Tensor or ndarray, also in a list, dict or cache, is
-    replaced by `prepared` of it, once for each value. A cache is copied.
-
-    Returns:
-        A function that calls it, and each prepared value with its names.
+    Each Tensor or ndarray, also in a list, dict or cache, is replaced by `prepared` of it, once for
+    each value. A cache is copied.
     """
     forward = target.forward if isinstance(target, Module) else target
     try:

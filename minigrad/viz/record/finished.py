@@ -83,13 +83,10 @@ def read(
     known: Mapping[Any, Entry] = MappingProxyType({}),
     integers: Sequence[tuple[np.ndarray, str]] = (),
 ) -> dict[Edge, Entry]:
-    """Read what the engine recorded above some edges; what is `known` is not read again.
+    """Read what the engine recorded above some edges, oldest first, but not what is `known`.
 
     `integers` are inputs without a gradient, such as token ids and masks, and their names. Ops may
-    have saved copies of them.
-
-    Returns:
-        An entry for each node, leaf and output, oldest first. The outputs of an op share an entry.
+    have saved copies of them. The outputs of an op share an entry.
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}

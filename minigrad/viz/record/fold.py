@@ -47,12 +47,6 @@ def view(
     With 0 each outermost module is one box; 1 opens those. None shows as much as can be read: if
     all of it is too much, what repeats becomes one box, the first module of each class is opened
     as an example, and then all the levels that still fit. `room` is the number of boxes then.
-
-    Returns:
-        The diagram, with groups around repeated modules, and the ids of the groups to close.
-
-    Raises:
-        ValueError: `depth` is negative, or there is no module to open.
     """
     if depth is not None and depth < 0:
         raise ValueError(f"depth: {depth} levels cannot be opened; use 0, 1, ... or None")

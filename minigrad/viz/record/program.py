@@ -44,21 +44,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An array that a program makes.
+    """An array that a program makes."""
 
-    Attributes:
-        name: The value that first has it, as in the listing, and what makes it.
-        start: The place of the instruction that makes it.
-        end: The place of the last one that uses it, or of the last of all if it is kept.
-        nbytes: Its size in bytes.
-        kept: Whether it outlives the program: a result, or the gradient of a leaf.
-    """
-
-    name: str
-    start: int
-    end: int
-    nbytes: int
-    kept: bool = False
+    name: str  # the value that first has it, as in the listing, and what makes it
+    start: int  # the place of the instruction that makes it
+    end: int  # the place of the last one that uses it, or of the last of all if it is kept
+    nbytes: int  # its size in bytes
+    kept: bool = False  # whether it outlives the program: a result, or the gradient of a leaf
 
 
 def rows(stages: Sequence[tuple[str, Program]]) -> list[Row]:

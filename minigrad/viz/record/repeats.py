@@ -35,20 +35,15 @@ LEAF = -1
 
 
 def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = (), least: int = 20) -> AnyDiagram:
-    """Put groups around calls and ops that repeat those before them.
+    """Put groups around calls and ops that repeat those before them, but not those `apart`.
 
     Calls of modules repeat each other if each reads what the one before it computed. The first one
     stays outside of the group, as an example. The name of the group says how many calls it has, and
     whether they share parameters.
 
-    Other repetitions are loops. Around a loop is a group with its first step, a group of the steps
-    between, and its last step; a step of several ops is a group too. What is given to one step only
-    stands in that step.
-
-    Args:
-        diagram: The whole graph.
-        apart: The ids of groups that repeat nothing.
-        least: How many ops and groups there are at least in a loop.
+    Other repetitions are loops, of at least `least` ops and groups. Around a loop is a group with
+    its first step, a group of the steps between, and its last step; a step of several ops is a
+    group too. What is given to one step only stands in that step.
     """
     sequence = _Sequence(diagram)
     while True:  # a step may hold repetitions
@@ -244,11 +239,7 @@ class _Sequence:
 
 
 def _stretches(symbols: np.ndarray) -> list[tuple[int, int, int]]:
-    """The stretches of a sequence with a period, and at least three times as long.
-
-    Returns:
-        The start, the end and the period of each: the longest first, then the shortest period.
-    """
+    """The start, end and period of each stretch at least three periods long, the longest first."""
     found = []
     for period in range(1, min(len(symbols) // FEWEST, LONGEST) + 1):
         same = np.concatenate([[False], symbols[period:] == symbols[:-period], [False]])

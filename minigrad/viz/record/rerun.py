@@ -57,11 +57,7 @@ def difference(
 ) -> tuple[float | None, str]:
     """Compare what a step sent to the argument `slot` with a central difference in float64.
 
-    `arguments` are those of the op. `cotangents` has an array for each output; `sent` has the shape
-    of the argument.
-
-    Returns:
-        The relative error along one random direction, or None and the reason.
+    It returns the relative error along one random direction, or None and the reason.
     """
     if not runs_alone(op):
         return None, "a collective op is not run again"
@@ -106,15 +102,11 @@ def difference(
 def errors_sent(
     node: Node, cotangents: Sequence[np.ndarray], error: float, wanted: Sequence[bool]
 ) -> Sequence[Any]:
-    """Estimate the rounding error of what the rules of a node send.
+    """Estimate the rounding error of what the rules of a node send, for each edge that is `wanted`.
 
     A rule is linear in its cotangent, and rounding leaves a small error of random sign in each
-    element. So the rule, run on such errors, gives the error of what it sends. `error` is the norm
-    of the error that came with the cotangents; `wanted` says which edges get one.
-
-    Returns:
-        An error for each edge, in units of the precision of the cotangent: a small dtype cannot
-        hold the errors themselves.
+    element. So the rule, run on such errors, gives the error of what it sends, in units of the
+    precision of the cotangent. `error` is the norm of the error that came with the cotangents.
     """
     if not runs_alone(node.plan.op):
         return [np.zeros(edge.shape, edge.dtype) for edge in node.edges]

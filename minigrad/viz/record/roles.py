@@ -11,12 +11,10 @@ TURNED = ("swapaxes", "transpose", "moveaxis")
 
 
 def residuals(diagram: Diagram) -> set[int]:
-    """Find residual connections: tensors that are added to what was computed from them.
+    """Find residual connections: the positions of edges into an ``add`` that skip another operand.
 
-    Returns:
-        The positions in ``diagram.edges`` of edges into an ``add`` whose source also reaches
-        another operand of that ``add``. What is given and added elsewhere too is a bias instead,
-        such as one that all steps of a loop share.
+    What is given and added elsewhere too is a bias instead, such as one that all steps of a loop
+    share.
     """
     into = diagram.into()
     adds = [node.id for node in diagram.nodes if node.kind == "op" and node.label == "add"]
@@ -39,12 +37,7 @@ def residuals(diagram: Diagram) -> set[int]:
 
 
 def heads(diagram: Diagram) -> dict[str, str]:
-    """Find where attention is split into heads, and where they are joined.
-
-    Returns:
-        By the id of a box, in words: the attention itself; a reshape that splits the last axis into
-        heads, which then change places with the positions; and one that undoes this.
-    """
+    """Find where attention is split into heads and where they are joined, in words by id."""
     into = diagram.into()
     # Shapes before axes are exchanged, by the id of the op; and after, by the id of what it reads
     before: dict[str, list[tuple[int, ...]]] = defaultdict(list)

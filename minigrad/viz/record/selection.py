@@ -12,22 +12,14 @@ Choice = Sequence[str | type]
 
 
 def opened(diagram: Diagram, choice: Choice) -> set[str]:
-    """The ids of the chosen groups, and of those around them.
-
-    Raises:
-        ValueError: There is no such module or fused op.
-    """
+    """The ids of the chosen groups, and of those around them."""
     enclosing = diagram.enclosing()
     found = _chosen("open", choice, diagram.groups)
     return {outer.id for group in found for outer in enclosing[group]}
 
 
 def chosen(diagram: Diagram, what: str, choice: Choice) -> set[str]:
-    """The ids of the chosen boxes: of ops and tensors, and of all that is in chosen modules.
-
-    Raises:
-        ValueError: There is no such module, op or tensor; `what` says what they were chosen for.
-    """
+    """The ids of the chosen boxes: of ops and tensors, and of all that is in chosen modules."""
     found = _chosen(what, choice, (*diagram.groups, *diagram.nodes))
     outputs = {node.id for node in diagram.nodes if node.kind == "output"}
     return {node for node, own in diagram.ancestors().items() if found & {*own}} - outputs
@@ -37,9 +29,6 @@ def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
     """Leave out the chosen boxes; what read them now reads what they read.
 
     With an op go the parameters and constants that only it reads.
-
-    Raises:
-        ValueError: There is no such module, op or tensor.
     """
     away = chosen(diagram, "hide", choice)
     return _without(diagram, away) if away else diagram

@@ -206,12 +206,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Given:
-    """What a rule could read when it ran, and what it sent: copies, for later changes to leave.
-
-    Attributes:
-        values: By name: the arguments, their shapes, ``out``, what else was saved, and ``g``.
-        sent: What each argument was sent, by the name of the argument.
-    """
+    """Copies of what a rule could read when it ran, by name, and of what it sent."""
 
     values: dict[str, Any]
     sent: dict[str, np.ndarray]

@@ -1,0 +1,79 @@
+"""Make an op of a NumPy function of one array or of two, such as `numpy.sin` or `numpy.add`."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.primitive import OpFunction, primitive
+
+
+def unary(
+    function: Any, description: str, example: Sequence[float] = (0.0, 1.0),
+    numpy_functions: Sequence[Any] = (), float_inputs: bool = True, floats_only: bool = False,
+) -> OpFunction[[]]:  # fmt: skip
+    """Make the op of a NumPy function of one array; its derivative is defined apart.
+
+    The docstring of the op is `description`, with an example of the elements `example`. The op
+    answers for `numpy_functions` too. With `float_inputs`, integers become the default float first;
+    with `floats_only`, they and bools are unchanged.
+    """
+
+    def of_floats(x: Any) -> Any:
+        return function(x) if x.dtype.kind == "f" else x.copy()
+
+    compute = of_floats if floats_only else function
+
+    def forward(x: Any) -> Any:
+        return compute(x)
+
+    _describe(forward, function, description, float_inputs, example)
+    op: OpFunction[[]] = primitive(function, *numpy_functions, float_inputs=float_inputs)(forward)
+    return op
+
+
+def binary(
+    function: Any, description: str, example: Sequence[float], other: float, more: str = "",
+    float_inputs: bool = False,
+) -> OpFunction[[Any]]:  # fmt: skip
+    """The same for a function of two arrays; the example calls it with a tensor and a number.
+
+    The docstring also says that arguments and errors are as for `add`, and `more`.
+    """
+
+    def forward(a: Any, b: Any) -> Any:
+        return function(a, b)
+
+    details = textwrap.fill(f"Arguments and errors are as for `add`. {more}", 96)
+    _describe(forward, function, f"{description}\n\n{details}", float_inputs, example, other)
+    op: OpFunction[[Any]] = primitive(function, float_inputs=float_inputs)(forward)
+    return op
+
+
+def _describe(
+    forward: Any, function: Any, description: str, float_inputs: bool, elements: Sequence[float],
+    *others: float,
+) -> None:  # fmt: skip
+    """Give a forward function its name and docstring, with an example that is computed here."""
+    forward.__name__ = forward.__qualname__ = function.__name__
+    forward.__module__ = sys._getframe(2).f_globals["__name__"]  # where pickle looks for the op
+    array = np.array(elements)
+    if float_inputs or array.dtype.kind == "f":
+        array = array.astype(np.float32)
+    result = function(array, *others)
+    shown = re.sub(r"-?\b(nan|inf)\b", r'float("\g<0>")', str([*elements]))
+    call = ", ".join([f"minigrad.tensor({shown})", *map(str, others)])
+    forward.__doc__ = "\n".join(
+        [
+            f"{description}\n",
+            "Example:",
+            "    >>> import minigrad",
+            f"    >>> minigrad.{function.__name__}({call})",
+            f"    Tensor({np.array2string(result, separator=', ')}, dtype={result.dtype})",
+        ]
+    )
