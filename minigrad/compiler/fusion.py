@@ -8,6 +8,7 @@ divided among threads. Elementwise functions give each element the same number i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -96,17 +97,18 @@ def _kind(instruction: Instruction) -> Any:
 
 
 def _fits(instruction: Instruction) -> bool:
-    """Whether all arguments are arrays of the shape of the result, or single numbers."""
+    """Whether all arguments are arrays like the result, row after row, or single numbers."""
     out = instruction.outputs[0]
     if out is None or out.shape is None or instruction.keywords or instruction.into:
         return False
-    alike = all(
-        (part.shape, part.dtype) == (out.shape, out.dtype)
+    if math.prod(out.shape) < SMALLEST or out.strides != np.empty(out.shape, out.dtype).strides:
+        return False
+    return all(
+        (part.shape, part.dtype, part.strides) == (out.shape, out.dtype, out.strides)
         if isinstance(part, Value)
         else isinstance(part, (int, float))
         for part in instruction.args
     )
-    return alike and int(np.prod(out.shape)) >= SMALLEST
 
 
 def _fused(chain: list[Instruction], ufuncs: list[np.ufunc], uses: dict[Value, int]) -> Instruction:
@@ -152,7 +154,7 @@ class _Chain:
     def __call__(self, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         like = arrays[0]
         outputs = {i: np.empty(like.shape, like.dtype) for i in self.wanted}
-        whole = [np.ascontiguousarray(array).reshape(-1) for array in arrays]
+        whole = [array.reshape(-1) for array in arrays]
         flat = {i: output.reshape(-1) for i, output in outputs.items()}
 
         def work(start: int, stop: int) -> None:

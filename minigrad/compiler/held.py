@@ -6,8 +6,9 @@ the step is written down anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import repeat
 from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from minigrad.autograd.node import Leaf
 
-__all__ = ["Held", "State", "held_by"]
+__all__ = ["Held", "Snapshot", "State", "held_by"]
 
 _LOST = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -83,6 +84,45 @@ class State(NamedTuple):
 
     def __str__(self) -> str:
         return f"a tensor of shape {self.kind[0]}"
+
+
+class Snapshot:
+    """What a step held when it was written down.
+
+    Args:
+        held: All of it.
+    """
+
+    def __init__(self, held: Iterable[Held | State]) -> None:
+        self._held = [*held]
+        # Dicts and containers are compared as a whole, by the ids of what they hold: that is fast.
+        self._others: list[Held | State] = []
+        names: dict[int, tuple[dict[str, Any], list[str]]] = {}
+        looks: list[Callable[[], Iterable[Any]]] = []
+        for each in self._held:
+            if not isinstance(each, Held) or not isinstance(each.place, dict):
+                self._others.append(each)
+                continue
+            names.setdefault(id(each.place), (each.place, []))[1].append(each.key)
+            if isinstance(each.value, dict):
+                looks += [each.value.keys, each.value.values]
+            elif isinstance(each.value, (list, tuple)):
+                looks.append(each.value.__iter__)
+            elif each.within is not None:
+                self._others.append(each)
+        looks += [partial(map, place.get, keys, repeat(_LOST)) for place, keys in names.values()]
+        self._fast = [(look, [*map(id, look())]) for look in looks]
+
+    def valid(self) -> bool:
+        """Whether the step still holds the same."""
+        for look, ids in self._fast:
+            if [*map(id, look())] != ids:
+                return not self.changed()
+        return all([each.valid() for each in self._others])  # noqa: C419 (twice as fast)
+
+    def changed(self) -> str:
+        """What is not as it was."""
+        return ", ".join([str(each) for each in self._held if not each.valid()])
 
 
 def held_by(step: Any, modules: Iterable[Any]) -> list[Held]:

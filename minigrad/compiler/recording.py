@@ -10,10 +10,10 @@ apart: state is the same tensor, a constant has equal numbers, and everything el
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Sequence
 from types import FunctionType, MethodType
 from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,13 +21,13 @@ from minigrad._dtypes import operand, promote
 from minigrad._scope import ancestry
 from minigrad._sums import unbroadcast
 from minigrad._tensor import Tensor
-from minigrad._views import owner
 from minigrad.autograd import engine
 from minigrad.autograd.call import promote_some, take_arrays
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import Primitive, registry
+from minigrad.compiler.arrays import Arrays
 from minigrad.compiler.program import CaptureError, Instruction, Program, Value, values_in
 from minigrad.debugging.lines import user_line
 from minigrad.debugging.observer import Observer, new_node
@@ -55,15 +55,11 @@ class Recording(Observer):
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         self.program = Program([], [], None)
         self.modules: dict[int, Any] = {}
-        self._numbers = itertools.count()
-        self._values: dict[int, Value] = {}  # by the id of an array, or of a drawn number
-        self._layouts: dict[Any, Value] = {}  # by where an array lies, for views of all of it
-        self._alive: list[Any] = []  # whose ids are known
-        self._memories: set[int] = set()
+        self._arrays = Arrays()
+        self._drawn: dict[int, tuple[Any, Value]] = {}  # numbers that an effect returned, by id
         self._written: set[Value] = set()  # what stands for a tensor that was written to
-        self._made: set[int] = set()  # the memories that instructions made
-        self._described: list[Value] = []
-        self._calls: dict[Node, dict[str, Any]] = {}  # what the rules of a node can read
+        # What the rules of a node can read, as long as it is alive.
+        self._calls: WeakKeyDictionary[Node, dict[str, Any]] = WeakKeyDictionary()
         self._pending: dict[Any, Value] = {}
         self._tensors = tensors
         self._read: list[np.ndarray] = []  # from tensors, since the last effect
@@ -72,9 +68,7 @@ class Recording(Observer):
         for tensor in tensors:
             if isinstance(tensor._node, (Node, Output)):
                 self._refuse("an argument is the result of an op: pass it detached")
-            self.program.arguments.append(self._new(tensor._data))
-            self.program.arguments[-1].fresh = False
-        self._made.clear()
+            self.program.arguments.append(self._arrays.outside(tensor._data))
 
     # What is told ------------------------------------------------------------------------------
 
@@ -82,22 +76,21 @@ class Recording(Observer):
         """Write down the call of an op."""
         if self._depth:
             return
-        values = self._arrays(op, list(arguments))
+        values = self._converted(op, list(arguments))
         if self._counts(op, values):
             self._refuse(
                 f"the shape of what {op.name} returns depends on the values of a tensor, and a "
                 f"program has fixed shapes: multiply by a mask, or use where"
             )
         results = result if op.multiple_outputs else (result,)
-        outputs = [self._new(part._data) for part in results]
-        residuals = [self._new() for _ in op.residuals]
+        outputs = [self._arrays.value(part._data) for part in results]
+        residuals = [self._arrays.value() for _ in op.residuals]
         node = new_node(op, result)
         if node is not None:
             self._find_residuals(op, node, residuals, [*values_in(values), *outputs])
             out: Any = tuple(outputs) if op.multiple_outputs else outputs[0]
             names = (*op.params, "out", *op.residuals)
             self._calls[node] = dict(zip(names, (*values, out, *residuals), strict=True))
-            self._alive.append(node)
         if op.variadic:
             args, rest = tuple(values[0]), dict(zip(op.params[1:], values[1:], strict=True))
         else:
@@ -148,7 +141,7 @@ class Recording(Observer):
         args, kwargs = (self._in_effect(part) for part in (args, kwargs))
         self._effect = self._write(function.__qualname__, "effect", function, args, (), kwargs)
         self._effect.effect = True
-        self._let_go({value.memory for value in self._effect.reads})
+        self._arrays.let_go({value.memory for value in self._effect.reads})
 
     def ended(self, result: Any) -> None:
         """Take what such a function returned as a value of the program."""
@@ -156,15 +149,14 @@ class Recording(Observer):
         if self._depth or self._effect is None:
             return
         for array in self._read:  # it may have replaced the array of a tensor
-            self._values.pop(id(array), None)
-            self._layouts.pop(_layout(array), None)
+            self._arrays.forget(array)
         self._read = []
         if isinstance(result, (Tensor, np.ndarray)):
             array = result._data if isinstance(result, Tensor) else result
-            self._effect.outputs = (self._new(array),)
+            self._effect.outputs = (self._arrays.value(array),)
         elif isinstance(result, float) or (isinstance(result, int) and result > 1 << 30):
-            value = Value(next(self._numbers))
-            self._know(result, value)
+            value = self._arrays.value()
+            self._drawn[id(result)] = result, value
             self._effect.outputs = (value,)
         elif result is not None and not isinstance(result, (bool, int)):
             self._refuse(f"{self._effect.name} returns {type(result).__name__}")
@@ -187,52 +179,20 @@ class Recording(Observer):
         if self._depth:
             return
         array = tensor._data
-        value = self._values.get(id(array))
+        value, written = self._arrays.known(array), self._arrays.known(result._data)
+        assert written is not None
         own = value is not None and (value.fresh or value in self._written)
-        shared = (id(owner(array)), value.memory if value else None)
-        others = [v for v in self._values.values() if v.memory in shared and v is not value]
-        if not own or others:
+        if value is None or not own or not self._arrays.alone(array, value):
             self._refuse("a write in place to a tensor that the step did not make, or to a view")
-        written = self._known(result._data)
-        if value is not None and (written.dtype, written.strides) != (array.dtype, array.strides):
-            whole = self._new(np.empty_like(array))
+        if (written.dtype, written.strides) != (array.dtype, array.strides):
+            whole = self._arrays.value(np.empty_like(array))
             self._write("copy", "forward", _copied_like, (value, written), (whole,))
             written = whole
         written.fresh = False  # views of the tensor do not know that this is its memory now
         self._written.add(written)
-        self._know(array, written)
+        self._arrays.know(array, written)
 
     # Values ------------------------------------------------------------------------------------
-
-    def _know(self, thing: Any, value: Value) -> None:
-        self._values[id(thing)] = value
-        self._alive.append(thing)
-        if isinstance(thing, np.ndarray):
-            self._layouts[_layout(thing)] = value
-
-    def _known(self, thing: Any) -> Value:
-        return self._values[id(thing)]
-
-    def _new(self, array: np.ndarray | None = None) -> Value:
-        """A new value, known by the id of its array if there is one."""
-        value = Value(next(self._numbers))
-        if array is not None:
-            self._describe(value, array)
-            self._know(array, value)
-        return value
-
-    def _describe(self, value: Value, array: np.ndarray) -> None:
-        """Note shape, dtype and memory; it is fresh if its memory was not seen before."""
-        memory = owner(array)
-        value.shape, value.dtype, value.memory = array.shape, array.dtype, id(memory)
-        value.strides = array.strides
-        value.held = memory.nbytes
-        value.fresh = array.base is None and id(memory) not in self._memories
-        self._memories.add(id(memory))
-        self._alive.append(memory)
-        self._described.append(value)
-        if value.fresh:
-            self._made.add(id(memory))
 
     def _array(self, array: np.ndarray) -> Any:
         """The value of an array; one that nothing is known of is a constant."""
@@ -242,26 +202,17 @@ class Recording(Observer):
         """The value of a tensor; one that nothing is known of is read when the program runs."""
         known = self._seen(tensor._data)
         if known is None:
-            known = self._new(tensor._data)
-            known.fresh = False
-            self._made.discard(known.memory)
+            known = self._arrays.outside(tensor._data)
             self._read.append(tensor._data)
-            self._alive.append(tensor)
             self._write("read", "forward", read, (tensor,), (known,))
         return known
 
     def _seen(self, array: np.ndarray) -> Value | None:
         """The value of an array, or of a view of all of it as `detach` gives; None if unknown."""
-        known = self._values.get(id(array)) or self._layouts.get(_layout(array))
-        if known is None and id(owner(array)) in self._made:
+        known = self._arrays.seen(array)
+        if known is None and self._arrays.part_of_made(array):
             self._refuse("a part of a tensor's memory that no op of the step took")
         return known
-
-    def _let_go(self, memories: set[Any]) -> None:
-        """Something outside of the program may see these memories from now on."""
-        for value in self._described:
-            if value.memory in memories:
-                value.fresh = False
 
     def _any(self, thing: Any) -> Any:
         """An argument of an op: values in the place of tensors, arrays and drawn numbers."""
@@ -272,9 +223,12 @@ class Recording(Observer):
         if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
             parts = [self._any(part) for part in thing]
             return tuple(parts) if isinstance(thing, tuple) else parts
-        if isinstance(thing, (float, int)) and id(thing) in self._values:
-            return self._values[id(thing)]
-        return thing
+        return self._number(thing)
+
+    def _number(self, thing: Any) -> Any:
+        """The value of a number that an effect returned, and anything else as it is."""
+        drawn = isinstance(thing, (float, int)) and self._drawn.get(id(thing))
+        return drawn[1] if drawn else thing
 
     def _in_effect(self, thing: Any) -> Any:
         """An argument of an effect: results of ops are values, and other tensors are themselves."""
@@ -282,15 +236,13 @@ class Recording(Observer):
             value = self._seen(thing._data)
             stays = any(thing._data is array for array in self._read)
             return thing if value is None or stays or isinstance(thing._node, Leaf) else value
-        if isinstance(thing, (float, int)):
-            return self._values.get(id(thing), thing)
         if isinstance(thing, dict):
             return {key: self._in_effect(part) for key, part in thing.items()}
         if isinstance(thing, (tuple, list)):
             return tuple([self._in_effect(part) for part in thing])
-        return thing
+        return self._number(thing)
 
-    def _arrays(self, op: Primitive, arguments: list[Any]) -> list[Any]:
+    def _converted(self, op: Primitive, arguments: list[Any]) -> list[Any]:
         """What the forward function gets: the same conversions as in the call of an op."""
         before = [list(part) if isinstance(part, list) else part for part in arguments]
         given: list[Any] = list(before[0]) if op.variadic else before
@@ -298,8 +250,6 @@ class Recording(Observer):
         arrays = [part._data if isinstance(part, Variable) else part for part in given]
         if op.arrays == 2 == len(op.params) and not (op.residuals or op.variadic or op.promote):
             changed = promote([operand(part, op.name) for part in arrays], op.float_inputs)
-            differ = len({a.dtype for a in changed if isinstance(a, np.ndarray)}) > 1
-            assert not differ
         else:
             changed = list(arrays)
             take_arrays(op, changed)
@@ -332,9 +282,9 @@ class Recording(Observer):
             if name not in op.residuals:
                 continue
             if isinstance(array, np.ndarray):
-                self._describe(residuals[op.residuals.index(name)], array)
+                self._arrays.describe(residuals[op.residuals.index(name)], array)
             else:  # it may hold any of the arrays
-                self._let_go({each.memory for each in given})
+                self._arrays.let_go({each.memory for each in given})
 
     # The backward pass -------------------------------------------------------------------------
 
@@ -348,8 +298,7 @@ class Recording(Observer):
         known = self._array(cotangent)
         if not isinstance(known, Value) and (cotangent != 1).any():
             self._refuse("backward(gradient) with one that no op of the step computed")
-        self._memories.add(id(owner(cotangent)))  # rules may return it: it is not theirs to change
-        self._alive.append(cotangent)
+        self._arrays.borrow(cotangent)  # rules may return it: it is not theirs to change
         return known
 
     def _rules(self, node: Node, plan: Plan, g: Any, parts: Sequence[Any]) -> list[Any]:
@@ -388,9 +337,9 @@ class Recording(Observer):
 
     def _part(self, part: Any) -> Value:
         """The value of what a rule returned: an array, or an `Update` of a part of one."""
-        value = Value(next(self._numbers))
+        value = self._arrays.value()
         if isinstance(part, np.ndarray):
-            self._describe(value, part)
+            self._arrays.describe(value, part)
         return value
 
     def _accumulate(self, edge: Any, part: Any, value: Value) -> None:
@@ -400,12 +349,12 @@ class Recording(Observer):
             before = (edge.shape, edge.dtype) if first else self._pending[edge]
             function: Callable[..., Any] = _updated_zeros if first else _updated
             known = None if first else self._pending[edge]
-            self._pending[edge] = self._like(edge, like=known)
+            self._pending[edge] = self._arrays.like(known or value, edge.shape, edge.dtype)
             self._write("update", "backward", function, (before, value), (self._pending[edge],))
             return
         if part.shape != edge.shape:
             part = unbroadcast(part, edge.shape)
-            whole = self._like(edge, part.dtype)
+            whole = self._arrays.like(value, edge.shape, part.dtype)
             whole.strides = part.strides
             whole.memory, whole.fresh = value.memory, value.fresh  # it may be a view
             self._write("unbroadcast", "backward", unbroadcast, (value, edge.shape), (whole,))
@@ -414,23 +363,14 @@ class Recording(Observer):
             value = self._cast(value, edge.dtype, "backward")
         if not first:
             known = self._pending[edge]
-            total = self._like(edge, like=known)
+            total = self._arrays.like(known, edge.shape, edge.dtype)
             function = np.add if known.strides == value.strides == total.strides else _added
             self._write("add", "backward", function, (known, value), (total,))
             value = total
         self._pending[edge] = value
 
-    def _like(self, edge: Any, dtype: Any = None, like: Value | None = None) -> Value:
-        """A new array for an edge, in the layout of another value."""
-        number = next(self._numbers)
-        value = Value(number, edge.shape, np.dtype(dtype or edge.dtype), -number, True)
-        value.strides = _copied_strides(like or value, value.dtype)
-        return value
-
     def _cast(self, value: Value, dtype: Any, phase: str = "forward") -> Value:
-        number = next(self._numbers)
-        cast = Value(number, value.shape, np.dtype(dtype), -number, True)
-        cast.strides = _copied_strides(value, dtype)
+        cast = self._arrays.like(value, value.shape or (), dtype)
         self._write("cast", phase, _cast, (value, np.dtype(dtype)), (cast,))
         return cast
 
@@ -490,10 +430,6 @@ def _flat(forward: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _layout(array: np.ndarray) -> Any:
-    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
-
-
 def read(tensor: Any) -> np.ndarray:
     """The array that a tensor has when the program comes to this instruction."""
     array: np.ndarray = tensor._data
@@ -506,14 +442,6 @@ def add_to_grad(tensor: Any, array: np.ndarray) -> None:
     grad = Tensor.__new__(Tensor)
     grad._data = np.asarray(array if known is None else known._data + array)
     tensor._grad = grad
-
-
-def _copied_strides(value: Value, dtype: Any) -> tuple[int, ...]:
-    """The layout of a copy, which keeps the order of the axes in memory."""
-    if value.strides is None or value.shape is None:
-        return np.empty(value.shape or (), dtype).strides
-    like = np.lib.stride_tricks.as_strided(np.empty(1, value.dtype), value.shape, value.strides)
-    return np.empty_like(like, dtype).strides
 
 
 def _cast(array: Any, dtype: Any) -> np.ndarray:

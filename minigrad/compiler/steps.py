@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import state
 from minigrad.compiler import passes
 from minigrad.compiler.comparison import agree
-from minigrad.compiler.held import Held, State, held_by
+from minigrad.compiler.held import Snapshot, State, held_by
 from minigrad.compiler.program import CaptureError, Program, Value
 from minigrad.compiler.recording import Recording, read
 from minigrad.compiler.replay import compiled
@@ -23,7 +23,6 @@ from minigrad.transforms.structure import flatten, mapped
 
 __all__ = ["CapturedStep", "capture"]
 
-_LOST = object()
 MOST = 32
 """How many programs a step may have: beyond that, something changes at every call."""
 
@@ -101,11 +100,13 @@ class CapturedStep:
         kinds = [(place, _kind(leaf)) for place, leaf in places]
         key = (is_grad_enabled(), get_default_dtype(), same, *kinds)
         entries = self._entries.setdefault(key, [])
-        entry = next((entry for entry in entries if entry.valid()), None)
+        entry = next((entry for entry in entries if entry.held.valid()), None)
         if entry is None:
             self._made += 1
             if self._made > MOST:
-                changed = f" (the latest to change: {entries[-1].changed()})" if entries else ""
+                changed = (
+                    f" (the latest to change: {entries[-1].held.changed()})" if entries else ""
+                )
                 raise CaptureError(
                     f"capture: {self._name} met {MOST} different shapes, dtypes or constants"
                     f"{changed} and was written down anew for each; pass numbers that change as "
@@ -143,11 +144,7 @@ class _Entry:
         self.run: Callable[..., Any] | None = None
         self._constants = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
         self._first: Program | None = None
-        self._held: list[Held | State] = []
-        # The same, to be compared fast: objects in dicts, the entries of containers, and the rest.
-        self._objects: list[tuple[dict[str, Any], str, Any]] = []
-        self._entries: list[tuple[Iterable[Any], list[int]]] = []
-        self._others: list[Held | State] = []
+        self.held = Snapshot(())
 
     def record(self, step: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the step and write it down; the second time, make the program of both."""
@@ -161,17 +158,16 @@ class _Entry:
                 "not tell which of the two is meant: pass a copy"
             )
         if self._first is None:
-            self._first, self._held, self._others = program, [*held], [*held]
+            self._first, self.held = program, Snapshot(held)
         else:
-            if self.changed():
+            if changed := self.held.changed():
                 raise CaptureError(
-                    f"capture: the step changes {self.changed()}; a replay would not: keep it as a "
+                    f"capture: the step changes {changed}; a replay would not: keep it as a "
                     f"tensor, or change it outside of the step"
                 )
             agree(self._first, program)
-            state = [i.args[0] for i in program.instructions if i.function is read]
-            self._held = [*held, *map(State.of_tensor, {id(t): t for t in state}.values())]
-            self._sort()
+            state = {id(i.args[0]): i.args[0] for i in program.instructions if i.function is read}
+            self.held = Snapshot([*held, *map(State.of_tensor, state.values())])
             self.stages = passes.run_all(program)
             self.run, self.program, self._first = compiled(program), program, None
         return mapped(_without_history, result)
@@ -181,35 +177,6 @@ class _Entry:
         assert self.run is not None and self.program is not None
         found = iter(self.run(tensors))
         return mapped(lambda leaf: _result(leaf, found), self.program.result)
-
-    def valid(self) -> bool:
-        """Whether all numbers that the step's modules and variables hold are as they were."""
-        for place, key, value in self._objects:
-            if place.get(key, _LOST) is not value:
-                return all(each.valid() for each in self._held)
-        for entries, ids in self._entries:
-            if list(map(id, entries)) != ids:
-                return all(each.valid() for each in self._held)
-        return all([each.valid() for each in self._others])  # noqa: C419 (twice as fast)
-
-    def _sort(self) -> None:
-        """Note what is held in such a way that it is compared fast."""
-        self._others = []
-        for each in self._held:
-            if not isinstance(each, Held) or not isinstance(each.place, dict):
-                self._others.append(each)
-                continue
-            self._objects.append((each.place, each.key, each.value))
-            if isinstance(each.value, dict):
-                self._entries += [(e, [*map(id, e)]) for e in (each.value, each.value.values())]
-            elif isinstance(each.value, (list, tuple)):
-                self._entries.append((each.value, [*map(id, each.value)]))
-            elif each.within is not None:
-                self._others.append(each)
-
-    def changed(self) -> str:
-        """What is not as it was."""
-        return ", ".join([str(each) for each in self._held if not each.valid()])
 
 
 def _result(leaf: Any, found: Iterator[Any]) -> Any:

@@ -169,7 +169,8 @@ class Profile(Observer):
                 known.event, known.what, known.saver = event, what, None
                 self._alive[id(memory)] = known
                 if what != LEAF:
-                    self._changes.append((self._end, known, 1))
+                    last = self._changes[-1][0] if self._changes else 0.0
+                    self._changes.append((max(self._end, last), known, 1))
             found.append(known)
         return found
 
@@ -261,8 +262,8 @@ class Profile(Observer):
         times = np.array([at for at, _, _ in self._changes])
         return times, {name: curve.cumsum() for name, curve in curves.items()}
 
-    def _at_peak(self) -> tuple[float, list[_Memory]]:
-        """The time of the peak, and what was alive then."""
+    def _at_peak(self) -> tuple[Event | None, list[_Memory]]:
+        """The event that reached the peak, and what was alive then."""
         sizes = np.cumsum([0] + [sign * memory.nbytes for _, memory, sign in self._changes])
         until = self._changes[: int(sizes.argmax())]
         alive: dict[int, _Memory] = {}
@@ -271,13 +272,11 @@ class Profile(Observer):
                 alive[id(memory)] = memory
             else:
                 del alive[id(memory)]
-        return until[-1][0] if until else 0.0, [*alive.values()]
+        return until[-1][1].event if until else None, [*alive.values()]
 
     def __str__(self) -> str:
-        at = self._at_peak()[0]
-        last = next((e for e in self.events if e.end >= at and e.line), None)
-        where = ""
-        if last is not None:
+        last, where = self._at_peak()[0], ""
+        if last is not None and last.line:
             step = "the backward step of " * last.backward
             where = f", after {step}{last.op} at {last.line}"
         backward = sum(event.backward for event in self.events)

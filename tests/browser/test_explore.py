@@ -562,8 +562,9 @@ def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert page.locator("figure svg").count() == charts
         for path in page.locator("path.band, path.ridge").all():
-            left, right = path.evaluate(  # without the stroke, whose box browsers only estimate
-                "e => { const b = e.getBBox(), m = e.getScreenCTM();"
-                "return [m.a * b.x + m.e, m.a * (b.x + b.width) + m.e] }"
+            left, right = path.evaluate(  # from its corners: browsers only estimate the box
+                "e => { const b = e.ownerSVGElement.getBoundingClientRect(),"
+                "x = e.getAttribute('d').match(/(?<=[ML])[^ ]+/g).map(Number);"
+                "return [Math.min(...x), Math.max(...x)].map(a => b.x + a * b.width / 100) }"
             )
             assert right - left > 100 and left >= 0 and right <= 390

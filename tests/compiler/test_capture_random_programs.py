@@ -10,6 +10,8 @@ from both_ways import Made, batches, check
 
 import minigrad
 from minigrad import optim
+from minigrad.compiler import fusion
+from minigrad.compiler.program import Program
 
 ONE: list[Any] = [
     lambda a: a.exp(), lambda a: a.tanh(), lambda a: a.relu(), lambda a: -a, lambda a: a * 2.5,
@@ -63,18 +65,30 @@ def program(seed: int) -> Made:
     return step, (first, second, optimizer)
 
 
-def checked(seed: int) -> None:
+def checked(seed: int) -> Program:
     def make() -> Made:
         return program(seed)
 
     step = check(make, batches(5, (4, 4), seed=seed))
     assert step.program.instructions
+    found: Program = step.program
+    return found
 
 
 @pytest.mark.parametrize("block", range(4))
 def test_random_programs(block: int) -> None:
     for seed in range(block * 15, block * 15 + 15):
         checked(seed)
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_random_programs_with_chains_of_small_arrays(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fusion, "SMALLEST", 1)
+    monkeypatch.setattr(fusion, "BLOCK_BYTES", 256)
+    fused = [checked(seed) for seed in range(block * 20, block * 20 + 20)]
+    assert any("fused" in note for program in fused for note in program.notes)
 
 
 @pytest.mark.long

@@ -96,7 +96,9 @@ def test_gradients_are_followed_too() -> None:
     x, bias = minigrad.ones(100, requires_grad=True), minigrad.ones(10, requires_grad=True)
     data = minigrad.ones(5, 10)  # 200 bytes, alive until the end
     profile = profiled(lambda: (data + bias).sum().backward())  # the engine sums over the rows
-    assert sum(int(curve[-1]) for curve in profile.memory()[1].values()) == 200 + 40
+    times, curves = profile.memory()
+    assert sum(int(curve[-1]) for curve in curves.values()) == 200 + 40
+    assert (np.diff(times) >= 0).all(), "gradients are looked at after others were freed"
     profile = profiled(lambda: (x * 2.0).exp().sum().backward())
     assert profile.peak >= 800 and "exp: gradient of the backward step" in profile.owners()
 
