@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad._sums import BLAS_DTYPES
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import SMALL, row_sums, total
+from minigrad.ops._numerics import SMALL, row_sums, spread_total, total
 from minigrad.ops._parallel import ELEMENTS, for_rows
 
 __all__ = ["log_softmax", "softmax"]
@@ -50,8 +50,9 @@ def softmax(x: Any, axis: int = -1) -> Any:
 
 def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
     if x.ndim and 0 < x.size <= SMALL and axis in (-1, x.ndim - 1) and x.dtype in BLAS_DTYPES:
-        weights, top, sums = exponentials(x)
-        zero_if_masked(top, sums)
+        weights, top, sums = exponentials(x, sums=spread_total)
+        if isinstance(top, np.ndarray):
+            sums[sums == 0] = 1  # rows of -inf only
         weights /= sums
         return weights
     out = _shifted(x, axis)
@@ -64,9 +65,14 @@ def _softmax(x: np.ndarray, axis: int) -> np.ndarray:
 
 LARGE = 40
 """Exponentials of scores up to this, and their sums, do not overflow in float32 and float64."""
+_LEAST = math.exp(-LARGE)
 
 
-def exponentials(scores: np.ndarray, out: np.ndarray | None = None) -> tuple[np.ndarray, Any, Any]:
+def exponentials(
+    scores: np.ndarray,
+    out: np.ndarray | None = None,
+    sums: Callable[[np.ndarray], np.ndarray] = row_sums,
+) -> tuple[np.ndarray, Any, Any]:
     """exp(score - top), with the top and the total of each row, of shape (..., rows, 1).
 
     The top of a row is its largest score, or 0 if that is between -LARGE and LARGE. It is usually 0
@@ -76,14 +82,14 @@ def exponentials(scores: np.ndarray, out: np.ndarray | None = None) -> tuple[np.
     """
     if scores.size and scores.item(scores.argmax()) < LARGE:  # argmax is faster than max
         known = np.exp(scores)
-        total = row_sums(known)
-        if total.item(total.argmin()) > scores.shape[-1] * math.exp(-LARGE):
+        total = sums(known)
+        if total.item(total.argmin()) > _LEAST * scores.shape[-1]:
             return known, 0, total
     top = scores.max(axis=-1, keepdims=True, initial=LOWEST[scores.dtype])
     top[np.absolute(top) < LARGE] = 0
     scores = np.subtract(scores, top, out=out)
     np.exp(scores, out=scores)
-    return scores, top, row_sums(scores)
+    return scores, top, sums(scores)
 
 
 def zero_if_masked(top: Any, total: np.ndarray) -> None:
@@ -131,5 +137,5 @@ def _by_rows(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.
     return out.reshape(x.shape)
 
 
-softmax.defvjp(x=lambda g, out, axis: out * (g - total(g * out, axis)))
-log_softmax.defvjp(x=lambda g, out, axis: g - np.exp(out) * total(g, axis))
+softmax.defvjp(x=lambda g, out, axis: out * (g - spread_total(g * out, axis)))
+log_softmax.defvjp(x=lambda g, out, axis: g - np.exp(out) * spread_total(g, axis))
