@@ -6,10 +6,12 @@ the step is written down anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import repeat
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +22,7 @@ __all__ = ["Held", "Snapshot", "State", "held_by"]
 
 _LOST = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_FOREIGN = {*sys.stdlib_module_names, "minigrad", "numpy"}
 _HINTS = ("_name",)  # attributes of a module that say nothing of what it computes
 
 
@@ -27,15 +30,16 @@ class Held(NamedTuple):
     """What a variable or an attribute holds.
 
     Attributes:
-        place: The cell of a variable, or the dict of an object or a module of Python.
-        key: The name.
+        place: The cell of a variable, the dict of an object or a module of Python, a class, an
+            object with slots, or a container.
+        key: The name, or the index.
         value: The object.
         within: Its entries, of a container; the bytes of an array.
         of: What the place belongs to, for an error.
     """
 
     place: Any
-    key: str
+    key: Any
     value: Any
     within: Any
     of: str
@@ -97,13 +101,14 @@ class Snapshot:
         self._held = [*held]
         # Dicts and containers are compared as a whole, by the ids of what they hold: that is fast.
         self._others: list[Held | State] = []
-        names: dict[int, tuple[dict[str, Any], list[str]]] = {}
+        names: dict[int, tuple[Mapping[Any, Any], list[Any]]] = {}
         looks: list[Callable[[], Iterable[Any]]] = []
         for each in self._held:
-            if not isinstance(each, Held) or not isinstance(each.place, dict):
+            if not isinstance(each, Held) or not isinstance(each.place, (dict, type)):
                 self._others.append(each)
                 continue
-            names.setdefault(id(each.place), (each.place, []))[1].append(each.key)
+            place = vars(each.place) if isinstance(each.place, type) else each.place
+            names.setdefault(id(each.place), (place, []))[1].append(each.key)
             if isinstance(each.value, dict):
                 looks += [each.value.keys, each.value.values]
             elif isinstance(each.value, (list, tuple)):
@@ -125,64 +130,148 @@ class Snapshot:
         return ", ".join([str(each) for each in self._held if not each.valid()])
 
 
-def held_by(step: Any, modules: Iterable[Any]) -> list[Held]:
-    """What a step, the functions that it calls, and its modules hold."""
-    found: dict[tuple[int, str], Held] = {}
-    functions: set[int] = set()
-
-    def hold(place: Any, key: str, of: str) -> None:
-        value = _now(place, key)
-        if (id(place), key) not in found and value is not _LOST:
-            found[id(place), key] = Held(place, key, value, _within(value), of)
-            follow(value)
-
-    def follow(function: Any) -> None:
-        if isinstance(function, partial):
-            follow(function.func)
-            return
-        function = getattr(function, "__wrapped__", function)
-        function = getattr(function, "__func__", function)
-        if not isinstance(function, FunctionType) or id(function) in functions:
-            return
-        if function.__module__.partition(".")[0] in ("minigrad", "numpy"):
-            return
-        functions.add(id(function))
-        code = function.__code__
-        for key, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            hold(cell, key, code.co_name)
-        for key in _names(code):
-            hold(function.__globals__, key, function.__module__)
-
-    follow(step)
+def held_by(step: Any, modules: Iterable[Any], arguments: list[Any]) -> list[Held]:
+    """What a step, the functions that it calls, its modules and its arguments hold."""
+    search = _Search()
     owner = getattr(step, "__self__", None)
     if owner is None and not isinstance(step, (FunctionType, partial)):
         owner = step
+    search.look(step, "")
+    for number, argument in enumerate(arguments):
+        if not isinstance(argument, _PLAIN):
+            search.hold(arguments, number, "the arguments")
     for each in (owner, *modules):
-        if each is None or not hasattr(each, "__dict__"):
-            continue
-        name = type(each).__name__
-        for method in ("forward", "__call__"):
-            follow(getattr(type(each), method, None))
-        for key in vars(each):
+        if each is not None and hasattr(each, "__dict__"):
+            search.everything(each)
+    search.finish()
+    return list(search.found.values())
+
+
+class _Search:
+    """Looks for what a step holds: by the names in its code, and in the functions that it calls.
+
+    Attributes:
+        found: What was found, by the place and the key.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[int, Any], Held] = {}
+        self._names = {"__call__", "__getitem__", "forward"}  # those that stand in no code
+        self._functions: set[int] = set()
+        self._objects: dict[int, Any] = {}
+
+    def hold(self, place: Any, key: Any, of: str) -> None:
+        """Add what a place holds, and what that holds in turn."""
+        value = _now(place, key)
+        if (id(place), key) not in self.found and value is not _LOST:
+            self.found[id(place), key] = Held(place, key, value, _within(value), of)
+            self.look(value, f"{key} of {of}")
+
+    def look(self, value: Any, name: str) -> None:
+        """Look into a function or a container; note an object, of which names are attributes."""
+        function = getattr(value, "__wrapped__", value)
+        function = getattr(function, "__func__", function)
+        if isinstance(value, partial):
+            self.look(value.func, name)
+            self.look(value.args, name)
+            self.look(value.keywords, name)
+        elif isinstance(function, FunctionType):
+            self._read(function)
+        elif isinstance(value, (dict, list, tuple)):
+            for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+                if isinstance(part, tuple) or _within(part) is None:
+                    self.look(part, name)
+                else:
+                    self.hold(value, key, name)
+        elif not isinstance(value, _PLAIN) and not _changes_by_effects(value):
+            self._objects[id(value)] = value
+
+    def everything(self, value: Any) -> None:
+        """Hold all attributes of an object, whatever names the code has."""
+        self._objects[id(value)] = value
+        for key in vars(value):
             if key not in _HINTS:
-                hold(vars(each), key, name)
-    return list(found.values())
+                self.hold(vars(value), key, type(value).__name__)
+
+    def finish(self) -> None:
+        """Hold the attributes of all objects that are named anywhere."""
+        done = None
+        while done != (done := (len(self._names), len(self._objects))):
+            for each in list(self._objects.values()):
+                self._attributes(each)
+
+    def _read(self, function: FunctionType) -> None:
+        if id(function) in self._functions or _foreign(function):
+            return
+        self._functions.add(id(function))
+        code = function.__code__
+        for key, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            self.hold(cell, key, code.co_name)
+        for value in (function.__defaults__, function.__kwdefaults__):
+            self.look(value, code.co_name)
+        for key in _names(code):
+            self._names.add(key)
+            self.hold(function.__globals__, key, function.__module__)
+
+    def _attributes(self, value: Any) -> None:
+        own = {} if isinstance(value, type) else getattr(value, "__dict__", {})
+        if isinstance(value, ModuleType) and _foreign(value):
+            return
+        name = getattr(value, "__name__", type(value).__name__)
+        for key in self._names & own.keys():
+            self.hold(own, key, name)
+        for kind in (value if isinstance(value, type) else type(value)).__mro__:
+            if _foreign(kind):
+                continue
+            for key in self._names & vars(kind).keys():
+                part = vars(kind)[key]
+                if isinstance(part, MemberDescriptorType):
+                    self.hold(value, key, name)
+                elif isinstance(part, property):
+                    self.look(part.fget, name)
+                else:
+                    self.hold(kind, key, kind.__name__)
+
+
+def _foreign(thing: Any) -> bool:
+    """Whether a function, a class or a module is of Python, NumPy or minigrad."""
+    name = thing.__name__ if isinstance(thing, ModuleType) else thing.__module__
+    return str(name).partition(".")[0] in _FOREIGN
+
+
+def _changes_by_effects(value: Any) -> bool:
+    """Whether an object is a tensor, an optimizer ...: what changes it stands in the program."""
+    return any(
+        kind.__module__.startswith("minigrad.") and not kind.__module__.startswith("minigrad.nn.")
+        for kind in type(value).__mro__
+    )
 
 
 def _names(code: Any) -> Iterator[str]:
-    """The global names and attributes in a function, and in the functions defined within it."""
+    """The global names and attributes in a function, and in the functions defined within it.
+
+    Strings too: ``getattr(options, "scale")``.
+    """
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, type(code)):
             yield from _names(constant)
+        elif isinstance(constant, str):
+            yield constant
 
 
-def _now(place: Any, key: str) -> Any:
+def _now(place: Any, key: Any) -> Any:
     if place.__class__ is CellType:
         try:
             return place.cell_contents
         except ValueError:  # a variable without a value
             return _LOST
+    if isinstance(place, (list, tuple)):
+        return place[key] if key < len(place) else _LOST
+    if isinstance(place, type):
+        place = vars(place)
+    elif not isinstance(place, dict):  # an object with slots
+        return getattr(place, key, _LOST)
     return place.get(key, _LOST)
 
 
@@ -190,7 +279,7 @@ def _within(value: Any) -> Any:
     """What is compared of a container or an array besides its identity."""
     if isinstance(value, dict):
         return [*value.keys(), *value.values()]
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, deque)):
         return list(value)
     if isinstance(value, (set, frozenset)):
         return set(value)

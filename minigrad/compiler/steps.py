@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -148,14 +149,20 @@ class _Entry:
 
     def record(self, step: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the step and write it down; the second time, make the program of both."""
+        before = _other_randomness()
         with Recording(tensors) as recording:
             result = step(*args, **kwargs)
         program = recording.finish(result)
-        held = held_by(step, recording.modules.values())
+        held = held_by(step, recording.modules.values(), self._constants)
         if any(each.value is tensor for each in held for tensor in tensors):
             raise CaptureError(
                 "capture: an argument is also a variable or a weight of the step; a replay could "
                 "not tell which of the two is meant: pass a copy"
+            )
+        if read_on := [str(each) for each in held if isinstance(each.value, Iterator)]:
+            raise CaptureError(
+                f"capture: the step uses an iterator, {read_on[0]}, and a replay would not advance "
+                f"it: call next() outside of the step, and pass what it returns"
             )
         if self._first is None:
             self._first, self.held = program, Snapshot(held)
@@ -166,6 +173,11 @@ class _Entry:
                     f"tensor, or change it outside of the step"
                 )
             agree(self._first, program)
+            if _other_randomness() != before:
+                raise CaptureError(
+                    "capture: the step draws from the random numbers of Python or NumPy, which a "
+                    "replay would not: use minigrad.random, or draw outside of the step"
+                )
             state = {id(i.args[0]): i.args[0] for i in program.instructions if i.function is read}
             self.held = Snapshot([*held, *map(State.of_tensor, state.values())])
             self.stages = passes.run_all(program)
@@ -177,6 +189,11 @@ class _Entry:
         assert self.run is not None and self.program is not None
         found = iter(self.run(tensors))
         return mapped(lambda leaf: _result(leaf, found), self.program.result)
+
+
+def _other_randomness() -> tuple[Any, ...]:
+    """The state of Python's and NumPy's global random numbers."""
+    return random.getstate(), repr(np.random.get_state())  # noqa: NPY002
 
 
 def _result(leaf: Any, found: Iterator[Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -131,12 +132,14 @@ def test_results_of_earlier_graphs() -> None:
 
 def test_tensors_made_of_what_changes() -> None:
     draw = np.random.default_rng(0)
-    count = iter(range(100))
+    count, clock = iter(range(100)), time.perf_counter
     with pytest.raises(CaptureError, match="the step changes draw"):
         step = minigrad.capture(lambda x: x + minigrad.tensor(draw.random(3)))
         for _ in range(2):
             step(minigrad.ones(3))
-    refused(lambda x: x * next(count), "changes from call to call")
+    refused(lambda x: x * clock(), "changes from call to call")
+    with pytest.raises(CaptureError, match="uses an iterator, count of <lambda>"):
+        minigrad.capture(lambda x: x * next(count))(minigrad.ones(3))
 
 
 def test_numbers_that_the_step_changes() -> None:
@@ -352,9 +355,12 @@ def test_the_line_is_that_of_the_program() -> None:
     assert re.search(r"test_capture_refusals\.py:\d+: .*# here", str(caught.value))
 
 
-def test_random_of_python_that_decides() -> None:
-    random.seed(3)
-    with pytest.raises(CaptureError):
-        captured = minigrad.capture(lambda x: x * 2 if random.random() < 0.5 else x * 3)
-        for _ in range(3):
-            captured(minigrad.ones(2))
+@pytest.mark.parametrize("draw", [random.random, np.random.rand])
+def test_random_numbers_of_others_that_decide(draw: Callable[[], float]) -> None:
+    captured = minigrad.capture(lambda x: x * 2 if draw() < 2 else x * 3)  # always the same branch
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002
+    captured(minigrad.ones(2))
+    with pytest.raises(CaptureError, match=r"use minigrad\.random"):
+        captured(minigrad.ones(2))
+    random.setstate(states[0])
+    np.random.set_state(states[1])  # noqa: NPY002

@@ -1,0 +1,169 @@
+"""What a step reads of Python's objects: when it has changed, the step is recorded anew."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from both_ways import bits
+
+import minigrad
+from minigrad import nn
+from minigrad.compiler import CaptureError
+
+
+class Fixed:
+    scale = 1.0
+
+
+class Slots:
+    __slots__ = ("scale",)
+
+    def __init__(self) -> None:
+        self.scale = 1.0
+
+
+class Behind:
+    """An object whose methods read the number."""
+
+    def __init__(self) -> None:
+        self._scale = 1.0
+
+    @property
+    def scale(self) -> float:
+        return self._scale
+
+    def read(self) -> float:
+        return self._scale
+
+    def __call__(self) -> float:
+        return self.read()
+
+    def __getitem__(self, key: str) -> float:
+        return self._scale
+
+    @classmethod
+    def of_class(cls) -> float:
+        return Fixed.scale
+
+
+def to_three(key: str) -> Callable[[Any], None]:
+    return lambda thing: setattr(thing, key, 3.0)
+
+
+def fixed(_: Any) -> None:
+    Fixed.scale = 3.0
+
+
+def space(**values: Any) -> Any:
+    return SimpleNamespace(**values)
+
+
+CASES: dict[str, tuple[Callable[[], Any], Callable[[Any], float], Callable[[Any], None]]] = {
+    "attribute": (lambda: space(scale=1.0), lambda c: c.scale, to_three("scale")),
+    "attribute by its name": (
+        lambda: space(scale=1.0), lambda c: getattr(c, "scale"), to_three("scale"),  # noqa: B009
+    ),
+    "vars": (lambda: space(scale=1.0), lambda c: vars(c)["scale"], to_three("scale")),
+    "branch": (
+        lambda: space(on=True), lambda c: 1.0 if c.on else 2.0, lambda c: setattr(c, "on", False),
+    ),
+    "object in an object": (
+        lambda: space(loss=space(scale=1.0)), lambda c: c.loss.scale,
+        lambda c: setattr(c.loss, "scale", 3.0),
+    ),
+    "object in a list": (
+        lambda: [space(scale=1.0)], lambda c: c[0].scale, lambda c: setattr(c[0], "scale", 3.0),
+    ),
+    "list in dicts": (
+        lambda: {"a": {"b": [1.0]}}, lambda c: c["a"]["b"][0],
+        lambda c: c["a"]["b"].__setitem__(0, 3.0),
+    ),
+    "queue": (lambda: deque([1.0]), lambda c: c[-1], lambda c: c.append(3.0)),
+    "array in an object": (
+        lambda: space(scale=np.ones(1, "f4")), lambda c: float(c.scale[0]),
+        lambda c: c.scale.fill(3),
+    ),
+    "class": (lambda: Fixed, lambda c: c.scale, fixed),
+    "class of an object": (Fixed, lambda c: c.scale, fixed),
+    "slot": (Slots, lambda c: c.scale, to_three("scale")),
+    "property": (Behind, lambda c: c.scale, to_three("_scale")),
+    "method": (Behind, lambda c: c.read(), to_three("_scale")),
+    "class method": (Behind, lambda c: c.of_class(), fixed),
+    "call": (Behind, lambda c: c(), to_three("_scale")),
+    "index": (Behind, lambda c: c["scale"], to_three("_scale")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_objects_hold(case: str) -> None:
+    make, read, change = CASES[case]
+    Fixed.scale = 1.0
+    held = make()
+    default = Behind()
+
+    def of_variable(x: Any) -> Any:
+        return x * read(held)
+
+    def of_argument(x: Any, argument: Any) -> Any:
+        return x * read(argument)
+
+    def of_default(x: Any, other: Any = default) -> Any:
+        return of_variable(x) * other.read()
+
+    steps = of_variable, of_default, lambda x: of_argument(x, held)
+    captured = [minigrad.capture(step) for step in steps]
+    passed = minigrad.capture(of_argument)
+    for i in range(8):
+        if i == 4:
+            change(held)
+        if i == 6:
+            default._scale = 5.0
+        x = minigrad.full(3, float(i))
+        for step, replayed in zip(steps, captured, strict=True):
+            assert bits(replayed(x)) == bits(step(x)), i
+        assert bits(passed(x, held)) == bits(of_argument(x, held)), i
+    assert all(each.program is not None for each in (*captured, passed))
+
+
+def test_a_module_of_which_a_part_runs() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.head = nn.Linear(3, 3)
+            self.scale = 1.0
+
+    model = Model()
+
+    def step(x: Any) -> Any:
+        return model.head(x) * model.scale
+
+    captured = minigrad.capture(step)
+    for i in range(6):
+        model.scale = float(i // 3)
+        x = minigrad.full((2, 3), float(i))
+        assert bits(captured(x)) == bits(step(x)), i
+
+
+def test_an_object_that_the_step_changes() -> None:
+    class Meter:
+        def __init__(self) -> None:
+            self.count = 0
+
+        def update(self) -> None:
+            self.count += 1
+
+    meter = Meter()
+
+    def step(x: Any) -> Any:
+        meter.update()
+        return x * 2
+
+    captured = minigrad.capture(step)
+    captured(minigrad.ones(2))
+    with pytest.raises(CaptureError, match="the step changes count of Meter"):
+        captured(minigrad.ones(2))
