@@ -21,6 +21,7 @@ from minigrad._grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
+from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
@@ -140,6 +141,9 @@ _ABOUT = frozenset({
     np.triu_indices_from, np.zeros_like,
 })  # fmt: skip
 
+# They look at shapes and dtypes only, not at the values.
+_OF_KINDS = frozenset({np.iscomplexobj, np.isrealobj, np.ndim, np.result_type, np.shape, np.size})
+
 # NumPy's parameter names where our ops use another.
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
              "v": "x", "val": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors",
@@ -206,8 +210,9 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
             f"{name}: {why}, and the gradient that the tensor requires would be lost; pass "
             f".detach() or .numpy() for the values alone"
         )
+    read = array_of if func in _OF_KINDS else _numbers
     try:
-        return func(*_values(args), **_values(kwargs))
+        return func(*_values(args, read), **_values(kwargs, read))
     except ValueError as error:
         if "read-only" not in str(error):
             raise
@@ -223,14 +228,17 @@ def _has_history(value: Any) -> bool:
     return isinstance(value, Variable) and history(value) is not None
 
 
-def _values(value: Any) -> Any:
-    """Replace tensors in nested sequences and dictionaries by read-only arrays."""
+def _numbers(tensor: Any) -> np.ndarray:
+    """A read-only array of a tensor; observers are told that its values are looked at."""
+    array: np.ndarray = tensor.numpy()
+    return array
+
+
+def _values(value: Any, read: Callable[[Any], np.ndarray]) -> Any:
+    """Replace tensors in nested sequences and dictionaries by arrays."""
     if isinstance(value, dict):
-        return {key: _values(each) for key, each in value.items()}
+        return {key: _values(each, read) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return (
-            [_values(each) for each in value]
-            if isinstance(value, list)
-            else tuple(_values(each) for each in value)
-        )
-    return value.numpy() if isinstance(value, Variable) else value  # type: ignore[attr-defined]
+        found = [_values(each, read) for each in value]
+        return found if isinstance(value, list) else tuple(found)
+    return read(value) if isinstance(value, Variable) else value

@@ -12,6 +12,7 @@ import numpy as np
 from minigrad._dtypes import get_default_dtype
 from minigrad._grad_mode import is_grad_enabled
 from minigrad._tensor import Tensor
+from minigrad._views import owner
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import state
 from minigrad.compiler import passes
@@ -178,6 +179,7 @@ class _Entry:
                     "capture: the step draws from the random numbers of Python or NumPy, which a "
                     "replay would not: use minigrad.random, or draw outside of the step"
                 )
+            _make_constants_anew(self._first, program, result)
             state = {id(i.args[0]): i.args[0] for i in program.instructions if i.function is read}
             self.held = Snapshot([*held, *map(State.of_tensor, state.values())])
             self.stages = passes.run_all(program)
@@ -189,6 +191,16 @@ class _Entry:
         assert self.run is not None and self.program is not None
         found = iter(self.run(tensors))
         return mapped(lambda leaf: _result(leaf, found), self.program.result)
+
+
+def _make_constants_anew(first: Program, program: Program, result: Any) -> None:
+    """Have a replay copy what the step made without an op and returned: the caller may change it."""
+    returned = {id(owner(t._data)) for _, t in flatten(result, "") if isinstance(t, Tensor)}
+    for before, now in zip(first.instructions, program.instructions, strict=True):
+        if now.function is read and before.args[0] is not now.args[0]:
+            array = now.args[0]._data
+            if id(owner(array)) in returned:
+                now.name, now.function, now.args = "copy", np.array, (array.copy(),)
 
 
 def _other_randomness() -> tuple[Any, ...]:

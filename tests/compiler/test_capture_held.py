@@ -167,3 +167,23 @@ def test_an_object_that_the_step_changes() -> None:
     captured(minigrad.ones(2))
     with pytest.raises(CaptureError, match="the step changes count of Meter"):
         captured(minigrad.ones(2))
+
+
+def test_constants_that_the_caller_changes() -> None:
+    captured = minigrad.capture(
+        lambda x: (x * 2, minigrad.ones(3), minigrad.zeros(3).reshape(3, 1))
+    )
+    for i in range(5):
+        _, ones, zeros = captured(minigrad.ones(3))
+        assert ones.tolist() == [1, 1, 1]
+        assert zeros.tolist() == [[0], [0], [0]]
+        if i:  # the first result is compared with the second
+            ones.add_(1)
+            zeros.add_(1)
+
+
+def test_shapes_by_numpy_are_not_values() -> None:
+    order = minigrad.tensor([2, 0])
+    captured = minigrad.capture(lambda x: minigrad.take(x, order) * (np.ndim(x) + np.size(x)))
+    for i in range(4):
+        assert captured(minigrad.full(3, float(i))).tolist() == [4 * i, 4 * i]
