@@ -194,7 +194,7 @@ class _Entry:
 
 
 def _make_constants_anew(first: Program, program: Program, result: Any) -> None:
-    """Have a replay copy what the step made without an op and returned: the caller may change it."""
+    """Have a replay copy constants that the step returned: the caller may change them."""
     returned = {id(owner(t._data)) for _, t in flatten(result, "") if isinstance(t, Tensor)}
     for before, now in zip(first.instructions, program.instructions, strict=True):
         if now.function is read and before.args[0] is not now.args[0]:
