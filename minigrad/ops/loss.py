@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import total
+from minigrad.ops._numerics import total, widened
 from minigrad.ops._parallel import ELEMENTS, for_rows
-from minigrad.ops.softmax import LOWEST
+from minigrad.ops.softmax import exponentials
 
 __all__ = ["cross_entropy"]
 
@@ -61,6 +61,10 @@ def check_target(
         raise ValueError(f'reduction must be "mean", "sum" or "none", got {reduction!r}')
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")
+    if not target.size or (  # argmax is faster than max
+        target.item(target.argmin()) >= 0 and target.item(target.argmax()) < classes
+    ):
+        return
     wrong = (target < 0) | (target >= classes)
     if ignore_index is not None:
         wrong &= target != ignore_index
@@ -74,10 +78,15 @@ def check_target(
 
 def row_weights(
     target: np.ndarray, weight: Any, ignore_index: int | None, dtype: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The class of each row (0 for ignored ones), the weight of its loss, and which are kept."""
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """The class of each row (0 for ignored ones), the weight of its loss, and which are kept.
+
+    There are no weights (None) if each row counts once, as is usual.
+    """
     flat = target.reshape(-1)
     kept = np.ones(flat.shape, bool) if ignore_index is None else flat != ignore_index
+    if weight is None and (not flat.size or kept.item(kept.argmin())):
+        return flat, None, None
     index = np.where(kept, flat, 0)
     counts = kept.astype(dtype)
     if weight is not None:
@@ -85,22 +94,40 @@ def row_weights(
     return index, counts, kept
 
 
+def weighted(losses: Any, counts: np.ndarray | None) -> Any:
+    """Losses, or their cotangents, with their weights; where the weight is 0, so is the result."""
+    return losses if counts is None else np.where(counts != 0, losses, 0) * counts
+
+
+def number(counts: np.ndarray | None, rows: Any) -> Any:
+    """What a mean divides by: the sum of the weights, else the number of rows."""
+    if counts is not None:
+        return total(counts, 0)[0]
+    return (np.float64 if rows.dtype == np.float64 else np.float32)(len(rows))
+
+
 def _log_total(rows: np.ndarray) -> np.ndarray:
-    """The maximum of each row, and the log-sum-exp minus this maximum: (2, M).
+    """A shift of each row, and its log-sum-exp minus the shift: (2, M); see `exponentials`.
 
     They are separate, because rounding their sum would change probabilities of large logits.
     """
     log_total = np.empty((2, len(rows), 1), rows.dtype)
-    top, rest = log_total
+    shift, rest = log_total
 
     def work(start: int, stop: int) -> None:
-        part = rows[start:stop]
-        part.max(axis=1, keepdims=True, initial=LOWEST[rows.dtype], out=top[start:stop])
-        sums = total(np.exp(part - top[start:stop]), 1)
-        np.log(np.maximum(sums, 1), out=rest[start:stop], casting="same_kind")  # as in softmax
+        _, top, sums = exponentials(widened(rows[start:stop]), sums=_sums)
+        if isinstance(top, np.ndarray):
+            masked = sums == 0  # rows of -inf only
+            sums[masked], top[masked] = 1, 0
+        shift[start:stop] = top
+        np.log(sums, out=rest[start:stop], casting="same_kind")
 
     for_rows(len(rows), _block(rows), rows.size, work)
     return log_total[..., 0]
+
+
+def _sums(x: np.ndarray) -> np.ndarray:
+    return np.asarray(total(x, 1))
 
 
 def _block(rows: np.ndarray) -> int:
@@ -128,19 +155,20 @@ def cross_entropy(
     rows = class_rows(logits)  # (M, C)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_total = _log_total(rows)
-    top, rest = log_total
-    losses = np.where(counts != 0, rest - (rows[np.arange(len(rows)), index] - top), 0) * counts
+    shift, rest = log_total
+    losses = weighted(rest - (rows[np.arange(len(rows)), index] - shift), counts)
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-        smooth = (top + rest) * spread_out.sum() - rows @ spread_out
-        losses *= 1 - label_smoothing
-        losses += np.where(kept, smooth, 0) * (label_smoothing / rows.shape[1])
+        smooth = (shift + rest) * spread_out.sum() - rows @ spread_out
+        losses = losses * (1 - label_smoothing)
+        smooth = smooth if kept is None else np.where(kept, smooth, 0)
+        losses += smooth * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape), log_total
     loss = total(losses, 0)[0]
     if reduction == "mean":
         with np.errstate(invalid="ignore", divide="ignore"):
-            loss = loss / total(counts, 0)[0]
+            loss = loss / number(counts, rows)
     return loss.astype(rows.dtype, copy=False), log_total
 
 
@@ -151,23 +179,30 @@ def _cross_entropy_pull(
 ) -> tuple[np.ndarray]:  # fmt: skip
     rows = class_rows(logits)
     index, counts, kept = row_weights(np.asarray(target), weight, ignore_index, rows.dtype)
-    each = np.broadcast_to(g, np.shape(target)).reshape(-1)  # (M,)
+    each = g.reshape(-1) if reduction == "none" else g  # (M,), or one for all rows
     if reduction == "mean":
-        each = each / total(counts, 0)[0]
-    scale = np.where(counts != 0, each * counts * (1 - label_smoothing), 0)
-    spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-    smooth = np.where(kept, each * (label_smoothing / rows.shape[1]), 0)
-    factor = (scale + smooth * spread_out.sum())[:, None]
+        each = each / number(counts, rows)
+    scale = factor = weighted(each, counts)
+    if label_smoothing:
+        scale = scale * (1 - label_smoothing)
+        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+        smooth = each * (label_smoothing / rows.shape[1])
+        smooth = smooth if kept is None else np.where(kept, smooth, 0)
+        factor = scale + smooth * spread_out.sum()
     pull = np.empty_like(rows)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        probability = rows[part] - log_total[0, part, None]
-        probability -= log_total[1, part, None]
+        shift, rest = log_total[:, part, None]
+        if np.count_nonzero(shift):
+            probability = rows[part] - shift
+            probability -= rest
+        else:
+            probability = rows[part] - rest
         np.exp(probability, out=probability)
-        np.multiply(probability, factor[part], out=pull[part])
+        np.multiply(probability, factor[part, None] if factor.ndim else factor, out=pull[part])
         if label_smoothing:
-            pull[part] -= smooth[part, None] * spread_out
+            pull[part] -= (smooth[part, None] if smooth.ndim else smooth) * spread_out
 
     for_rows(len(rows), _block(rows), rows.size, work)
     pull[np.arange(len(rows)), index] -= scale
@@ -176,7 +211,8 @@ def _cross_entropy_pull(
 
 cross_entropy.defformula(
     """
-    N = row_weights(target, weight, ignore_index, logits.dtype)[1].sum()  #
+    counts = row_weights(target, weight, ignore_index, logits.dtype)[1]  #
+    N = number(counts, class_rows(logits))  #
     N = float(N if reduction == "mean" else 1)  # the weights of all targets for a mean, else 1
     classes = min(1, logits.ndim - 1)  # the axis of the classes
     C = float(logits.shape[classes])  # how many classes there are
@@ -201,11 +237,12 @@ def _cross_entropy_decomposition(
     rows = class_rows(logits)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_p = rows.log_softmax(axis=1)
-    losses = np.where(counts != 0, -log_p[np.arange(len(rows)), index], 0) * counts
+    losses = weighted(-log_p[np.arange(len(rows)), index], counts)
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-        smooth = np.where(kept, -(log_p * spread_out).sum(axis=1), 0)
+        smooth = -(log_p * spread_out).sum(axis=1)
+        smooth = smooth if kept is None else np.where(kept, smooth, 0)
         losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape)
-    return losses.sum() / total(counts, 0)[0] if reduction == "mean" else losses.sum()
+    return losses.sum() / number(counts, rows) if reduction == "mean" else losses.sum()

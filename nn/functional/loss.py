@@ -16,7 +16,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located
 from minigrad.ops._numerics import array_of
-from minigrad.ops.loss import check_target, class_rows, row_weights
+from minigrad.ops.loss import check_target, class_rows, number, row_weights, weighted
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss",
@@ -205,10 +205,10 @@ def nll_loss(
     rows = class_rows(input_)  # (M, C)
     index, counts, _ = row_weights(target, weight, ignore_index, rows.dtype)
     likelihood = rows[np.arange(len(rows)), index]  # (M,)
-    losses = -ops.where(counts != 0, likelihood, 0.0) * counts  # -inf · 0 is 0 here
+    losses = -weighted(likelihood, counts)
     if reduction == "mean":
         with np.errstate(invalid="ignore"):  # the mean over no target is NaN
-            return losses.sum() / counts.sum()
+            return losses.sum() / number(counts, rows)
     return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
 
 
