@@ -574,3 +574,11 @@ def test_sum_over_no_axes_and_reductions_of_numbers() -> None:
         assert op(y).item() == 3.0
         assert grad(op(y), y).item() == 1.0
         assert minigrad.autograd.grad(op(y, keepdims=True), y).shape == ()
+
+
+def test_cross_entropy_of_several_blocks_of_rows() -> None:
+    logits = Tensor(np.linspace(-1, 1, 3 * 2**18).reshape(-1, 2), requires_grad=True)
+    target = np.arange(len(logits)) % 2
+    (found,) = grad(ops.cross_entropy(logits, target), [logits])
+    wanted = ops.softmax(logits.detach()).numpy() - np.eye(2)[target]
+    np.testing.assert_allclose(found.numpy(), wanted / len(logits), rtol=1e-9, atol=1e-15)
