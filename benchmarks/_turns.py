@@ -19,6 +19,9 @@ from _worker import serve
 Turn = Callable[[int], list[float]]
 """Does something n times, and returns the seconds of each."""
 
+PATIENCE = 600.0
+"""After how many seconds without an answer a process counts as stuck."""
+
 
 class Worker:
     """A process in which one library does one kind of work; a context manager.
@@ -79,6 +82,8 @@ class Worker:
         return self._receive()
 
     def _receive(self) -> Any:
+        if not self._connection.poll(PATIENCE):
+            raise RuntimeError(f"{self._peer}: no answer within {PATIENCE:g} seconds")
         try:
             reply = self._connection.recv()
         except EOFError:

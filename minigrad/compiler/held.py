@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
-from types import CellType, FunctionType, MemberDescriptorType, ModuleType
+from pathlib import Path
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ __all__ = ["Held", "Snapshot", "State", "held_by"]
 
 _LOST = object()
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_FOREIGN = {*sys.stdlib_module_names, "minigrad", "numpy"}
+_BASE = {*sys.stdlib_module_names, "minigrad", "numpy"}
 _HINTS = ("_name",)  # attributes of a module that say nothing of what it computes
 
 
@@ -132,17 +133,17 @@ class Snapshot:
 
 def held_by(step: Any, modules: Iterable[Any], arguments: list[Any]) -> list[Held]:
     """What a step, the functions that it calls, its modules and its arguments hold."""
-    search = _Search()
     owner = getattr(step, "__self__", None)
     if owner is None and not isinstance(step, (FunctionType, partial)):
         owner = step
+    wholes = [each for each in (owner, *modules) if each is not None]
+    search = _Search({_package(step), *map(_package, map(type, wholes))})
     search.look(step, "")
     for number, argument in enumerate(arguments):
         if not isinstance(argument, _PLAIN):
             search.hold(arguments, number, "the arguments")
-    for each in (owner, *modules):
-        if each is not None and hasattr(each, "__dict__"):
-            search.everything(each)
+    for each in wholes:
+        search.everything(each)
     search.finish()
     return list(search.found.values())
 
@@ -150,15 +151,23 @@ def held_by(step: Any, modules: Iterable[Any], arguments: list[Any]) -> list[Hel
 class _Search:
     """Looks for what a step holds: by the names in its code, and in the functions that it calls.
 
+    It reads the code of the user, not that of Python and of libraries. So of an object of a library
+    it holds all attributes.
+
+    Args:
+        packages: Those of the step and its modules: they are the user's, even if installed.
+
     Attributes:
         found: What was found, by the place and the key.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, packages: set[str]) -> None:
         self.found: dict[tuple[int, Any], Held] = {}
-        self._names = {"__call__", "__getitem__", "forward"}  # those that stand in no code
+        self._packages = packages
+        self._names = {"forward"}  # it stands in no code: a module is called
         self._functions: set[int] = set()
         self._objects: dict[int, Any] = {}
+        self._pending: list[tuple[Any, str]] = []
 
     def hold(self, place: Any, key: Any, of: str) -> None:
         """Add what a place holds, and what that holds in turn."""
@@ -168,42 +177,52 @@ class _Search:
             self.look(value, f"{key} of {of}")
 
     def look(self, value: Any, name: str) -> None:
+        """Look into a value later."""
+        if not isinstance(value, _PLAIN):
+            self._pending.append((value, name))
+
+    def everything(self, value: Any) -> None:
+        """Hold all attributes of an object, whatever names the code has."""
+        self._objects[id(value)] = value
+        for key in _own(value):
+            if key not in _HINTS:
+                self.hold(_own(value), key, type(value).__name__)
+
+    def finish(self) -> None:
+        """Hold the attributes of all objects that are named anywhere."""
+        done = None
+        while done != (done := (len(self._names), len(self._objects))):
+            while self._pending:
+                self._look(*self._pending.pop())
+            for each in list(self._objects.values()):
+                self._attributes(each)
+
+    def _look(self, value: Any, name: str) -> None:
         """Look into a function or a container; note an object, of which names are attributes."""
-        function = getattr(value, "__wrapped__", value)
-        function = getattr(function, "__func__", function)
-        if isinstance(value, partial):
-            self.look(value.func, name)
-            self.look(value.args, name)
-            self.look(value.keywords, name)
-        elif isinstance(function, FunctionType):
-            self._read(function)
+        if isinstance(value, FunctionType):
+            self._read(value)
+        elif isinstance(value, (MethodType, classmethod, staticmethod)):
+            self.look(value.__func__, name)
+            self.look(getattr(value, "__self__", None), name)
+        elif isinstance(value, partial):
+            for part in (value.func, value.args, value.keywords):
+                self.look(part, name)
         elif isinstance(value, (dict, list, tuple)):
             for key, part in value.items() if isinstance(value, dict) else enumerate(value):
                 if isinstance(part, tuple) or _within(part) is None:
                     self.look(part, name)
                 else:
                     self.hold(value, key, name)
-        elif not isinstance(value, _PLAIN) and not _changes_by_effects(value):
+        elif isinstance(wrapped := _own(value).get("__wrapped__"), FunctionType):
+            self._read(wrapped)  # the function is cached, or captured
+        elif not _changes_by_effects(value):
             self._objects[id(value)] = value
 
-    def everything(self, value: Any) -> None:
-        """Hold all attributes of an object, whatever names the code has."""
-        self._objects[id(value)] = value
-        for key in vars(value):
-            if key not in _HINTS:
-                self.hold(vars(value), key, type(value).__name__)
-
-    def finish(self) -> None:
-        """Hold the attributes of all objects that are named anywhere."""
-        done = None
-        while done != (done := (len(self._names), len(self._objects))):
-            for each in list(self._objects.values()):
-                self._attributes(each)
-
     def _read(self, function: FunctionType) -> None:
-        if id(function) in self._functions or _foreign(function):
+        if id(function) in self._functions or self._foreign(function):
             return
         self._functions.add(id(function))
+        self._objects[id(function)] = function
         code = function.__code__
         for key, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             self.hold(cell, key, code.co_name)
@@ -214,29 +233,57 @@ class _Search:
             self.hold(function.__globals__, key, function.__module__)
 
     def _attributes(self, value: Any) -> None:
-        own = {} if isinstance(value, type) else getattr(value, "__dict__", {})
-        if isinstance(value, ModuleType) and _foreign(value):
+        if isinstance(value, ModuleType):
+            if _package(value) not in _BASE:
+                for key in self._names & vars(value).keys():
+                    self.hold(vars(value), key, value.__name__)
             return
-        name = getattr(value, "__name__", type(value).__name__)
-        for key in self._names & own.keys():
+        its_class = value if isinstance(value, type) else type(value)
+        of_library = self._foreign(its_class) and _package(its_class) not in _BASE
+        own = _own(value)
+        name = value.__name__ if isinstance(value, FunctionType) else its_class.__name__
+        for key in own if of_library else self._names & own.keys():
             self.hold(own, key, name)
-        for kind in (value if isinstance(value, type) else type(value)).__mro__:
-            if _foreign(kind):
-                continue
-            for key in self._names & vars(kind).keys():
-                part = vars(kind)[key]
+        for kind in its_class.__mro__:
+            foreign = self._foreign(kind)
+            for key, part in [*vars(kind).items()]:
+                operator = key.startswith("__") and isinstance(part, FunctionType)
+                if not (of_library if foreign else operator or key in self._names):
+                    continue
                 if isinstance(part, MemberDescriptorType):
                     self.hold(value, key, name)
                 elif isinstance(part, property):
                     self.look(part.fget, name)
-                else:
+                elif not foreign:
                     self.hold(kind, key, kind.__name__)
 
+    def _foreign(self, thing: Any) -> bool:
+        """Whether a function or a class is not the user's."""
+        package = _package(thing)
+        return package in _BASE or (package not in self._packages and _installed(package))
 
-def _foreign(thing: Any) -> bool:
-    """Whether a function, a class or a module is of Python, NumPy or minigrad."""
-    name = thing.__name__ if isinstance(thing, ModuleType) else thing.__module__
-    return str(name).partition(".")[0] in _FOREIGN
+
+def _package(thing: Any) -> str:
+    """The package of a function, a class or a module."""
+    name = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", "")
+    return str(name).partition(".")[0]
+
+
+@cache
+def _installed(package: str) -> bool:
+    """Whether a package is a library, and not the user's files."""
+    module = sys.modules.get(package)
+    files = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", ())]
+    return any({"site-packages", "dist-packages"} & {*Path(file).parts} for file in files)
+
+
+def _own(value: Any) -> dict[str, Any]:
+    """The attributes that an object itself has."""
+    try:
+        own = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return own if isinstance(own, dict) else {}
 
 
 def _changes_by_effects(value: Any) -> bool:

@@ -302,6 +302,15 @@ def test_what_goes_wrong_in_a_process_is_told() -> None:
         worker.wait()
 
 
+def test_a_process_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_turns, "PATIENCE", 0.01)
+    with (
+        _turns.Worker("ours", "encoder", TINY["tiny"], threads=1) as worker,
+        pytest.raises(RuntimeError, match="ours: no answer within"),
+    ):
+        worker.turn(1)
+
+
 def test_the_floor_counts_every_product() -> None:
     """As many multiplications as the ops need: forward, and twice as many backward."""
     x, weight = minigrad.randn(2, 3, 4), minigrad.randn(5, 4)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,9 +48,28 @@ class Behind:
     def __getitem__(self, key: str) -> float:
         return self._scale
 
+    def __rmul__(self, other: float) -> float:
+        return other * self._scale
+
     @classmethod
     def of_class(cls) -> float:
         return Fixed.scale
+
+
+class Made:
+    def __init__(self) -> None:
+        self.scale = Fixed.scale
+
+
+def with_attribute(scale: float) -> Any:
+    def function() -> None: ...
+
+    function.scale = scale  # type: ignore[attr-defined]
+    return function
+
+
+def cached() -> Any:
+    return lru_cache(lambda: Fixed.scale)
 
 
 def to_three(key: str) -> Callable[[Any], None]:
@@ -57,6 +78,11 @@ def to_three(key: str) -> Callable[[Any], None]:
 
 def fixed(_: Any) -> None:
     Fixed.scale = 3.0
+
+
+def fixed_and_cleared(cached: Any) -> None:
+    Fixed.scale = 3.0
+    cached.cache_clear()
 
 
 def space(**values: Any) -> Any:
@@ -95,6 +121,19 @@ CASES: dict[str, tuple[Callable[[], Any], Callable[[Any], float], Callable[[Any]
     "method": (Behind, lambda c: c.read(), to_three("_scale")),
     "class method": (Behind, lambda c: c.of_class(), fixed),
     "call": (Behind, lambda c: c(), to_three("_scale")),
+    "operator": (Behind, lambda c: 1.0 * c, to_three("_scale")),
+    "method in a variable": (
+        lambda: Behind().read, lambda c: c(), lambda c: setattr(c.__self__, "_scale", 3.0),
+    ),
+    "function with an attribute": (
+        lambda: with_attribute(1.0), lambda c: c.scale, to_three("scale"),
+    ),
+    "cached function": (cached, lambda c: c(), fixed_and_cleared),
+    "object made in the step": (lambda: Fixed, lambda c: Made().scale, fixed),
+    "type of a list": (
+        lambda: space(scale=1.0, kind=list[int]), lambda c: c.scale * len(c.kind([1])),
+        to_three("scale"),
+    ),
     "index": (Behind, lambda c: c["scale"], to_three("_scale")),
 }  # fmt: skip
 
@@ -187,3 +226,36 @@ def test_shapes_by_numpy_are_not_values() -> None:
     captured = minigrad.capture(lambda x: minigrad.take(x, order) * (np.ndim(x) + np.size(x)))
     for i in range(4):
         assert captured(minigrad.full(3, float(i))).tolist() == [4 * i, 4 * i]
+
+
+def test_what_an_object_of_a_library_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "site-packages"
+    library.mkdir()
+    (library / "configurations.py").write_text(
+        "STRENGTH = 1.0\n"
+        "class Value:\n"
+        "    def __init__(self, value): self._value = value\n"
+        "class Configuration:\n"
+        "    def __init__(self, **values):\n"
+        "        self._values = {key: Value(value) for key, value in values.items()}\n"
+        "    def __getattr__(self, key):\n"
+        "        if key.startswith('__'): raise RuntimeError(key)\n"
+        "        return self._values[key]._value\n"
+    )
+    monkeypatch.syspath_prepend(library)
+    import configurations  # type: ignore[import-not-found]
+
+    options = configurations.Configuration(scale=1.0)
+
+    def step(x: Any) -> Any:
+        return x * options.scale * configurations.STRENGTH
+
+    captured = minigrad.capture(step)
+    for i in range(8):
+        if i == 3:
+            options._values["scale"]._value = 3.0
+        if i == 6:
+            configurations.STRENGTH = 5.0
+        x = minigrad.full(3, float(i))
+        assert bits(captured(x)) == bits(step(x)), i
+    assert captured.program is not None
