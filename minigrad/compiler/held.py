@@ -104,13 +104,16 @@ class Snapshot:
         self._others: list[Held | State] = []
         names: dict[int, tuple[Mapping[Any, Any], list[Any]]] = {}
         looks: list[Callable[[], Iterable[Any]]] = []
+        self._empty: list[Any] = []
         for each in self._held:
             if not isinstance(each, Held) or not isinstance(each.place, (dict, type)):
                 self._others.append(each)
                 continue
             place = vars(each.place) if isinstance(each.place, type) else each.place
             names.setdefault(id(each.place), (place, []))[1].append(each.key)
-            if isinstance(each.value, dict):
+            if isinstance(each.value, (dict, list)) and not each.value:
+                self._empty.append(each.value)
+            elif isinstance(each.value, dict):
                 looks += [each.value.keys, each.value.values]
             elif isinstance(each.value, (list, tuple)):
                 looks.append(each.value.__iter__)
@@ -121,6 +124,8 @@ class Snapshot:
 
     def valid(self) -> bool:
         """Whether the step still holds the same."""
+        if any(self._empty):
+            return not self.changed()
         for look, ids in self._fast:
             if [*map(id, look())] != ids:
                 return not self.changed()

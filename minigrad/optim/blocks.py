@@ -5,11 +5,12 @@ transformer are smaller. A large parameter does not fit into the cache, so each 
 again. An elementwise update rule does not depend on where a parameter ends. It gets blocks: several
 parameters, or a part of one.
 
-Blocks exist only during a step. The state of each parameter is kept in its own arrays.
+Values and gradients are joined during a step. The state of parameters that are joined stays so: its
+arrays are consecutive parts of one.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,19 +27,61 @@ Rule = Callable[[np.ndarray, np.ndarray, State], None]
 
 
 class Part(NamedTuple):
-    """One parameter: its values, its gradient and its optimizer state."""
+    """One parameter: its values, its gradient and its optimizer state.
+
+    Attributes:
+        kind: What parameters in a block have in common: the dtype, and the numbers in their state.
+    """
 
     data: np.ndarray
     grad: np.ndarray
     state: State
+    kind: Any
+
+
+class _Joined:
+    """Arrays for several parameters: scratch memory, and their state.
+
+    Args:
+        memory: Two arrays, which blocks share.
+        shapes: Those of the parameters.
+    """
+
+    def __init__(self, memory: np.ndarray, shapes: list[tuple[int, ...]]) -> None:
+        self.shapes = shapes
+        self.values, self.grads = memory[:, : sum(map(math.prod, shapes))]
+        self.new_values = self.apart(self.values)
+        self.state: dict[str, tuple[np.ndarray, list[np.ndarray]]] = {}
+
+    def apart(self, flat: np.ndarray) -> list[np.ndarray]:
+        """Split a flat array into consecutive views, one for each parameter."""
+        ends = np.cumsum([*map(math.prod, self.shapes)])
+        pieces = zip(np.split(flat, ends[:-1]), self.shapes, strict=True)
+        return [piece.reshape(shape) for piece, shape in pieces]
+
+    def keep(self, name: str, flat: np.ndarray, states: Sequence[State]) -> np.ndarray:
+        """Make the parts of a flat array an entry of the state of each parameter."""
+        pieces = self.apart(flat)
+        for own, piece in zip(states, pieces, strict=True):
+            own[name] = piece
+        self.state[name] = flat, pieces
+        return flat
+
+    def of(self, name: str, states: Sequence[State]) -> np.ndarray:
+        """An entry of the state of all parameters, joined; it is copied only if it was not yet."""
+        arrays = [own[name] for own in states]
+        flat, pieces = self.state.get(name, (None, ()))
+        if flat is not None and [*map(id, arrays)] == [*map(id, pieces)]:
+            return flat
+        return self.keep(name, np.concatenate(arrays, axis=None), states)
 
 
 class Blocks:
-    """A buffer that joins parameters, with copies into it and back."""
+    """What joins small parameters, from one step to the next."""
 
     def __init__(self) -> None:
-        self._memory: dict[tuple[int, np.dtype[Any]], np.ndarray] = {}
-        self._places: dict[Any, list[tuple[np.ndarray, list[np.ndarray]]]] = {}
+        self._memory: dict[np.dtype[Any], np.ndarray] = {}
+        self._joined: dict[int, _Joined] = {}
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
         return Blocks, ()  # must not share memory
@@ -54,73 +97,48 @@ class Blocks:
         for part in parts:
             memory = id(owner(part.data))
             if part.data.size < SMALL and memory not in owners:
-                alike.setdefault(_kind(part), []).append(part)
+                alike.setdefault(part.kind, []).append(part)
                 owners.add(memory)
             else:  # large, or it may share memory with another
                 _update_in_pieces(part, rule)
         for several in alike.values():
             for batch in _batches(several):
                 if len(batch) == 1:
-                    rule(*batch[0])
+                    rule(*batch[0][:3])
                 else:
                     self._update_joined(batch, rule)
 
     def _update_joined(self, parts: list[Part], rule: Rule) -> None:
-        datas, grads, states = zip(*parts, strict=True)
-        dtype, shapes = datas[0].dtype, tuple([data.shape for data in datas])
-        if len(self._places) >= 64:  # for callers whose parameters change in every step
-            self._places.clear()
-        places = self._places.setdefault((dtype, shapes), [])
-
-        def join(i: int, arrays: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-            """A flat array that concatenates arrays, and views of it in their shapes."""
-            if i == len(places):
-                memory = self._memory.setdefault((i, dtype), np.empty(BLOCK, dtype))
-                flat = memory[: sum(data.size for data in datas)]
-                places.append((flat, _apart(flat, shapes)))
-            flat, pieces = places[i]
-            np.concatenate(arrays, axis=None, out=flat)
-            return flat, pieces
-
-        data, new_values = join(0, datas)
-        grad, _ = join(1, grads)
-        state: State = {}
-        joined: dict[str, tuple[list[np.ndarray], list[np.ndarray]]] = {}
-        for name, value in states[0].items():
-            if isinstance(value, np.ndarray):
-                arrays = [own[name] for own in states]
-                value, pieces = join(2 + len(joined), arrays)
-                joined[name] = arrays, pieces
-            state[name] = value
-        rule(data, grad, state)
-        _overwrite(datas, new_values)
+        datas, grads, states, _ = zip(*parts, strict=True)
+        shapes = [data.shape for data in datas]
+        joined = self._joined.get(id(states[0]))
+        if joined is None or joined.shapes != shapes or joined.values.dtype != datas[0].dtype:
+            dtype = datas[0].dtype
+            if len(self._joined) >= 256:  # of states that were deleted
+                self._joined.clear()
+            memory = self._memory.setdefault(dtype, np.empty((2, BLOCK), dtype))
+            joined = self._joined[id(states[0])] = _Joined(memory, shapes)
+        np.concatenate(datas, axis=None, out=joined.values)
+        np.concatenate(grads, axis=None, out=joined.grads)
+        state = {
+            name: joined.of(name, states) if isinstance(value, np.ndarray) else value
+            for name, value in states[0].items()
+        }
+        rule(joined.values, joined.grads, state)
+        for data, value in zip(datas, joined.new_values, strict=True):
+            data[...] = value
         for name, value in state.items():
-            if name in joined:
-                _overwrite(*joined[name])
-            elif isinstance(value, np.ndarray):
-                for own, piece in zip(states, _apart(value, shapes), strict=True):
-                    own[name] = piece.copy()
-            else:
+            if not isinstance(value, np.ndarray):
                 for own in states:
                     own[name] = value
-
-
-def _apart(flat: np.ndarray, shapes: Any) -> list[np.ndarray]:
-    """Split a flat array into consecutive views of the given shapes."""
-    ends = np.cumsum([math.prod(shape) for shape in shapes])
-    pieces = zip(np.split(flat, ends[:-1]), shapes, strict=True)
-    return [piece.reshape(shape) for piece, shape in pieces]
-
-
-def _overwrite(arrays: Any, values: list[np.ndarray]) -> None:
-    for array, value in zip(arrays, values, strict=True):
-        array[...] = value
+            elif name not in states[0]:
+                joined.keep(name, value, states)
 
 
 def _update_in_pieces(part: Part, rule: Rule) -> None:
     arrays = [part.data, *(v for v in part.state.values() if isinstance(v, np.ndarray))]
     if part.data.size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
-        rule(*part)
+        rule(*part[:3])
         return
     data, grad = part.data.reshape(-1), part.grad.reshape(-1)
     state = {k: v.reshape(-1) if isinstance(v, np.ndarray) else v for k, v in part.state.items()}
@@ -136,12 +154,6 @@ def _update_in_pieces(part: Part, rule: Rule) -> None:
         elif name not in state:
             whole = np.concatenate([piece[name] for piece in pieces])
             part.state[name] = whole.reshape(part.data.shape)
-
-
-def _kind(part: Part) -> Any:
-    """What joined parameters must have in common: the dtype and the numbers in their state."""
-    kept = part.state.items()
-    return part.data.dtype.char, *[k if isinstance(v, np.ndarray) else (k, v) for k, v in kept]
 
 
 def _batches(parts: list[Part]) -> Iterator[list[Part]]:

@@ -179,13 +179,13 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            parts = [self._part(param) for param in group["params"] if param.grad is not None]
+            parts = [self._part(param) for param in group["params"] if param._grad is not None]
             rule = partial(self._update, group=group)
             if self._elementwise:
                 self._blocks.update(parts, rule)
             else:
                 for part in parts:
-                    rule(*part)
+                    rule(*part[:3])
             for part in parts:
                 mark_written(part.data)
         return loss
@@ -200,19 +200,21 @@ class Optimizer:
         raise NotImplementedError
 
     def _part(self, param: Tensor) -> Part:
-        data, state = param.data, self.state.setdefault(param, {})
-        shape, dtype = data.shape, data.dtype
-        for name, value in state.items():
-            if isinstance(value, np.ndarray):
-                if value.shape != shape:
-                    self._refuse(name, value, param)
-                if value.dtype is not dtype:
-                    state[name] = value.astype(dtype, copy=False)  # if the model was converted
-        grad = param.grad
+        grad = param._grad
         assert grad is not None
-        if grad.shape != shape:
-            self._refuse("grad", grad.data, param)
-        return Part(data, grad.data, state)
+        data, state = param._data, self.state.setdefault(param, {})
+        shape, dtype = data.shape, data.dtype
+        if grad._data.shape != shape:
+            self._refuse("grad", grad._data, param)
+        numbers = []
+        for name, value in state.items():
+            if not isinstance(value, np.ndarray):
+                numbers.append(value)
+            elif value.shape != shape:
+                self._refuse(name, value, param)
+            elif value.dtype is not dtype:
+                state[name] = value.astype(dtype, copy=False)  # if the model was converted
+        return Part(data, grad._data, state, (dtype.char, *state, *numbers))
 
     def _refuse(self, name: str, array: np.ndarray, param: Tensor) -> None:
         raise ValueError(
@@ -299,7 +301,7 @@ class Optimizer:
                     state[param] = self._restored(number, param, saved[number])
         if unknown:
             raise ValueError(f"{self._name}: saved state of unknown parameters {sorted(unknown)}")
-        self.state = state
+        self.state, self._blocks = state, Blocks()
         for own, group in zip(self.param_groups, groups, strict=True):
             own.update({name: value for name, value in group.items() if name != "params"})
 
