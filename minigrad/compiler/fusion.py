@@ -9,16 +9,16 @@ divided among threads. Elementwise functions give each element the same number i
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.primitive import by_numpy
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
-from minigrad.ops import elementwise
 from minigrad.ops._parallel import for_rows
 
-__all__ = ["fuse_chains"]
+__all__ = ["fuse", "ufunc_of"]
 
 SMALLEST = 1 << 16
 """The minimum number of elements in a chain: smaller arrays stay in the cache anyway."""
@@ -27,35 +27,42 @@ BLOCK_BYTES = 1 << 18
 COST = 0.5
 """The approximate nanoseconds of an operation for each element."""
 
-_OPS: dict[str, Any] = vars(elementwise)
-_PASSED_ON = [
-    _OPS[op].op.rules[argument].function
-    for op, argument in (("add", "a"), ("add", "b"), ("subtract", "a"))
-]
-"""Rules that return their cotangent itself."""
-_RULES = {
+_OPS: dict[Any, Any] = by_numpy
+_UFUNCS = {
+    _OPS[ufunc].op.forward: ufunc
+    for ufunc in (
+        np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum, np.exp,
+        np.log, np.sqrt, np.square, np.tanh, np.sin, np.cos,
+    )
+} | {
     _OPS[op].op.rules[argument].function: ufunc
     for op, argument, ufunc in (
-        ("multiply", "a", np.multiply), ("multiply", "b", np.multiply),
-        ("subtract", "b", np.negative), ("negative", "x", np.negative),
+        (np.multiply, "a", np.multiply), (np.multiply, "b", np.multiply),
+        (np.subtract, "b", np.negative), (np.negative, "x", np.negative),
     )
 }  # fmt: skip
-"""Rules that only call a ufunc with their arguments: ``g * b``, ``-g``."""
+"""The forward functions, and the rules, that only call a ufunc with their arguments."""
+_PASSED_ON = [
+    _OPS[op].op.rules[argument].function
+    for op, argument in ((np.add, "a"), (np.add, "b"), (np.subtract, "a"))
+]
+"""Rules that return their cotangent itself."""
 
 
-def fuse_chains(program: Program, ufuncs: Mapping[Any, np.ufunc]) -> None:
-    """Make one instruction of elementwise ones that follow one another on arrays of one shape.
+def ufunc_of(instruction: Instruction) -> np.ufunc | None:
+    """The elementwise ufunc of one result that an instruction calls; None for others."""
+    function: Any = _UFUNCS.get(instruction.function, instruction.function)
+    elementwise = isinstance(function, np.ufunc) and not function.signature and function.nout == 1
+    return function if elementwise else None
 
-    Args:
-        program: The program.
-        ufuncs: The ufunc that a forward function is.
-    """
+
+def fuse(program: Program) -> None:
+    """Make one instruction of elementwise ones that follow one another on arrays of one shape."""
     _pass_on(program)
     chains: list[list[Instruction]] = []
     kept: list[Instruction] = []
-    known = {**ufuncs, **_RULES, np.add: np.add}  # np.add adds up cotangents
     for instruction in program.instructions:
-        if instruction.function in known and _fits(instruction):
+        if ufunc_of(instruction) is not None and _fits(instruction):
             kind = _kind(instruction)
             if chains and kept and kept[-1] is chains[-1][-1] and _kind(chains[-1][-1]) == kind:
                 chains[-1].append(instruction)
@@ -69,7 +76,7 @@ def fuse_chains(program: Program, ufuncs: Mapping[Any, np.ufunc]) -> None:
     fused = 0
     for chain in chains:
         if len(chain) > 1:
-            whole = _fused(chain, [known[i.function] for i in chain], uses)
+            whole = _fused(chain, uses)
             for instruction in chain[:-1]:
                 kept.remove(instruction)
                 program.marks[instruction.place] = "fused", whole.name
@@ -111,7 +118,7 @@ def _fits(instruction: Instruction) -> bool:
     )
 
 
-def _fused(chain: list[Instruction], ufuncs: list[np.ufunc], uses: dict[Value, int]) -> Instruction:
+def _fused(chain: list[Instruction], uses: dict[Value, int]) -> Instruction:
     made = [value for instruction in chain for value in instruction.outputs if value is not None]
     inside: dict[Value, int] = {}
     for instruction in chain:
@@ -121,8 +128,8 @@ def _fused(chain: list[Instruction], ufuncs: list[np.ufunc], uses: dict[Value, i
     results = [value for value in made if uses.get(value, 0) > inside.get(value, 0)]
     places = {value: i for i, value in enumerate((*given, *made))}
     steps = [
-        (ufunc, [_Slot(places[a]) if isinstance(a, Value) else a for a in i.args])
-        for ufunc, i in zip(ufuncs, chain, strict=True)
+        (ufunc_of(i), [_Slot(places[a]) if isinstance(a, Value) else a for a in i.args])
+        for i in chain
     ]
     wanted = [made.index(value) for value in results]
     names = "·".join([instruction.name for instruction in chain])
@@ -147,7 +154,7 @@ class _Chain:
     """
 
     def __init__(
-        self, steps: Sequence[tuple[np.ufunc, list[Any]]], given: int, wanted: list[int]
+        self, steps: Sequence[tuple[Any, list[Any]]], given: int, wanted: list[int]
     ) -> None:
         self.steps, self.given, self.wanted = steps, given, wanted
 

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.primitive import by_numpy
-from minigrad.compiler.fusion import fuse_chains
+from minigrad.compiler.fusion import fuse, ufunc_of
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
 from minigrad.compiler.recording import add_to_grad
 
 __all__ = ["drop_unused", "last_uses", "run_all"]
-
-_OPS: dict[Any, Any] = by_numpy
-_UFUNCS = {
-    _OPS[ufunc].op.forward: ufunc
-    for ufunc in (
-        np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum, np.exp,
-        np.log, np.sqrt, np.square, np.tanh, np.sin, np.cos,
-    )
-}  # fmt: skip
-"""The forward functions that only call a ufunc, which can write into memory that it is given."""
 
 
 def run_all(program: Program) -> list[tuple[str, Program]]:
@@ -111,11 +101,6 @@ def _frozen(thing: Any) -> Any:
     return type(thing), repr(thing) if isinstance(thing, float) else thing
 
 
-def fuse(program: Program) -> None:
-    """Make one instruction of each chain of elementwise ones."""
-    fuse_chains(program, _UFUNCS)
-
-
 def last_uses(program: Program) -> list[set[Value]]:
     """For each instruction the values that are not used after it."""
     seen = {*values_in(program.result)}
@@ -129,61 +114,52 @@ def last_uses(program: Program) -> list[set[Value]]:
 
 def own_gradients(program: Program) -> None:
     """Copy a gradient that goes to a leaf, unless its memory is its own from then on."""
-    holders = _holders(program)
-    for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
-        if instruction.function is add_to_grad:
-            value = instruction.args[1]
-            own = isinstance(value, Value) and value in ends and _alone(value, holders, ends)
-            if not own:
-                instruction.function = _add_copy_to_grad
-                program.marks[instruction.place] = "copied", ""
-        for value in ends:
-            holders[value.memory] -= 1
+    for instruction, free in _with_free_values(program):
+        if instruction.function is add_to_grad and not any(v in free for v in instruction.reads):
+            instruction.function = _add_copy_to_grad
+            program.marks[instruction.place] = "copied", ""
 
 
 def reuse_memory(program: Program) -> None:
     """Let an elementwise function write into an operand that is not used any more."""
-    holders, reused = _holders(program), 0
-    for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
-        ufunc = _ufunc(instruction)
+    reused = 0
+    for instruction, free in _with_free_values(program):
+        ufunc = ufunc_of(instruction)
         out = instruction.outputs[0] if instruction.outputs else None
-        if ufunc is not None and out is not None and out.shape and not instruction.keywords:
-            for value in instruction.args:
-                fits = isinstance(value, Value) and _kind(value) == _kind(out)
-                if fits and out.fresh and value in ends and _alone(value, holders, ends):
-                    instruction.function, instruction.into = ufunc, value
-                    program.marks[instruction.place] = "into", str(value)
-                    reused += 1
-                    break
-        for value in ends:
-            holders[value.memory] -= 1
+        if ufunc is None or out is None or not (out.shape and out.fresh) or instruction.keywords:
+            continue
+        for value in instruction.args:
+            if isinstance(value, Value) and value in free and _kind(value) == _kind(out):
+                instruction.function, instruction.into = ufunc, value
+                program.marks[instruction.place] = "into", str(value)
+                reused += 1
+                break
     if reused:
         program.notes.append(f"{reused} results are written into the memory of an operand")
+
+
+def _with_free_values(program: Program) -> Iterator[tuple[Instruction, set[Value]]]:
+    """Each instruction, and the operands whose memory nothing else sees, and nothing after it."""
+    values = {*program.arguments, *values_in(program.result)}
+    for instruction in program.instructions:
+        values.update(instruction.reads)
+        values.update([value for value in instruction.outputs if value is not None])
+    holders = Counter([value.memory for value in values])  # how many values may still see it
+    for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
+        holders.subtract([value.memory for value in ends])
+        yield (
+            instruction,
+            {
+                value
+                for value in ends
+                if value.fresh and value.memory is not None and not holders[value.memory]
+            },
+        )
 
 
 def _kind(value: Value) -> Any:
     """What memory must have in common; the layout too: sums of an array add up along it."""
     return value.shape, value.dtype, value.strides
-
-
-def _ufunc(instruction: Instruction) -> np.ufunc | None:
-    function = instruction.function
-    return function if isinstance(function, np.ufunc) else _UFUNCS.get(function)
-
-
-def _holders(program: Program) -> Counter[Any]:
-    """For each memory, how many values may still see it."""
-    values = {*program.arguments, *values_in(program.result)}
-    for instruction in program.instructions:
-        values.update(instruction.reads)
-        values.update([value for value in instruction.outputs if value is not None])
-    return Counter([value.memory for value in values])
-
-
-def _alone(value: Value, holders: Counter[Any], ends: set[Value]) -> bool:
-    """Whether nothing sees the memory of a value after an instruction that ends it."""
-    others = sum(other.memory == value.memory for other in ends)
-    return value.fresh and value.memory is not None and holders[value.memory] == others
 
 
 def _add_copy_to_grad(tensor: Any, array: np.ndarray) -> None:
