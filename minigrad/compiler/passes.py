@@ -34,7 +34,8 @@ def drop_unused(program: Program) -> None:
     kept: list[Instruction] = []
     for instruction in reversed(program.instructions):
         outputs = instruction.outputs
-        if instruction.effect or any(value in used for value in outputs):
+        needed_anyway = instruction.effect or _may_refuse(instruction)
+        if needed_anyway or any(value in used for value in outputs):
             if not instruction.effect:
                 instruction.outputs = tuple([v if v in used else None for v in outputs])
             if instruction.phase == "backward" and instruction.several:  # rule(g, needed, ...)
@@ -48,6 +49,17 @@ def drop_unused(program: Program) -> None:
     program.instructions = kept[::-1]
     if dropped:
         program.notes.append(f"{dropped} instructions whose results nothing uses are left out")
+
+
+def _may_refuse(instruction: Instruction) -> bool:
+    """Whether it depends on values if an op raises an error: on an index, or in linear algebra."""
+    if instruction.phase != "forward":
+        return False
+    indices = any(
+        value.dtype is not None and value.dtype.kind in "iu" for value in instruction.reads
+    )
+    module = getattr(instruction.function, "__module__", None) or ""
+    return indices or module.startswith("minigrad.ops.linalg")
 
 
 def share_equal(program: Program) -> None:

@@ -331,6 +331,24 @@ def test_errors_are_those_of_the_plain_step() -> None:
     assert results[0] == results[1]
 
 
+def test_errors_of_results_that_nothing_uses() -> None:
+    embed = nn.Embedding(4, 2)
+
+    @minigrad.capture
+    def step(i: Any, x: Any) -> Any:
+        embed(i)
+        minigrad.linalg.inv(x)
+        return x * 2
+
+    good = minigrad.tensor([0, 3]), minigrad.eye(2)
+    for _ in range(3):
+        step(*good)
+    with pytest.raises(IndexError, match="index 7 is outside of a table"):
+        step(minigrad.tensor([0, 7]), good[1])
+    with pytest.raises(np.linalg.LinAlgError, match="inv: Singular"):
+        step(good[0], minigrad.zeros(2, 2))
+
+
 def test_an_interrupt_while_a_step_is_written_down() -> None:
     stop = [True]
 
