@@ -97,8 +97,12 @@ def _unrecorded(op: Callable[..., Any], tensor: Any, args: tuple[Any, ...]) -> A
         return op(tensor, *args)
 
 
-def assign(tensor: Any, values: Any) -> None:
-    """Overwrite a tensor, leaf or not, with values that broadcast, without recording."""
+def assign(tensor: Any, values: Any, name: str = "assign") -> None:
+    """Overwrite a tensor, leaf or not, with values that broadcast, without recording.
+
+    Errors name the function `name`.
+    """
+    _refuse_read_only(name, tensor)
     np.copyto(tensor._data, values._data if isinstance(values, Variable) else values,
               casting="same_kind")  # fmt: skip
     _tell_written(tensor)
@@ -127,11 +131,7 @@ def _rebind(tensor: Variable, edge: Edge) -> None:
 
 def _prepare(name: str, tensor: Any, *values: Any) -> bool:
     """Whether the write will be recorded; raises if its gradient could be wrong."""
-    if not tensor._data.flags.writeable:
-        raise RuntimeError(
-            f"{name}: this tensor is a read-only view of another one (made by detach, by "
-            f"broadcast_to, a function transform or a checkpoint); write to a copy: .clone()"
-        )
+    _refuse_read_only(name, tensor)
     if not is_grad_enabled():
         return False
     base = _base(tensor)
@@ -147,6 +147,14 @@ def _prepare(name: str, tensor: Any, *values: Any) -> bool:
     if tensor._data.dtype.kind != "f":
         raise TypeError(f"{name}: a {tensor.dtype} tensor cannot take a value that requires grad")
     return True
+
+
+def _refuse_read_only(name: str, tensor: Any) -> None:
+    if not tensor._data.flags.writeable:
+        raise RuntimeError(
+            f"{name}: this tensor is a read-only view of another one (made by broadcast_to, a "
+            f"function transform or a checkpoint); write to a copy: .clone()"
+        )
 
 
 def _write_part(tensor: Any, index: Any, value: Any) -> None:

@@ -128,6 +128,8 @@ class Tensor(Variable, results=True):
             checked(array.dtype, "data")
         self._data = array if isinstance(array, np.ndarray) else to_array(array, name="data")
         known = self._node
+        if known is not None and not self._data.flags.writeable:
+            self._data = self._data.copy()
         if known is not None and (known.shape, known.dtype) != (self.shape, self.dtype):
             self._node = None
             self.requires_grad = True
@@ -191,6 +193,8 @@ class Tensor(Variable, results=True):
         elif self._node is None:
             if self._data.dtype.kind != "f":
                 raise TypeError(f"only floats can require grad, this tensor is {self.dtype}")
+            if not self._data.flags.writeable:  # an optimizer writes to it
+                self._data = self._data.copy()
             self._node = Leaf(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -233,6 +237,8 @@ class Tensor(Variable, results=True):
             value = value if isinstance(value, Tensor) else Tensor(value, dtype=self.dtype)
             if value.shape != self.shape:
                 raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
+            if not value._data.flags.writeable:  # clipping and optimizers write to it
+                value = value.clone()
         self._grad = value
 
     @effect
@@ -288,14 +294,20 @@ class Tensor(Variable, results=True):
         gradients.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Tensor:
-        """A leaf without history: a read-only view of the values, which sees later in-place writes.
+        """A leaf without history that shares the memory: each sees in-place writes to the other.
+
+        A write is recorded in the history of the tensor that is written to, and of no other one. A
+        backward pass that needs the old values is refused.
 
         Example:
             >>> import minigrad
-            >>> minigrad.ones(2, requires_grad=True).detach().requires_grad
+            >>> x = minigrad.ones(2, requires_grad=True)
+            >>> x.detach().add_(1).requires_grad
             False
+            >>> x
+            Tensor([2., 2.], dtype=float32, requires_grad=True)
         """
-        return _creation.made(read_only(self._data), False)
+        return _creation.made(self._data.view(), False)
 
     def retain_grad(self) -> None:
         """Store the gradient of this intermediate tensor in ``.grad`` during backward passes.

@@ -13,9 +13,9 @@ import numpy as np
 
 from minigrad import _spelling, random
 from minigrad._checks import check_number
+from minigrad._inplace import assign
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import mark_written
 
 __all__ = [
     "calculate_gain", "constant", "kaiming_normal", "kaiming_uniform", "normal", "ones",
@@ -263,8 +263,7 @@ def _fan(name: str, tensor: Tensor, mode: str) -> int:
 def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
     if not np.can_cast(np.float32, tensor.dtype, "same_kind"):
         raise TypeError(f"{name}: a floating-point tensor expected, got dtype {tensor.dtype}")
-    tensor.data[...] = values
-    mark_written(tensor.data)
+    assign(tensor, values, name)
     return tensor
 
 

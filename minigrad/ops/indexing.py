@@ -90,7 +90,7 @@ def _reads_twice(index: Any) -> bool:
 def normalized(index: Any) -> Any:
     """Convert an index to ints, slices, None, Ellipsis and arrays, without the caller's memory."""
     if isinstance(index, tuple):
-        return tuple(_normalized_part(part) for part in index)
+        return tuple([i if i.__class__ is int else _normalized_part(i) for i in index])
     return _normalized_part(index)
 
 
@@ -148,10 +148,23 @@ def _slice_text(part: Any) -> str:
 
 @primitive(arrays=1, explain_error=_bad_index)
 def _getitem(x: Any, index: Any) -> Any:
-    return x[index]
+    part = x[index]
+    if part.__class__ is np.ndarray and part.base is not None:
+        return part
+    if index.__class__ is int:
+        return x[index, ...]
+    return _without_axes(x, index if isinstance(index, tuple) else (index,), part)
 
 
-@spelled
+def _without_axes(x: Any, index: tuple[Any, ...], part: Any) -> Any:
+    """A view where NumPy makes a copy, as it does for the index of one element."""
+    if np.ndarray in map(type, index):
+        if any(np.ndim(each) for each in index):
+            return part
+        index = tuple(each.item() if isinstance(each, np.ndarray) else each for each in index)
+    return x[index if Ellipsis in index else (*index, ...)]
+
+
 def getitem(x: Any, index: Any) -> Tensor:
     """Read a part: ``x[index]`` in all of NumPy's forms.
 

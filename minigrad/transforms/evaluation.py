@@ -148,9 +148,9 @@ def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
         )
     if enabled and history(value) is not None:
         variable = alias(value)
-        variable._data = read_only(variable._data)  # a function must not write to its arguments
+        variable._data = read_only(variable._data)
         return variable
-    variable = wrap(value._data)
+    variable = wrap(read_only(value._data))  # a function must not write to its arguments
     variable._node = Leaf(variable)
     return variable
 

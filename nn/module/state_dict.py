@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from minigrad._inplace import assign
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import mark_written
 from minigrad.nn.module.module_paths import join, walk
 
 if TYPE_CHECKING:
@@ -63,8 +63,10 @@ def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
         message = f"the state does not fit {type(module).__name__}; nothing was loaded"
         raise ValueError("\n  ".join([f"load_state_dict: {message}", *problems]))
     for key, array in arrays.items():
-        own[key].data[...] = array
-        mark_written(own[key].data)
+        if not own[key]._data.flags.writeable:  # a buffer made by expand: it gets memory of its own
+            own[key].data = array
+        else:
+            assign(own[key], array)
     return Differences(missing, unexpected)
 
 

@@ -149,6 +149,14 @@ def test_the_step_suits_the_dtype(dtype: Any, directions: int | None) -> None:
         gradcheck(cube, x, step=1.0, rtol=1e-6, atol=1e-9, directions=directions)
 
 
+@pytest.mark.parametrize("make", [lambda x: x.detach(), lambda x: x[:1].broadcast_to(3)])
+def test_inputs_that_share_memory_with_others(make: Any) -> None:
+    source = Tensor(np.arange(1.0, 4.0))
+    x = make(source).requires_grad_()
+    assert gradcheck(lambda x: x * x * x, (x,))
+    assert source.tolist() == [1.0, 2.0, 3.0]
+
+
 def test_modules_are_checked_with_their_parameters() -> None:
     class Scaled(nn.Module):
         def __init__(self, op: Any) -> None:

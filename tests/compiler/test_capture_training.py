@@ -488,3 +488,21 @@ def test_gradients_may_be_written_to() -> None:
             owners[1].grad = None
 
     check(make, batches(6, ()), between)
+
+
+def test_a_detached_leaf() -> None:
+    def make() -> Made:
+        source = minigrad.tensor([1.0, 2.0])
+        w = source.detach().requires_grad_()
+        o = optim.Adam([w], lr=0.1)
+
+        def step(x: Any) -> Any:
+            o.zero_grad()
+            loss = ((w - x) ** 2).sum()
+            loss.backward()
+            o.step()
+            return loss
+
+        return step, (w, source, o)
+
+    check(make, batches(6, (2,)))

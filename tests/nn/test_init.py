@@ -148,3 +148,12 @@ def test_orthogonal_matrices_of_either_sign_are_drawn() -> None:
     minigrad.random.seed(0)
     drawn = [round(nn.init.orthogonal(minigrad.empty(1, 1)).item()) for _ in range(20)]
     assert {*drawn} == {-1, 1}
+
+
+def test_a_detached_tensor_is_filled_and_a_broadcast_one_is_refused() -> None:
+    weight = nn.Parameter(np.zeros((2, 3)))
+    init.ones(weight.detach())
+    assert weight.tolist() == [[1.0] * 3] * 2
+    with pytest.raises(RuntimeError, match=r"uniform: .*read-only view .*broadcast_to"):
+        init.uniform(weight[0].broadcast_to(2, 3))
+    assert weight.tolist() == [[1.0] * 3] * 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from optimizer_kinds import assert_same, kinds, leaf, take_steps
+from optimizer_kinds import KINDS, assert_same, kinds, leaf, take_steps
 
 import minigrad
 from minigrad import Tensor, nn, optim
@@ -20,6 +20,24 @@ class TestSteps:
         x = leaf([3.0, -2.0])
         take_steps(make([x]), 200, lambda: ((x - 1) ** 2).sum())
         assert ((x.data - 1) ** 2).sum() < 0.2
+
+    @pytest.mark.parametrize("make", [*KINDS.values(), optim.LBFGS], ids=[*KINDS, "LBFGS"])
+    def test_a_detached_leaf_is_trained_as_any_other(self, make: Any) -> None:
+        """It shares the memory of its source, which the steps write to."""
+        source = Tensor([3.0, -2.0])
+        x, y = source.detach().requires_grad_(), leaf([3.0, -2.0], np.float32)
+        for tensor in (x, y):
+            optimizer = make([tensor])
+
+            def closure(tensor: Tensor = tensor, optimizer: Any = optimizer) -> Tensor:
+                optimizer.zero_grad()
+                loss = ((tensor - 1) ** 2).sum()
+                loss.backward()
+                return loss
+
+            for _ in range(3):
+                optimizer.step(closure)
+        assert x.tolist() == y.tolist() == source.tolist() != [3.0, -2.0]
 
     def test_sgd_by_hand(self) -> None:
         x = leaf([1.0])

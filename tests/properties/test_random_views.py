@@ -42,10 +42,11 @@ def move(rng: np.random.Generator, views: list[Any]) -> Step:
     view = views[i]
     if kind < 0.3:
         index = tuple(
+            int(rng.integers(n)) if n and rng.random() < 0.3 else
             slice(*rng.choice([None, 0, 1, n - 1], 2), rng.choice([None, 1, 2, -1]))
             for n in view.shape
-        )
-        return lambda views, x: views.append(views[i][index])
+        )  # fmt: skip
+        return lambda views, x: views.append(part_of(views[i], index))
     if kind < 0.4:
         return lambda views, x: views.append(views[i].T)
     if kind < 0.45:
@@ -63,6 +64,11 @@ def move(rng: np.random.Generator, views: list[Any]) -> Step:
         part = tuple(int(n) for n in rng.integers(0, [4, 3]))
         return lambda views, x: times(views[i], factor + x[part])
     return lambda views, x: views.append(views[i] + 0.0)
+
+
+def part_of(view: Any, index: Any) -> Any:
+    """A part of a view; NumPy makes one of an index that leaves no axis only with an ellipsis."""
+    return view[index] if isinstance(view, Tensor) else view[(*index, ...)]
 
 
 def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:

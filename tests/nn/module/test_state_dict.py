@@ -63,6 +63,18 @@ class TestLoading:
         assert_same(snapshot(target), snapshot(source))
         assert target.steps.dtype == np.int64
 
+    @pytest.mark.parametrize("rows", [1, 2])
+    def test_a_buffer_made_by_expand(self, rows: int) -> None:
+        """Its memory cannot be written, so it gets its own; the source stays as it is."""
+        ids = minigrad.arange(3)
+        model = nn.Module()
+        model.register_buffer("position_ids", ids.expand(rows, -1))
+        buffer = model.position_ids
+        model.load_state_dict({"position_ids": np.full((rows, 3), 7)})
+        assert model.position_ids is buffer
+        assert buffer.tolist() == [[7, 7, 7]] * rows
+        assert ids.tolist() == [0, 1, 2]
+
     def test_the_parameters_stay_the_same_objects(self) -> None:
         model = nn.Linear(2, 2)
         weight, data = model.weight, model.weight.data
