@@ -67,19 +67,19 @@ def check_flag(owner: str, name: str, value: Any) -> None:
         raise TypeError(f"{owner}: {name} must be True or False, got {value!r}")
 
 
-def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str) -> np.ndarray:
+def fitted(array: np.ndarray, dtype: np.dtype[Any], name: str = "") -> np.ndarray:
     """Convert an array to another dtype, if that dtype can represent all values.
 
-    Floats converted to integers lose their fraction, as in NumPy.
+    Floats converted to integers lose their fraction, as in NumPy. `name` is what errors name.
     """
     if dtype.kind in "iu" and array.size and not np.can_cast(array.dtype, dtype):
-        limits = np.iinfo(dtype)
+        limits, owner = np.iinfo(dtype), name and f"{name}: "
         for value in (array.min().item(), array.max().item()):
             if value != value:
-                raise ValueError(f"{name}: NaN cannot be converted to {dtype}")
+                raise ValueError(f"{owner}NaN cannot be converted to {dtype}")
             if not limits.min - 1 < value < limits.max + 1:  # exact with Python numbers
                 raise OverflowError(
-                    f"{name}: {value} does not fit into {dtype}, whose range is {limits.min} to "
+                    f"{owner}{value} does not fit into {dtype}, whose range is {limits.min} to "
                     f"{limits.max}"
                 )
     return array.astype(dtype, copy=False)

@@ -220,7 +220,12 @@ def arange(
     on_cpu(device)
     if step == 0:
         raise ValueError("arange: step must not be 0")
-    values = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
+    bounds = (0, start, step) if stop is None else (start, stop, step)
+    large = any(isinstance(bound, int) and abs(bound) >= 2**63 for bound in bounds)
+    if large and all(isinstance(bound, int) for bound in bounds):
+        numbers = [*range(*bounds)]  # NumPy would make floats of them
+        return made(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
+    values = np.arange(*(map(float, bounds) if large else bounds))
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()
     return made(to_array(values, dtype, name="arange"), requires_grad)
@@ -241,9 +246,9 @@ def linspace(
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
     on_cpu(device)
-    to_array([start, stop], name="linspace")
+    low, high = to_array([start, stop], np.float64, name="linspace")
     chosen = _dtype(dtype, "linspace")
-    values = np.linspace(start, stop, shape_of("linspace", (num,))[0])
+    values = np.linspace(low, high, shape_of("linspace", (num,))[0])
     if chosen.kind in "iu":
         values = np.floor(values)  # as NumPy does
     return made(fitted(values, chosen, "linspace"), requires_grad)

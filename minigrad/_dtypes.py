@@ -1,8 +1,8 @@
 """The default dtype, the conversion of a user's data to an array, and the dtype of an op.
 
 The promotion rules are NumPy 2's with two changes: Python scalars, NumPy scalars and 0-d arrays
-are weak (they never widen an array of their own kind), and integer or bool arrays never widen a
-float.
+are weak (they never widen an array of their own kind: bool, integer or float), and integer or bool
+arrays never widen a float.
 """
 
 from collections.abc import Sequence
@@ -59,6 +59,8 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     try:
         # .numpy() of a tensor tells a tracer that the values leave the graph
         array = np.array(value.numpy() if hasattr(value, "numpy") else value)
+        if not (has_dtype or _holds_numpy(value)) and _too_large(array):
+            array = _of_integers(value, array, dtype, name)
     except ValueError:
         raise ValueError(
             f"{name}: nested lists must have equal lengths on each axis, got a ragged list"
@@ -77,6 +79,29 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array
+
+
+def _too_large(array: np.ndarray) -> bool:
+    """Whether NumPy found no integer dtype for Python numbers, or took a float for integers."""
+    kind = array.dtype.kind
+    return kind == "O" or (kind == "f" and array.size > 0 and bool(abs(array).max() >= 2**63))
+
+
+def _of_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> np.ndarray:
+    """The array of integers beyond int64: a float where one is asked for, else uint64."""
+    numbers = np.array(value, object)
+    kinds = {*map(type, numbers.flat)}
+    if not kinds <= {bool, int, float}:
+        return array
+    wanted = None if dtype is None else checked(dtype, name)
+    if float in kinds or (wanted is not None and wanted.kind == "f"):
+        return numbers.astype(np.float64)
+    low, high = numbers.min(), numbers.max()
+    if low < 0 or high >= 2**64:
+        shown = high if low == high else f"integers from {low} to {high}"
+        kind, remedy = (f"{wanted}", "") if wanted else ("64 bits", "; for floats pass a dtype")
+        raise OverflowError(f"{name}: {kind} cannot hold {shown}{remedy}")
+    return numbers.astype(np.uint64)
 
 
 def checked(dtype: Any, name: str) -> np.dtype[Any]:
@@ -115,28 +140,29 @@ def operand(value: Any, name: str) -> Any:
     return to_array(value, name=name)
 
 
-def promote(values: Sequence[Any], floats_only: bool = False) -> list[Any]:
+def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = False) -> list[Any]:
     """Bring operands, arrays and Python scalars, to the dtype in which they are computed.
 
     It is a float with `floats_only`, for ops that are defined on floats only, as division is.
+    Integers that are `compared` stay what they are: no dtype holds all of int64 and of uint64.
     Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]
-    strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
+    met = [array.dtype for array in arrays]
+    strong = [array.dtype for array in arrays if array.ndim] or met
     floats = [dtype for dtype in strong if dtype.kind == "f"]
+    scalars = [value for value in values if not isinstance(value, np.ndarray)]
     if floats:
         common = floats[0] if len(floats) == 1 else np.result_type(*floats)
+    elif floats_only or any(dtype.kind == "f" for dtype in met) or float in map(type, scalars):
+        common = _default
+    elif compared and any(dtype.kind != "b" for dtype in met):
+        return list(values)
     else:
-        weak = [v.dtype if isinstance(v, np.ndarray) else np.dtype(type(v)) for v in values]
-        if floats_only or any(dtype.kind == "f" for dtype in weak):
-            common = _default
-        elif strong:
-            scalars = [v for v in values if not isinstance(v, np.ndarray)]
-            common = np.result_type(*strong, *scalars)
-        else:
-            common = np.result_type(*weak)
+        integers = [dtype for dtype in strong if dtype.kind != "b"]
+        common = np.result_type(*(integers or met), *scalars)
     return [
-        value.astype(common, copy=False)
+        fitted(value, common)  # a 0-d integer may be out of range
         if isinstance(value, np.ndarray)
         else (value if arrays and value.__class__ is not bool else np.asarray(value, common))
         for value in values

@@ -436,6 +436,68 @@ def test_integers_hold_what_they_are_given_or_an_error_says_that_they_cannot(
         INTO_BYTES[name](value)
 
 
+LARGE = [2**63, 2**64 - 1, 2**64, 2**70, -(2**63) - 1, -(2**70)]
+FROM_LARGE: dict[str, Callable[[int, Any], Tensor]] = {
+    "tensor": lambda n, dtype: minigrad.tensor(n, dtype=dtype),
+    "tensor of a list": lambda n, dtype: minigrad.tensor([[n, 1]], dtype=dtype),
+    "tensor of both signs": lambda n, dtype: minigrad.tensor([n, -1], dtype=dtype),
+    "Tensor": lambda n, dtype: Tensor([True, n], dtype=dtype),
+    "full": lambda n, dtype: minigrad.full((1,), n, dtype),
+    "arange": lambda n, dtype: minigrad.arange(n, n + 3, dtype=dtype),
+    "arange backwards": lambda n, dtype: minigrad.arange(n, n - 3, -1, dtype=dtype),
+    "arange in large steps": lambda n, dtype: minigrad.arange(0, 2 * n, n, dtype=dtype),
+}
+ELEMENTS: dict[str, Callable[[int], list[int]]] = {
+    "tensor": lambda n: [n],
+    "tensor of a list": lambda n: [n, 1],
+    "tensor of both signs": lambda n: [n, -1],
+    "Tensor": lambda n: [1, n],
+    "full": lambda n: [n],
+    "arange": lambda n: [n, n + 1, n + 2],
+    "arange backwards": lambda n: [n, n - 1, n - 2],
+    "arange in large steps": lambda n: [0, n],
+}
+
+
+@pytest.mark.parametrize("dtype", [None, np.int64, np.uint64, np.float32, np.float64])
+@pytest.mark.parametrize("number", LARGE)
+@pytest.mark.parametrize("name", FROM_LARGE)
+def test_integers_beyond_int64_are_exact_or_refused_unless_a_float_is_asked_for(
+    name: str, number: int, dtype: Any
+) -> None:
+    elements = ELEMENTS[name](number)
+    if dtype in (np.float32, np.float64):
+        wanted = np.array(elements, np.float64).astype(dtype)
+        result = FROM_LARGE[name](number, dtype)
+        assert result.dtype == dtype and result.ravel().tolist() == wanted.tolist()
+        return
+    fitting = [
+        np.dtype(kind)
+        for kind in ([np.int64, np.uint64] if dtype is None else [dtype])
+        if np.iinfo(kind).min <= min(elements) and max(elements) <= np.iinfo(kind).max
+    ]
+    if fitting:
+        result = FROM_LARGE[name](number, dtype)
+        assert result.dtype == fitting[0] and result.ravel().tolist() == elements
+    else:
+        with pytest.raises(OverflowError, match=rf"^{name.split()[0]}: .*\d{{19}}"):
+            FROM_LARGE[name](number, dtype)
+
+
+def test_beside_floats_large_integers_are_floats() -> None:
+    for result in (
+        minigrad.tensor([2**70, 1.5]),
+        minigrad.tensor([1e30, 2**63]),
+        minigrad.arange(2**70, 2.0**72, 2**70)[:2],
+        minigrad.linspace(0, 2**70, 2),
+        minigrad.full_like(minigrad.ones(2), 2**70),
+        minigrad.masked_fill(minigrad.ones(2), [True, False], 2**70),
+        minigrad.where([True, False], 2**70, minigrad.ones(2)),
+        minigrad.ones(2) + 2**70,
+    ):
+        assert result.dtype == minigrad.get_default_dtype() and result.max() > 1e18
+
+
 def test_numbers_that_fit_become_integers_as_in_numpy() -> None:
     for values in ([255, 0], [254.9, -0.9], [True, False], [1.5, 2.5]):
         wanted = np.array(values).astype(np.uint8)

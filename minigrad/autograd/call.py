@@ -108,7 +108,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _two_arrays(op: Primitive) -> Callable[..., Any]:
-    forward, floats = op.forward, op.float_inputs
+    forward, floats, compares = op.forward, op.float_inputs, op.compares
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
         if keywords or b is _MISSING:
@@ -130,7 +130,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
                 or x.dtype is not y.dtype
                 or (floats and x.dtype.kind != "f")
             ):
-                x, y = promote((x, y), floats)
+                x, y = promote((x, y), floats, compares)
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None
@@ -315,7 +315,7 @@ def promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> No
     wide = first == np.float64 and op.promote[0] not in slots  # the data, before the weights
     if wide and state.get().scope and np.float32 in [getattr(v, "dtype", None) for v in given]:
         _warn_of_float64()
-    for i, value in zip(places, promote(given, op.float_inputs), strict=True):
+    for i, value in zip(places, promote(given, op.float_inputs, op.compares), strict=True):
         values[i] = value
 
 

@@ -71,7 +71,7 @@ class Primitive:
         self, forward: Callable[..., Any], arrays: int | None = None,
         residuals: tuple[str, ...] = (), multiple_outputs: bool = False,
         float_inputs: bool = False, promote: tuple[str, ...] = (),
-        explain_error: ExplainError | None = None,
+        explain_error: ExplainError | None = None, compares: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.forward = forward.__name__.strip("_"), forward
         self.signature = inspect.signature(forward)
@@ -91,7 +91,8 @@ class Primitive:
         self.places = {name: i for i, name in enumerate(self.params)}
         self.arrays = len(needed) if arrays is None else arrays
         self.residuals, self.multiple_outputs = residuals, multiple_outputs
-        self.float_inputs, self.explain_error = float_inputs, explain_error
+        self.float_inputs, self.compares = float_inputs, compares
+        self.explain_error = explain_error
         self.promote = tuple(self.params.index(name) for name in promote)
         self.rules: dict[str, Rule] = {}
         self.joint: Rule | None = None
@@ -250,12 +251,12 @@ def primitive(forward: Forward[P], /) -> OpFunction[P]: ...
 def primitive(
     *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
     multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
-    explain_error: ExplainError | None = None,
+    explain_error: ExplainError | None = None, compares: bool = False,
 ) -> Callable[[Forward[P]], OpFunction[P]]: ...  # fmt: skip
 def primitive(
     *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
     multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
-    explain_error: ExplainError | None = None,
+    explain_error: ExplainError | None = None, compares: bool = False,
 ) -> Any:  # fmt: skip
     """Make a differentiable op of a function on arrays.
 
@@ -276,6 +277,7 @@ def primitive(
             do it.
         explain_error: Called with the arguments when the forward raised. What it returns becomes
             the message of the error, after the op's name.
+        compares: Whether it compares two arrays, or their truth: integers stay what they are.
 
     Returns:
         The op: a plain function with ``op``, its record, and the methods that give it rules:
@@ -293,7 +295,7 @@ def primitive(
         >>> x.grad
         Tensor(12., dtype=float32)
     """
-    options = (arrays, residuals, multiple_outputs, float_inputs, promote, explain_error)
+    options = (arrays, residuals, multiple_outputs, float_inputs, promote, explain_error, compares)
     bare = [type(f) for f in numpy_functions] == [FunctionType] and not any(options)
 
     def make(forward: Callable[..., Any]) -> Any:

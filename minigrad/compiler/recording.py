@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from minigrad._checks import fitted
 from minigrad._dtypes import operand, promote
 from minigrad._scope import ancestry
 from minigrad._sums import unbroadcast
@@ -249,7 +250,8 @@ class Recording(Observer):
         values = [self._any(part) for part in given]
         arrays = [part._data if isinstance(part, Variable) else part for part in given]
         if op.arrays == 2 == len(op.params) and not (op.residuals or op.variadic or op.promote):
-            changed = promote([operand(part, op.name) for part in arrays], op.float_inputs)
+            operands = [operand(part, op.name) for part in arrays]
+            changed = promote(operands, op.float_inputs, op.compares)
         else:
             changed = list(arrays)
             take_arrays(op, changed)
@@ -445,7 +447,7 @@ def add_to_grad(tensor: Any, array: np.ndarray) -> None:
 
 
 def _cast(array: Any, dtype: Any) -> np.ndarray:
-    return np.asarray(array).astype(dtype)
+    return fitted(np.asarray(array), dtype)
 
 
 def _copied_like(before: np.ndarray, result: np.ndarray) -> np.ndarray:

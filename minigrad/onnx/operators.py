@@ -59,13 +59,11 @@ def exports(*names: str) -> Callable[[Operator], Operator]:
 
 
 def _common(*operands: Any) -> np.dtype[Any]:
-    """The common dtype of the operands."""
+    """The dtype in which operands are compared."""
     arrays = [operand.arrays[0] if isinstance(operand, Value) else
               operand if isinstance(operand, (int, float)) else 1
               for operand in operands]  # fmt: skip
-    met = promote(arrays)
-    dtypes = [part.dtype for part in met if isinstance(part, np.ndarray)]
-    return dtypes[0] if dtypes else np.result_type(*met)
+    return np.result_type(*promote(arrays, compared=True))
 
 
 def _unary(kind: str) -> Operator:

@@ -39,7 +39,7 @@ def unary(
 
 def binary(
     function: Any, description: str, example: Sequence[float], other: float, more: str = "",
-    float_inputs: bool = False,
+    float_inputs: bool = False, compares: bool = False,
 ) -> OpFunction[[Any]]:  # fmt: skip
     """The same for a function of two arrays; the example calls it with a tensor and a number.
 
@@ -51,7 +51,9 @@ def binary(
 
     details = textwrap.fill(f"Arguments and errors are as for `add`. {more}", 96)
     _describe(forward, function, f"{description}\n\n{details}", float_inputs, example, other)
-    op: OpFunction[[Any]] = primitive(function, float_inputs=float_inputs)(forward)
+    op: OpFunction[[Any]] = primitive(function, float_inputs=float_inputs, compares=compares)(
+        forward
+    )
     return op
 
 

@@ -18,7 +18,8 @@ __all__ = [
 
 def _comparison(function: Any, symbol: str) -> OpFunction[[Any]]:
     description = f"Compare element by element: ``a {symbol} b``. Not differentiable."
-    return binary(function, description, [1.0, 2.0, 3.0], 2, "The result holds bools.")
+    more = "The result holds bools."
+    return binary(function, description, [1.0, 2.0, 3.0], 2, more, compares=True)
 
 
 equal = _comparison(np.equal, "==")
@@ -29,7 +30,7 @@ greater = _comparison(np.greater, ">")
 greater_equal = _comparison(np.greater_equal, ">=")
 
 
-@primitive(np.isclose, arrays=2, promote=("a", "b"))
+@primitive(np.isclose, arrays=2, promote=("a", "b"), compares=True)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
 

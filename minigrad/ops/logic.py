@@ -20,9 +20,10 @@ __all__ = [
 
 
 def _connective(function: Any, meaning: str) -> OpFunction[[Any]]:
-    refused = "Floats are a TypeError. " if function.__name__.startswith("bitwise") else ""
+    logical = function.__name__.startswith("logical")
     description = f"{meaning}, element by element."
-    return binary(function, description, [True, False], True, f"{refused}Not differentiable.")
+    more = "Not differentiable." if logical else "Floats are a TypeError. Not differentiable."
+    return binary(function, description, [True, False], True, more, compares=logical)
 
 
 bitwise_and = _connective(np.bitwise_and, "Logical and (bitwise for integers)")

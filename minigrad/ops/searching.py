@@ -127,7 +127,7 @@ def _like(x: Any, other: Any) -> Any:
     values, dtype = np.asarray(array_of(x)), np.asarray(array_of(other)).dtype
     if isinstance(x, (np.ndarray, Variable)) and values.ndim:
         return x
-    return values.astype(dtype) if values.dtype.kind == "f" == dtype.kind else values
+    return values.astype(dtype) if values.dtype.kind == "f" == dtype.kind else x
 
 
 @primitive(arrays=1, multiple_outputs=True)

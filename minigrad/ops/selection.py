@@ -154,7 +154,8 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
         >>> minigrad.masked_fill(minigrad.ones(3), minigrad.tensor([True, False, True]), -1)
         Tensor([-1.,  1., -1.], dtype=float32)
     """
-    if isinstance(value, float):
+    x = as_tensor(x)
+    if isinstance(value, float) or (isinstance(value, int) and x.dtype.kind == "f"):
         value = np.float64(value)  # a Python number has no dtype: take that of `x`
     return _masked_fill(x, mask, value)
 
