@@ -188,9 +188,23 @@ def _parameters(op: Callable[..., Any]) -> tuple[str, ...]:
     return () if anything else tuple(parameters)
 
 
+@functools.cache
+def _positional(func: Any) -> tuple[str, ...]:
+    """The names of NumPy's positional parameters; empty if there is no `out` among them."""
+    try:
+        parameters = inspect.signature(func).parameters.values()
+    except ValueError:  # a function in C, before NumPy 2.4
+        return ()
+    names = tuple([p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD])
+    return names if "out" in names else ()
+
+
 def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> Any:
     why = "minigrad has no derivative for it"
     if op is not None:
+        if len(args) > 2 and _positional(func):  # `dtype` and `out` are not ours by position
+            kwargs = {**dict(zip(_positional(func)[2:], args[2:], strict=False)), **kwargs}
+            args = args[:2]
         given = {
             k: v
             for k, v in kwargs.items()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad._dtypes import operand, promote, to_array
+from minigrad._dtypes import checked, operand, promote, to_array
 from minigrad._spelling import respelled
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state
@@ -52,10 +52,25 @@ def call_path(op: Primitive) -> Callable[..., Any]:
 
 
 def _by_name(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A call that names an array, or that is in another library's spelling."""
+    """A call that names an array, or that is not in the op's own parameters."""
     given = tuple([value for value in args if value is not _MISSING])
     values = op.bind(given, keywords)
-    return respelled(op.name, call, given, keywords) if values is None else call(*values)
+    return _otherwise(op, call, given, keywords) if values is None else call(*values)
+
+
+def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """A call with a dtype, or in another library's spelling."""
+    rest = {key: value for key, value in keywords.items() if key != "dtype"}
+    values = op.bind(args, rest) if op.casts and len(rest) < len(keywords) else None
+    if values is None:
+        return respelled(op.name, call, args, keywords)
+    if keywords["dtype"] is None:
+        return call(*values)
+    dtype, x = checked(keywords["dtype"], op.name), values[0]
+    if op.float_inputs and dtype.kind != "f":
+        raise TypeError(f"{op.name}: dtype must be a float, got {dtype}; write .astype({dtype})")
+    tensor: Any = x if isinstance(x, Variable) else wrap(to_array(x, name=op.name))
+    return call(tensor.astype(dtype), *values[1:]).astype(dtype)
 
 
 def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,7 +85,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             if keywords or not needed <= given <= most:
                 values = op.bind((x, *static), keywords)
                 if values is None:
-                    return respelled(op.name, call, (x, *static), keywords)
+                    return _otherwise(op, call, (x, *static), keywords)
                 static = tuple(values[1:])
             elif given < most:
                 static += defaults[given:]

@@ -71,11 +71,11 @@ class Primitive:
         self, forward: Callable[..., Any], arrays: int | None = None,
         residuals: tuple[str, ...] = (), multiple_outputs: bool = False,
         float_inputs: bool = False, promote: tuple[str, ...] = (),
-        explain_error: ExplainError | None = None, compares: bool = False,
+        explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
     ) -> None:  # fmt: skip
         self.name, self.forward = forward.__name__.strip("_"), forward
         self.signature = inspect.signature(forward)
-        parameters = list(self.signature.parameters.values())
+        parameters = list(self.signature.parameters.values())[: -1 if casts else None]
         self.params = tuple(parameter.name for parameter in parameters)
         names = ("g", "out", "needed", *self.params, *residuals)
         if not parameters or len({*names}) < len(names):
@@ -91,7 +91,7 @@ class Primitive:
         self.places = {name: i for i, name in enumerate(self.params)}
         self.arrays = len(needed) if arrays is None else arrays
         self.residuals, self.multiple_outputs = residuals, multiple_outputs
-        self.float_inputs, self.compares = float_inputs, compares
+        self.float_inputs, self.compares, self.casts = float_inputs, compares, casts
         self.explain_error = explain_error
         self.promote = tuple(self.params.index(name) for name in promote)
         self.rules: dict[str, Rule] = {}
@@ -251,12 +251,12 @@ def primitive(forward: Forward[P], /) -> OpFunction[P]: ...
 def primitive(
     *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
     multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
-    explain_error: ExplainError | None = None, compares: bool = False,
+    explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
 ) -> Callable[[Forward[P]], OpFunction[P]]: ...  # fmt: skip
 def primitive(
     *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
     multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
-    explain_error: ExplainError | None = None, compares: bool = False,
+    explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
 ) -> Any:  # fmt: skip
     """Make a differentiable op of a function on arrays.
 
@@ -278,6 +278,8 @@ def primitive(
         explain_error: Called with the arguments when the forward raised. What it returns becomes
             the message of the error, after the op's name.
         compares: Whether it compares two arrays, or their truth: integers stay what they are.
+        casts: Whether the last parameter of a function of one array is a keyword ``dtype``: the
+            array is cast to it first, and the result at the end. The function never gets it.
 
     Returns:
         The op: a plain function with ``op``, its record, and the methods that give it rules:
@@ -295,7 +297,16 @@ def primitive(
         >>> x.grad
         Tensor(12., dtype=float32)
     """
-    options = (arrays, residuals, multiple_outputs, float_inputs, promote, explain_error, compares)
+    options = (
+        arrays,
+        residuals,
+        multiple_outputs,
+        float_inputs,
+        promote,
+        explain_error,
+        compares,
+        casts,
+    )
     bare = [type(f) for f in numpy_functions] == [FunctionType] and not any(options)
 
     def make(forward: Callable[..., Any]) -> Any:

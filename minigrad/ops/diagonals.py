@@ -67,9 +67,11 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return _view(x, offset, axis1, axis2)
 
 
-@primitive(np.trace, arrays=1, explain_error=_no_diagonal)
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+@primitive(np.trace, arrays=1, explain_error=_no_diagonal, casts=True)
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Any:
     """The sum of a diagonal, as in NumPy; arguments and errors as for `diagonal`.
+
+    A `dtype` is that in which to add, and of the result.
 
     Example:
         >>> import minigrad

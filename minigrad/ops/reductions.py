@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._spelling import spelled
+from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import (
     Axis,
@@ -22,24 +24,29 @@ from minigrad.ops._numerics import (
     zero_safe,
     zeroed,
 )
+from minigrad.ops.comparisons import isnan
 from minigrad.ops.scans import products_before
+from minigrad.ops.selection import where
 
 __all__ = ["argmax", "argmin", "logsumexp", "max", "min", "nansum", "norm", "prod", "sum"]
 
 
-@primitive(np.sum, arrays=1)
-def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@primitive(np.sum, arrays=1, casts=True)
+def sum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Sum over axes.
 
     Args:
         x: Tensor, array or number.
         axis: The axis or axes to sum over; all of them if None.
         keepdims: Keep the reduced axes with length 1.
+        dtype: The dtype in which to add, and of the result: `x` is cast to it first.
 
     Returns:
-        The sum, in the dtype of `x` (float16 is accumulated in float32; bools are counted).
+        The sum, in the dtype of `x` (float16 is accumulated in float32); without a dtype, bools
+        are counted, and small integers become 64-bit integers.
 
     Raises:
+        TypeError: Tensors cannot have the dtype.
         ValueError: An axis does not exist.
 
     Example:
@@ -51,8 +58,8 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@primitive(np.nansum, arrays=1)
-def nansum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@spelled
+def nansum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum as `sum` does, where NaN counts as 0 and has gradient 0.
 
     Example:
@@ -60,12 +67,11 @@ def nansum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
         >>> minigrad.nansum(minigrad.tensor([1.0, float("nan"), 2.0]))
         Tensor(3., dtype=float32)
     """
-    out = add_up(np.where(np.isnan(x), x.dtype.type(0), x), axis, keepdims)
-    return out.astype(np.float16) if x.dtype == np.float16 else out
+    return where(isnan(x), False, x).sum(axis, keepdims, dtype=dtype)
 
 
-@primitive(np.prod, arrays=1)
-def prod(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@primitive(np.prod, arrays=1, casts=True)
+def prod(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Multiply over axes; derivatives of every order are correct with any number of zeros.
 
     Arguments and errors are as for `sum`. The product has the dtype of `x` (float16 is multiplied
@@ -252,7 +258,6 @@ def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
 
 
 sum.defvjp(x=lambda g, x_shape, axis: undo_reduction(g, x_shape, axis))
-nansum.defvjp(x=lambda g, x, axis: zeroed(undo_reduction(g, x.shape, axis), np.isnan(array_of(x))))
 prod.defvjp(x=_prod_x)
 max.defvjp(x=_extreme)
 min.defvjp(x=_extreme)

@@ -18,19 +18,21 @@ from minigrad.ops.joining import along
 __all__ = ["cumprod", "cumsum", "diff"]
 
 
-@primitive(np.cumsum, arrays=1)
-def cumsum(x: Any, axis: int | None = None) -> Any:
+@primitive(np.cumsum, arrays=1, casts=True)
+def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     """The cumulative sum along an axis: the sum of each element and all before it.
 
     Args:
         x: Tensor, array or number.
         axis: The axis; the tensor is flattened if None.
+        dtype: The dtype in which to add, and of the result: `x` is cast to it first.
 
     Returns:
         A tensor of the shape of `x`, or with one axis; in the dtype of `x` (float16 is accumulated
         in float32; bools and small integers become 64-bit integers).
 
     Raises:
+        TypeError: Tensors cannot have the dtype.
         ValueError: The axis does not exist.
 
     Example:
@@ -42,8 +44,8 @@ def cumsum(x: Any, axis: int | None = None) -> Any:
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@primitive(np.cumprod, arrays=1)
-def cumprod(x: Any, axis: int | None = None) -> Any:
+@primitive(np.cumprod, arrays=1, casts=True)
+def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     """The cumulative product along an axis: the product of each element and all before it.
 
     Derivatives of every order are correct with any number of zeros, because there is no division. A

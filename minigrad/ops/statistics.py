@@ -49,11 +49,11 @@ def _variance(x: Any, axis: Axis, ddof: int, keepdims: bool) -> Any:
         return add_up(centred * centred, axis, keepdims) / _degrees(n, ddof)
 
 
-@primitive(np.mean, float_inputs=True)
-def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@primitive(np.mean, arrays=1, float_inputs=True, casts=True)
+def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Average over axes, in the dtype of `x`; arguments and errors as for `sum`.
 
-    The mean of an empty axis is NaN.
+    A `dtype` must be a float. The mean of an empty axis is NaN.
 
     Example:
         >>> import minigrad
@@ -65,8 +65,8 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return average.astype(x.dtype, copy=False)
 
 
-@primitive(np.nanmean, float_inputs=True)
-def nanmean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+@primitive(np.nanmean, arrays=1, float_inputs=True, casts=True)
+def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Average as `mean` does, without what is NaN, which has gradient 0; NaN where all is NaN.
 
     Example:
@@ -82,8 +82,10 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return average.astype(x.dtype, copy=False)
 
 
-@primitive(np.var, float_inputs=True)
-def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
+@primitive(np.var, arrays=1, float_inputs=True, casts=True)
+def var(
+    x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
+) -> Any:
     """The variance over axes, in the dtype of `x`, accurate also if the mean is large.
 
     Args:
@@ -91,8 +93,10 @@ def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
         axis: The axis or axes to reduce; all of them if None.
         ddof: The divisor is the number of elements minus `ddof` (0 as in NumPy; 1 for PyTorch's).
         keepdims: Keep the reduced axes with length 1.
+        dtype: The float dtype in which to compute, and of the result: `x` is cast to it first.
 
     Raises:
+        TypeError: The dtype is not a float.
         ValueError: An axis does not exist.
 
     Example:
@@ -103,8 +107,10 @@ def var(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any
     return _variance(x, axis, ddof, keepdims).astype(x.dtype, copy=False)
 
 
-@primitive(np.std, float_inputs=True)
-def std(x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False) -> Any:
+@primitive(np.std, arrays=1, float_inputs=True, casts=True)
+def std(
+    x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
+) -> Any:
     """The standard deviation over axes: the root of `var`; of a constant it is 0, with gradient 0.
 
     Example:

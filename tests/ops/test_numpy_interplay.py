@@ -683,6 +683,40 @@ def test_every_name_of_a_function_that_has_a_rule_has_it() -> None:
             assert not alike, f"{name} answers as {other}, which has a rule"
 
 
+# Values for the positional parameters of NumPy's functions, by their names.
+POSITIONAL: dict[str, Any] = {
+    "axis": 1, "dtype": None, "out": None, "keepdims": True, "ddof": 1, "indices": [1, 0, 1],
+    "mode": "clip", "q": 0.25, "a_min": -0.5, "a_max": 1.0, "decimals": 1, "offset": 1, "axis1": 0,
+    "axis2": 1,
+}  # fmt: skip
+
+
+def positional() -> dict[str, list[Any]]:
+    """The functions with a rule whose `out` can be given by position, and what is given."""
+    found = {}
+    for name, function in dispatching().items():
+        names = _numpy._positional(function) if has_rule(function) else ()
+        known = [n in POSITIONAL for n in names[1:]] + [False]
+        given = [POSITIONAL[n] for n in names[1 : 1 + known.index(False)]]
+        if len(given) > 1:
+            found[name] = given
+    return found
+
+
+@pytest.mark.parametrize("name", positional())
+def test_arguments_by_position_are_numpys(name: str) -> None:
+    """Where NumPy has `dtype` and `out`, our ops have `keepdims`."""
+    function = dispatching()[name]
+    for count in range(1, len(positional()[name]) + 1):
+        given = positional()[name][:count]
+        wanted = outcome(function, (X, *given))
+        if not isinstance(wanted, Exception):
+            result = function(variable(X), *given)
+            assert isinstance(result, Tensor)
+            np.testing.assert_allclose(result.detach().numpy(), wanted[0], rtol=1e-12)
+            assert result.shape == np.shape(wanted[0])
+
+
 def test_a_tensor_is_no_object_array() -> None:
     for result in (X * variable(X), np.float64(2) * variable(X), [1.0, 2.0, 3.0] + variable(X)):  # noqa: RUF005
         assert type(result) is Tensor

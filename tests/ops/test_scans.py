@@ -95,9 +95,8 @@ def test_errors_of_scans() -> None:
         with pytest.raises(ValueError, match=message):
             call()
     x.requires_grad = True
-    for call in (lambda: np.cumsum(x, 0, np.float32), lambda: np.cumsum(x, dtype=np.float32)):
-        with pytest.raises(TypeError, match="cumsum"):
-            call()
+    with pytest.raises(TypeError, match=r"^np.cumsum: .*does not take out"):
+        np.cumsum(x, 0, None, np.ones((2, 3)))
 
 
 # cumprod, with any number of zeros --------------------------------------------------------------
