@@ -55,18 +55,21 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     Without a dtype, Python floats become the default dtype, and arrays and NumPy scalars keep
     theirs. `name` is the op that errors name.
     """
-    has_dtype = hasattr(value, "dtype") or hasattr(value, "__array__")
+    first = value
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    has_dtype = hasattr(first, "dtype") or hasattr(first, "__array__")
     try:
         # .numpy() of a tensor tells a tracer that the values leave the graph
         array = np.array(value.numpy() if hasattr(value, "numpy") else value)
-        if not (has_dtype or _holds_numpy(value)) and _too_large(array):
-            array = _of_integers(value, array, dtype, name)
     except ValueError:
         raise ValueError(
             f"{name}: nested lists must have equal lengths on each axis, got a ragged list"
         ) from None
     except RuntimeError as error:
         raise RuntimeError(f"{name}: {error}") from None
+    if array.dtype.kind in "fO" and not has_dtype and _may_be_large(first, array):
+        array = _of_large_integers(value, array, dtype, name)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(
             f"{name}: a tensor holds bools, integers or floats of at most 64 bits; "
@@ -74,21 +77,22 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
         )
     if dtype is not None:
         return fitted(array, checked(dtype, name), name)
-    if not has_dtype and array.dtype.kind == "f" and not _holds_numpy(value):
+    if not has_dtype and array.dtype.kind == "f":
         return array.astype(_default, copy=False)
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array
 
 
-def _too_large(array: np.ndarray) -> bool:
-    """Whether NumPy found no integer dtype for Python numbers, or took a float for integers."""
-    kind = array.dtype.kind
-    return kind == "O" or (kind == "f" and array.size > 0 and bool(abs(array).max() >= 2**63))
+def _may_be_large(first: Any, array: np.ndarray) -> bool:
+    """Whether NumPy has perhaps made floats or objects of integers that int64 does not hold."""
+    if array.dtype.kind == "O":
+        return True
+    return isinstance(first, (int, range)) and bool(np.vdot(array, array) >= 2.0**126)
 
 
-def _of_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> np.ndarray:
-    """The array of integers beyond int64: a float where one is asked for, else uint64."""
+def _of_large_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> np.ndarray:
+    """Floats where one is among the numbers or asked for; otherwise integers, uint64."""
     numbers = np.array(value, object)
     kinds = {*map(type, numbers.flat)}
     if not kinds <= {bool, int, float}:
@@ -119,13 +123,6 @@ def checked(dtype: Any, name: str) -> np.dtype[Any]:
     return chosen
 
 
-def _holds_numpy(value: Any) -> bool:
-    """Whether a nested list holds arrays, tensors or NumPy scalars, which keep their dtype."""
-    while isinstance(value, (list, tuple)) and value:
-        value = value[0]
-    return hasattr(value, "dtype")
-
-
 def operand(value: Any, name: str) -> Any:
     """One side of the op `name`: a Python scalar stays one, a NumPy scalar becomes one."""
     kind = value.__class__
@@ -148,22 +145,30 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
     Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]
-    met = [array.dtype for array in arrays]
-    strong = [array.dtype for array in arrays if array.ndim] or met
+    strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
     floats = [dtype for dtype in strong if dtype.kind == "f"]
-    scalars = [value for value in values if not isinstance(value, np.ndarray)]
     if floats:
         common = floats[0] if len(floats) == 1 else np.result_type(*floats)
-    elif floats_only or any(dtype.kind == "f" for dtype in met) or float in map(type, scalars):
-        common = _default
-    elif compared and any(dtype.kind != "b" for dtype in met):
-        return list(values)
     else:
-        integers = [dtype for dtype in strong if dtype.kind != "b"]
-        common = np.result_type(*(integers or met), *scalars)
+        scalars = [value for value in values if not isinstance(value, np.ndarray)]
+        kinds = {array.dtype.kind for array in arrays}
+        if floats_only or "f" in kinds or float in map(type, scalars):
+            common = _default
+        elif compared and not kinds <= {"b"}:
+            return list(values)
+        else:
+            integers = [dtype for dtype in strong if dtype.kind != "b"]
+            common = np.result_type(*(integers or [array.dtype for array in arrays]), *scalars)
     return [
-        fitted(value, common)  # a 0-d integer may be out of range
+        _cast(value, common)
         if isinstance(value, np.ndarray)
         else (value if arrays and value.__class__ is not bool else np.asarray(value, common))
         for value in values
     ]
+
+
+def _cast(array: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Convert an operand; a 0-d integer must be in the range of the dtype."""
+    if array.dtype is dtype:
+        return array
+    return array.astype(dtype) if array.ndim or dtype.kind == "f" else fitted(array, dtype)
