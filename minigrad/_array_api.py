@@ -1,17 +1,21 @@
-"""The namespace of the Python array API standard, for the functions that minigrad has.
+"""The namespace of the Python array API standard, for real numbers.
 
 Code written for any array library calls a tensor's ``__array_namespace__`` and gets this module;
 einx and `einops.array_api` do so. The standard took its names from NumPy, as our ops did, so most
 functions are the ops themselves. Below are those whose name or arguments differ in the standard.
+
+Left out are the complex dtypes and the extension ``fft``. Three things follow minigrad, not the
+standard: a 0-d tensor does not widen a tensor of its kind, integers take part in float functions
+and beside floats, and DLPack always copies.
 
 Source: the Python array API standard, version 2024.12.
 """
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,29 +23,44 @@ from minigrad import _creation, ops
 from minigrad import linalg as _linalg
 from minigrad._creation import (
     arange,
-    empty,
     empty_like,
     eye,
     full,
     full_like,
     linspace,
-    ones,
     ones_like,
-    zeros,
     zeros_like,
 )
 from minigrad._dlpack import from_dlpack
+from minigrad._dtypes import checked, get_default_dtype, promote
 from minigrad.autograd.node import Variable
-from minigrad.ops._numerics import Axis
+from minigrad.ops._numerics import Axis, array_of
 
 __all__ = [
-    "acos", "acosh", "arange", "asarray", "asin", "asinh", "astype", "atan", "atan2", "atanh",
-    "bitwise_invert", "bool", "clip", "concat", "cumulative_prod", "cumulative_sum", "e", "empty",
-    "empty_like", "eye", "finfo", "float32", "float64", "from_dlpack", "full", "full_like", "iinfo",
-    "inf", "int8", "int16", "int32", "int64", "isdtype", "linalg", "linspace", "matrix_transpose",
-    "nan", "newaxis", "ones", "ones_like", "permute_dims", "pi", "pow", "std", "true_divide",
-    "uint8", "uint16", "uint32", "uint64", "unstack", "var", "zeros", "zeros_like",
+    "__array_namespace_info__", "acos", "acosh", "arange", "argsort", "asarray", "asin", "asinh",
+    "astype", "atan", "atan2", "atanh", "bitwise_invert", "bitwise_left_shift",
+    "bitwise_right_shift", "bool", "broadcast_arrays", "can_cast", "clip", "concat", "conj",
+    "cumulative_prod", "cumulative_sum", "e", "empty", "empty_like", "eye", "finfo", "float32",
+    "float64", "from_dlpack", "full", "full_like", "iinfo", "imag", "inf", "int8", "int16", "int32",
+    "int64", "isdtype", "linalg", "linspace", "matrix_transpose", "meshgrid", "nan", "newaxis",
+    "ones", "ones_like", "permute_dims", "pi", "positive", "pow", "real", "reshape", "result_type",
+    "sort", "std", "true_divide", "uint8", "uint16", "uint32", "uint64", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "zeros", "zeros_like",
 ]  # fmt: skip
+
+_OPS = [
+    "abs", "add", "all", "any", "argmax", "argmin", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "broadcast_to", "ceil", "copysign", "cos", "cosh", "count_nonzero", "diff", "divide", "equal",
+    "exp", "expand_dims", "expm1", "flip", "floor", "floor_divide", "greater", "greater_equal",
+    "hypot", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2",
+    "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul", "max",
+    "maximum", "mean", "min", "minimum", "moveaxis", "multiply", "negative", "nextafter",
+    "nonzero", "not_equal", "prod", "reciprocal", "remainder", "repeat", "roll", "round",
+    "searchsorted", "sign", "signbit", "sin", "sinh", "sqrt", "square", "squeeze", "stack",
+    "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "tril",
+    "triu", "trunc", "vecdot", "where",
+]  # fmt: skip
+"""The ops whose names and behaviour are the standard's."""
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 __array_api_version__ = VERSIONS[-1]
@@ -49,13 +68,19 @@ __array_api_version__ = VERSIONS[-1]
 bool, float32, float64 = np.dtype(np.bool_), np.dtype(np.float32), np.dtype(np.float64)
 int8, int16, int32, int64 = (np.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
-finfo, iinfo, isdtype = np.finfo, np.iinfo, np.isdtype
+_DTYPES = {
+    dtype.name: dtype
+    for dtype in (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64)
+}
 
 e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 
 bitwise_invert, pow, true_divide, unstack = ops.invert, ops.power, ops.divide, ops.unbind
+bitwise_left_shift, bitwise_right_shift = ops.left_shift, ops.right_shift
 acos, acosh, asin, asinh = ops.arccos, ops.arccosh, ops.arcsin, ops.arcsinh
 atan, atanh, atan2 = ops.arctan, ops.arctanh, ops.arctan2
+conj = positive = real = ops.clone
+imag = zeros_like
 
 
 def namespace(api_version: str | None = None) -> ModuleType:
@@ -66,10 +91,127 @@ def namespace(api_version: str | None = None) -> ModuleType:
 
 
 def __getattr__(name: str) -> Any:
-    """The ops whose names and behaviour are the standard's."""
+    """An op; those of `_OPS` are in the standard."""
     if name in ops.__all__:
         return getattr(ops, name)
     raise AttributeError(f"minigrad has no {name!r} of the array API standard")
+
+
+def __dir__() -> list[str]:
+    """The names of the standard."""
+    return sorted([*__all__, *_OPS, "__array_api_version__"])
+
+
+# Dtypes ---------------------------------------------------------------------------------------
+
+
+class Info:
+    """What the library supports: the answer of ``__array_namespace_info__``."""
+
+    @staticmethod
+    def capabilities() -> dict[str, Any]:
+        """What indexing and shapes can be."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    @staticmethod
+    def default_device() -> str:
+        """The only device."""
+        return _creation.CPU
+
+    @staticmethod
+    def devices() -> list[str]:
+        """All devices."""
+        return [_creation.CPU]
+
+    @staticmethod
+    def default_dtypes(*, device: Any = None) -> dict[str, Any]:
+        """The dtypes of Python numbers and of indices."""
+        _creation.on_cpu(device)
+        return {"real floating": get_default_dtype(), "integral": int64, "indexing": int64}
+
+    @staticmethod
+    def dtypes(*, device: Any = None, kind: Any = None) -> dict[str, Any]:
+        """The dtypes of the standard by name, those of a kind or of several."""
+        _creation.on_cpu(device)
+        return {name: x for name, x in _DTYPES.items() if kind is None or isdtype(x, kind)}
+
+
+def __array_namespace_info__() -> type[Info]:
+    """What the library supports."""
+    return Info
+
+
+class FloatInfo(NamedTuple):
+    """The limits of a float dtype, as Python numbers."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: Any
+
+
+def finfo(type: Any, /) -> FloatInfo:
+    """The limits of a float dtype, or of the dtype of a tensor."""
+    info = np.finfo(_dtype_of(type))
+    eps, high, low, normal = map(float, (info.eps, info.max, info.min, info.smallest_normal))
+    return FloatInfo(int(info.bits), eps, high, low, normal, info.dtype)
+
+
+def iinfo(type: Any, /) -> Any:
+    """The limits of an integer dtype, or of the dtype of a tensor."""
+    return np.iinfo(_dtype_of(type))
+
+
+def isdtype(dtype: Any, kind: Any) -> Any:
+    """Whether a dtype is of a kind, or of one of several."""
+    return np.isdtype(dtype, kind)
+
+
+def can_cast(from_: Any, to: Any, /) -> Any:
+    """Whether each value of a dtype, or of a tensor's dtype, is one of the dtype `to`."""
+    return np.can_cast(_dtype_of(from_), to)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The dtype in which ops compute with tensors, tensors of given dtypes, and Python numbers."""
+    return np.result_type(*promote([_stand_in(x) for x in arrays_and_dtypes]))
+
+
+def _stand_in(x: Any) -> Any:
+    """A small array that promotes as a tensor, or a tensor of a dtype, does; a number as it is."""
+    if isinstance(x, (int, float)):
+        return x
+    if isinstance(x, (Variable, np.ndarray)):
+        array: Any = array_of(x)
+        return np.zeros((1,) * (array.ndim > 0), array.dtype)
+    return np.zeros(1, checked(x, "result_type"))
+
+
+def _dtype_of(x: Any) -> Any:
+    return array_of(x).dtype if isinstance(x, (Variable, np.ndarray)) else x
+
+
+# Creation -------------------------------------------------------------------------------------
+
+
+def _of_shape(create: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def call(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+        return create(shape, dtype=dtype, device=device)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+empty = _of_shape(_creation.empty, "empty")
+ones = _of_shape(_creation.ones, "ones")
+zeros = _of_shape(_creation.zeros, "zeros")
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Variable]:
+    """Coordinate tensors of the grid that coordinate vectors span."""
+    return [*ops.meshgrid(*arrays, indexing=indexing)]
 
 
 # einx learns the tensor type from the return annotation.
@@ -92,6 +234,23 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Va
     return ops.clone(converted) if copy and converted is x else converted
 
 
+# Shapes ---------------------------------------------------------------------------------------
+
+
+def broadcast_arrays(*arrays: Any) -> list[Variable]:
+    """Repeat along axes of length 1, to a common shape."""
+    return [*ops.broadcast_arrays(*arrays)]
+
+
+def reshape(x: Any, /, shape: Sequence[int], *, copy: Any = None) -> Variable:
+    """Give another shape; with `copy` always or, if it is False, never to a copy."""
+    reshaped: Any = ops.reshape(x, tuple(shape))
+    shared = not reshaped.size or np.may_share_memory(reshaped._data, x._data)
+    if copy is False and not shared:
+        raise ValueError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, got copy=False")
+    return ops.clone(reshaped) if copy and shared else reshaped
+
+
 def permute_dims(x: Any, /, axes: Sequence[int]) -> Variable:
     """Reorder the axes."""
     return ops.transpose(x, tuple(axes))
@@ -105,6 +264,9 @@ def matrix_transpose(x: Any, /) -> Variable:
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Variable:
     """Join along an existing axis."""
     return ops.concatenate(arrays, axis)
+
+
+# Values ---------------------------------------------------------------------------------------
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Variable:
@@ -122,26 +284,91 @@ def std(x: Any, /, *, axis: Axis = None, correction: int = 0, keepdims: Any = Fa
     return ops.std(x, axis, correction, keepdims)
 
 
-def cumulative_sum(x: Any, /, *, axis: int | None = None) -> Variable:
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: Any = False
+) -> Variable:
     """Cumulative sums; `axis` may be omitted for one-dimensional tensors."""
-    return ops.cumsum(x, _only_axis("cumulative_sum", x, axis))
+    return _cumulative("cumulative_sum", x, axis, dtype, include_initial)
 
 
-def cumulative_prod(x: Any, /, *, axis: int | None = None) -> Variable:
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: Any = False
+) -> Variable:
     """Cumulative products; `axis` may be omitted for one-dimensional tensors."""
-    return ops.cumprod(x, _only_axis("cumulative_prod", x, axis))
+    return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
 
 
-def _only_axis(name: str, x: Any, axis: int | None) -> int:
-    """The given axis, or the only one."""
+def _cumulative(name: str, x: Any, axis: int | None, dtype: Any, include_initial: Any) -> Variable:
     if axis is None and x.ndim != 1:
         raise ValueError(f"{name}: axis must be given for a tensor of shape {x.shape}")
-    return 0 if axis is None else axis
+    axis, product = 0 if axis is None else axis, name == "cumulative_prod"
+    out = (ops.cumprod if product else ops.cumsum)(x, axis, dtype=dtype)
+    if not include_initial:
+        return out
+    shape = [1 if i == axis % x.ndim else n for i, n in enumerate(x.shape)]
+    return ops.concatenate([np.full(shape, int(product), out.dtype), out], axis)
 
 
-def _trace(x: Any, /, *, offset: int = 0) -> Variable:
+def sort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any = True) -> Variable:
+    """Sort along an axis; it is stable in any case."""
+    return ops.sort(x, axis, descending)
+
+
+def argsort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any = True) -> Variable:
+    """The indices that sort along an axis; equal elements keep their order in any case."""
+    return ops.argsort(x, axis, descending)
+
+
+class UniqueAll(NamedTuple):
+    """Unique elements, where they are first, where each element is among them, and how often."""
+
+    values: Variable
+    indices: Variable
+    inverse_indices: Variable
+    counts: Variable
+
+
+class UniqueCounts(NamedTuple):
+    """Unique elements, and how often each occurs."""
+
+    values: Variable
+    counts: Variable
+
+
+class UniqueInverse(NamedTuple):
+    """Unique elements, and where each element is among them."""
+
+    values: Variable
+    inverse_indices: Variable
+
+
+def unique_all(x: Any, /) -> UniqueAll:
+    """The unique elements and all about them; each NaN is an element of its own."""
+    return UniqueAll(*ops.unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x: Any, /) -> UniqueCounts:
+    """The unique elements, and how often each occurs; each NaN is an element of its own."""
+    return UniqueCounts(*ops.unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x: Any, /) -> UniqueInverse:
+    """The unique elements, and where each element is among them; NaNs as in `unique_all`."""
+    return UniqueInverse(*ops.unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x: Any, /) -> Variable:
+    """The unique elements; each NaN is an element of its own."""
+    values: Variable = ops.unique(x, equal_nan=False)
+    return values
+
+
+# The extension linalg -------------------------------------------------------------------------
+
+
+def _trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Variable:
     """The trace of each matrix in the last two axes."""
-    return ops.trace(x, offset, -2, -1)
+    return ops.trace(x, offset, -2, -1, dtype=dtype)
 
 
 def _diagonal(x: Any, /, *, offset: int = 0) -> Variable:

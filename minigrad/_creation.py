@@ -186,11 +186,12 @@ def full(
 @named
 def eye(
     n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False,
-    device: str = "cpu",
+    device: str = "cpu", *, k: int = 0,
 ) -> Tensor:  # fmt: skip
     """The identity matrix of shape (n, m), or (n, n): ones on the diagonal, zeros elsewhere.
 
-    The other arguments are as for `zeros`.
+    With `k`, the ones are `k` above the main diagonal, or below it if `k` is negative. The other
+    arguments are as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -199,7 +200,7 @@ def eye(
     """
     on_cpu(device)
     rows, columns = shape_of("eye", (n, n if m is None else m))
-    return made(np.eye(rows, columns, dtype=_dtype(dtype, "eye")), requires_grad)
+    return made(np.eye(rows, columns, k, dtype=_dtype(dtype, "eye")), requires_grad)
 
 
 @named
@@ -234,11 +235,11 @@ def arange(
 @named
 def linspace(
     start: float, stop: float, num: int = 50, dtype: Any = None, requires_grad: bool = False,
-    device: str = "cpu",
+    device: str = "cpu", *, endpoint: bool = True,
 ) -> Tensor:  # fmt: skip
     """`num` evenly spaced numbers from `start` to `stop`, both included.
 
-    The other arguments are as for `zeros`.
+    Without `endpoint`, `stop` is not included. The other arguments are as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -248,7 +249,7 @@ def linspace(
     on_cpu(device)
     low, high = to_array([start, stop], np.float64, name="linspace")
     chosen = _dtype(dtype, "linspace")
-    values = np.linspace(low, high, shape_of("linspace", (num,))[0])
+    values = np.linspace(low, high, shape_of("linspace", (num,))[0], endpoint)
     if chosen.kind in "iu":
         values = np.floor(values)  # as NumPy does
     return made(fitted(values, chosen, "linspace"), requires_grad)

@@ -119,7 +119,10 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.real: lambda x: +x,
     np.rollaxis: _rollaxis,
     np.sort: lambda x, axis=-1, kind=None, *, stable=None: ops.sort(x, axis),
-    np.unique_values: ops.unique,
+    np.unique_all: _array_api.unique_all,
+    np.unique_counts: _array_api.unique_counts,
+    np.unique_inverse: _array_api.unique_inverse,
+    np.unique_values: _array_api.unique_values,
 }  # fmt: skip
 _NEWER: dict[str, Callable[..., Any]] = {  # added after NumPy 2.0
     "cumulative_prod": _array_api.cumulative_prod,
@@ -137,7 +140,7 @@ _ABOUT = frozenset({
     np.empty_like, np.iscomplex, np.iscomplexobj, np.isnat, np.isneginf, np.isposinf,
     np.isreal, np.isrealobj, np.lexsort, np.may_share_memory, np.min_scalar_type, np.nanargmax,
     np.nanargmin, np.ndim, np.ones_like, np.result_type, np.save, np.savetxt, np.savez,
-    np.savez_compressed, np.shape, np.shares_memory, np.signbit, np.size, np.tril_indices_from,
+    np.savez_compressed, np.shape, np.shares_memory, np.size, np.tril_indices_from,
     np.triu_indices_from, np.zeros_like,
 })  # fmt: skip
 

@@ -425,6 +425,20 @@ class Tensor(Variable, results=True):
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return _array_api.namespace(api_version)
 
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """This tensor: it is on the only device, the CPU, as the array API standard asks.
+
+        Raises:
+            ValueError: It is another device.
+
+        Example:
+            >>> import minigrad
+            >>> minigrad.ones(2).to_device("cpu")
+            Tensor([1., 1.], dtype=float32)
+        """
+        _creation.on_cpu(device)
+        return self
+
     def item(self) -> float | int | bool:
         """The only element, as a Python number.
 
@@ -603,6 +617,8 @@ class Tensor(Variable, results=True):
     __and__ = ops.bitwise_and
     __or__ = ops.bitwise_or
     __xor__ = ops.bitwise_xor
+    __lshift__ = ops.left_shift
+    __rshift__ = ops.right_shift
     __radd__ = _reflected(ops.add)
     __rsub__ = _reflected(ops.subtract)
     __rmul__ = _reflected(ops.multiply)
@@ -614,6 +630,8 @@ class Tensor(Variable, results=True):
     __rand__ = _reflected(ops.bitwise_and)
     __ror__ = _reflected(ops.bitwise_or)
     __rxor__ = _reflected(ops.bitwise_xor)
+    __rlshift__ = _reflected(ops.left_shift)
+    __rrshift__ = _reflected(ops.right_shift)
     __neg__ = ops.negative
     __invert__ = ops.invert
     __lt__ = ops.less
@@ -799,6 +817,8 @@ class Tensor(Variable, results=True):
     __iand__ = inplace(ops.bitwise_and, "__iand__")
     __ior__ = inplace(ops.bitwise_or, "__ior__")
     __ixor__ = inplace(ops.bitwise_xor, "__ixor__")
+    __ilshift__ = inplace(ops.left_shift, "__ilshift__")
+    __irshift__ = inplace(ops.right_shift, "__irshift__")
     add_ = inplace(ops.add, "add_")
     sub_ = inplace(ops.subtract, "sub_")
     mul_ = inplace(ops.multiply, "mul_")

@@ -1,4 +1,4 @@
-"""Logic: bools combined elementwise, and reduced over axes.
+"""Logic: bools and bits combined elementwise, and bools reduced over axes.
 
 None of these is differentiable.
 """
@@ -15,7 +15,7 @@ from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor", "count_nonzero", "invert",
-    "logical_and", "logical_not", "logical_or", "logical_xor",
+    "left_shift", "logical_and", "logical_not", "logical_or", "logical_xor", "right_shift",
 ]  # fmt: skip
 
 
@@ -29,6 +29,14 @@ def _connective(function: Any, meaning: str) -> OpFunction[[Any]]:
 bitwise_and = _connective(np.bitwise_and, "Logical and (bitwise for integers)")
 bitwise_or = _connective(np.bitwise_or, "Logical or (bitwise for integers)")
 bitwise_xor = _connective(np.bitwise_xor, "Exclusive or (bitwise for integers)")
+left_shift = binary(
+    np.left_shift, "Move the bits of integers to the left, ``a << b``: times ``2 ** b``.",
+    [1, 5], 2, "Floats are a TypeError. Not differentiable.",
+)  # fmt: skip
+right_shift = binary(
+    np.right_shift, "Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.",
+    [4, 21], 2, "Floats are a TypeError. Not differentiable.",
+)  # fmt: skip
 logical_and = _connective(np.logical_and, "Logical and: whether both are nonzero")
 logical_or = _connective(np.logical_or, "Logical or: whether either is nonzero")
 logical_xor = _connective(np.logical_xor, "Exclusive or: whether one of the two is nonzero")

@@ -13,7 +13,8 @@ from minigrad.ops._numerics import flat, stopped, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
-    "ceil", "copysign", "floor", "floor_divide", "fmod", "remainder", "round", "sign", "trunc",
+    "ceil", "copysign", "floor", "floor_divide", "fmod", "nextafter", "remainder", "round", "sign",
+    "signbit", "trunc",
 ]  # fmt: skip
 
 
@@ -61,6 +62,15 @@ def sign(x: Any) -> Any:
     return np.sign(x)
 
 
+signbit = unary(
+    np.signbit, "Which elements have a minus sign, as -0.0 has. Not differentiable.",
+    [1.0, -0.0, -2.0], float_inputs=False,
+)  # fmt: skip
+nextafter = binary(
+    np.nextafter, "The number next to `a`, in the direction of `b`, that the dtype has.",
+    [1.0, 2.0], 3, "The derivative with respect to `a` is 1. Integers become floats.",
+    float_inputs=True,
+)  # fmt: skip
 copysign = binary(
     np.copysign, "The absolute value of `a` with the sign of `b`.", [1.0, -2.0], -3,
     "The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`. Integers "
@@ -89,6 +99,7 @@ trunc.defvjp(x=flat)
 round.defvjp(x=flat)
 sign.defvjp(x=flat)
 copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=flat)
+nextafter.defvjp(a=lambda g: g, b=flat)
 floor_divide.defvjp(a=flat, b=flat)
 # The quotient from the remainder: a / b may be rounded up to the next whole number.
 fmod.defvjp(a=lambda g: g, b=lambda g, a, b, out: g * zero_safe(np.round((out - a) / b), g))

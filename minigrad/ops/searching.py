@@ -100,13 +100,14 @@ def _searchsorted(a: Any, v: Any, side: str) -> Any:
 
 
 @spelled
-def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """The indices at which to insert values into a sorted tensor. Not differentiable.
 
     Args:
         a: The sorted values, in ascending order, shape (n,). The order is not checked.
         v: The values to insert, of any shape. Python numbers and lists take the dtype of `a`.
         side: Before ("left") or after ("right") equal elements.
+        sorter: The indices that sort `a`, shape (n,); None if it is sorted.
 
     Returns:
         Indices from 0 to n, int64, of the shape of `v`.
@@ -119,7 +120,8 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Tensor:
         >>> minigrad.searchsorted(minigrad.tensor([1.0, 2.0, 2.0, 5.0]), [2.0, 9.0]).tolist()
         [1, 4]
     """
-    return _searchsorted(_like(a, v), _like(v, a), side)
+    ordered = a if sorter is None else take(a, sorter)
+    return _searchsorted(_like(ordered, v), _like(v, a), side)
 
 
 def _like(x: Any, other: Any) -> Any:
@@ -131,15 +133,15 @@ def _like(x: Any, other: Any) -> Any:
 
 
 @primitive(arrays=1, multiple_outputs=True)
-def _unique(x: Any, axis: int | None) -> Any:
+def _unique(x: Any, axis: int | None, equal_nan: bool) -> Any:
     """The first index, the inverse indices and the count of each unique element."""
-    return np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)[1:]
+    return np.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:]
 
 
 @spelled
 def unique(
     x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-    axis: int | None = None,
+    axis: int | None = None, *, equal_nan: bool = True,
 ) -> Any:  # fmt: skip
     """The unique elements, sorted.
 
@@ -149,10 +151,11 @@ def unique(
         return_inverse: Also return, for each element of `x`, its index among them.
         return_counts: Also return the number of occurrences of each.
         axis: Compare the slices along this axis; the elements of the flattened tensor if None.
+        equal_nan: Whether NaNs count as equal, and are one element.
 
     Returns:
         The values, or a tuple of the values and the other results, int64. The gradient of a value
-        goes to the first element equal to it. NaNs count as equal.
+        goes to the first element equal to it.
 
     Raises:
         ValueError: The axis does not exist.
@@ -164,7 +167,7 @@ def unique(
         ([1, 3], [1, 2])
     """
     x = as_tensor(x)
-    places = _unique(x, axis)
+    places = _unique(x, axis, equal_nan)
     values = take(x, places[0], axis)
     wanted = (return_index, return_inverse, return_counts)
     extras = [place for place, want in zip(places, wanted, strict=True) if want]

@@ -211,9 +211,9 @@ WITH_A_FLOAT64_ARRAY = {
 WITHOUT_DERIVATIVE = {
     "all", "allclose", "any", "argmax", "argmin", "argsort", "argwhere", "bitwise_and",
     "bitwise_or", "bitwise_xor", "count_nonzero", "equal", "flatnonzero", "greater",
-    "greater_equal", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "less",
-    "less_equal", "linalg.matrix_rank", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "nonzero", "not_equal", "searchsorted",
+    "greater_equal", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "left_shift",
+    "less", "less_equal", "linalg.matrix_rank", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "nonzero", "not_equal", "right_shift", "searchsorted", "signbit",
 }  # fmt: skip
 """Functions that return booleans or integers."""
 

@@ -45,7 +45,7 @@ _BINARY: dict[str, tuple[Any, Any]] = {
     "add": (normal, normal), "subtract": (normal, normal), "multiply": (normal, normal),
     "divide": (normal, positive), "power": (positive, normal), "maximum": (spaced, spaced),
     "minimum": (spaced, spaced), "arctan2": (normal, normal), "hypot": (normal, normal),
-    "logaddexp": (normal, normal), "copysign": (normal, normal),
+    "logaddexp": (normal, normal), "copysign": (normal, normal), "nextafter": (normal, spaced),
 }  # fmt: skip
 
 
