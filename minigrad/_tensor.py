@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -492,6 +492,9 @@ class Tensor(Variable, results=True):
     def __float__(self) -> float:
         return float(self.item())
 
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
     def __int__(self) -> int:
         return int(self.item())
 
@@ -861,9 +864,6 @@ class Tensor(Variable, results=True):
     randint = staticmethod(random.randint)
     randn = staticmethod(random.randn)
     zeros = staticmethod(_creation.zeros)
-
-    def __complex__(self) -> NoReturn:
-        raise TypeError("minigrad has no complex numbers")
 
 
 def _one_tuple(args: tuple[Any, ...]) -> tuple[Any, ...]:

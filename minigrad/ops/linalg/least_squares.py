@@ -21,7 +21,7 @@ def _cannot_pinv(x: Any, _: Any) -> str | None:
 
 
 @primitive(np.linalg.pinv, arrays=1, float_inputs=True, explain_error=_cannot_pinv)
-def pinv(x: Any, rtol: float | None = None) -> Any:
+def pinv(x: Any, rtol: Any = None) -> Any:
     """The pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
 
     For a matrix of full rank, ``inv(xᵀ x) xᵀ`` or ``xᵀ inv(x xᵀ)``. The derivative is for changes
@@ -30,8 +30,8 @@ def pinv(x: Any, rtol: float | None = None) -> Any:
 
     Args:
         x: Shape (..., m, n).
-        rtol: Singular values up to `rtol` times the largest count as zero; by default ``max(m, n)``
-            times the precision of the dtype.
+        rtol: Singular values up to `rtol` times the largest count as zero: a number, or one for each
+            matrix, shape (...); by default ``max(m, n)`` times the precision of the dtype.
 
     Returns:
         Shape (..., n, m).
@@ -52,7 +52,7 @@ def pinv(x: Any, rtol: float | None = None) -> Any:
         raise np.linalg.LinAlgError(no_matrix(x))
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
-    if rtol < 0:
+    if (np.asarray(rtol) < 0).any():
         raise ArgumentError(f"rtol must be at least 0, got {rtol!r}")
     return np.linalg.pinv(wide(x), rcond=rtol).astype(x.dtype, copy=False)
 
