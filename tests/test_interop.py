@@ -135,6 +135,27 @@ def shown_by(code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.parametrize(
+    "name", [name for name, case in (EINX | QUESTIONS).items() if len(case) > 2]
+)
+def test_arrays_beside_tensors(name: str) -> None:
+    """One of the operands is a tensor, the others are arrays: the result is the tensors'."""
+    function, *arrays = (EINX | QUESTIONS)[name]
+    for which in range(len(arrays)):
+        given = [minigrad.tensor(a) if i == which else a for i, a in enumerate(arrays)]
+        results = zip(several(function(*given)), several(function(*arrays)), strict=True)
+        for found, wanted in results:
+            assert type(found) is Tensor
+            np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_numpy_scalars_and_gradients_beside_tensors() -> None:
+    x = minigrad.tensor(X, requires_grad=True)
+    assert einx.add("a b c, ", x, np.float64(2)).dtype == x.dtype
+    einx.multiply("a b c, c", x, BIAS).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.broadcast_to(BIAS, X.shape))
+
+
 @cases(QUESTIONS)
 def test_questions(function: Any, arrays: Any) -> None:
     found = function(*[minigrad.tensor(array) for array in arrays])
@@ -230,11 +251,18 @@ class TestEinx:
             "import minigrad, einx",
             "import einx, minigrad",
             "import einx, numpy; einx.id('a -> a', numpy.ones(2)); import minigrad",
+            "import minigrad, importlib.util; importlib.util.find_spec('einx'); import einx",
         ],
     )
     def test_whichever_is_imported_first(self, imports: str) -> None:
         use = "print(einx.id('a b -> (a b)', minigrad.ones((2, 3))).size)"
-        assert shown_by(f"{imports}; {use}") == "6"
+        beside = "print(einx.add('a b, b', minigrad.ones((2, 3)), np.ones(3)).sum().item())"
+        loader = (
+            "import sys; print(type(einx.__loader__).__name__, type(sys.meta_path[0]).__name__)"
+        )
+        shown = shown_by(f"{imports}; import numpy as np; {use}; {beside}; {loader}").split()
+        assert shown[:3] == ["6", "12.0", "SourceFileLoader"]
+        assert "OnceImported" not in shown[3]
 
 
 def test_the_functions_of_einops_are_found_here_too() -> None:

@@ -30,8 +30,8 @@ def pinv(x: Any, rtol: Any = None) -> Any:
 
     Args:
         x: Shape (..., m, n).
-        rtol: Singular values up to `rtol` times the largest count as zero: a number, or one for each
-            matrix, shape (...); by default ``max(m, n)`` times the precision of the dtype.
+        rtol: Singular values up to `rtol` times the largest count as zero: a number, or one for
+            each matrix, shape (...); by default ``max(m, n)`` times the precision of the dtype.
 
     Returns:
         Shape (..., n, m).
