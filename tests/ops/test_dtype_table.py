@@ -50,7 +50,7 @@ class Op(NamedTuple):
     compares: bool = False
 
 
-FLOATS = ["divide", "copysign", "arctan2", "hypot", "logaddexp"]
+FLOATS = ["divide", "copysign", "nextafter", "arctan2", "hypot", "logaddexp"]
 COMPARISONS = [
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and",
     "logical_or", "logical_xor", "isclose",
@@ -59,7 +59,8 @@ OPS = {
     name: Op(function(name))
     for name in (
         "add", "subtract", "multiply", "floor_divide", "remainder", "fmod", "power", "maximum",
-        "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or", "bitwise_xor",
+        "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or", "bitwise_xor", "left_shift",
+        "right_shift",
     )
 }  # fmt: skip
 OPS |= {name: Op(function(name), floats=True) for name in FLOATS}
@@ -67,7 +68,8 @@ OPS |= {name: Op(function(name), compares=True) for name in COMPARISONS}
 OPS |= {
     name: Op(inplace(name), inplace=True)
     for name in (
-        "iadd", "isub", "imul", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor",
+        "iadd", "isub", "imul", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor", "ilshift",
+        "irshift",
     )
 }  # fmt: skip
 OPS |= {
