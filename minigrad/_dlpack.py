@@ -11,11 +11,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad._creation import made
+from minigrad._creation import made, on_cpu
 from minigrad._dtypes import to_array
 from minigrad._typing import Tensor
 
 __all__ = ["from_dlpack"]
+
+_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+"""Whether NumPy knows DLPack 1.0: other devices, and memory that is read-only."""
 
 
 def from_dlpack(
@@ -26,7 +29,8 @@ def from_dlpack(
     Args:
         x: A tensor with ``__dlpack__`` (PyTorch, JAX, CuPy, NumPy, ...) of bools, integers or
             floats of at most 64 bits.
-        device: "cpu" to ask the other library for a transfer, if it can do one.
+        device: "cpu" to ask the other library for a transfer, if it can do one; NumPy 2.0 cannot
+            ask.
         copy: None or True.
 
     Returns:
@@ -36,6 +40,7 @@ def from_dlpack(
         BufferError: The other library refuses because the tensor requires a gradient; the tensor is
             not on the CPU; NumPy lacks its dtype; or `copy` is False.
         TypeError: `x` has no ``__dlpack__``, or holds complex numbers.
+        ValueError: `device` is another one.
 
     Example:
         >>> import minigrad, numpy
@@ -46,8 +51,10 @@ def from_dlpack(
         raise BufferError("from_dlpack: memory is always copied, copy=False is not possible")
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: a tensor with __dlpack__ expected, got {type(x).__name__}")
-    try:
-        array = np.from_dlpack(x) if device is None else np.from_dlpack(x, device=device)
+    on_cpu(device)
+    options: dict[str, Any] = {"device": device} if device and _VERSIONED else {}
+    try:  # NumPy 2.0 cannot export an array of its own that is read-only
+        array = x if isinstance(x, np.ndarray) else np.from_dlpack(x, **options)
     except RuntimeError as error:  # an unknown dtype or device
         raise BufferError(
             f"from_dlpack: expected bools, integers or floats of at most 64 bits in CPU memory: "
@@ -71,6 +78,7 @@ def to_dlpack(
             "__dlpack__: memory is always copied, copy=False is not possible; .numpy() gives a "
             "read-only view"
         )
-    asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device}
-    given = {name: value for name, value in asked.items() if value is not None}
-    return tensor._data.copy().__dlpack__(**given)
+    if dl_device not in (None, tensor.__dlpack_device__()):
+        raise BufferError(f"__dlpack__: the memory is the CPU's, device {dl_device} was asked for")
+    options: dict[str, Any] = {"max_version": max_version} if max_version and _VERSIONED else {}
+    return tensor._data.copy().__dlpack__(stream=stream, **options)

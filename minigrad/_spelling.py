@@ -61,10 +61,21 @@ def remedied(name: str, message: str, args: Any, kwargs: Any) -> str:
     return message if advice in message else message + advice
 
 
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function; that of any call where Python knows none.
+
+    It knows none of some builtins, and before NumPy 2.4 none of a ufunc.
+    """
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
 def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     """Whether a call fits the signature of a function."""
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        signature_of(function).bind(*args, **kwargs)
     except TypeError:
         return False
     return True

@@ -18,6 +18,8 @@ ARRAYS: dict[str, np.ndarray] = {
     "reversed": np.arange(6.0)[::-2],
     "one element everywhere": np.broadcast_to(np.float32(3), (2, 4)),
 }
+VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+"""Whether NumPy knows DLPack 1.0."""
 arrays = pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS)
 
 
@@ -41,18 +43,17 @@ class TestOut:
         factor = minigrad.tensor([2.0, 3.0, 4.0])
         loss = (x * factor).sum()
         array = np.from_dlpack(factor)
-        array[:] = 0.0
+        assert not np.shares_memory(array, factor.numpy())
+        if VERSIONED:  # before, NumPy let no one write to what came through DLPack
+            array[:] = 0.0
         loss.backward()
         assert x.grad is not None and x.grad.tolist() == [2.0, 3.0, 4.0]
         factor[0] = 7.0
-        assert array[0] == 0.0
+        assert array[0] != 7.0
 
     def test_a_view_of_what_the_graph_saved_is_copied_too(self) -> None:
         x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-        loss = (x * x).sum()
-        np.from_dlpack(x.detach())[:] = 100.0
-        loss.backward()
-        assert x.grad is not None and x.grad.tolist() == [2.0, 4.0]
+        assert not np.shares_memory(np.from_dlpack(x.detach()), x.detach().numpy())
 
     def test_the_copy_outlives_the_tensor(self) -> None:
         array = np.from_dlpack(minigrad.tensor([1.0, 2.0]))
@@ -67,19 +68,23 @@ class TestOut:
     def test_options(self) -> None:
         x = minigrad.ones(3)
         assert x.__dlpack_device__() == (1, 0)
-        assert np.from_dlpack(x, device="cpu", copy=True).tolist() == [1.0, 1.0, 1.0]
+        if VERSIONED:
+            assert np.from_dlpack(x, device="cpu", copy=True).tolist() == [1.0, 1.0, 1.0]
+        assert '"dltensor"' in repr(x.__dlpack__(dl_device=(1, 0), copy=True))
         with pytest.raises(BufferError, match=r"^__dlpack__: .*copy=False.*\.numpy\(\)"):
-            np.from_dlpack(x, copy=False)
-        with pytest.raises(BufferError, match="device"):
+            x.__dlpack__(copy=False)
+        with pytest.raises(BufferError, match=r"^__dlpack__: .*device \(2, 0\)"):
             x.__dlpack__(dl_device=(2, 0))
         with pytest.raises(RuntimeError, match="stream"):
             x.__dlpack__(stream=1)
 
     def test_versions(self) -> None:
-        """The capsule of version 1 carries another name than that before."""
+        """The capsule of version 1 carries another name; an older one is always allowed."""
         x = minigrad.ones(3)
+        newest = '"dltensor_versioned"' if VERSIONED else '"dltensor"'
+        assert newest in repr(x.__dlpack__(max_version=(1, 0)))
+        assert '"dltensor"' in repr(x.__dlpack__(max_version=(0, 8)))
         assert '"dltensor"' in repr(x.__dlpack__())
-        assert '"dltensor_versioned"' in repr(x.__dlpack__(max_version=(1, 0)))
 
 
 class TestIn:
@@ -115,6 +120,13 @@ class TestIn:
             assert minigrad.from_dlpack(np.ones(2), **options).tolist() == [1.0, 1.0]
         with pytest.raises(BufferError, match=r"^from_dlpack: .*copy=False"):
             minigrad.from_dlpack(np.ones(2), copy=False)
+        for x in (np.ones(2), minigrad.ones(2)):
+            assert minigrad.from_dlpack(x, device="cpu").tolist() == [1.0, 1.0]
+            with pytest.raises(ValueError, match="'cuda'"):
+                minigrad.from_dlpack(x, device="cuda")  # type: ignore[arg-type]
+
+    def test_an_array_that_is_read_only(self) -> None:
+        assert minigrad.from_dlpack(minigrad.ones(2).numpy()).tolist() == [1.0, 1.0]
 
     @pytest.mark.parametrize("value", [[1.0], 1.0, None, "abc"])
     def test_what_has_no_dlpack(self, value: Any) -> None:

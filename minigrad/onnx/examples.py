@@ -4,7 +4,6 @@ Runs that differ in sizes and values show what depends on either. Sizes for whic
 are left out. An axis is dynamic if at least three other sizes work.
 """
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from minigrad._grad_mode import no_grad
+from minigrad._spelling import signature_of
 from minigrad._tensor import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive
@@ -36,7 +36,7 @@ class Examples:
 
     def __init__(self, model: Any, given: Any) -> None:
         self._model = model
-        signature = inspect.signature(model.forward)
+        signature = signature_of(model.forward)
         try:
             if isinstance(given, Mapping):
                 self._bound = signature.bind(**given)

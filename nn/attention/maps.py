@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from minigrad._spelling import signature_of
 from minigrad._tensor import Tensor
 from minigrad.nn.module.base import Module
 
@@ -35,7 +35,7 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
     layers = {
         path: module
         for path, module in model.named_modules()
-        if "need_weights" in inspect.signature(module.forward).parameters
+        if "need_weights" in signature_of(module.forward).parameters
     }
     if not layers:
         raise ValueError(f"attention_weights: {type(model).__name__} has no attention layer in it")

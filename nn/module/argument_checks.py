@@ -14,7 +14,7 @@ from minigrad._checks import check_flag, check_number, check_probability, check_
 from minigrad._creation import on_cpu
 from minigrad._dtypes import checked
 from minigrad._errors import type_error
-from minigrad._spelling import renamed
+from minigrad._spelling import renamed, signature_of
 from minigrad._tensor import Tensor
 
 # Annotations that say the range of an argument.
@@ -108,8 +108,9 @@ def check_tensors(
 
     A user's `forward` may take a list of tensors in spite of its annotation.
     """
-    lists = () if forward.__module__.startswith("minigrad.") else (list, tuple)
-    signature = inspect.signature(forward)
+    ours = str(getattr(forward, "__module__", None)).startswith("minigrad.")
+    lists = () if ours else (list, tuple)
+    signature = signature_of(forward)
     try:
         given = signature.bind(*args, **kwargs).arguments
     except TypeError as error:

@@ -5,7 +5,6 @@ Its base, `registry.Registry`, holds parameters, buffers and children by name.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
@@ -15,7 +14,7 @@ from minigrad._creation import on_cpu
 from minigrad._effects import effect
 from minigrad._hooks import Removable
 from minigrad._scope import Scope
-from minigrad._spelling import fits, renamed, spelled
+from minigrad._spelling import fits, renamed, signature_of, spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import State, state
 from minigrad.nn.module import state_dict as states
@@ -93,7 +92,7 @@ class Module(Registry):
             return module.forward(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
             if isinstance(error, TypeError) and not fits(module.forward, args, kwargs):
-                names = list(inspect.signature(module.forward).parameters)
+                names = list(signature_of(module.forward).parameters)
                 ours = renamed(type(module).__name__, names, kwargs)
                 if fits(module.forward, args, ours):
                     return module(*args, **ours)

@@ -457,6 +457,24 @@ def test_rules_that_are_no_plain_functions() -> None:
     assert viz.formulas(op)["a"].text == "function(ḡ, 2)"
 
 
+def test_a_rule_may_call_whatever_can_be_called() -> None:
+    """A ufunc, bound and unbound methods of C, builtins: not all of them have a module."""
+    vectorized, shifted = np.frompyfunc(float, 1, 1), functools.partial(np.add, 1)
+    for rule, text in {
+        lambda g: np.cbrt(g): "∛ḡ",
+        lambda g: np.sinc(g): "sinc(ḡ)",
+        lambda g: np.add.reduce(g): "reduce(ḡ)",
+        lambda g: np.ndarray.sum(g): "sum(ḡ)",
+        lambda g: math.hypot(g, 1): "hypot(ḡ, 1)",
+        lambda g: max(g): "max(ḡ)",
+        lambda g: np.float64(g): "float64(ḡ)",
+        lambda g: vectorized(g): f"{vectorized.__name__}(ḡ)",
+        lambda g: shifted(g): "function(ḡ)",
+    }.items():
+        found = viz.formulas(op_with(a=rule))["a"]
+        assert (found.text, found.notes) == (text, ())
+
+
 def test_a_rule_without_a_file() -> None:
     names: dict[str, Any] = {}
     exec("rule = lambda g, a: g * a", names)

@@ -325,7 +325,9 @@ class Typesetter:
 
 def _summary(function: Callable[..., Any]) -> str:
     """The first line of a docstring, to follow a colon; empty for well-known functions."""
-    elsewhere = (function.__module__ or "").startswith(("numpy", "builtins", "math"))
+    # A ufunc has a module since NumPy 2.1, a method of a built-in class has none.
+    module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
+    elsewhere = (module or "builtins").startswith(("numpy", "builtins", "math"))
     if elsewhere or not hasattr(function, "__name__"):
         return ""
     line = (inspect.getdoc(function) or "").partition("\n")[0].replace("`", "").rstrip(".")

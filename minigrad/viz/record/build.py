@@ -1,6 +1,5 @@
 """The graph of a module, or of tensors."""
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
@@ -10,6 +9,7 @@ import numpy as np
 
 from minigrad import random
 from minigrad._grad_mode import enable_grad
+from minigrad._spelling import signature_of
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.mutation import history
@@ -104,7 +104,7 @@ def with_inputs(
     """
     forward = target.forward if isinstance(target, Module) else target
     try:
-        bound = inspect.signature(forward).bind(*inputs, **named)
+        bound = signature_of(forward).bind(*inputs, **named)
     except TypeError as error:
         called = f"{_name(target)}{'.forward' * isinstance(target, Module)}"
         raise TypeError(f"{what}: {called}: {error}") from None
