@@ -13,6 +13,27 @@ from types import FrameType, ModuleType
 from typing import Any
 
 
+def opcode_trace(hook: Callable[[], Any], of: Callable[[FrameType], bool]) -> Any:
+    """A function for `sys.settrace`: it calls `hook` before each bytecode of some frames.
+
+    Args:
+        hook: What is called.
+        of: Which frames are traced.
+    """
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if not of(frame):
+            return None
+        frame.f_trace = trace  # without it, Python 3.13 traces no opcode of a function's first call
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        if event == "opcode":
+            hook()
+        return trace
+
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 asks in settrace whether any frame has it
+    return trace
+
+
 def before_each_bytecode(module: ModuleType, call: Callable[[], Any]) -> Iterator[int]:
     """Interrupt a call before the first, the second, ... bytecode of a module, until it ends.
 
@@ -26,17 +47,13 @@ def before_each_bytecode(module: ModuleType, call: Callable[[], Any]) -> Iterato
     for number in itertools.count():
         left = number
 
-        def trace(frame: FrameType, event: str, _: Any) -> Any:
+        def interrupt() -> None:
             nonlocal left
-            if frame.f_code.co_filename != module.__file__:
-                return None
-            frame.f_trace_lines, frame.f_trace_opcodes = False, True
-            if event == "opcode":
-                left -= 1
-                if left < 0:
-                    raise KeyboardInterrupt
-            return trace
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
 
+        trace = opcode_trace(interrupt, lambda frame: frame.f_code.co_filename == module.__file__)
         if not _interrupted(call, sys.settrace, sys.gettrace(), trace):
             return
         yield number

@@ -123,6 +123,7 @@ def test_dropped_while_a_batch_is_made() -> None:
 def test_no_lock_can_stay_closed_after_an_interrupt() -> None:
     """Who asks for an item runs no code of `threading`, whose locks Ctrl-C could leave closed."""
     prefetched = Prefetched(iter(range(5)), 2)
+    assert [*before_each_bytecode(threading, threading.Event)]  # such code would be seen
     assert [*before_each_bytecode(threading, lambda: next(prefetched))] == []
     assert [*prefetched] == [1, 2, 3, 4]
 

@@ -390,6 +390,7 @@ class TestInterrupts:
 
     def test_no_lock_of_python_code_is_taken(self) -> None:
         call = lambda: _parallel.for_rows(9, 1, 1, lambda i, j: None)
+        assert [*before_each_bytecode(threading, threading.Event)]  # such code would be seen
         assert [*before_each_bytecode(threading, call)] == []
 
     @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
