@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from minigrad.debugging.observer import Observer
 
 __all__ = [
-    "call_path", "cut_off", "record", "record_outputs", "with_history", "without_rules", "wrap",
+    "call_path", "cut_off", "record", "record_outputs", "rounded_once", "with_history",
+    "without_rules", "wrap",
 ]  # fmt: skip
 
 _new = object.__new__
@@ -73,9 +74,16 @@ def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[s
     return call(tensor.astype(dtype), *values[1:]).astype(dtype)
 
 
+def _computed_as_they_are(op: Primitive) -> str:
+    """The dtypes, as characters of NumPy, that an op converts to no other."""
+    integers, half = "" if op.float_inputs else "?bBhHiIlLqQ", "" if op.float16_in else "e"
+    return f"{integers}{half}fd"
+
+
 def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
     forward, floats, defaults = op.forward, op.float_inputs, op.defaults[1:]
     needed, most = max(op.required - 1, 0), len(defaults)
+    exact = _computed_as_they_are(op)
 
     def call(x: Any = _MISSING, /, *static: Any, **keywords: Any) -> Any:
         if x is _MISSING:
@@ -98,8 +106,11 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             array, source = x._data, x._node
         else:
             array, source = to_array(x, name=op.name), None
-        if floats and array.dtype.kind != "f":
+        if floats and array.dtype.char not in exact:
             (array,) = promote((array,), floats)
+            if array.dtype.char not in exact:
+                wide = x if isinstance(x, Variable) else array
+                return rounded_once(call, (wide,), static, op.float16_in)
         try:
             out = forward(array, *static) if static else forward(array)
         except Exception as error:
@@ -124,6 +135,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
 
 def _two_arrays(op: Primitive) -> Callable[..., Any]:
     forward, floats, compares = op.forward, op.float_inputs, op.compares
+    exact, looked_at = _computed_as_they_are(op), bool(floats or op.float16_in)
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
         if keywords or b is _MISSING:
@@ -143,9 +155,12 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
                 x.__class__ is not _ndarray
                 or y.__class__ is not _ndarray
                 or x.dtype is not y.dtype
-                or (floats and x.dtype.kind != "f")
+                or (looked_at and x.dtype.char not in exact)
             ):
                 x, y = promote((x, y), floats, compares)
+                if op.float16_in and np.result_type(x, y).char not in exact:
+                    pair = [v if isinstance(v, Variable) else w for v, w in ((a, x), (b, y))]
+                    return rounded_once(call, pair, (), op.float16_in)
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None
@@ -217,6 +232,14 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
 
 
 # Results --------------------------------------------------------------------------------------
+
+
+def rounded_once(
+    function: Callable[..., Any], arrays: Sequence[Any], static: Sequence[Any], dtype: Any
+) -> Any:
+    """Compute float16 in a wider dtype, forward and backward, and round the result once."""
+    wide = [part.astype(dtype) if hasattr(part, "astype") else part for part in arrays]
+    return function(*wide, *static).astype(np.float16)
 
 
 def wrap(out: Any) -> Any:

@@ -72,6 +72,7 @@ class Primitive:
         residuals: tuple[str, ...] = (), multiple_outputs: bool = False,
         float_inputs: bool = False, promote: tuple[str, ...] = (),
         explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
+        float16_in: Any = None,
     ) -> None:  # fmt: skip
         self.name, self.forward = forward.__name__.strip("_"), forward
         self.signature = inspect.signature(forward)
@@ -92,7 +93,7 @@ class Primitive:
         self.arrays = len(needed) if arrays is None else arrays
         self.residuals, self.multiple_outputs = residuals, multiple_outputs
         self.float_inputs, self.compares, self.casts = float_inputs, compares, casts
-        self.explain_error = explain_error
+        self.explain_error, self.float16_in = explain_error, float16_in
         self.promote = tuple(self.params.index(name) for name in promote)
         self.rules: dict[str, Rule] = {}
         self.joint: Rule | None = None
@@ -252,11 +253,13 @@ def primitive(
     *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
     multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
     explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
+    float16_in: Any = None,
 ) -> Callable[[Forward[P]], OpFunction[P]]: ...  # fmt: skip
 def primitive(
     *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
     multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
     explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
+    float16_in: Any = None,
 ) -> Any:  # fmt: skip
     """Make a differentiable op of a function on arrays.
 
@@ -280,6 +283,8 @@ def primitive(
         compares: Whether it compares two arrays, or their truth: integers stay what they are.
         casts: Whether the last parameter of a function of one array is a keyword ``dtype``: the
             array is cast to it first, and the result at the end. The function never gets it.
+        float16_in: For a function of floats, of one array or two, the dtype in which float16 is
+            computed, forward and backward; the result is rounded once.
 
     Returns:
         The op: a plain function with ``op``, its record, and the methods that give it rules:
@@ -298,15 +303,9 @@ def primitive(
         Tensor(12., dtype=float32)
     """
     options = (
-        arrays,
-        residuals,
-        multiple_outputs,
-        float_inputs,
-        promote,
-        explain_error,
-        compares,
-        casts,
-    )
+        arrays, residuals, multiple_outputs, float_inputs, promote, explain_error, compares,
+        casts, float16_in,
+    )  # fmt: skip
     bare = [type(f) for f in numpy_functions] == [FunctionType] and not any(options)
 
     def make(forward: Callable[..., Any]) -> Any:

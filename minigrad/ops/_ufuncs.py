@@ -20,8 +20,8 @@ def unary(
     """Make the op of a NumPy function of one array; its derivative is defined apart.
 
     The docstring of the op is `description`, with an example of the elements `example`. The op
-    answers for `numpy_functions` too. With `float_inputs`, integers become the default float first;
-    with `floats_only`, they and bools are unchanged.
+    answers for `numpy_functions` too. With `float_inputs`, integers become the default float first,
+    and float16 is computed in float32; with `floats_only`, integers and bools are unchanged.
     """
 
     def of_floats(x: Any) -> Any:
@@ -33,13 +33,16 @@ def unary(
         return compute(x)
 
     _describe(forward, function, description, float_inputs, example)
-    op: OpFunction[[]] = primitive(function, *numpy_functions, float_inputs=float_inputs)(forward)
+    op: OpFunction[[]] = primitive(
+        function, *numpy_functions, float_inputs=float_inputs,
+        float16_in=np.float32 if float_inputs else None,
+    )(forward)  # fmt: skip
     return op
 
 
 def binary(
     function: Any, description: str, example: Sequence[float], other: float, more: str = "",
-    float_inputs: bool = False, compares: bool = False,
+    float_inputs: bool = False, compares: bool = False, float16_in: Any = None,
 ) -> OpFunction[[Any]]:  # fmt: skip
     """The same for a function of two arrays; the example calls it with a tensor and a number.
 
@@ -51,9 +54,9 @@ def binary(
 
     details = textwrap.fill(f"Arguments and errors are as for `add`. {more}", 96)
     _describe(forward, function, f"{description}\n\n{details}", float_inputs, example, other)
-    op: OpFunction[[Any]] = primitive(function, float_inputs=float_inputs, compares=compares)(
-        forward
-    )
+    op: OpFunction[[Any]] = primitive(
+        function, float_inputs=float_inputs, compares=compares, float16_in=float16_in
+    )(forward)  # fmt: skip
     return op
 
 

@@ -66,7 +66,7 @@ def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
     return np.clip(x, low, high)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def sigmoid(x: Any) -> Any:
     """The logistic function of each element, ``1 / (1 + exp(-x))``, without overflow.
 
@@ -83,7 +83,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.absolute(x)))
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def softplus(x: Any, beta: float = 1.0) -> Any:
     """A smooth ReLU, ``log(1 + exp(beta * x)) / beta``, exact without overflow or threshold.
 
@@ -108,7 +108,7 @@ def softplus(x: Any, beta: float = 1.0) -> Any:
     return np.logaddexp(x * float(beta), 0) / float(beta)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def silu(x: Any) -> Any:
     """The sigmoid-weighted linear unit (swish) of each element, ``x * sigmoid(x)``.
 
@@ -123,7 +123,7 @@ def silu(x: Any) -> Any:
     return in_blocks(lambda x: x * _sigmoid(x), 2, x)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def erf(x: Any) -> Any:
     """The error function of each element: 2/sqrt(pi) times the integral of exp(-t^2) up to x.
 
@@ -135,7 +135,7 @@ def erf(x: Any) -> Any:
     return in_blocks(erf_array, 2, x)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def erfc(x: Any) -> Any:
     """The complementary error function, ``1 - erf(x)``, exact where it is small.
 
@@ -147,7 +147,7 @@ def erfc(x: Any) -> Any:
     return in_blocks(erfc_array, 4, x)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def erfinv(x: Any) -> Any:
     """The inverse of the error function, of each element; infinite at -1 and 1, NaN beyond.
 
@@ -162,7 +162,7 @@ def erfinv(x: Any) -> Any:
     return in_blocks(erfinv_array, 8, x)
 
 
-@primitive(arrays=1, float_inputs=True)
+@primitive(arrays=1, float_inputs=True, float16_in=np.float32)
 def logit(x: Any, eps: float | None = None) -> Any:
     """The inverse of the sigmoid of each element, ``log(x / (1 - x))``.
 
@@ -185,7 +185,8 @@ def logit(x: Any, eps: float | None = None) -> Any:
     return np.log(x / (1 - x))
 
 
-@primitive(float_inputs=True)
+# Half of float32's digits cancel in the tail of gelu.
+@primitive(float_inputs=True, float16_in=np.float64)
 def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
     """The Gaussian error linear unit of each element, ``x * P(Z <= x)`` for a standard normal Z.
 
@@ -237,8 +238,9 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
         cdf = 0.5 * (1 + within_rule(erf, x * _SQRT_HALF))
         return g * (cdf + x * (_PDF_AT_ZERO * np.exp(-0.5 * (x * x))))
     t = np.tanh(_SQRT_TWO_OVER_PI * (x + _CUBIC * (x * x * x)))
-    slope = _SQRT_TWO_OVER_PI * (1 + 3 * _CUBIC * (x * x))
-    return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope)
+    fall = 1 - t * t  # 0 far out, where the square of x may be infinite
+    slope = zero_safe(_SQRT_TWO_OVER_PI * (1 + 3 * _CUBIC * (x * x)), fall)
+    return g * (0.5 * (1 + t) + 0.5 * x * fall * slope)
 
 
 @formula(

@@ -44,7 +44,7 @@ divide = binary(
 )  # fmt: skip
 
 
-@primitive(np.power)
+@primitive(np.power, float16_in=np.float32)
 def power(a: Any, b: Any) -> Any:
     """Raise `a` to the power `b` element by element, with ``0 ** 0 = 1``; arguments as for `add`.
 
@@ -86,7 +86,7 @@ def abs(x: Any) -> Any:
     return np.absolute(x)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def rsqrt(x: Any) -> Any:
     """``1 / sqrt(x)`` of each element; infinite at 0, NaN for negative numbers.
 

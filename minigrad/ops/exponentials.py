@@ -47,7 +47,7 @@ log1p = unary(
 
 logaddexp = binary(
     np.logaddexp, "``log(exp(a) + exp(b))`` without overflow.", [0.0, 1000.0], 0.0,
-    "Where both are -inf, it is -inf with gradient 0.", float_inputs=True,
+    "Where both are -inf, it is -inf with gradient 0.", float_inputs=True, float16_in=np.float32,
 )  # fmt: skip
 
 

@@ -37,10 +37,12 @@ arctan = unary(np.arctan, "The angle between -π/2 and π/2 whose tangent each e
 arctan2 = binary(
     np.arctan2, "The angle of the point (b, a) of the plane, from -π to π.", [1.0, -1.0], -1,
     "At the origin it has NumPy's values, and gradient 0.", float_inputs=True,
+    float16_in=np.float32,
 )  # fmt: skip
 hypot = binary(
     np.hypot, "The hypotenuse ``sqrt(a**2 + b**2)``, without intermediate overflow.",
     [3.0, 0.0], 4, "Its gradient at the origin is 0, as for `norm`.", float_inputs=True,
+    float16_in=np.float32,
 )  # fmt: skip
 sinh = unary(np.sinh, "The hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.")
 cosh = unary(np.cosh, "The hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.")

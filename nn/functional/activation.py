@@ -6,6 +6,8 @@ and in the backward pass if a rule needs the overwritten values.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
@@ -15,6 +17,7 @@ from minigrad._errors import value_error
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.autograd.call import rounded_once
 from minigrad.autograd.mode import located
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
@@ -87,9 +90,23 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     if inplace:
         return overwritten(input_, elu, alpha)
     check_number("elu", "alpha", alpha)
-    positive = input_ > 0
-    below = ops.where(positive, 0.0, input_)  # the exponential must not overflow
-    return ops.where(positive, input_, ops.expm1(below) * alpha)
+    return _composed(_elu, input_, alpha)
+
+
+def _composed(function: Callable[..., Tensor], x: Tensor, *numbers: float) -> Tensor:
+    """Call a function of several ops; float16 is computed in float32, and rounded once."""
+    if x.dtype != np.float16:
+        return function(x, *numbers)
+    rounded: Tensor = rounded_once(function, (x,), numbers, np.float32)
+    return rounded
+
+
+def _elu(x: Tensor, alpha: float, width: float = 1.0) -> Tensor:
+    """ELU, stretched below 0 along the axis of x."""
+    positive = x > 0
+    below = ops.where(positive, 0.0, x)  # the exponential must not overflow
+    below = below if width == 1 else below / width
+    return ops.where(positive, x, ops.expm1(below) * alpha)
 
 
 @spelled
@@ -104,7 +121,7 @@ def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     if inplace:
         return overwritten(input_, celu, alpha)
     check_number("celu", "alpha", alpha, above=0.0)
-    return elu(input_ / alpha) * alpha
+    return _composed(_elu, input_, alpha, alpha)
 
 
 @spelled
@@ -120,7 +137,7 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return overwritten(input_, selu)
-    return elu(input_, SELU_ALPHA) * SELU_SCALE
+    return _composed(lambda x: _elu(x, SELU_ALPHA) * SELU_SCALE, input_)
 
 
 @spelled
@@ -152,7 +169,7 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return overwritten(input_, hardsigmoid)
-    return relu6(input_ + 3) / 6
+    return _composed(lambda x: own.hardtanh(x + 3, 0.0, 6.0) / 6, input_)
 
 
 @spelled
@@ -168,7 +185,7 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return overwritten(input_, hardswish)
-    return ops.where(input_ <= -3, 0.0, input_ * hardsigmoid(input_))
+    return _composed(lambda x: ops.where(x <= -3, 0.0, x * hardsigmoid(x)), input_)
 
 
 @spelled
@@ -184,7 +201,7 @@ def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     """
     if inplace:
         return overwritten(input_, mish)
-    return input_ * tanh(softplus(input_))
+    return _composed(lambda x: x * tanh(softplus(x)), input_)
 
 
 @spelled
@@ -226,7 +243,7 @@ def softsign(input_: Tensor) -> Tensor:
         >>> nn.functional.softsign(tensor([-1.0, 3.0])).tolist()
         [-0.5, 0.75]
     """
-    return input_ / (1.0 + ops.abs(input_))
+    return _composed(lambda x: x / (1.0 + ops.abs(x)), input_)
 
 
 @spelled
