@@ -200,6 +200,29 @@ def total(x: Any, axis: Axis) -> Any:
     return add_up(x, axis, True)
 
 
+LEAST = {np.dtype(t): float(np.finfo(t).tiny / np.finfo(t).eps ** 2) for t in "fd"}
+"""The least sum of squares of which no digit is lost to squares that underflow."""
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def root_of_squares(x: np.ndarray, axis: Axis) -> np.ndarray:
+    """The root of the sum of squares over axes, kept with length 1, of float32 or float64.
+
+    Where squares overflow or underflow, they are scaled by the largest element.
+    """
+    squares = total(x * x, axis)
+    large = np.count_nonzero(squares >= LEAST[x.dtype]) == squares.size
+    if large and math.isfinite(np.vdot(squares, squares)):
+        return np.asarray(np.sqrt(squares))
+    scale = extent(np.absolute(x).max(axis=axis, keepdims=True, initial=0))
+    return np.asarray(np.sqrt(total((x / scale) ** 2, axis)) * scale)
+
+
+def extent(largest: np.ndarray) -> np.ndarray:
+    """What to divide by, so that the largest element becomes 1; 1 if it is 0 or not finite."""
+    return np.asarray(np.where((largest == 0) | ~np.isfinite(largest), 1, largest))
+
+
 @formula("total(x, axis)")
 def spread_total(x: Any, axis: Axis = -1) -> Any:
     """The same, for arithmetic with `x`: of a small matrix with short rows, repeated along them.

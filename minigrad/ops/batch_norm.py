@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import channel_sums, widened
+from minigrad.ops._numerics import channel_sums, root_of_squares, widened
 from minigrad.ops._parallel import unbuffered
 from minigrad.ops.norm import misfit
 
@@ -62,6 +62,7 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     return unbuffered(math.prod(x.shape[2:]), _normalized, x, weight, bias, eps)
 
 
+@np.errstate(over="ignore")  # also of a variance that float16 cannot hold
 def _normalized(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     count = max(1, len(x) * math.prod(x.shape[2:]))
     rows = widened(x).reshape(len(x), x.shape[1], math.prod(x.shape[2:]))
@@ -75,6 +76,8 @@ def _normalized(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, A
         out -= rest[:, None]
         var = np.vecdot(out, out).sum(axis=0) / count
     std = np.sqrt(var + eps)
+    if not math.isfinite(np.vdot(std, std)):  # perhaps a sum of squares overflowed
+        std = np.where(np.isinf(std), root_of_squares(out, (0, 2)).ravel() / math.sqrt(count), std)
     scale = 1 / std
     if weight is not None:
         scale = scale * weight
@@ -83,8 +86,7 @@ def _normalized(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, A
         out += bias[:, None]
     mean += rest
     results = (out.reshape(x.shape), mean, var)
-    with np.errstate(over="ignore"):  # a variance that float16 cannot hold is inf
-        return tuple(part.astype(x.dtype, copy=False) for part in results), mean, std
+    return tuple(part.astype(x.dtype, copy=False) for part in results), mean, std
 
 
 @batch_norm.defjoint("x", "weight", "bias")

@@ -1,6 +1,7 @@
 """Reductions over axes: sum, nansum, prod, max, min, norm, logsumexp, argmax, argmin."""
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from minigrad.ops._numerics import (
     Axis,
     add_up,
     array_of,
+    extent,
+    flat,
     flat_at_zero,
     formula,
     kept_shape,
     reduced_axes,
+    root_of_squares,
     signed,
     stopped,
     total,
@@ -152,37 +156,55 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return x.argmin(axis=axis, keepdims=keepdims)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> Any:
     """The vector norm over axes: the ord-th root of the sum of the ord-th powers.
 
     Args:
         x: Tensor, array or number. Over two axes, 2 is the Frobenius norm.
-        ord: At least 1; ``float("inf")`` for the largest absolute value. The gradient at 0 is 0.
+        ord: Any number; inf and -inf for the largest and the smallest absolute value, 0 for the
+            number of nonzero elements, whose gradient is 0.
         axis: The axis or axes to reduce; all of them if None.
         keepdims: Keep the reduced axes with length 1.
 
+    Returns:
+        The norm, also where the powers would overflow or underflow. Its gradient is 0 where the
+        norm is 0, and for orders below 1 where the element is 0.
+
     Raises:
-        ValueError: `ord` is less than 1 or not a number, or an axis does not exist.
+        ValueError: `ord` is not a number, or an axis does not exist.
 
     Example:
         >>> import minigrad
         >>> minigrad.norm(minigrad.tensor([3.0, 4.0]))
         Tensor(5., dtype=float32)
     """
-    if not isinstance(ord, (int, float)) or not ord >= 1:
-        raise ValueError(f"ord must be a number of at least 1, got {ord!r}")
+    if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
+        raise ValueError(f"ord must be a number, got {ord!r}")
+    out = _norm(x, float(ord), axis)
+    return out if keepdims else out.squeeze(axis)
+
+
+def _norm(x: Any, ord: float, axis: Axis) -> Any:
+    """The norm, with reduced axes of length 1."""
+    if ord == 2:
+        return root_of_squares(x, axis)
+    if ord == 0:
+        return total((x != 0).astype(x.dtype), axis)
     size = np.absolute(x)
-    scale = size.max(axis=axis, keepdims=True, initial=0)
-    if ord == np.inf:
-        return scale.reshape(_reduced_shape(x, axis, keepdims))
-    # Scaled by the maximum, so that squares neither overflow nor underflow.
-    safe = np.where((scale == 0) | ~np.isfinite(scale), 1, scale).astype(x.dtype)
-    out = total((size / safe) ** ord, axis) ** (1 / ord) * safe
-    return out.astype(x.dtype, copy=False).reshape(_reduced_shape(x, axis, keepdims))
+    if ord > 0:
+        extreme = size.max(axis=axis, keepdims=True, initial=0)
+    else:
+        start = {} if ord == -np.inf else {"initial": np.inf}
+        extreme = size.min(axis=axis, keepdims=True, **start)
+    if abs(ord) == np.inf:
+        return extreme
+    scale = extent(extreme)  # so that powers neither overflow nor underflow
+    with np.errstate(divide="ignore") if ord < 0 else nullcontext():
+        return total((size / scale) ** ord, axis) ** (1 / ord) * scale
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, float16_in=np.float32)
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials over axes, without overflow.
 
@@ -197,12 +219,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     top = np.where(np.isfinite(top), top, 0)
     with np.errstate(divide="ignore"):
         out = np.log(total(np.exp(x - top), axis)) + top
-    return out.astype(x.dtype, copy=False).reshape(_reduced_shape(x, axis, keepdims))
-
-
-def _reduced_shape(x: np.ndarray, axis: Axis, keepdims: bool) -> tuple[int, ...]:
-    shape: tuple[int, ...] = np.any(x, axis=axis, keepdims=keepdims).shape
-    return shape
+    return out if keepdims else out.squeeze(axis)
 
 
 @formula(
@@ -234,9 +251,16 @@ def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
 
 def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
     g = stopped(g, out)
-    if ord == np.inf:
+    if ord == np.inf or ord == -np.inf:
         return signed(_extreme(g, np.absolute(x), out, axis), x)
+    if ord == 0:
+        return flat(undo_reduction(g, x.shape, axis))
     top = out.reshape(kept_shape(x.shape, axis))
+    if ord < 1:  # powers of 0 are infinite
+        g = zeroed(g, array_of(out) == 0)
+        size = np.where(array_of(x) == 0, 1, np.absolute(x))
+        slope = np.sign(x) * (size / np.where(array_of(top) == 0, 1, top)) ** (ord - 1)
+        return undo_reduction(g, x.shape, axis) * slope
     top = flat_at_zero(top)
     if ord == 2:
         return undo_reduction(g, x.shape, axis) * (x / top)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from minigrad.ops._numerics import (
     formula,
     kept_shape,
     reduced_size,
+    root_of_squares,
     stopped,
     undo_reduction,
-    widened,
     zeroed,
 )
 from minigrad.ops.casting import as_tensor
@@ -37,16 +38,14 @@ def _degrees(n: int, ddof: int) -> int:
     return n - ddof if n > ddof else 0
 
 
-def _variance(x: Any, axis: Axis, ddof: int, keepdims: bool) -> Any:
-    """The variance; float16 is accumulated in float32."""
+def _deviations(x: np.ndarray, axis: Axis, ddof: int) -> tuple[np.ndarray, int]:
+    """The distance of each element from the mean, and the divisor of the variance."""
     if isinstance(ddof, bool):
         raise TypeError(f"ddof: a number expected, got {ddof}")
-    wide = widened(x)
     n = reduced_size(x.shape, axis)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        centred = wide - add_up(wide, axis, True) / n
-        centred -= add_up(centred, axis, True) / n  # the rounding error of the mean
-        return add_up(centred * centred, axis, keepdims) / _degrees(n, ddof)
+    centred = x - add_up(x, axis, True) / n
+    centred -= add_up(centred, axis, True) / n  # the rounding error of the mean
+    return centred, _degrees(n, ddof)
 
 
 @primitive(np.mean, arrays=1, float_inputs=True, casts=True)
@@ -82,7 +81,7 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = N
     return average.astype(x.dtype, copy=False)
 
 
-@primitive(np.var, arrays=1, float_inputs=True, casts=True)
+@primitive(np.var, arrays=1, float_inputs=True, casts=True, float16_in=np.float32)
 def var(
     x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
 ) -> Any:
@@ -104,10 +103,17 @@ def var(
         >>> minigrad.var(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
         Tensor(1., dtype=float32)
     """
-    return _variance(x, axis, ddof, keepdims).astype(x.dtype, copy=False)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        centred, left = _deviations(x, axis, ddof)
+        variance = add_up(centred * centred, axis, keepdims) / left
+        if math.isfinite(np.vdot(variance, variance)):
+            return variance
+        # The sum may be infinite where the mean is not.
+        deviation = root_of_squares(centred, axis) / math.sqrt(left)
+        return np.square(deviation).reshape(variance.shape)
 
 
-@primitive(np.std, arrays=1, float_inputs=True, casts=True)
+@primitive(np.std, arrays=1, float_inputs=True, casts=True, float16_in=np.float32)
 def std(
     x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
 ) -> Any:
@@ -118,7 +124,10 @@ def std(
         >>> minigrad.std(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
         Tensor(1., dtype=float32)
     """
-    return np.sqrt(_variance(x, axis, ddof, keepdims)).astype(x.dtype, copy=False)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centred, left = _deviations(x, axis, ddof)
+        deviation = root_of_squares(centred, axis) / math.sqrt(left)
+    return deviation if keepdims else deviation.squeeze(axis)
 
 
 @primitive(np.bincount, arrays=2)

@@ -55,7 +55,7 @@ def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
 
 def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float) -> None:
     rows = ops.embedding(ids, weight.detach()).data
-    lengths = np.linalg.norm(rows, ord=norm_type, axis=-1)
+    lengths = ops.norm(rows, norm_type, axis=-1).data
     long = lengths > max_norm
     if long.any():
         factors = max_norm / (lengths[long] + 1e-7)

@@ -112,8 +112,10 @@ def cosine_embedding_loss(
         )
     if not np.isin(y, (-1, 1)).all():
         raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
-    squares = (ops.sum(x * x, axis=-1) + 1e-12 for x in (input1, input2))  # as in PyTorch
-    cosine = ops.sum(input1 * input2, axis=-1) / ops.sqrt(ops.multiply(*squares))
+    # As in PyTorch, 1e-12 is added to the squares.
+    lengths = (ops.hypot(ops.norm(x, axis=-1), 1e-6) for x in (input1, input2))
+    directions = (x / n[..., None] for x, n in zip((input1, input2), lengths, strict=True))
+    cosine = ops.sum(ops.multiply(*directions), axis=-1)
     losses = ops.where(y == 1, 1.0 - cosine, _at_least_0(cosine - margin))
     return reduced(name, losses, reduction)
 

@@ -20,6 +20,7 @@ from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import functional_call
 from minigrad.nn.utils import rnn as rnn
 from minigrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
+from minigrad.ops._numerics import LEAST, widened, within_rule
 
 __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_value", "evaluating", "functional_call",
@@ -28,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@np.errstate(over="ignore")
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
     """Return the p-norm of several tensors, as if they were one vector; `norm_type` is p or inf.
 
@@ -37,16 +39,16 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         5.0
     """
     check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
-    arrays = [_flat(tensor.data) for tensor in tensors if tensor.size]
+    norms = [_norm(widened(tensor.data).reshape(-1), norm_type) for tensor in tensors]
+    return _norm(np.array(norms, np.float64), norm_type)
+
+
+def _norm(array: np.ndarray, norm_type: float) -> float:
     if norm_type == 2:
-        return math.sqrt(sum([float(array.dot(array)) for array in arrays]))
-    norms = [float(np.linalg.norm(array, ord=norm_type)) for array in arrays]
-    return float(np.linalg.norm(norms, ord=norm_type)) if norms else 0.0
-
-
-def _flat(array: np.ndarray) -> np.ndarray:
-    wide = array.astype(np.float32) if array.dtype == np.float16 else array
-    return wide.reshape(-1)
+        square = float(array.dot(array))
+        if LEAST[array.dtype] <= square < math.inf:
+            return math.sqrt(square)
+    return float(within_rule(ops.norm, array, norm_type))
 
 
 @effect

@@ -28,7 +28,7 @@ class _WeightNorm:
         if self.axis is None:
             return ops.norm(v)
         axes = tuple(i for i in range(v.ndim) if i != self.axis)
-        return ops.sqrt(ops.sum(v * v, axis=axes, keepdims=True))
+        return ops.norm(v, axis=axes, keepdims=True)
 
 
 def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:

@@ -12,7 +12,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops import elementwise, reductions
 from minigrad.ops._numerics import Axis, array_of, kept_shape
 from minigrad.ops.casting import astype
-from minigrad.ops.comparisons import not_equal
 from minigrad.ops.linalg._matrices import no_matrix, no_square, singular, which, wide
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.linalg.spectra import svdvals
@@ -81,11 +80,10 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order
         x: Tensor or array.
         axis: The axis or axes that make up the vectors; all of them if None.
         keepdims: Keep the reduced axes with length 1.
-        ord: Any number; inf and -inf for the largest and the smallest absolute value, 0 for the
-            number of nonzero elements (which has no derivative).
+        ord: Any number, as in `minigrad.norm`.
 
     Returns:
-        The norm; for orders of at least 1 the gradient at 0 is 0.
+        The norm, as `minigrad.norm` gives it.
 
     Raises:
         ValueError: `ord` is not a number, or an axis does not exist.
@@ -97,15 +95,7 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order
     """
     if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
         raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
-    if ord >= 1:
-        return reductions.norm(x, float(ord), axis, keepdims)
-    size = _sizes(x)
-    if ord == 0:
-        return reductions.sum(astype(not_equal(size, 0), size.dtype), axis, keepdims)
-    if ord == -np.inf:
-        return reductions.min(size, axis, keepdims)
-    total = reductions.sum(elementwise.power(size, float(ord)), axis, keepdims)
-    return elementwise.power(total, 1 / float(ord))
+    return reductions.norm(x, float(ord), axis, keepdims)
 
 
 def _sizes(x: Any) -> Tensor:
