@@ -119,17 +119,16 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
         squares = _squares(centred)
     else:
         rest.fill(0)
-    rstd[:] = _reciprocal_root(centred, squares, eps)
+    rstd[:] = np.sqrt(count / (squares + count * eps))
+    if np.count_nonzero(rstd) < rstd.size:
+        _scale_squares(rstd, centred)
     return centred
 
 
-def _reciprocal_root(rows: np.ndarray, squares: np.ndarray, eps: float) -> np.ndarray:
-    """``1 / sqrt(mean of the squares + eps)`` of each row, also where their sum overflows."""
-    count = max(rows.shape[1], 1)
-    found = np.sqrt(count / (squares + count * eps))
-    if np.count_nonzero(found) < len(found):
-        found = np.where(found == 0, math.sqrt(count) / root_of_squares(rows, -1), found)
-    return found
+def _scale_squares(rstd: np.ndarray, rows: np.ndarray) -> None:
+    """Compute the reciprocal roots again that are 0 because the sum of the squares overflowed."""
+    roots = math.sqrt(rows.shape[1]) / root_of_squares(widened(rows), -1)
+    np.copyto(rstd, roots, where=rstd == 0, casting="same_kind")
 
 
 _ROUNDING = {np.dtype(t): float(np.finfo(t).eps) ** 2 for t in (np.float16, np.float32, np.float64)}
@@ -166,11 +165,10 @@ def _averages(width: int, weight: np.ndarray | None, like: np.ndarray) -> np.nda
     return (ones((width, 1), _wide(like)) if weight is None else widened(weight)[:, None]) / width
 
 
-@np.errstate(over="ignore")
 def _squares(rows: np.ndarray) -> np.ndarray:
     """The sum of the squares of each row: shape (R, 1)."""
     rows = widened(rows)
-    return np.asarray(np.vecdot(rows, rows)[:, None])
+    return np.vecdot(rows, rows)[:, None]
 
 
 @layer_norm.defjoint("x", "weight", "bias")
@@ -266,11 +264,13 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         raise ArgumentError(reason)
     rows, width, weight, _ = _as_rows(x, weight, None, ndim)
     out = np.empty(rows.shape, x.dtype)
-    rstd = np.empty((len(rows), 1), x.dtype)
+    rstd, count = np.empty((len(rows), 1), x.dtype), max(width, 1)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
-        rstd[part] = _reciprocal_root(rows[part], _squares(rows[part]), eps)
+        roots = rstd[part] = np.sqrt(count / (_squares(rows[part]) + count * eps))
+        if np.count_nonzero(roots) < roots.size:
+            _scale_squares(rstd[part], rows[part])
         normal = np.multiply(rows[part], rstd[part], out=out[part])
         if weight is not None:
             normal *= weight
