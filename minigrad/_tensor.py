@@ -655,7 +655,7 @@ class Tensor(Variable, results=True):
         return ops.not_equal(self, other)
 
     def __pos__(self) -> Tensor:
-        return self
+        return ops.clone(self)
 
     def __abs__(self) -> Tensor:  # a method, so that type checkers accept abs(t)
         return ops.abs(self)

@@ -60,6 +60,15 @@ def row_sums(x: np.ndarray) -> np.ndarray:
     return rows.dot(column).reshape(*x.shape[:-1], 1)
 
 
+@formula("x == chosen")
+def attains(x: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Which elements equal the ones that a reduction chose; NaN is chosen where there is any."""
+    found = x == chosen
+    if not math.isfinite(np.vdot(chosen, chosen)):
+        found |= np.isnan(x) & np.isnan(chosen)
+    return np.asarray(found)
+
+
 @formula("slope  # 0 where ḡ is 0 and the slope is infinite")
 def zero_safe(slope: Any, g: Any) -> Any:
     """`slope`, but 0 where it is not finite and the cotangent is 0.

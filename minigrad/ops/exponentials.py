@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
-__all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp"]
+__all__ = [
+    "entr", "exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "xlog1py",
+    "xlogy",
+]  # fmt: skip
 
 _LN_2 = math.log(2)
 _LOG2_E = math.log2(math.e)
@@ -51,6 +55,83 @@ logaddexp = binary(
 )  # fmt: skip
 
 
+@primitive(float_inputs=True, float16_in=np.float32)
+def xlogy(x: Any, y: Any) -> Any:
+    """``x * log(y)`` element by element, and 0 where `x` is 0, whatever number `y` is.
+
+    Args:
+        x: Tensor, array or number.
+        y: The same, of a shape that broadcasts with `x`.
+
+    Returns:
+        A tensor of the broadcast shape. At ``x = 0`` the slope is ``log(y)`` in `x` and 0 in `y`;
+        it is -inf in `x` where `y` is 0 too.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.xlogy(minigrad.tensor([0.0, 2.0]), minigrad.tensor([0.0, 1.0]))
+        Tensor([0., 0.], dtype=float32)
+    """
+    return _times_log(x, y, np.log)
+
+
+@primitive(float_inputs=True, float16_in=np.float32)
+def xlog1py(x: Any, y: Any) -> Any:
+    """``x * log(1 + y)``, accurate for small `y`, and 0 where `x` is 0; as `xlogy` otherwise.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.xlog1py(minigrad.tensor([0.0, 2.0]), minigrad.tensor([-1.0, 0.0]))
+        Tensor([0., 0.], dtype=float32)
+    """
+    return _times_log(x, y, np.log1p)
+
+
+@np.errstate(divide="ignore", invalid="ignore")
+def _times_log(x: Any, y: Any, log: Any) -> Any:
+    product = x * _log(log, y)
+    return np.where((x == 0) & ~np.isnan(y), product.dtype.type(0), product)
+
+
+@formula("log(y)")
+def _log(log: Any, y: Any) -> Any:
+    """A logarithm; that of a Python number is one too, and so does not widen an array."""
+    return float(log(y)) if y.__class__ in (int, float) else log(y)
+
+
+@primitive(float_inputs=True, float16_in=np.float32)
+def entr(x: Any) -> Any:
+    """The elementwise entropy, ``-x * log(x)``: 0 at 0, where its slope is inf; -inf below 0.
+
+    Args:
+        x: Tensor, array or number.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.entr(minigrad.tensor([0.0, 0.5, 1.0]))
+        Tensor([0.       , 0.3465736, 0.       ], dtype=float32)
+    """
+    return np.where(x < 0, x.dtype.type(-np.inf), 0 - _times_log(x, x, np.log))
+
+
+@primitive(float_inputs=True, float16_in=np.float32)
+def clamped_log(x: Any) -> Any:
+    """The logarithm of at least -100, with a slope of at most 1e12, as binary cross-entropy needs.
+
+    So it is in PyTorch: the loss of a wrong prediction of exactly 0 or 1 is finite, and is learned.
+    """
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(x), x.dtype.type(-100))
+
+
+@formula("x / y  # 0 where x and y are 0")
+def _ratio(x: Any, y: Any) -> Any:
+    return x / np.where((array_of(x) == 0) & (array_of(y) == 0), np.inf, y)
+
+
 @formula("1 / (1 + exp(b - a))")
 def _share(a: Any, b: Any) -> Any:
     """exp(a) / (exp(a) + exp(b)); 0 where both exponentials are 0, as in logsumexp."""
@@ -66,6 +147,16 @@ log.defvjp(x=lambda g, x: g * zero_safe(1 / x, g))
 log2.defvjp(x=lambda g, x: g * zero_safe(_LOG2_E / x, g))
 log10.defvjp(x=lambda g, x: g * zero_safe(_LOG10_E / x, g))
 log1p.defvjp(x=lambda g, x: g * zero_safe(1 / (1 + x), g))
+entr.defvjp(x=lambda g, x: g * zero_safe(-np.log(x) - 1, g))
+clamped_log.defvjp(x=lambda g, x: g / np.maximum(x, 1e-12))
+xlogy.defvjp(
+    x=lambda g, y: g * zero_safe(_log(np.log, y), g),
+    y=lambda g, x, y: g * zero_safe(_ratio(x, y), g),
+)
+xlog1py.defvjp(
+    x=lambda g, y: g * zero_safe(_log(np.log1p, y), g),
+    y=lambda g, x, y: g * zero_safe(_ratio(x, 1 + y), g),
+)
 logaddexp.defvjp(
     a=lambda g, a, b: g * zero_safe(_share(a, b), g),
     b=lambda g, a, b: g * zero_safe(_share(b, a), g),

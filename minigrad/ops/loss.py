@@ -94,9 +94,14 @@ def row_weights(
     return index, counts, kept
 
 
-def weighted(losses: Any, counts: np.ndarray | None) -> Any:
-    """Losses, or their cotangents, with their weights; where the weight is 0, so is the result."""
-    return losses if counts is None else np.where(counts != 0, losses, 0) * counts
+def weighted(losses: Any, counts: np.ndarray | None, kept: np.ndarray | None, mean: bool) -> Any:
+    """Losses, or their cotangents, with their weights; where the weight is 0, so is the result.
+
+    The mean of losses whose weights are all 0 is NaN, and so is its gradient where a row is kept.
+    """
+    if counts is None:
+        return losses
+    return np.where(kept if mean and not counts.any() else counts != 0, losses, 0) * counts
 
 
 def number(counts: np.ndarray | None, rows: Any) -> Any:
@@ -146,7 +151,8 @@ def cross_entropy(
 ) -> Any:  # fmt: skip
     """The cross-entropy of `nn.functional.cross_entropy`, for class indices.
 
-    The mean without any target is NaN, with gradients of zero.
+    The mean without any target is NaN, with gradients of zero; the mean of targets whose weights
+    are all 0 is NaN, with gradients of NaN.
 
     Source: Label smoothing: Szegedy et al. 2015, arXiv:1512.00567.
     """
@@ -156,7 +162,8 @@ def cross_entropy(
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_total = _log_total(rows)
     shift, rest = log_total
-    losses = weighted(rest - (rows[np.arange(len(rows)), index] - shift), counts)
+    losses = rest - (rows[np.arange(len(rows)), index] - shift)
+    losses = weighted(losses, counts, kept, reduction == "mean")
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
         smooth = (shift + rest) * spread_out.sum() - rows @ spread_out
@@ -182,7 +189,7 @@ def _cross_entropy_pull(
     each = g.reshape(-1) if reduction == "none" else g  # (M,), or one for all rows
     if reduction == "mean":
         each = each / number(counts, rows)
-    scale = factor = weighted(each, counts)
+    scale = factor = weighted(each, counts, kept, reduction == "mean")
     if label_smoothing:
         scale = scale * (1 - label_smoothing)
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
@@ -237,7 +244,7 @@ def _cross_entropy_decomposition(
     rows = class_rows(logits)
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_p = rows.log_softmax(axis=1)
-    losses = weighted(-log_p[np.arange(len(rows)), index], counts)
+    losses = weighted(-log_p[np.arange(len(rows)), index], counts, kept, reduction == "mean")
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
         smooth = -(log_p * spread_out).sum(axis=1)

@@ -13,6 +13,7 @@ from minigrad.ops._numerics import (
     Axis,
     add_up,
     array_of,
+    attains,
     extent,
     flat,
     flat_at_zero,
@@ -244,7 +245,7 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
 
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     """The cotangent of max and min, shared evenly among equal extreme elements."""
-    attained = array_of(x) == array_of(out).reshape(kept_shape(x.shape, axis))
+    attained = attains(array_of(x), array_of(out).reshape(kept_shape(x.shape, axis)))
     share = 1 / attained.sum(axis=axis, keepdims=True)
     return zeroed(undo_reduction(g, x.shape, axis), ~attained) * share.astype(x.dtype)
 

@@ -16,7 +16,16 @@ from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import Axis, array_of, flat, formula, kept_shape, reduced_axes, zeroed
+from minigrad.ops._numerics import (
+    Axis,
+    array_of,
+    attains,
+    flat,
+    formula,
+    kept_shape,
+    reduced_axes,
+    zeroed,
+)
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
@@ -233,7 +242,7 @@ def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
         share: Any = 0
         for rank, part in ((math.floor(place), 1 - place % 1), (math.ceil(place), place % 1)):
             found = np.where(np.isnan(ordered[..., -1]), np.nan, ordered[..., rank])
-            attained = values == found.reshape(kept)
+            attained = attains(values, found.reshape(kept))
             share = share + part * attained / attained.sum(axis=axis, keepdims=True)
         total = total + zeroed(g[i], share == 0) * share
     return total

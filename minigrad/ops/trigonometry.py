@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import flat_at_zero, formula, stopped, zero_safe
+from minigrad.ops._numerics import array_of, flat_at_zero, formula, stopped, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "cos", "cosh",
-    "deg2rad", "hypot", "rad2deg", "sin", "sinh", "tan", "tanh",
+    "deg2rad", "hypot", "rad2deg", "sin", "sinc", "sinh", "tan", "tanh",
 ]  # fmt: skip
 
 _DEGREE = math.pi / 180
@@ -22,6 +22,9 @@ _DEGREE = math.pi / 180
 
 sin = unary(np.sin, "The sine of each element, an angle in radians.")
 cos = unary(np.cos, "The cosine of each element, an angle in radians.")
+sinc = unary(
+    np.sinc, "The normalized sinc of each element, ``sin(π x) / (π x)``; 1 at 0.", [0.0, 0.5]
+)
 tan = unary(np.tan, "The tangent of each element, an angle in radians.")
 arcsin = unary(
     np.arcsin,
@@ -71,6 +74,21 @@ def _turn(a: Any, b: Any) -> Any:
     return b / r / r
 
 
+_SINC = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
+"""The Taylor series of the slope of sin(z) / z, divided by z, in powers of z²."""
+
+
+@formula("(cos(π * x) - sinc(x)) / x  # 0 where x is 0")
+def _sinc_slope(x: Any) -> Any:
+    z = x * math.pi
+    near = np.absolute(array_of(z)) < 1  # there the difference would cancel
+    small, far = np.where(near, z, 0), np.where(near, 1, z)
+    squares, series = small * small, 0
+    for coefficient in reversed(_SINC):
+        series = series * squares + coefficient
+    return math.pi * np.where(near, small * series, (np.cos(far) - np.sin(far) / far) / far)
+
+
 # The table. `zero_safe` guards the slopes that can be infinite.
 sin.defvjp(x=lambda g, x: g * np.cos(x))
 cos.defvjp(x=lambda g, x: g * -np.sin(x))
@@ -86,6 +104,7 @@ hypot.defvjp(
     a=lambda g, a, out: stopped(g, out) * zero_safe(a / flat_at_zero(out), g),
     b=lambda g, b, out: stopped(g, out) * zero_safe(b / flat_at_zero(out), g),
 )
+sinc.defvjp(x=lambda g, x: g * _sinc_slope(x))
 sinh.defvjp(x=lambda g, x: g * zero_safe(np.cosh(x), g))
 cosh.defvjp(x=lambda g, x: g * zero_safe(np.sinh(x), g))
 tanh.defvjp(x=lambda g, out: g * (1 - out * out))

@@ -185,9 +185,10 @@ def ddof(unbiased: bool, correction: int | None) -> int:
 
 
 def lower_median(x: Tensor, dim: int, keepdim: bool) -> ValuesAndIndices:
-    """The lower of the two middle ones, and where it stands."""
-    order = x.argsort(dim)
-    index = part(order, dim, slice((x.shape[dim] - 1) // 2, (x.shape[dim] - 1) // 2 + 1))
+    """The lower of the two middle ones, or the first NaN, and where it stands."""
+    n, order = x.shape[dim], x.argsort(dim)  # NaN stands last
+    nans = ours.isnan(x).sum(dim, True)
+    index = order.take_along_axis(ours.where(nans > 0, n - nans, (n - 1) // 2), dim)
     values = x.take_along_axis(index, dim)
     if not keepdim:
         values, index = values.squeeze(dim), index.squeeze(dim)

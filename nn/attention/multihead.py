@@ -110,7 +110,7 @@ def allowed_pairs(attn_mask: MaskLike, key_padding_mask: MaskLike, batch: int) -
         mask = mask.reshape(batch, mask.shape[0] // batch, *mask.shape[1:])
     if mask is not None and mask.dtype == np.bool_:
         mask = ~mask
-        mask = mask if mask.ndim == 4 else mask[None, None]
+        mask = mask[None, None] if mask.ndim == 2 else mask
     if not is_float(key_padding_mask):
         return mask
     added: Any = with_batch(key_padding_mask)

@@ -16,6 +16,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located
 from minigrad.ops._numerics import array_of
+from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.loss import check_target, class_rows, number, row_weights, weighted
 
 __all__ = [
@@ -203,9 +204,9 @@ def nll_loss(
     except (IndexError, TypeError, ValueError) as error:
         raise type(error)(located(f"nll_loss: {error}")) from None
     rows = class_rows(input_)  # (M, C)
-    index, counts, _ = row_weights(target, weight, ignore_index, rows.dtype)
+    index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     likelihood = rows[np.arange(len(rows)), index]  # (M,)
-    losses = -weighted(likelihood, counts)
+    losses = -weighted(likelihood, counts, kept, reduction == "mean")
     if reduction == "mean":
         with np.errstate(invalid="ignore"):  # the mean over no target is NaN
             return losses.sum() / number(counts, rows)
@@ -218,8 +219,8 @@ def binary_cross_entropy(
 ) -> Tensor:
     """Compute the binary cross-entropy -(y log x + (1 - y) log(1 - x)) of probabilities.
 
-    Logarithms are clamped to at least -100. For logits use `binary_cross_entropy_with_logits`,
-    which is exact.
+    Logarithms are clamped to at least -100, and their slopes to at most 1e12, as in PyTorch. For
+    logits use `binary_cross_entropy_with_logits`, which is exact.
 
     Args:
         input_: x, probabilities of any shape.
@@ -244,10 +245,7 @@ def binary_cross_entropy(
             f"{name}: the input must lie between 0 and 1, got {low} to {high}; scores go to "
             f"binary_cross_entropy_with_logits"
         )
-    with np.errstate(divide="ignore"):  # log 0 is clamped
-        yes = ops.maximum(ops.log(input_), -100.0)
-        no = ops.maximum(ops.log(1.0 - input_), -100.0)
-    losses = -(y * yes + (1.0 - y) * no)
+    losses = -(y * clamped_log(input_) + (1.0 - y) * clamped_log(1.0 - input_))
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
@@ -307,8 +305,8 @@ def kl_div(
         losses = ops.exp(y) * (y - input_)
     else:
         _check_probabilities("kl_div", y, "; for their logarithms pass log_target=True")
-        some = ops.where(y > 0, y, 1.0)  # 0 · log 0 is 0
-        losses = y * (ops.log(some) - input_)
+        some = ops.where(y > 0, y, 1.0)  # 0 · log 0 is 0, with slope 0
+        losses = ops.xlogy(y, some) - y * input_
     if reduction == "batchmean":
         if not losses.ndim:
             raise value_error('kl_div: "batchmean" needs a batch axis, got shape ()')

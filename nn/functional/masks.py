@@ -146,6 +146,8 @@ def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
     message += " or ".join(accepted)
     if len(lead) == 2 and shape == (lead[0] * lead[1], queries, keys):
         message += f"; one mask per head is given as attn_mask.reshape{scores}"
+    if shape == (keys,):
+        message += f"; one value per key is given as attn_mask.reshape(1, {keys})"
     return message
 
 
