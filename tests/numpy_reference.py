@@ -42,6 +42,10 @@ class Naive:
     erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
     erfc = staticmethod(lambda x: np.vectorize(math.erfc, otypes=[float])(x))
     rsqrt = staticmethod(lambda x: 1 / np.sqrt(x))
+    xlogy = staticmethod(lambda x, y: x * np.log(y))
+    xlog1py = staticmethod(lambda x, y: x * np.log1p(y))
+    entr = staticmethod(lambda x: -x * np.log(x))
+    clamped_log = staticmethod(lambda x: np.maximum(np.log(x), -100))
     getitem = staticmethod(lambda x, index: x[index])
     dropout = staticmethod(lambda x, p, key: x * dropout_factor(key, x.shape, p, x.dtype))
     embedding = staticmethod(lambda ids, weight, padding_idx=None: weight[ids])
@@ -88,8 +92,10 @@ class Naive:
 
     @staticmethod
     def norm(x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False) -> Any:
-        if ord == math.inf:
-            return np.abs(x).max(axis=axis, keepdims=keepdims)
+        if abs(ord) == math.inf:
+            return (np.max if ord > 0 else np.min)(np.abs(x), axis=axis, keepdims=keepdims)
+        if ord == 0:
+            return (x != 0).sum(axis=axis, keepdims=keepdims)
         return (np.abs(x) ** ord).sum(axis=axis, keepdims=keepdims) ** (1 / ord)
 
     @staticmethod

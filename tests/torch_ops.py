@@ -120,6 +120,15 @@ class Torch:
     def logaddexp(self, a: Any, b: Any) -> Any:
         return self.binary("logaddexp", a, b)
 
+    def xlogy(self, a: Any, b: Any) -> Any:
+        return self.binary("xlogy", a, b)
+
+    def xlog1py(self, a: Any, b: Any) -> Any:
+        return self.binary("xlogy", a, 1 + b)
+
+    entr = staticmethod(torch.special.entr)
+    clamped_log = staticmethod(torch.log)
+
     def fmax(self, a: Any, b: Any) -> Any:
         return self.binary("fmax", a, b)
 

@@ -10,9 +10,9 @@ import numpy as np
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import channel_sums, root_of_squares, widened
+from minigrad.ops._numerics import array_of, channel_sums, root_of_squares, widened
 from minigrad.ops._parallel import unbuffered
-from minigrad.ops.norm import misfit
+from minigrad.ops.norm import in_range, misfit
 
 __all__ = ["batch_norm"]
 
@@ -106,8 +106,10 @@ def _gradients(
     if isinstance(x, Variable):  # gives them derivatives
         mean = channel_sums(x) / max(1, count)
         mean = mean + channel_sums(x - mean.reshape(column)) / max(1, count)
-        rest = x - mean.reshape(column)
-        std = (channel_sums(rest * rest) / max(1, count) + eps).sqrt()
+        axes = (0, *range(2, x.ndim))
+        rest, least, size = in_range(x - mean.reshape(column), axes, eps)
+        var = channel_sums(rest * rest).reshape(column) / max(1, count)
+        std = ((var + least).sqrt() * size).reshape(-1)
     grad_x = grad_weight = grad_bias = None
     if needed[0] or needed[2]:
         grad_bias = channel_sums(g_out)
@@ -117,7 +119,12 @@ def _gradients(
     if needed[0]:
         scale = 1 / std if weight is None else weight / std
         by_mean = (g_mean - scale * grad_bias) / count
-        by_centred = (2 * g_var - scale * grad_weight / std) / count
+        values = array_of(std)
+        if math.isfinite(np.vdot(values, values)):
+            by_centred = (2 * g_var - scale * grad_weight / std) / count
+        else:  # the square of the scale would be lost
+            by_centred = (2 * g_var * std - scale * grad_weight) / count
+            centred = centred / std.reshape(column)
         recorded = isinstance(x, Variable) or isinstance(g_out, Variable)
         into = None if recorded else centred  # fresh pages of memory cost more than the sums
         grad_x = np.multiply(centred, by_centred.reshape(column), out=into)

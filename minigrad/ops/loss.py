@@ -94,7 +94,7 @@ def row_weights(
     return index, counts, kept
 
 
-def weighted(losses: Any, counts: np.ndarray | None, kept: np.ndarray | None, mean: bool) -> Any:
+def weighted(losses: Any, counts: np.ndarray | None, kept: Any, mean: bool) -> Any:
     """Losses, or their cotangents, with their weights; where the weight is 0, so is the result.
 
     The mean of losses whose weights are all 0 is NaN, and so is its gradient where a row is kept.

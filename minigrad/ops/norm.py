@@ -15,7 +15,7 @@ import numpy as np
 from minigrad._sums import ones
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import root_of_squares, row_sums, widened
+from minigrad.ops._numerics import array_of, extent, root_of_squares, row_sums, widened
 from minigrad.ops._parallel import for_rows
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
@@ -237,13 +237,28 @@ def _layer_norm_decomposition(
     wide, weight, bias = map(widened, (x, weight, bias))
     centred = wide - wide.mean(axis=axes, keepdims=True)
     centred = centred - centred.mean(axis=axes, keepdims=True)
+    centred, least, _ = in_range(centred, axes, eps)
     variance = (centred * centred).mean(axis=axes, keepdims=True)
-    out = centred / (variance + eps).sqrt()
+    out = centred / (variance + least).sqrt()
     if weight is not None:
         out = out * weight
     if bias is not None:
         out = out + bias
     return out.astype(x.dtype)
+
+
+def in_range(x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
+    """`x` and `eps`, which is added to its mean square, divided by a scale and by its square.
+
+    The scale is 1 unless squares would overflow. It is a constant for derivatives, and a power of
+    2, so nothing is rounded.
+    """
+    values = array_of(x)
+    if math.isfinite(np.vdot(values, values)):
+        return x, eps, 1
+    scale = extent(np.absolute(values).max(axis=axes, keepdims=True, initial=0))
+    scale = np.exp2(np.floor(np.log2(scale)))
+    return x / scale, eps / scale / scale, scale
 
 
 @primitive(arrays=2, residuals=("rstd",), float_inputs=True, promote=("x", "weight"))
@@ -301,7 +316,9 @@ rms_norm.defformula(
 @rms_norm.defdecomposition
 def _rms_norm_decomposition(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) -> Any:
     wide, weight = map(widened, (x, weight))
-    out = wide / ((wide * wide).mean(axis=tuple(range(-ndim, 0)), keepdims=True) + eps).sqrt()
+    axes = tuple(range(-ndim, 0))
+    wide, least, _ = in_range(wide, axes, eps)
+    out = wide / ((wide * wide).mean(axis=axes, keepdims=True) + least).sqrt()
     return (out if weight is None else out * weight).astype(x.dtype)
 
 
@@ -378,6 +395,8 @@ def _group_norm_pull(
     means, rstds = [array.reshape(-1, 1, 1) for array in mean], rstd.reshape(-1, 1, 1)
     grad_x = np.empty(parts.shape, x.dtype) if needed[0] else None
     size = max(math.prod(parts.shape[1:]), 1)
+    std = 1 / rstds
+    far = not math.isfinite(np.vdot(std, std))  # then the square of rstd may be lost
     # Sums over the values of each channel: of g, and of g times the normalized input.
     sums, products = np.empty((2, *parts.shape[:2], 1), rstd.dtype)
 
@@ -393,7 +412,12 @@ def _group_norm_pull(
         scale = _of_groups(weight, groups, start, stop, 1)
         average = (sums[part] * scale).sum(axis=1, keepdims=True) / size
         slope = (products[part] * scale).sum(axis=1, keepdims=True) / size
-        centred *= slope * rstds[part] * rstds[part]
+        slope *= rstds[part]
+        if far:
+            centred *= rstds[part]
+        else:
+            slope *= rstds[part]
+        centred *= slope
         centred += average * rstds[part]
         np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
 

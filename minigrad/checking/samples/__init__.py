@@ -28,6 +28,7 @@ from minigrad.ops.activation import hardtanh
 from minigrad.ops.casting import _astype
 from minigrad.ops.convolution import convolution_weight
 from minigrad.ops.diagonals import scatter_diagonal
+from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.indexing import scatter_index
 from minigrad.ops.pooling import sum_parts, sum_pool_transpose
 
@@ -43,6 +44,7 @@ OURS = SimpleNamespace(**{name: getattr(ops, name) for name in ops.__all__})
 """Where the calls look up minigrad's ops: the public ones, and those that only rules call."""
 OURS.alias, OURS.astype, OURS.hardtanh, OURS.linalg = alias, _astype, hardtanh, linalg_ops
 OURS.scatter_index, OURS.scatter_diagonal = scatter_index, scatter_diagonal
+OURS.clamped_log = clamped_log
 OURS.sum_parts = sum_parts
 OURS.convolution_weight, OURS.sum_pool_transpose = convolution_weight, sum_pool_transpose
 for _name in distributed_ops.__all__:

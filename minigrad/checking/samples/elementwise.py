@@ -31,14 +31,15 @@ def _small(*shape: int) -> np.ndarray:
 # Functions of one number, by what their numbers are drawn from.
 _UNARY: dict[Any, str] = {
     normal: """negative abs square exp tanh erf relu sigmoid silu gelu alias clone
-        sin cos arctan sinh cosh arcsinh deg2rad rad2deg exp2 expm1 reciprocal cbrt softplus""",
-    positive: "sqrt log log2 log10 log1p",
+        sin cos arctan sinh cosh arcsinh deg2rad rad2deg exp2 expm1 reciprocal cbrt softplus
+        sinc""",
+    positive: "sqrt log log2 log10 log1p entr clamped_log",
     inside: "tan arcsin arccos arctanh log1p",
     between: "floor ceil trunc round sign",
     _above_one: "arccosh",
     _small: "expm1",
 }
-_SMOOTH = "tanh erf sigmoid silu gelu sin cos arctan sinh cosh arcsinh expm1 exp2 softplus"
+_SMOOTH = "tanh erf sigmoid silu gelu sin cos arctan sinh cosh arcsinh expm1 exp2 softplus sinc"
 
 # Functions of two numbers, and what each is drawn from.
 _BINARY: dict[str, tuple[Any, Any]] = {
@@ -46,13 +47,17 @@ _BINARY: dict[str, tuple[Any, Any]] = {
     "divide": (normal, positive), "power": (positive, normal), "maximum": (spaced, spaced),
     "minimum": (spaced, spaced), "arctan2": (normal, normal), "hypot": (normal, normal),
     "logaddexp": (normal, normal), "copysign": (normal, normal), "nextafter": (normal, spaced),
+    "xlogy": (normal, positive), "xlog1py": (normal, positive),
 }  # fmt: skip
+
+
+_LOGS = ("xlogy", "xlog1py")
 
 
 def _binary(op: str, first: Any, second: Any) -> list[Case]:
     return [
         *[case(op, first(*left), second(*right)) for left, right in BROADCASTS],
-        *[case(op, first(2, 3), c) for c in _SCALARS],
+        *[case(op, first(2, 3), c) for c in (_SCALARS if op not in _LOGS else (2.0, 3))],
         *[case(op, c, second(2, 3)) for c in (_SCALARS if op != "power" else (2.0, 3))],
         Case(op, "with itself", lambda m, x: getattr(m, op)(x, x), (positive(2, 3),)),
     ]

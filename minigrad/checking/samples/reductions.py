@@ -19,7 +19,7 @@ _OPTIONS: dict[str, list[dict[str, Any]]] = {
     **{op: [{}] for op in ("sum", "prod", "mean", "max", "min", "logsumexp")},
     "var": [{}, {"ddof": 1}],
     "std": [{}, {"ddof": 1}],
-    "norm": [{}, {"ord": 1}, {"ord": 3}, {"ord": 1.5}, {"ord": math.inf}],
+    "norm": [{}, *[{"ord": p} for p in (1, 3, 1.5, math.inf, 0.5, -2, -math.inf, 0)]],
 }
 _SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((), None), ((), ()), ((), 0), ((1,), None), ((4,), -1), ((0, 3), 1), ((3, 1), 1),
