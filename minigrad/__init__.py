@@ -77,7 +77,7 @@ else:
             return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)
         if name.startswith("__"):
             raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
-        return _spelling.table().attribute("minigrad", name, __all__)
+        return _spelling.attribute("minigrad", name, __all__)
 
     _install_other_spellings()
     for _module in (autograd, linalg, random):

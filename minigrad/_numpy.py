@@ -1,9 +1,9 @@
 """NumPy functions called on a Tensor: dispatch to an op, or refuse to lose a gradient.
 
-`primitive(np.exp)` registers an op for ``np.exp``; the table here has the functions that are not
-primitives. A NumPy function without an op computes on the values and returns NumPy's result if no
-gradient is lost: nothing is recorded, or the result does not depend differentiably on the values.
-Otherwise it raises an error.
+`primitive(numpy=np.exp)` registers an op for ``np.exp``; the table here has the functions that are
+not primitives. A NumPy function without an op computes on the values and returns NumPy's result if
+no gradient is lost: nothing is recorded, or the result does not depend differentiably on the
+values. Otherwise it raises an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Names and calls in another library's spelling; the table of `minigrad.spellings` answers."""
+"""Names and calls in another library's spelling; the table of `minigrad.spellings` answers.
+
+If the table cannot be imported, an error stays what it would be without the table.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import functools
 import importlib
 import inspect
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -15,20 +19,66 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class TableError(ImportError):
+    """The table could not be imported, or its own import asks for it."""
+
+
+_importing: set[int] = set()  # the threads that import the table
+
+
 @functools.cache
 def table() -> ModuleType:
     """The reader of the table, loaded when it is first needed: it imports all of minigrad."""
-    return importlib.import_module("minigrad.spellings.lookup")
+    thread = get_ident()
+    if thread in _importing:
+        raise TableError("the table of spellings needs itself")
+    _importing.add(thread)
+    try:
+        return importlib.import_module("minigrad.spellings.lookup")
+    except Exception as error:
+        raise TableError("the table of spellings cannot be imported") from error
+    finally:
+        _importing.discard(thread)
+
+
+def attribute(module: str, name: str, known: Sequence[str]) -> Any:
+    """What a name that is not ours stands for in a module, or an AttributeError."""
+    try:
+        reader = table()
+    except TableError as error:
+        raise AttributeError(f"{module} has no {name!r}") from error
+    return reader.attribute(module, name, known)
 
 
 def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """Answer a call that does not fit the signature of `function`, or raise a TypeError."""
-    return table().respelled(name, function, args, kwargs)
+    try:
+        reader = table()
+    except TableError as error:
+        raise misfit(name, function, args, kwargs) from error
+    return reader.respelled(name, function, args, kwargs)
+
+
+def misfit(
+    name: str, function: Callable[..., Any], args: Any, kwargs: Any, advice: str = ""
+) -> TypeError:
+    """The error of a call that does not fit the signature of `function`, with advice at its end."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        takes = ", ".join([key for key in signature.parameters if key != "self"])
+        return TypeError(f"{name}: {error}; it takes {takes}{advice}")
+    return TypeError(f"{name}: a tensor with axes cannot be an axis{advice}")
 
 
 def renamed(owner: str, names: Sequence[str], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keywords of a call of `owner`, with those of other libraries under its `names`."""
-    answer: dict[str, Any] = table().renamed(owner, names, kwargs)
+    try:
+        reader = table()
+    except TableError:
+        return kwargs
+    answer: dict[str, Any] = reader.renamed(owner, names, kwargs)
     return answer
 
 
@@ -57,7 +107,11 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
 
 def remedied(name: str, message: str, args: Any, kwargs: Any) -> str:
     """An error's message, and what the call is in our names if it is certainly meant otherwise."""
-    advice: str = table().remedy(name, args, kwargs)
+    try:
+        reader = table()
+    except TableError:
+        return message
+    advice: str = reader.remedy(name, args, kwargs)
     return message if advice in message else message + advice
 
 
@@ -87,7 +141,7 @@ def names(module: str, known: Sequence[str]) -> Callable[[str], Any]:
     def __getattr__(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module 'minigrad.{module}' has no attribute {name!r}")
-        return table().attribute(module, name, known)
+        return attribute(module, name, known)
 
     return __getattr__
 
@@ -97,7 +151,12 @@ class _Finder:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         owner, _, module = name.partition(".")
-        theirs = owner == "minigrad" and table().importable(module)
+        if owner != "minigrad" or module.startswith("spellings"):
+            return None
+        try:
+            theirs = table().importable(module)
+        except TableError as error:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name) from error
         return ModuleSpec(name, self, is_package=True) if theirs else None  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad._dtypes import checked, operand, promote, to_array
-from minigrad._spelling import respelled
+from minigrad._spelling import misfit, respelled
 from minigrad.autograd.errors import explained
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
@@ -60,11 +60,13 @@ def _by_name(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str
 
 
 def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A call with a dtype, or in another library's spelling."""
+    """A call with a dtype; or, of an op of the library, perhaps in another library's spelling."""
     rest = {key: value for key, value in keywords.items() if key != "dtype"}
     values = op.bind(args, rest) if op.casts and len(rest) < len(keywords) else None
-    if values is None:
+    if values is None and op.registered:
         return respelled(op.name, call, args, keywords)
+    if values is None:
+        raise misfit(op.name, call, args, keywords)
     if keywords["dtype"] is None:
         return call(*values)
     dtype, x = checked(keywords["dtype"], op.name), values[0]
@@ -200,7 +202,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             update((*args, *kwargs.values()))
         values = op.bind(args, kwargs)
         if values is None:
-            return respelled(op.name, call, args, kwargs)
+            return _misfit(op, call, args, kwargs)
         tensors = values[0] if op.variadic else values
         slots, sources = take_arrays(op, tensors)
         try:

@@ -42,4 +42,4 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     kind = type(error) if type(error) in kinds else ValueError
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
-    return kind(located(remedied(op.name, message, values, {})))
+    return kind(located(remedied(op.name, message, values, {}) if op.registered else message))

@@ -1,6 +1,6 @@
 """How an op is defined: a forward function on arrays, and a table of rules.
 
-    @primitive(np.multiply)
+    @primitive(numpy=np.multiply)
     def multiply(a, b):
         return np.multiply(a, b)
 
@@ -15,8 +15,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from types import FunctionType
-from typing import Any, overload
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class Primitive:
         decomposition: The same function composed of primitives, for higher orders and drawings.
         formulas: For an argument its rule, and the formula that was written for that rule.
         differentiable: Whether it has any rule: an op without one leaves no node.
+        registered: Whether it is one of the library's: other libraries' spellings are for these.
 
     Example:
         >>> from minigrad.ops import multiply
@@ -68,14 +69,15 @@ class Primitive:
     """
 
     def __init__(
-        self, forward: Callable[..., Any], arrays: int | None = None,
+        self, forward: Callable[..., Any], *, arrays: int | None = None,
         residuals: tuple[str, ...] = (), multiple_outputs: bool = False,
-        float_inputs: bool = False, promote: tuple[str, ...] = (),
+        float_inputs: bool = False, promote: tuple[str, ...] = (), axes: tuple[str, ...] = (),
+        random_keys: tuple[str, ...] = (), side_effects: bool = False,
         explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
         float16_in: Any = None,
     ) -> None:  # fmt: skip
-        self.name, self.forward = forward.__name__.strip("_"), forward
-        self.signature = inspect.signature(forward)
+        self.name, self.forward = _name_of(forward).strip("_"), forward
+        self.signature = _signature_of(forward, self.name)
         parameters = list(self.signature.parameters.values())[: -1 if casts else None]
         self.params = tuple(parameter.name for parameter in parameters)
         names = ("g", "out", "needed", *self.params, *residuals)
@@ -84,6 +86,9 @@ class Primitive:
                 f"{self.name}: an op has at least one argument; arguments and residuals have names "
                 f"of their own, and none is named g, out or needed"
             )
+        for name in (*promote, *axes, *random_keys):
+            if name not in self.params:
+                raise TypeError(f"{self.name} has no argument {name!r}; it has {self.params}")
         self.variadic = parameters[0].kind is inspect.Parameter.VAR_POSITIONAL
         self.defaults = tuple(parameter.default for parameter in parameters)
         self.positional = sum(p.kind is not inspect.Parameter.KEYWORD_ONLY for p in parameters)
@@ -94,13 +99,15 @@ class Primitive:
         self.residuals, self.multiple_outputs = residuals, multiple_outputs
         self.float_inputs, self.compares, self.casts = float_inputs, compares, casts
         self.explain_error, self.float16_in = explain_error, float16_in
-        self.promote = tuple(self.params.index(name) for name in promote)
+        self.promote = tuple(self.places[name] for name in promote)
+        self.axes = tuple(self.places[name] for name in axes)
+        self.random_keys, self.side_effects = random_keys, side_effects
         self.rules: dict[str, Rule] = {}
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
         self.decomposition: Callable[..., Any] | None = None
         self.formulas: dict[str, tuple[Rule, str, str]] = {}
-        self.differentiable = False
+        self.differentiable = self.registered = False
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     def plan(self, slots: tuple[int, ...]) -> Plan:
@@ -220,11 +227,11 @@ class Primitive:
             if place < given:
                 return None
             values[place] = value
-        axis = self.places.get("axis", 0)
-        if axis and values[axis].__class__ is list:
-            values[axis] = tuple(values[axis])
-        elif axis >= self.arrays > 0 and isinstance(values[axis], Variable) and values[axis].ndim:
-            return None  # no axis: perhaps another library's call
+        for place in self.axes:
+            if values[place].__class__ is list:
+                values[place] = tuple(values[place])
+            elif isinstance(values[place], Variable) and values[place].ndim:
+                return None  # no axis: perhaps another library's call
         missing = given < self.required and any(v is REQUIRED for v in values[given:])
         return None if missing or given > self.positional else values
 
@@ -244,40 +251,60 @@ class Primitive:
         return f"Primitive({self.name}{self.signature})"
 
 
-@overload
-def primitive(first: np.ufunc, /, *more: Any) -> Callable[[Forward[P]], OpFunction[P]]: ...
+class _Options(TypedDict, total=False):
+    """The options of `primitive`, for type checkers."""
+
+    numpy: Any
+    arrays: int | None
+    residuals: tuple[str, ...]
+    multiple_outputs: bool
+    float_inputs: bool
+    promote: tuple[str, ...]
+    axes: tuple[str, ...]
+    random_keys: tuple[str, ...]
+    side_effects: bool
+    explain_error: ExplainError | None
+    compares: bool
+    casts: bool
+    float16_in: Any
+
+
 @overload
 def primitive(forward: Forward[P], /) -> OpFunction[P]: ...
 @overload
+def primitive(**options: Unpack[_Options]) -> Callable[[Forward[P]], OpFunction[P]]: ...
 def primitive(
-    *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
+    *forward: Any, numpy: Any = (), arrays: int | None = None, residuals: tuple[str, ...] = (),
     multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
-    explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
-    float16_in: Any = None,
-) -> Callable[[Forward[P]], OpFunction[P]]: ...  # fmt: skip
-def primitive(
-    *numpy_functions: Any, arrays: int | None = None, residuals: tuple[str, ...] = (),
-    multiple_outputs: bool = False, float_inputs: bool = False, promote: tuple[str, ...] = (),
+    axes: tuple[str, ...] = (), random_keys: tuple[str, ...] = (), side_effects: bool = False,
     explain_error: ExplainError | None = None, compares: bool = False, casts: bool = False,
     float16_in: Any = None,
 ) -> Any:  # fmt: skip
     """Make a differentiable op of a function on arrays.
 
-    Used bare (``@primitive``) or with arguments (``@primitive(np.exp, float_inputs=True)``). The
-    function gets NumPy arrays (Python scalars stay scalars) and returns an array, or, with
+    Used bare (``@primitive``) or with options (``@primitive(numpy=np.exp, float_inputs=True)``).
+    The function gets NumPy arrays (Python scalars stay scalars) and returns an array, or, with
     `residuals`, the output followed by them. An op without rules records nothing. An op named as
     one of minigrad does not replace it; its own name gets the module's too, ``__main__.tanh``.
 
     Args:
-        *numpy_functions: NumPy functions that the op answers for when they meet a Tensor.
+        *forward: The function, if there are no options: any callable with a signature.
+        numpy: The NumPy function that the op answers for when it meets a Tensor, or a tuple of
+            them.
         arrays: How many arguments, from the first, are arrays; the others are static. By default
             those that have no default value.
         residuals: Names of further values that the forward returns for its rules.
         multiple_outputs: Whether the output is a tuple. Then the rules get a tuple ``g``, with
             zeros for outputs that nothing used.
-        float_inputs: Whether integers become the default float first.
+        float_inputs: Whether integers become the default float first. NumPy makes float64 of them.
         promote: Names of arguments that are brought to a common dtype. Ops of two arrays always
             do it.
+        axes: Names of static arguments that are axes. A list of axes becomes a tuple, and a tensor
+            that has axes itself is refused.
+        random_keys: Names of static arguments that are keys of random numbers, which drawings
+            leave out.
+        side_effects: Whether the forward or a rule does more than compute, such as to exchange
+            messages with other ranks. Tools that measure an op do not run such an op again.
         explain_error: Called with the arguments when the forward raised. What it returns becomes
             the message of the error, after the op's name.
         compares: Whether it compares two arrays, or their truth: integers stay what they are.
@@ -289,6 +316,9 @@ def primitive(
     Returns:
         The op: a plain function with ``op``, its record, and the methods that give it rules:
         ``defvjp``, ``defjoint``, ``defdecomposition``, ``defformula``.
+
+    Raises:
+        TypeError: It is not one function with named arguments, or one of NumPy, or cached.
 
     Example:
         >>> from minigrad import Tensor
@@ -302,32 +332,82 @@ def primitive(
         >>> x.grad
         Tensor(12., dtype=float32)
     """
-    options = (
-        arrays, residuals, multiple_outputs, float_inputs, promote, explain_error, compares,
-        casts, float16_in,
-    )  # fmt: skip
-    bare = [type(f) for f in numpy_functions] == [FunctionType] and not any(options)
+    functions = numpy if isinstance(numpy, tuple) else (numpy,)
+    for function in functions:
+        if not callable(function):
+            raise TypeError(f"primitive: numpy must be a NumPy function, got {function!r}")
 
     def make(forward: Callable[..., Any]) -> Any:
-        op = Primitive(forward, *options)
-        call: Any = functools.update_wrapper(call_path(op), forward)
+        op = Primitive(
+            forward, arrays=arrays, residuals=residuals, multiple_outputs=multiple_outputs,
+            float_inputs=float_inputs, promote=promote, axes=axes, random_keys=random_keys,
+            side_effects=side_effects, explain_error=explain_error, compares=compares, casts=casts,
+            float16_in=float16_in,
+        )  # fmt: skip
+        function = isinstance(forward, FunctionType | MethodType)
+        own = functools.WRAPPER_UPDATES if function else ()  # not the fields of a callable object
+        call: Any = functools.update_wrapper(call_path(op), forward, updated=own)
         call.__signature__, call.__name__, call.op = op.signature, op.name, op
         call.defvjp, call.defjoint = op.defvjp, op.defjoint
         call.defdecomposition, call.defformula = op.defdecomposition, op.defformula
         _register(op)
-        by_numpy.update({} if bare else dict.fromkeys(numpy_functions, call))
+        by_numpy.update(dict.fromkeys(functions, call))
         return call
 
-    return make(numpy_functions[0]) if bare else make
+    for given in forward:
+        if _is_numpy(given) or len(forward) > 1:
+            raise TypeError(
+                f"primitive: one function on arrays expected, got {_name_of(given)}; the NumPy "
+                f"functions that the op answers for are a keyword: "
+                f"@primitive(numpy=np.{_name_of(given)})"
+            )
+    return make(*forward) if forward else make
+
+
+def _is_numpy(function: Any) -> bool:
+    """Whether it is a function of NumPy's own."""
+    written_in_c = isinstance(function, np.ufunc | BuiltinFunctionType | type(np.sum))
+    module = getattr(function, "__module__", None) or ""  # a ufunc of NumPy 2.0 has none
+    plain = written_in_c or isinstance(function, FunctionType)
+    return isinstance(function, np.ufunc) or (plain and module.partition(".")[0] == "numpy")
+
+
+def _name_of(forward: Any) -> str:
+    """The name of a callable: of the function of a partial one, of the class of an object."""
+    while isinstance(forward, functools.partial):
+        forward = forward.func
+    return getattr(forward, "__name__", None) or type(forward).__name__
+
+
+def _signature_of(forward: Any, name: str) -> inspect.Signature:
+    """The signature of a forward function; a TypeError if it cannot be one."""
+    if hasattr(forward, "cache_info"):
+        raise TypeError(
+            f"{name}: the results of an op cannot be cached by its arguments, which are arrays: "
+            f"pass the function without functools.cache, {name}.__wrapped__"
+        )
+    try:
+        signature = inspect.signature(forward)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"primitive: a function with a signature expected: {error}") from None
+    for place, parameter in enumerate(signature.parameters.values()):
+        if parameter.kind is parameter.VAR_KEYWORD or (
+            place and parameter.kind is parameter.VAR_POSITIONAL
+        ):
+            raise TypeError(
+                f"{name}: the arguments of an op have names: {parameter} is possible only as the "
+                f"first one, *tensors"
+            )
+    return signature
 
 
 def _register(op: Primitive) -> None:
     """Register an op of the library; another of that name is told apart by its module."""
-    module = str(op.forward.__module__)
+    module = str(getattr(op.forward, "__module__", None))
     known = registry.get(op.name)
     if not module.startswith("minigrad."):
         op.name = op.name if known is None else f"{module}.{op.name}"
     elif known is not None and known.forward.__module__ != module:  # otherwise it was reloaded
         raise TypeError(f"{op.name}: {known.forward.__module__} has an op of that name")
     else:
-        registry[op.name] = op
+        registry[op.name], op.registered = op, True

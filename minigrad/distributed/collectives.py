@@ -259,12 +259,12 @@ def _parts(name: str, x: np.ndarray, axis: int, comm: Communicator) -> np.ndarra
 # The primitives -------------------------------------------------------------------------------
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _all_reduce(x: Any, call: Call) -> Any:
     return reduce_arrays("Allreduce", x, x.shape, call)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _all_reduce_max(x: Any, call: Call) -> Any:
     if call.comm.size == 1:
         return x.copy()
@@ -273,18 +273,18 @@ def _all_reduce_max(x: Any, call: Call) -> Any:
     return top.astype(x.dtype, copy=False)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _all_gather(x: Any, axis: int, call: Call) -> Any:
     return np.concatenate(_exchanged("Allgather", x, (call.comm.size, *x.shape), call), axis)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _reduce_scatter(x: Any, axis: int, call: Call) -> Any:
     parts = _parts("reduce_scatter", x, axis, call.comm)
     return reduce_arrays("Reduce_scatter_block", parts, parts.shape[1:], call)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _broadcast(x: Any, root: int, call: Call) -> Any:
     out = np.array(x, order="C")
     if call.comm.size > 1:
@@ -292,18 +292,18 @@ def _broadcast(x: Any, root: int, call: Call) -> Any:
     return out
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _reduce_to_root(x: Any, root: int, call: Call) -> Any:
     return reduce_arrays("Reduce", x, x.shape, call, root=root)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _all_to_all(x: Any, split_axis: int, concat_axis: int, call: Call) -> Any:
     parts = _parts("all_to_all", x, split_axis, call.comm)
     return np.concatenate(_exchanged("Alltoall", parts, parts.shape, call), concat_axis)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _ppermute(x: Any, perm: Pairs, call: Call) -> Any:
     comm, received = call.comm, np.zeros(x.shape, x.dtype)
     if comm.size == 1:

@@ -72,7 +72,10 @@ def ring_attention(
     return output
 
 
-@primitive(arrays=3, residuals=("lse",), float_inputs=True, promote=("query", "key", "value"))
+@primitive(
+    arrays=3, residuals=("lse",), float_inputs=True, promote=("query", "key", "value"),
+    side_effects=True,
+)  # fmt: skip
 def _ring_attention(
     query: Any, key: Any, value: Any, causal: bool, scale: float, call: Call
 ) -> Any:

@@ -88,12 +88,12 @@ def sum_of_parts(x: Any, *, comm: Communicator | None = None) -> Tensor:
     return run_collective(_sum_of_parts, [as_tensor(x)], (), comm)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _copy_to_parts(x: Any, call: Call) -> Any:
     return x
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, side_effects=True)
 def _sum_of_parts(x: Any, call: Call) -> Any:
     return reduce_arrays("Allreduce", x, x.shape, call)
 

@@ -34,7 +34,7 @@ def unary(
 
     _describe(forward, function, description, float_inputs, example)
     op: OpFunction[[]] = primitive(
-        function, *numpy_functions, float_inputs=float_inputs,
+        numpy=(function, *numpy_functions), float_inputs=float_inputs,
         float16_in=np.float32 if float_inputs else None,
     )(forward)  # fmt: skip
     return op
@@ -55,7 +55,7 @@ def binary(
     details = textwrap.fill(f"Arguments and errors are as for `add`. {more}", 96)
     _describe(forward, function, f"{description}\n\n{details}", float_inputs, example, other)
     op: OpFunction[[Any]] = primitive(
-        function, float_inputs=float_inputs, compares=compares, float16_in=float16_in
+        numpy=function, float_inputs=float_inputs, compares=compares, float16_in=float16_in
     )(forward)  # fmt: skip
     return op
 

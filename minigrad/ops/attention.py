@@ -76,6 +76,7 @@ def _scale_of(query: Any, scale: float | None) -> float:
     residuals=("lse", "weights"),
     float_inputs=True,
     promote=("query", "key", "value", "bias"),
+    random_keys=("dropout_key",),
 )
 def attention(
     query: Any, key: Any, value: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,

@@ -17,7 +17,7 @@ from minigrad.ops.shapes import Shape, reshape
 __all__ = ["broadcast_arrays", "broadcast_to", "expand", "meshgrid"]
 
 
-@primitive(np.broadcast_to, arrays=1)
+@primitive(numpy=np.broadcast_to, arrays=1)
 def broadcast_to(x: Any, shape: Shape) -> Any:
     """Repeat along axes of length 1 without copying: a view whose elements share memory.
 

@@ -15,7 +15,7 @@ from minigrad.autograd.primitive import primitive
 __all__ = ["astype", "clone"]
 
 
-@primitive(np.copy, np.positive, arrays=1)
+@primitive(numpy=(np.copy, np.positive), arrays=1)
 def clone(x: Any) -> Any:
     """A copy; gradients pass through it.
 

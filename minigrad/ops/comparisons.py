@@ -30,7 +30,7 @@ greater = _comparison(np.greater, ">")
 greater_equal = _comparison(np.greater_equal, ">=")
 
 
-@primitive(np.isclose, arrays=2, promote=("a", "b"), compares=True)
+@primitive(numpy=np.isclose, arrays=2, promote=("a", "b"), compares=True)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     """Which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
 

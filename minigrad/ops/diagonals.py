@@ -46,7 +46,7 @@ def _no_diagonal(x: Any, offset: int, axis1: int, axis2: int) -> str | None:
     )
 
 
-@primitive(np.diagonal, arrays=1, explain_error=_no_diagonal)
+@primitive(numpy=np.diagonal, arrays=1, explain_error=_no_diagonal)
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonal of a matrix, or of each in a stack, as in NumPy: a view.
 
@@ -67,7 +67,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return _view(x, offset, axis1, axis2)
 
 
-@primitive(np.trace, arrays=1, explain_error=_no_diagonal, casts=True)
+@primitive(numpy=np.trace, arrays=1, explain_error=_no_diagonal, casts=True)
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Any:
     """The sum of a diagonal, as in NumPy; arguments and errors as for `diagonal`.
 

@@ -46,7 +46,7 @@ def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any
     return np.multiply(kept, 1 / (1 - p) if p < 1 else 0, dtype=dtype)
 
 
-@primitive(arrays=1, float_inputs=True)
+@primitive(arrays=1, float_inputs=True, random_keys=("key",))
 def dropout(x: Any, p: float, key: int) -> Any:
     """Set elements to zero with probability `p` and scale the others by ``1 / (1 - p)``.
 

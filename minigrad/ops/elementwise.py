@@ -17,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive(np.add)
+@primitive(numpy=np.add)
 def add(a: Any, b: Any) -> Any:
     """Add element by element, ``a + b``.
 
@@ -44,7 +44,7 @@ divide = binary(
 )  # fmt: skip
 
 
-@primitive(np.power, float16_in=np.float32)
+@primitive(numpy=np.power, float16_in=np.float32)
 def power(a: Any, b: Any) -> Any:
     """Raise `a` to the power `b` element by element, with ``0 ** 0 = 1``; arguments as for `add`.
 
@@ -74,7 +74,7 @@ cbrt = unary(
 )
 
 
-@primitive(np.absolute)
+@primitive(numpy=np.absolute)
 def abs(x: Any) -> Any:
     """The absolute value of each element; its derivative at 0 is 0.
 

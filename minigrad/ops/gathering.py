@@ -35,7 +35,7 @@ def _out_of_range(x: Any, indices: Any, axis: int | None, *_: Any) -> str | None
     return f"index {outside.flat[0]} is out of range for {line} of shape {x.shape}"
 
 
-@primitive(arrays=2, explain_error=_out_of_range)
+@primitive(arrays=2, explain_error=_out_of_range, axes=("axis",))
 def _take(x: Any, indices: Any, axis: int | None, mode: str) -> Any:
     n = x.size if axis is None else x.shape[normalize_axis_index(axis, x.ndim)]
     return x.take(_within(integers(indices), n, mode), axis)
@@ -109,7 +109,7 @@ def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
     return tuple(grid)
 
 
-@primitive(arrays=2, explain_error=_out_of_range)
+@primitive(arrays=2, explain_error=_out_of_range, axes=("axis",))
 def _take_along_axis(x: Any, indices: Any, axis: int | None) -> Any:
     return _along_axis(x, indices, axis)
 
@@ -226,7 +226,7 @@ def _refuse_outside(index: np.ndarray, axis: int, shape: Shape) -> None:
         )
 
 
-@primitive(arrays=2)
+@primitive(arrays=2, axes=("axis",))
 def _gather(x: Any, index: Any, axis: int) -> Any:
     return x[_own_grid(x, index, axis)]
 
@@ -258,7 +258,7 @@ def gather(x: Any, axis: int, index: Any) -> Tensor:
     return _gather(x, index, axis)
 
 
-@primitive(arrays=3, promote=("x", "src"))
+@primitive(arrays=3, promote=("x", "src"), axes=("axis",))
 def _scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
     x, src = np.asarray(x), np.asarray(src)
     grid = _own_grid(x, index, axis)
@@ -287,7 +287,7 @@ def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     return _scatter(x, index, src, axis)
 
 
-@primitive(arrays=3, promote=("x", "source"))
+@primitive(arrays=3, promote=("x", "source"), axes=("axis",))
 def _index_add(x: Any, index: Any, source: Any, axis: int, alpha: float) -> Any:
     x, source, index = np.asarray(x), np.asarray(source), integers(index)
     axis = normalize_axis_index(axis, x.ndim)
@@ -334,7 +334,7 @@ def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -
     return _index_add(x, index, source, axis, alpha)
 
 
-@primitive(arrays=3, promote=("x", "src"))
+@primitive(arrays=3, promote=("x", "src"), axes=("axis",))
 def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
     x, src = np.asarray(x), np.asarray(src)
     grid = _own_grid(x, index, axis)

@@ -22,12 +22,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-@primitive()
+@primitive(axes=("axis",))
 def _concatenate(*tensors: Any, axis: int) -> Any:
     return np.concatenate(tensors, axis)
 
 
-@primitive()
+@primitive(axes=("axis",))
 def _stack(*tensors: Any, axis: int) -> Any:
     return np.stack(tensors, axis)
 

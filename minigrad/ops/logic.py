@@ -51,7 +51,7 @@ logical_not = unary(
 )
 
 
-@primitive(np.any, arrays=1)
+@primitive(numpy=np.any, arrays=1, axes=("axis",))
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Whether any element over axes is nonzero; arguments and errors as for `sum`.
 
@@ -65,7 +65,7 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return x.any(axis=axis, keepdims=keepdims)
 
 
-@primitive(np.all, arrays=1)
+@primitive(numpy=np.all, arrays=1, axes=("axis",))
 def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """Whether all elements over axes are nonzero; arguments and errors as for `sum`.
 
@@ -79,7 +79,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return x.all(axis=axis, keepdims=keepdims)
 
 
-@primitive(np.count_nonzero, arrays=1)
+@primitive(numpy=np.count_nonzero, arrays=1, axes=("axis",))
 def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The number of nonzero elements over axes, int64; arguments and errors as for `sum`.
 

@@ -34,7 +34,7 @@ def _cannot_multiply(a: Any, b: Any) -> str | None:
     return f"{shown}: the leading axes {a.shape[:-2]} and {b.shape[:-2]} do not broadcast"
 
 
-@primitive(np.matmul, explain_error=_cannot_multiply)
+@primitive(numpy=np.matmul, explain_error=_cannot_multiply)
 def matmul(a: Any, b: Any) -> Any:
     """The matrix product, as ``a @ b`` in NumPy.
 

@@ -18,7 +18,7 @@ from minigrad.ops.shapes import ravel
 __all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile"]
 
 
-@primitive(np.flip, arrays=1)
+@primitive(numpy=np.flip, arrays=1, axes=("axis",))
 def flip(x: Any, axis: Axis = None) -> Any:
     """A view with the elements along axes in reverse order.
 
@@ -67,7 +67,7 @@ def flipud(x: Any) -> Tensor:
     return flip(x, 0)
 
 
-@primitive(np.rot90, arrays=1)
+@primitive(numpy=np.rot90, arrays=1)
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """A view with a plane rotated by multiples of 90 degrees.
 
@@ -89,7 +89,7 @@ def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return np.rot90(x, operator.index(k), axes)
 
 
-@primitive(np.roll, arrays=2)
+@primitive(numpy=np.roll, arrays=2, axes=("axis",))
 def roll(x: Any, shift: int | tuple[int, ...], axis: Axis = None) -> Any:
     """Shift the elements along an axis; those beyond the end re-enter at the beginning.
 
@@ -121,7 +121,7 @@ def _cannot_repeat(x: Any, repeats: Any, axis: int) -> str | None:
     )
 
 
-@primitive(arrays=2, explain_error=_cannot_repeat)
+@primitive(arrays=2, explain_error=_cannot_repeat, axes=("axis",))
 def _repeat(x: Any, repeats: Any, axis: int) -> Any:
     return x.repeat(integers(repeats, "repeats"), axis)
 
@@ -147,7 +147,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     return _repeat(ravel(x), repeats, 0) if axis is None else _repeat(x, repeats, axis)
 
 
-@primitive(np.tile, arrays=1)
+@primitive(numpy=np.tile, arrays=1)
 def tile(x: Any, reps: int | Sequence[int]) -> Any:
     """Repeat the whole tensor along its axes; an element receives the sum of its copies' gradients.
 

@@ -36,7 +36,7 @@ from minigrad.ops.selection import where
 __all__ = ["argmax", "argmin", "logsumexp", "max", "min", "nansum", "norm", "prod", "sum"]
 
 
-@primitive(np.sum, arrays=1, casts=True)
+@primitive(numpy=np.sum, arrays=1, casts=True, axes=("axis",))
 def sum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Sum over axes.
 
@@ -75,7 +75,7 @@ def nansum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = No
     return where(isnan(x), False, x).sum(axis, keepdims, dtype=dtype)
 
 
-@primitive(np.prod, arrays=1, casts=True)
+@primitive(numpy=np.prod, arrays=1, casts=True, axes=("axis",))
 def prod(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Multiply over axes; derivatives of every order are correct with any number of zeros.
 
@@ -93,7 +93,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@primitive(np.max, arrays=1)
+@primitive(numpy=np.max, arrays=1, axes=("axis",))
 def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The maximum over axes; equal maxima share the gradient evenly. `argmax` gives their indices.
 
@@ -113,7 +113,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return x.max(axis=axis, keepdims=keepdims)
 
 
-@primitive(np.min, arrays=1)
+@primitive(numpy=np.min, arrays=1, axes=("axis",))
 def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The minimum over axes, as for `max`; equal minima share the gradient evenly.
 
@@ -125,7 +125,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return x.min(axis=axis, keepdims=keepdims)
 
 
-@primitive(np.argmax, arrays=1)
+@primitive(numpy=np.argmax, arrays=1, axes=("axis",))
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index (int64) of the maximum; the first of equal ones. Not differentiable.
 
@@ -145,7 +145,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return x.argmax(axis=axis, keepdims=keepdims)
 
 
-@primitive(np.argmin, arrays=1)
+@primitive(numpy=np.argmin, arrays=1, axes=("axis",))
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """The index of the minimum, as for `argmax`.
 
@@ -157,7 +157,7 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return x.argmin(axis=axis, keepdims=keepdims)
 
 
-@primitive(float_inputs=True, float16_in=np.float32)
+@primitive(float_inputs=True, float16_in=np.float32, axes=("axis",))
 def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> Any:
     """The vector norm over axes: the ord-th root of the sum of the ord-th powers.
 
@@ -205,7 +205,7 @@ def _norm(x: Any, ord: float, axis: Axis) -> Any:
         return total((size / scale) ** ord, axis) ** (1 / ord) * scale
 
 
-@primitive(float_inputs=True, float16_in=np.float32)
+@primitive(float_inputs=True, float16_in=np.float32, axes=("axis",))
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials over axes, without overflow.
 

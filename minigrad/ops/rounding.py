@@ -30,7 +30,7 @@ ceil = _rounding(np.ceil, "up", [1.2, -1.7])
 trunc = _rounding(np.trunc, "towards 0", [1.7, -1.7])
 
 
-@primitive(np.round, np.around, np.rint, arrays=1)
+@primitive(numpy=(np.round, np.around, np.rint), arrays=1)
 def round(x: Any, decimals: int = 0) -> Any:
     """Round each element, halves to the even neighbour, in the dtype of `x`; the derivative is 0.
 
@@ -47,7 +47,7 @@ def round(x: Any, decimals: int = 0) -> Any:
     return np.round(x, decimals).astype(x.dtype, copy=x.dtype.kind != "f")
 
 
-@primitive(np.sign)
+@primitive(numpy=np.sign)
 def sign(x: Any) -> Any:
     """The sign of each element, -1, 0 or 1, in the dtype of `x`; the derivative is 0.
 

@@ -18,7 +18,7 @@ from minigrad.ops.joining import along
 __all__ = ["cumprod", "cumsum", "diff"]
 
 
-@primitive(np.cumsum, arrays=1, casts=True)
+@primitive(numpy=np.cumsum, arrays=1, casts=True, axes=("axis",))
 def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     """The cumulative sum along an axis: the sum of each element and all before it.
 
@@ -44,7 +44,7 @@ def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@primitive(np.cumprod, arrays=1, casts=True)
+@primitive(numpy=np.cumprod, arrays=1, casts=True, axes=("axis",))
 def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     """The cumulative product along an axis: the product of each element and all before it.
 

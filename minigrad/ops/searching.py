@@ -17,7 +17,7 @@ from minigrad.ops.gathering import take
 __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique"]
 
 
-@primitive(np.nonzero, arrays=1, multiple_outputs=True)
+@primitive(numpy=np.nonzero, arrays=1, multiple_outputs=True)
 def nonzero(x: Any) -> Any:
     """The indices of the elements that are not zero (or True). Not differentiable.
 
@@ -38,7 +38,7 @@ def nonzero(x: Any) -> Any:
     return x.nonzero()
 
 
-@primitive(np.flatnonzero, arrays=1)
+@primitive(numpy=np.flatnonzero, arrays=1)
 def flatnonzero(x: Any) -> Any:
     """The indices (int64) of the nonzero elements of the flattened tensor. Not differentiable.
 
@@ -50,7 +50,7 @@ def flatnonzero(x: Any) -> Any:
     return np.flatnonzero(x)
 
 
-@primitive(np.argwhere, arrays=1)
+@primitive(numpy=np.argwhere, arrays=1)
 def argwhere(x: Any) -> Any:
     """The indices (int64) of the nonzero elements, one row for each. Not differentiable.
 
@@ -132,7 +132,7 @@ def _like(x: Any, other: Any) -> Any:
     return values.astype(dtype) if values.dtype.kind == "f" == dtype.kind else x
 
 
-@primitive(arrays=1, multiple_outputs=True)
+@primitive(arrays=1, multiple_outputs=True, axes=("axis",))
 def _unique(x: Any, axis: int | None, equal_nan: bool) -> Any:
     """The first index, the inverse indices and the count of each unique element."""
     return np.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:]

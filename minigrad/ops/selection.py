@@ -42,7 +42,7 @@ fmin = binary(
 )  # fmt: skip
 
 
-@primitive(np.nan_to_num, arrays=1)
+@primitive(numpy=np.nan_to_num, arrays=1)
 def nan_to_num(
     x: Any, copy: bool = True, nan: float = 0.0, posinf: float | None = None,
     neginf: float | None = None,
@@ -72,7 +72,7 @@ def nan_to_num(
     return np.nan_to_num(x, True, nan, posinf, neginf)
 
 
-@primitive(np.clip, arrays=3, promote=("x", "low", "high"))
+@primitive(numpy=np.clip, arrays=3, promote=("x", "low", "high"))
 def clip(x: Any, low: Any = None, high: Any = None) -> Any:
     """Limit each element to the range from `low` to `high`; the slope at the bounds is 1.
 

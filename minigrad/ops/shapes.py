@@ -25,7 +25,7 @@ def _cannot_reshape(x: Any, shape: Shape) -> str | None:
     return f"{x.size} elements of shape {x.shape} do not fit into shape {shape}"
 
 
-@primitive(np.reshape, arrays=1, explain_error=_cannot_reshape)
+@primitive(numpy=np.reshape, arrays=1, explain_error=_cannot_reshape)
 def reshape(x: Any, shape: Shape) -> Any:
     """The same elements in another shape; a view where the memory allows it.
 
@@ -44,7 +44,7 @@ def reshape(x: Any, shape: Shape) -> Any:
     return x.reshape(shape)
 
 
-@primitive(np.ravel, arrays=1)
+@primitive(numpy=np.ravel, arrays=1)
 def ravel(x: Any) -> Any:
     """The elements as one axis, in C order; a view where the memory allows it.
 
@@ -81,7 +81,7 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
     return x.reshape(*shape[:start], math.prod(shape[start:end]), *shape[end:])
 
 
-@primitive(np.transpose, arrays=1)
+@primitive(numpy=np.transpose, arrays=1)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     """A view with the axes in another order.
 
@@ -100,7 +100,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     return x.transpose(axes)
 
 
-@primitive(np.swapaxes, arrays=1)
+@primitive(numpy=np.swapaxes, arrays=1)
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """A view with two axes exchanged.
 
@@ -115,7 +115,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return x.swapaxes(axis1, axis2)
 
 
-@primitive(np.moveaxis, arrays=1)
+@primitive(numpy=np.moveaxis, arrays=1)
 def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
     """A view with axes moved to other positions; the others keep their order.
 
@@ -135,7 +135,7 @@ def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
     return np.moveaxis(x, source, destination)
 
 
-@primitive(np.squeeze, arrays=1)
+@primitive(numpy=np.squeeze, arrays=1, axes=("axis",))
 def squeeze(x: Any, axis: Shape | None = None) -> Any:
     """A view without axes of length 1.
 
@@ -154,7 +154,7 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
     return x.squeeze(axis)
 
 
-@primitive(np.expand_dims, arrays=1)
+@primitive(numpy=np.expand_dims, arrays=1, axes=("axis",))
 def expand_dims(x: Any, axis: Shape) -> Any:
     """A view with new axes of length 1.
 

@@ -31,7 +31,7 @@ def _shifted(x: np.ndarray, axis: int) -> np.ndarray:
     return np.asarray(x - top)
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, axes=("axis",))
 def softmax(x: Any, axis: int = -1) -> Any:
     """Positive weights that sum to 1 along an axis, ``exp(x) / sum(exp(x))``, without overflow.
 
@@ -101,7 +101,7 @@ def zero_if_masked(top: Any, total: np.ndarray) -> None:
             top[nowhere] = np.inf
 
 
-@primitive(float_inputs=True)
+@primitive(float_inputs=True, axes=("axis",))
 def log_softmax(x: Any, axis: int = -1) -> Any:
     """The logarithm of softmax along an axis, exact also where softmax rounds to 0 or 1.
 

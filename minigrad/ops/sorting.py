@@ -48,13 +48,13 @@ def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
     return x.shape[axis] - 1 - np.flip(backwards, axis)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, axes=("axis",))
 def _sort(x: Any, axis: int, descending: bool) -> Any:
     ordered = np.sort(x, axis)
     return np.flip(ordered, axis) if descending else ordered
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, axes=("axis",))
 def _argsort(x: Any, axis: int, descending: bool) -> Any:
     return _order(x, axis, descending)
 
@@ -97,7 +97,7 @@ def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     return _argsort(ravel(x), 0, descending) if axis is None else _argsort(x, axis, descending)
 
 
-@primitive(arrays=1)
+@primitive(arrays=1, axes=("axis",))
 def _topk(x: Any, k: int, axis: int, largest: bool, ordered: bool) -> Any:
     axis, k = normalize_axis_index(axis, x.ndim), operator.index(k)
     if not 0 <= k <= x.shape[axis]:
@@ -167,7 +167,7 @@ def topk(
     return ValuesAndIndices(take_along_axis(x, indices, axis), indices)
 
 
-@primitive(np.median, float_inputs=True)
+@primitive(numpy=np.median, float_inputs=True, axes=("axis",))
 def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     """The median over axes; the mean of the two middle elements if their number is even.
 
@@ -184,7 +184,7 @@ def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     return np.median(x, axis, keepdims=keepdims).astype(x.dtype, copy=False)
 
 
-@primitive(arrays=1, float_inputs=True)
+@primitive(arrays=1, float_inputs=True, axes=("axis",))
 def _quantile(x: Any, q: Any, axis: Axis, keepdims: bool, method: Any) -> Any:
     q = np.asarray(q, np.float64)
     if not ((q >= 0) & (q <= 1)).all():

@@ -48,7 +48,7 @@ def _deviations(x: np.ndarray, axis: Axis, ddof: int) -> tuple[np.ndarray, int]:
     return centred, _degrees(n, ddof)
 
 
-@primitive(np.mean, arrays=1, float_inputs=True, casts=True)
+@primitive(numpy=np.mean, arrays=1, float_inputs=True, casts=True, axes=("axis",))
 def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Average over axes, in the dtype of `x`; arguments and errors as for `sum`.
 
@@ -64,7 +64,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
     return average.astype(x.dtype, copy=False)
 
 
-@primitive(np.nanmean, arrays=1, float_inputs=True, casts=True)
+@primitive(numpy=np.nanmean, arrays=1, float_inputs=True, casts=True, axes=("axis",))
 def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
     """Average as `mean` does, without what is NaN, which has gradient 0; NaN where all is NaN.
 
@@ -81,7 +81,9 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = N
     return average.astype(x.dtype, copy=False)
 
 
-@primitive(np.var, arrays=1, float_inputs=True, casts=True, float16_in=np.float32)
+@primitive(
+    numpy=np.var, arrays=1, float_inputs=True, casts=True, float16_in=np.float32, axes=("axis",)
+)
 def var(
     x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
 ) -> Any:
@@ -113,7 +115,9 @@ def var(
         return np.square(deviation).reshape(variance.shape)
 
 
-@primitive(np.std, arrays=1, float_inputs=True, casts=True, float16_in=np.float32)
+@primitive(
+    numpy=np.std, arrays=1, float_inputs=True, casts=True, float16_in=np.float32, axes=("axis",)
+)
 def std(
     x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
 ) -> Any:
@@ -130,7 +134,7 @@ def std(
     return deviation if keepdims else deviation.squeeze(axis)
 
 
-@primitive(np.bincount, arrays=2)
+@primitive(numpy=np.bincount, arrays=2)
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each integer occurs, or the sum of the weights that stand beside it.
 

@@ -13,7 +13,7 @@ def _no_matrices(x: Any, k: int) -> str | None:
     return f"at least two axes expected, got shape {x.shape}" if x.ndim < 2 else None
 
 
-@primitive(np.tril, arrays=1, explain_error=_no_matrices)
+@primitive(numpy=np.tril, arrays=1, explain_error=_no_matrices)
 def tril(x: Any, k: int = 0) -> Any:
     """The lower triangle of each matrix, zeros above it.
 
@@ -32,7 +32,7 @@ def tril(x: Any, k: int = 0) -> Any:
     return np.where(_below(x.shape, k), x, x.dtype.type(0))
 
 
-@primitive(np.triu, arrays=1, explain_error=_no_matrices)
+@primitive(numpy=np.triu, arrays=1, explain_error=_no_matrices)
 def triu(x: Any, k: int = 0) -> Any:
     """The upper triangle of each matrix, zeros below it; as `tril`, with `k` the first diagonal.
 

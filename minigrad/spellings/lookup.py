@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as ours
-from minigrad._spelling import fits
+from minigrad._spelling import fits, misfit
 from minigrad.spellings import answers
 from minigrad.spellings.table import (
     ABSENT,
@@ -205,16 +205,11 @@ def respelled(name: str, function: Callable[..., Any], args: Any, kwargs: dict[s
             return target(*args, **kwargs)
         pairs = zip(keys, kwargs.values(), strict=True)
         return target(*args, **{key: value for key, value in pairs if key})
-    signature = inspect.signature(function)
-    names = [key for key in signature.parameters if key != "self"]
-    for keywords in (renamed(name, names, kwargs), kwargs):  # what is wrong is not the spelling
-        try:
-            signature.bind(*args, **keywords)
-        except TypeError as error:
-            meant = remedy(name, args, kwargs)
-            message = f"{name}: {error}; it takes {', '.join(names)}{meant}"
-            raise TypeError(message) from None
-    raise TypeError(f"{name}: a tensor with axes cannot be an axis{remedy(name, args, kwargs)}")
+    names = [key for key in inspect.signature(function).parameters if key != "self"]
+    keywords = renamed(name, names, kwargs)
+    if fits(function, args, keywords):  # then the spelling of a keyword is what is wrong
+        keywords = kwargs
+    raise misfit(name, function, args, keywords, remedy(name, args, kwargs))
 
 
 @functools.lru_cache(maxsize=4096)

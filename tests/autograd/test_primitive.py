@@ -339,13 +339,13 @@ def test_an_op_for_a_numpy_function(monkeypatch: pytest.MonkeyPatch) -> None:
     for function in (np.cosh, np.sinh):  # the ops that answer for them are put back afterwards
         monkeypatch.setitem(by_numpy, function, by_numpy[function])
 
-    @primitive(np.cosh)
+    @primitive(numpy=np.cosh)
     def my_cosh(x: Any) -> Any:
         return np.cosh(x)
 
     my_cosh.defvjp(x=lambda g, x: g * np.sinh(x))
 
-    @primitive(np.sinh)
+    @primitive(numpy=np.sinh)
     def my_sinh(x: Any) -> Any:
         return np.sinh(x)
 

@@ -15,7 +15,7 @@ from minigrad.ops.linalg.solving import inv, solve
 __all__ = ["det", "slogdet"]
 
 
-@primitive(np.linalg.det, float_inputs=True, explain_error=no_square)
+@primitive(numpy=np.linalg.det, float_inputs=True, explain_error=no_square)
 def det(x: Any) -> Any:
     """The determinant of a square matrix, or of each in a stack of shape (..., n, n).
 

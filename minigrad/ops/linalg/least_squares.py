@@ -20,7 +20,7 @@ def _cannot_pinv(x: Any, _: Any) -> str | None:
     return no_matrix(x) or f"{which(~np.isfinite(x).all((-2, -1)))} holds NaN or infinity"
 
 
-@primitive(np.linalg.pinv, arrays=1, float_inputs=True, explain_error=_cannot_pinv)
+@primitive(numpy=np.linalg.pinv, arrays=1, float_inputs=True, explain_error=_cannot_pinv)
 def pinv(x: Any, rtol: Any = None) -> Any:
     """The pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
 

@@ -195,7 +195,7 @@ def _no_rank(x: Any, *_: Any) -> str | None:
 
 
 @primitive(
-    np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_rank
+    numpy=np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_rank
 )
 def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
     """The number of singular values that are not zero. Not differentiable.

@@ -21,7 +21,7 @@ def _cannot_invert(x: Any) -> str | None:
     )
 
 
-@primitive(np.linalg.inv, float_inputs=True, explain_error=_cannot_invert)
+@primitive(numpy=np.linalg.inv, float_inputs=True, explain_error=_cannot_invert)
 def inv(x: Any) -> Any:
     """The inverse of a square matrix, or of each in a stack, of shape (..., n, n).
 
@@ -70,7 +70,7 @@ def _cannot_solve(a: Any, b: Any) -> str | None:
     )
 
 
-@primitive(np.linalg.solve, float_inputs=True, explain_error=_cannot_solve)
+@primitive(numpy=np.linalg.solve, float_inputs=True, explain_error=_cannot_solve)
 def solve(a: Any, b: Any) -> Any:
     """The solution `x` of ``a @ x = b``.
 

@@ -115,7 +115,7 @@ def _eigh_x(g: Any, out: Any) -> Any:
     return (vectors * grad_values[..., None, :] + vectors @ turned) @ mT(vectors)
 
 
-@primitive(np.linalg.eigvalsh, arrays=1, float_inputs=True, explain_error=_no_spectrum)
+@primitive(numpy=np.linalg.eigvalsh, arrays=1, float_inputs=True, explain_error=_no_spectrum)
 def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
     """The eigenvalues of a symmetric matrix, or of each in a stack, in ascending order.
 
@@ -240,7 +240,7 @@ def _svd_x(g: Any, out: Any) -> Any:
     return found + (u / scale) @ mT(grad_v - v @ turn_v)
 
 
-@primitive(np.linalg.svdvals, float_inputs=True, explain_error=_no_singular_values)
+@primitive(numpy=np.linalg.svdvals, float_inputs=True, explain_error=_no_singular_values)
 def svdvals(x: Any) -> Any:
     """The singular values of a matrix, or of each in a stack, in descending order.
 

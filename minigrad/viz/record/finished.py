@@ -17,6 +17,7 @@ from minigrad._scope import Scope
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.debugging.memory import arrays
+from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.ranks import call_notes
@@ -161,11 +162,11 @@ def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ..
         value = arguments.get(name)
         if (op.variadic and name == op.params[0]) or value is None or isinstance(value, Variable):
             continue
-        if name == "call" and hasattr(value, "comm"):
-            written += call_notes(op.name, arguments)
+        if isinstance(value, Call):
+            written += call_notes(op, value, arguments)
             continue
-        if name.endswith("key"):
-            continue  # of a random stream: its number says nothing
+        if name in op.random_keys:
+            continue  # its number says nothing
         if isinstance(value, np.ndarray):
             if value.ndim:
                 continue

@@ -6,30 +6,33 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 from typing import Any
 
+from minigrad.autograd.primitive import Primitive, registry
+from minigrad.distributed.communicators import Call, world
 from minigrad.viz.record.model import AnyDiagram, Edge, Group, Node
 
 CALL = "call "
 
 
-def call_notes(name: str, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+def call_notes(op: Primitive, call: Call, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Which call of a collective it is, and to and from which ranks of its group arrays go."""
-    comm = arguments["call"].comm
+    comm = call.comm
     rank, size = comm.rank, comm.size
     pairs = [(s, t) for s in range(size) for t in range(size) if s != t]
-    if "perm" in arguments:
+    if op is registry["ppermute"]:
         pairs = [(s, t) for s, t in arguments["perm"] if s != t]
-    elif "root" in arguments:
-        outward = name == "broadcast"
-        pairs = [pair for pair in pairs if pair[1 - outward] == arguments["root"]]
-    elif name == "ring_attention":
+    elif op is registry["broadcast"]:
+        pairs = [(s, t) for s, t in pairs if s == arguments["root"]]
+    elif op is registry["reduce_to_root"]:
+        pairs = [(s, t) for s, t in pairs if t == arguments["root"]]
+    elif op is registry["ring_attention"]:
         pairs = [(s, t) for s, t in pairs if t == (s + 1) % size]
-    elif name == "copy_to_parts":
+    elif op is registry["copy_to_parts"]:
         pairs = []  # in the backward pass only
     to, origin = [t for s, t in pairs if s == rank], [s for s, t in pairs if t == rank]
     sent = [f"to {', '.join(map(str, to))}"] * bool(to)
     sent += [f"from {', '.join(map(str, origin))}"] * bool(origin)
     members = ", ".join(map(str, comm.world_ranks))
-    return f"{CALL}{arguments['call'].number} of ranks {members}", *sent
+    return f"{CALL}{call.number} of ranks {members}", *sent
 
 
 def all_ranks(graph: AnyDiagram) -> AnyDiagram:
@@ -50,8 +53,6 @@ def all_ranks(graph: AnyDiagram) -> AnyDiagram:
         >>> len(viz.all_ranks(viz.graph(y, x=x)).nodes)  # on two ranks: 7, with one all_reduce
         4
     """
-    from minigrad.distributed import world
-
     comm = world()
     texts = [graph.to_json()] if comm.mpi is None else comm.mpi.allgather(graph.to_json())
     boxes: dict[Any, Node] = {}

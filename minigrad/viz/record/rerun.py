@@ -38,7 +38,7 @@ def aside(*observers: Observer, recording: bool = False) -> Iterator[None]:
 
 def runs_alone(op: Primitive) -> bool:
     """Whether an op may run again: a collective one would wait for the other ranks."""
-    return "call" not in op.params
+    return not op.side_effects
 
 
 def fastest(op: Primitive, arguments: Sequence[Any]) -> float:
@@ -60,7 +60,7 @@ def difference(
     It returns the relative error along one random direction, or None and the reason.
     """
     if not runs_alone(op):
-        return None, "a collective op is not run again"
+        return None, "an op with side effects is not run again"
     tensors = list(arguments[0]) if op.variadic else list(arguments)
     arrays = [v._data if isinstance(v, Variable) else v for v in tensors]
     if max((a.size for a in arrays if isinstance(a, np.ndarray)), default=0) > LARGEST:
