@@ -22,7 +22,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
 from minigrad.ops._numerics import array_of
-from minigrad.ops.casting import as_tensor
+from minigrad.ops.casting import as_tensor, floating
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: ops.sum, np.multiply: ops.prod, np.maximum: ops.max, np.minimum: ops.min,
@@ -71,11 +71,6 @@ def _block(arrays: Any) -> Any:
     return joined(arrays, -depth)
 
 
-def _floating(x: Any) -> Any:
-    x = as_tensor(x)
-    return x if x.dtype.kind == "f" else ops.astype(x, float)
-
-
 def _append(x: Any, values: Any, axis: Any = None) -> Any:
     return ops.concatenate([x, values], axis)
 
@@ -103,7 +98,7 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.diagflat: lambda x, k=0: ops.diag(ops.ravel(x), k),
     np.divmod: lambda a, b: (ops.floor_divide(a, b), ops.remainder(a, b)),
     np.einsum: lambda *args, optimize=None: ops.einsum(*args),  # our einsum always optimizes
-    np.fabs: lambda x: ops.abs(_floating(x)),
+    np.fabs: lambda x: ops.abs(floating(x)),
     np.fix: ops.trunc,
     np.float_power: lambda x1, x2: ops.power(
         ops.astype(x1, np.float64), ops.astype(x2, np.float64)

@@ -206,10 +206,9 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         tensors = values[0] if op.variadic else values
         slots, sources = take_arrays(op, tensors)
         try:
+            convert(op, tensors, slots)
             if op.variadic:
-                values[0] = tuple(promote(tensors, op.float_inputs))
-            elif op.promote:
-                promote_some(op, values, slots)
+                values[0] = tuple(tensors)
             out = op.call_with(forward, values)
         except Exception as error:
             raise explained(op, tuple(values), error) from None
@@ -338,7 +337,19 @@ def take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tupl
     return tuple(slots), tuple(sources)
 
 
-def promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
+def convert(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
+    """Bring the arrays among the arguments to the dtypes in which the op computes."""
+    if op.variadic:
+        values[:] = promote(values, op.float_inputs)
+    elif op.promote:
+        _promote_some(op, values, slots)
+    elif op.float_inputs:
+        for i, value in enumerate(values[: op.arrays]):
+            if isinstance(value, np.ndarray) and value.dtype.kind != "f":
+                (values[i],) = promote((value,), True)
+
+
+def _promote_some(op: Primitive, values: list[Any], slots: tuple[int, ...]) -> None:
     """Bring the arguments that the op promotes to a common dtype; mostly they have one."""
     first = None
     for i in op.promote:
@@ -367,4 +378,4 @@ def _warn_of_float64() -> None:
         "computed in float64, which takes about twice the time; convert the data: "
         "minigrad.tensor(data, dtype=minigrad.float32), or the model: model.double()"
     )
-    warnings.warn(located(message), stacklevel=4)
+    warnings.warn(located(message), stacklevel=5)

@@ -297,8 +297,8 @@ def primitive(
         multiple_outputs: Whether the output is a tuple. Then the rules get a tuple ``g``, with
             zeros for outputs that nothing used.
         float_inputs: Whether integers become the default float first. NumPy makes float64 of them.
-        promote: Names of arguments that are brought to a common dtype. Ops of two arrays always
-            do it.
+        promote: Names of arguments that are brought to a common dtype. An op whose only arguments
+            are two arrays always does it.
         axes: Names of static arguments that are axes. A list of axes becomes a tuple, and a tensor
             that has axes itself is refused.
         random_keys: Names of static arguments that are keys of random numbers, which drawings

@@ -23,7 +23,7 @@ from minigrad._scope import ancestry
 from minigrad._sums import unbroadcast
 from minigrad._tensor import Tensor
 from minigrad.autograd import engine
-from minigrad.autograd.call import promote_some, take_arrays
+from minigrad.autograd.call import convert, take_arrays
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.plan import Plan
@@ -255,12 +255,7 @@ class Recording(Observer):
         else:
             changed = list(arrays)
             take_arrays(op, changed)
-            if op.variadic:
-                changed = list(promote(changed, op.float_inputs))
-            elif op.promote:
-                promote_some(op, changed, ())
-            elif op.arrays == 1 and op.float_inputs and isinstance(changed[0], np.ndarray):
-                changed[:1] = promote(changed[:1], True)
+            convert(op, changed, ())
         for i, (array, old) in enumerate(zip(changed, arrays, strict=True)):
             if isinstance(values[i], Value) and isinstance(array, np.ndarray):
                 if values[i].dtype is not None and array.dtype != values[i].dtype:

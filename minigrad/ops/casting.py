@@ -70,5 +70,14 @@ def as_tensor(x: Any) -> Tensor:
     return x if isinstance(x, Variable) else clone(x)  # type: ignore[return-value]
 
 
+def floating(x: Any) -> Tensor:
+    """Return a tensor of floats: integers and bools are cast to the default dtype.
+
+    A difference of unsigned integers would wrap around.
+    """
+    x = as_tensor(x)
+    return x if x.dtype.kind == "f" else astype(x, float)
+
+
 clone.defvjp(x=lambda g: g)
 _astype.defvjp(x=lambda g: g)

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
-from minigrad.ops.casting import as_tensor
+from minigrad.ops.casting import floating
 from minigrad.ops.linalg.norms import vector_norm
 from minigrad.ops.shapes import expand_dims
 
@@ -39,7 +39,7 @@ def cdist(a: Any, b: Any, p: float = 2.0) -> Tensor:
         >>> minigrad.cdist(a, minigrad.tensor([[0.0, 4.0]])).tolist()
         [[4.0], [5.0]]
     """
-    a, b = as_tensor(a), as_tensor(b)
+    a, b = floating(a), floating(b)
     if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-1]:
         raise value_error(
             f"cdist: points of shapes (..., n, d) and (..., m, d) expected, got {a.shape} and "

@@ -21,6 +21,7 @@ from minigrad.autograd.call import rounded_once
 from minigrad.autograd.mode import located
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
+from minigrad.ops.casting import floating
 
 __all__ = [
     "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh",
@@ -231,7 +232,7 @@ def logsigmoid(input_: Tensor) -> Tensor:
         >>> nn.functional.logsigmoid(tensor(-1000.0)).item()
         -1000.0
     """
-    return -softplus(-input_)
+    return -softplus(-floating(input_))
 
 
 @spelled

@@ -16,6 +16,7 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import located
 from minigrad.ops._numerics import array_of
+from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.loss import check_target, class_rows, number, row_weights, weighted
 
@@ -267,9 +268,9 @@ def binary_cross_entropy_with_logits(
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
-    y = like(name, input_, target)
+    y, x = like(name, input_, target), floating(input_)
     yes = y if pos_weight is None else y * pos_weight
-    losses = (1.0 - y) * ops.softplus(input_) + yes * ops.softplus(-input_)
+    losses = (1.0 - y) * ops.softplus(x) + yes * ops.softplus(-x)
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
@@ -317,7 +318,10 @@ def kl_div(
 def like(
     name: str, input_: Tensor, target: Any, first: str = "input", second: str = "target"
 ) -> Tensor:
-    """Return the target as a tensor; it must have the shape of the input, without broadcasting."""
+    """Return the target as a tensor; it must have the shape of the input, without broadcasting.
+
+    Beside an input of integers it becomes a float, since a loss is computed with floats.
+    """
     found = target
     if not isinstance(target, Tensor):
         found = wrap(to_array(target, name=f"{name}: {second}"))
@@ -325,7 +329,7 @@ def like(
         raise value_error(
             f"{name}: {first} of shape {input_.shape}, but {second} of shape {found.shape}"
         )
-    return found
+    return found if input_.dtype.kind == "f" else floating(found)
 
 
 def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:

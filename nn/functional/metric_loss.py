@@ -12,6 +12,7 @@ from minigrad._checks import check_flag, check_number
 from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.ops.casting import floating
 from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
 
@@ -78,9 +79,9 @@ def margin_ranking_loss(
     """
     name = "margin_ranking_loss"
     check_number(name, "margin", margin)
-    like(name, input1, input2, "input1", "input2")
+    x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
-    return reduced(name, _at_least_0(margin - y * (input1 - input2)), reduction)
+    return reduced(name, _at_least_0(margin - y * (input1 - x2)), reduction)
 
 
 def cosine_embedding_loss(
@@ -147,8 +148,8 @@ def gaussian_nll_loss(
     name = "gaussian_nll_loss"
     check_number(name, "eps", eps, above=0.0)
     check_flag(name, "full", full)
-    y = like(name, input_, target)
-    v = var if isinstance(var, Tensor) else Tensor(np.asarray(var, input_.dtype))
+    y, x = like(name, input_, target), floating(input_)
+    v = floating(var if isinstance(var, Tensor) else Tensor(np.asarray(var, x.dtype)))
     if v.ndim and v.shape != input_.shape:
         if v.shape == input_.shape[:-1]:
             v = ops.expand_dims(v, -1)
@@ -157,7 +158,7 @@ def gaussian_nll_loss(
     if (v.data < 0).any():
         raise value_error(f"{name}: var must not be negative, got {v.data.min()}")
     v = v + np.maximum(eps - v.data, 0).astype(v.dtype)
-    losses = 0.5 * (ops.log(v) + (input_ - y) ** 2 / v)
+    losses = 0.5 * (ops.log(v) + (x - y) ** 2 / v)
     if full:
         losses = losses + 0.5 * math.log(2.0 * math.pi)
     return reduced(name, losses, reduction)

@@ -10,6 +10,7 @@ from minigrad._errors import value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.linalg import vector_norm
+from minigrad.ops.casting import floating
 
 __all__ = ["cosine_similarity", "pairwise_distance"]
 
@@ -58,7 +59,7 @@ def pairwise_distance(
     _common_shape("pairwise_distance", x1, x2)
     check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
     check_number("pairwise_distance", "eps", eps, 0.0)
-    return vector_norm(x1 - x2 + eps, ord=p, axis=-1, keepdims=keepdims)
+    return vector_norm(floating(x1) - x2 + eps, ord=p, axis=-1, keepdims=keepdims)
 
 
 def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:

@@ -114,7 +114,7 @@ def _cannot_solve_triangular(a: Any, b: Any, upper: bool, left: bool, *_: Any) -
     return f"{shapes}: {which(zeros)} has a 0 on its diagonal, so there is no one solution"
 
 
-@primitive(float_inputs=True, arrays=2, explain_error=_cannot_solve_triangular)
+@primitive(float_inputs=True, arrays=2, promote=("a", "b"), explain_error=_cannot_solve_triangular)
 def _solve_triangular(a: Any, b: Any, upper: bool, left: bool, unitriangular: bool) -> Any:
     if np.ndim(b) < 2:  # NumPy would take a vector
         raise ValueError(f"b must have two axes or more, got shape {np.shape(b)}")
