@@ -67,7 +67,8 @@ def misfit(
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        takes = ", ".join([key for key in signature.parameters if key != "self"])
+        method = not hasattr(function, "op")  # or a function, which has no argument `self`
+        takes = ", ".join([k for k in signature.parameters if not (method and k == "self")])
         return TypeError(f"{name}: {error}; it takes {takes}{advice}")
     return TypeError(f"{name}: a tensor with axes cannot be an axis{advice}")
 

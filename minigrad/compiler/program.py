@@ -55,7 +55,7 @@ class Instruction:
 
     Attributes:
         name: The op, for a listing.
-        phase: "forward", "backward" or "effect".
+        phase: "read" for the array of a tensor, "forward", "backward" or "effect".
         function: What is called.
         args: Its arguments: values, constants, and tuples of them.
         keywords: Its keyword arguments.
@@ -89,9 +89,14 @@ class Instruction:
         """The values among the arguments."""
         return list(values_in((self.args, *self.keywords.values())))
 
+    @property
+    def to_leaf(self) -> bool:
+        """Whether it adds a gradient to a leaf; a rule of an op is called ``op.argument``."""
+        return self.phase == "backward" and self.name == "add_to_grad"
+
     def shown(self, names: Mapping[int, str] = {}) -> str:
         """The line of a listing, with names for tensors and values (`Program.names`)."""
-        if self.name == "add_to_grad":
+        if self.to_leaf:
             target, value = self.args
             place = f"argument {target}" if isinstance(target, int) else _shown(target, names)
             return f"{place}.grad += {_shown(value, names)}"
@@ -148,7 +153,7 @@ class Program:
         lines = [f"{value}: {_kind(value)}" for value in self.arguments]
         phase = ""
         for instruction in self.instructions:
-            if instruction.name == "read":
+            if instruction.phase == "read":
                 continue
             if instruction.phase != phase:
                 phase = instruction.phase
@@ -164,7 +169,7 @@ class Program:
         """What a listing calls weights: by the id of the tensor, and of the value that it has."""
         names: dict[int, str] = {}
         for instruction in self.instructions:
-            if instruction.name == "read":
+            if instruction.phase == "read":
                 tensor, value = instruction.args[0], instruction.outputs[0]
                 own = getattr(getattr(tensor, "_node", None), "name", None)
                 if own is not None:

@@ -205,7 +205,7 @@ class Recording(Observer):
         if known is None:
             known = self._arrays.outside(tensor._data)
             self._read.append(tensor._data)
-            self._write("read", "forward", read, (tensor,), (known,))
+            self._write("read", "read", read, (tensor,), (known,))
         return known
 
     def _seen(self, array: np.ndarray) -> Value | None:

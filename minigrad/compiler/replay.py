@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad.autograd.call import wrap
 from minigrad.autograd.errors import explained
+from minigrad.autograd.primitive import registry
 from minigrad.compiler.passes import last_uses
 from minigrad.compiler.program import Instruction, Program, Value, values_in
 from minigrad.compiler.recording import read
@@ -68,7 +69,8 @@ def _explained(error: Exception, origins: dict[int, Instruction]) -> Exception:
         return error
     known = trace.tb_frame.f_locals
     arguments = [known.get(_name(a)) if isinstance(a, Value) else a for a in instruction.args]
-    named: Any = SimpleNamespace(name=instruction.name, explain_error=None)
+    registered = instruction.name in registry
+    named: Any = SimpleNamespace(name=instruction.name, explain_error=None, registered=registered)
     found = explained(named, tuple(arguments), error)
     if found is error or not instruction.where:
         return found
@@ -96,7 +98,7 @@ class _Writer:
             return f"{_name(output)} = {self._constant(instruction.args[0])}._data"  # type: ignore[arg-type]
         within = instruction.phase == "effect"
         first, *others = instruction.args or (None,)
-        if instruction.name == "add_to_grad" and isinstance(first, int):
+        if instruction.to_leaf and isinstance(first, int):
             args = [f"tensors[{first}]", *[self._written(part, within) for part in others]]
         else:
             args = [self._written(part, within) for part in instruction.args]

@@ -61,7 +61,7 @@ def rows(stages: Sequence[tuple[str, Program]]) -> list[Row]:
     for name, program in stages:
         names = program.names()
         for each in program.instructions:
-            if each.place not in found and each.name != "read":
+            if each.place not in found and each.phase != "read":
                 kind = "; ".join(
                     f"{v.dtype} {v.shape}" for v in each.outputs if v is not None and v.shape
                 )
@@ -129,7 +129,7 @@ def buffers(program: Program, copied: Collection[int] = ()) -> list[Buffer]:
             found[memory] = replace(before, end=max(end, before.end), kept=kept or before.kept)
 
     for each in program.instructions:
-        to_leaf = each.name == "add_to_grad"
+        to_leaf = each.to_leaf
         moved = to_leaf and each.place not in copied
         for value in each.reads:
             used(value, last if moved else each.place, moved)
@@ -139,7 +139,7 @@ def buffers(program: Program, copied: Collection[int] = ()) -> list[Buffer]:
         for out in each.outputs:
             if out is None or out.memory is None or out.memory in outside:
                 continue
-            if each.name == "read":
+            if each.phase == "read":
                 outside.add(out.memory)
             elif each.into is not None:
                 written[out.memory] = written.get(each.into.memory, each.into.memory)
