@@ -6,7 +6,6 @@ allocates the same arrays over and over. With glibc, two settings keep freed mem
 memory is still reused only after it was freed.
 """
 
-import ctypes
 import sys
 
 __all__ = ["keep_freed_memory"]
@@ -26,7 +25,8 @@ def keep_freed_memory(mebibytes: int) -> bool:
             the default threshold of 128 KiB.
 
     Returns:
-        Whether the C library supports it: True with glibc, which most Linux systems have.
+        Whether it is possible: True with glibc, the C library of most Linux systems. It takes
+        Python's ctypes, which few Pythons are built without.
 
     Raises:
         ValueError: The number is negative, or 2048 or more.
@@ -40,6 +40,10 @@ def keep_freed_memory(mebibytes: int) -> bool:
     if not 0 <= mebibytes < 2048:
         raise ValueError(f"keep_freed_memory: 0 to 2047 mebibytes expected, got {mebibytes}")
     if not sys.platform.startswith("linux"):
+        return False
+    try:
+        import ctypes  # a Python built without libffi has none
+    except ModuleNotFoundError:
         return False
     library = ctypes.CDLL(None)
     if not hasattr(library, "mallopt") or not hasattr(library, "gnu_get_libc_version"):

@@ -2,7 +2,8 @@
 
 The thread ends when there are no more items, when producing one fails, when the consumer is gone,
 and when Python exits. Its errors are raised in the consumer. The two threads share queues written
-in C: an interrupt inside a semaphore written in Python could leave it locked forever.
+in C: an interrupt inside a semaphore written in Python could leave it locked forever. Where no
+thread can be started, the consumer makes each item when it asks for it.
 """
 
 import atexit
@@ -37,12 +38,17 @@ class Prefetched(Iterator[Any]):
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
         self._worker: _Worker | None = _Worker(items, ahead)
-        self._worker.start()
-        weakref.finalize(self, self._worker.stop).atexit = False
+        self._items: Iterator[Any] = iter(())  # what is made without a thread
+        try:
+            self._worker.start()
+        except RuntimeError:  # no thread can be started
+            self._worker, self._items = None, items
+        else:
+            weakref.finalize(self, self._worker.stop).atexit = False
 
     def __next__(self) -> Any:
         if self._worker is None:
-            raise StopIteration
+            return next(self._items)
         answer = self._worker.ready.get()
         if isinstance(answer, _Item):
             self._worker.room.put(None)
@@ -68,6 +74,9 @@ class _Worker(threading.Thread):
         self._items = items
         self._stopped = False
         self._context = contextvars.copy_context()
+
+    def start(self) -> None:
+        super().start()
         _workers.add(self)
 
     def run(self) -> None:

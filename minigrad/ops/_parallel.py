@@ -9,7 +9,8 @@ BLAS is not limited.
 Threads that find no free core are worse than none: those that busy-wait take the processor from
 those that compute. So the default is no more than the cores that the process may use.
 
-Waking a thread takes up to 0.1 ms, so the caller does small work itself.
+Waking a thread takes up to 0.1 ms, so the caller does small work itself. It does all of it where
+no thread can be started, as in a browser or at the limit of a container.
 
 Ctrl-C raises KeyboardInterrupt in the main thread between any two bytecodes, also inside
 ``__enter__`` and `finally`. So the main thread takes no lock in Python code, which could stay
@@ -207,8 +208,9 @@ def unbuffered(inner: int, work: Callable[..., Any], *args: Any) -> Any:
 
 def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
     """Run a function in this thread and in workers, while BLAS is limited to one thread."""
-    while len(_workers) < helpers:
-        _workers.append(start_new_thread(_start_worker, (len(_workers), _tasks)))
+    helpers = _hire(helpers)
+    if not helpers:
+        return run()
     context = copy_context()
     asked: list[None] = []  # one entry for each task
     ended: list[BaseException | None] = []  # the outcome of each finished task
@@ -255,9 +257,22 @@ def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
             del error
 
 
+def _hire(wanted: int) -> int:
+    """Start the workers that are missing; returns how many there are of those that are wanted."""
+    try:
+        while len(_workers) < wanted:
+            _workers.append(start_new_thread(_start_worker, (len(_workers), _tasks)))
+    except RuntimeError:  # no thread can be started
+        pass
+    return min(wanted, len(_workers))
+
+
 def _start_worker(number: int, tasks: SimpleQueue[Callable[[], None]]) -> None:
     """Start a thread from a worker, which receives no signals, because `Thread` takes locks."""
-    Thread(target=_serve, args=(tasks,), name=f"minigrad_{number}", daemon=True).start()
+    try:
+        Thread(target=_serve, args=(tasks,), name=f"minigrad_{number}", daemon=True).start()
+    except RuntimeError:  # this was the last thread that could be started
+        _serve(tasks)
 
 
 def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:

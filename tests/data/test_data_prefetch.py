@@ -187,3 +187,32 @@ batches = iter(DataLoader(Work(), 2, prefetch=2))
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("done") == done.stdout.count("begun") > 0, "what it began, it ended"
+
+
+def test_where_no_thread_can_be_started_the_consumer_makes_the_batches() -> None:
+    dataset = Slow()
+    before = threading.stack_size(1 << 46)  # there is no memory for such a stack
+    try:
+        batches = iter(DataLoader(dataset, 10, prefetch=3))
+        assert next(batches).tolist() == list(range(10))
+    finally:
+        threading.stack_size(before)
+    assert len(dataset.asked) == 10
+    assert dataset.threads == {threading.current_thread().name}
+    assert [batch.tolist()[0] for batch in batches] == list(range(10, 100, 10))
+    assert not list(batches)
+    assert not workers()
+
+    def failing() -> Iterator[int]:
+        yield 1
+        raise LookupError
+
+    threading.stack_size(1 << 46)
+    try:
+        items = Prefetched(failing(), 2)
+    finally:
+        threading.stack_size(before)
+    assert next(items) == 1
+    with pytest.raises(LookupError):
+        next(items)
+    assert not list(items)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,67 @@ def test_a_number_of_threads_gives_one_result(name: str, three_threads: None) ->
     run, arrays = CALLS[name]
     first, second = gradients(run, *arrays), gradients(run, *arrays)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+
+
+@pytest.fixture
+def no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The workers of other tests do not serve in this one."""
+    monkeypatch.setattr(_parallel, "_workers", [])
+    monkeypatch.setattr(_parallel, "_tasks", SimpleQueue())
+
+
+@pytest.fixture
+def no_threads(no_workers: None) -> Iterator[None]:
+    """No thread can be started: there is no memory for a stack of this size."""
+    before = threading.stack_size(1 << 46)
+    yield
+    threading.stack_size(before)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_where_no_thread_can_be_started_the_caller_computes(
+    name: str, three_threads: None, no_threads: None
+) -> None:
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        threading.Thread(target=int).start()
+    run, arrays = CALLS[name]
+    found = gradients(run, *arrays)
+    assert not _parallel._workers and not _parallel._holders
+    threading.stack_size(0)
+    for ours, theirs in zip(found, gradients(run, *arrays), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("possible", [0, 1, 2])
+def test_as_many_workers_as_can_be_started(
+    possible: int, three_threads: None, no_workers: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker is a thread that starts another: also where that one cannot be started."""
+    start, left = _parallel.start_new_thread, [None] * possible
+
+    def limited(*args: Any) -> int:
+        if not left:
+            raise RuntimeError("can't start new thread")
+        left.pop()
+        return start(*args)
+
+    def refused(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(_parallel, "start_new_thread", limited)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    rows = np.zeros(100)
+
+    def work(start: int, stop: int) -> None:
+        rows[start:stop] += 1
+
+    for number in (1, 2):
+        _parallel.for_rows(100, 1, 1, work)
+        assert (rows == number).all()
+        assert len(_parallel._workers) == possible
+    with pytest.raises(ZeroDivisionError):
+        _parallel.for_rows(100, 1, 1, lambda start, stop: 1 // 0)
+    assert not _parallel._holders
 
 
 class TestBlocksOfAttention:
