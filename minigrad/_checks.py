@@ -94,6 +94,11 @@ def optional_package(owner: str, name: str) -> Any:
         raise ImportError(f"{owner}: {package} is missing: pip install {package}") from None
 
 
+def module_of(thing: Any) -> str:
+    """The name of the module of a function or a class; "" if it has none, as code from `exec`."""
+    return str(getattr(thing, "__module__", None) or "")
+
+
 def what_came(values: tuple[Any, ...]) -> str:
     """What the arrays among the arguments of an op are, for its error."""
     flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]

@@ -152,7 +152,7 @@ _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x"
 def refuse_loss() -> None:
     """Refuse to make an array of a tensor that requires a gradient while ops are recorded."""
     if is_grad_enabled():
-        asking: str = sys._getframe(2).f_globals.get("__name__", "")
+        asking = str(sys._getframe(2).f_globals.get("__name__"))
         if not asking.startswith("numpy.testing"):
             raise RuntimeError(
                 "converting a tensor that requires a gradient to an array would lose the "

@@ -20,6 +20,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from minigrad._checks import module_of
 from minigrad._typing import ExplainError, F, Forward, OpFunction, P
 from minigrad.autograd.call import call_path
 from minigrad.autograd.node import Variable
@@ -366,10 +367,11 @@ def primitive(
 
 def _is_numpy(function: Any) -> bool:
     """Whether it is a function of NumPy's own."""
-    written_in_c = isinstance(function, np.ufunc | BuiltinFunctionType | type(np.sum))
-    module = getattr(function, "__module__", None) or ""  # a ufunc of NumPy 2.0 has none
+    written_in_c = isinstance(function, BuiltinFunctionType | type(np.sum))
+    if isinstance(function, np.ufunc):  # which has no module in NumPy 2.0
+        return True
     plain = written_in_c or isinstance(function, FunctionType)
-    return isinstance(function, np.ufunc) or (plain and module.partition(".")[0] == "numpy")
+    return plain and module_of(function).partition(".")[0] == "numpy"
 
 
 def _name_of(forward: Any) -> str:
@@ -403,10 +405,10 @@ def _signature_of(forward: Any, name: str) -> inspect.Signature:
 
 def _register(op: Primitive) -> None:
     """Register an op of the library; another of that name is told apart by its module."""
-    module = str(getattr(op.forward, "__module__", None))
+    module = module_of(op.forward)
     known = registry.get(op.name)
     if not module.startswith("minigrad."):
-        op.name = op.name if known is None else f"{module}.{op.name}"
+        op.name = op.name if known is None else f"{module or '__main__'}.{op.name}"
     elif known is not None and known.forward.__module__ != module:  # otherwise it was reloaded
         raise TypeError(f"{op.name}: {known.forward.__module__} has an op of that name")
     else:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad._checks import module_of
 from minigrad.autograd.node import Leaf
 
 __all__ = ["Held", "Snapshot", "State", "held_by"]
@@ -294,7 +295,7 @@ def _own(value: Any) -> dict[str, Any]:
 def _changes_by_effects(value: Any) -> bool:
     """Whether an object is a tensor, an optimizer ...: what changes it stands in the program."""
     return any(
-        kind.__module__.startswith("minigrad.") and not kind.__module__.startswith("minigrad.nn.")
+        module_of(kind).startswith("minigrad.") and not module_of(kind).startswith("minigrad.nn.")
         for kind in type(value).__mro__
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import module_of
 from minigrad.compiler.fusion import fuse, ufunc_of
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
 from minigrad.compiler.recording import add_to_grad
@@ -58,8 +59,7 @@ def _may_refuse(instruction: Instruction) -> bool:
     indices = any(
         value.dtype is not None and value.dtype.kind in "iu" for value in instruction.reads
     )
-    module = getattr(instruction.function, "__module__", None) or ""
-    return indices or module.startswith("minigrad.ops.linalg")
+    return indices or module_of(instruction.function).startswith("minigrad.ops.linalg")
 
 
 def share_equal(program: Program) -> None:

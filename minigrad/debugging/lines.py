@@ -50,7 +50,7 @@ def user_frame() -> FrameType:
     """The frame of the user's program that is being executed."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
-        module = frame.f_globals.get("__name__", "")
+        module = str(frame.f_globals.get("__name__"))
         if module != "minigrad" and not module.startswith("minigrad."):
             break
         frame = frame.f_back

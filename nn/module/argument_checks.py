@@ -10,7 +10,13 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from minigrad._checks import check_flag, check_number, check_probability, check_size
+from minigrad._checks import (
+    check_flag,
+    check_number,
+    check_probability,
+    check_size,
+    module_of,
+)
 from minigrad._creation import on_cpu
 from minigrad._dtypes import checked
 from minigrad._errors import type_error
@@ -108,8 +114,7 @@ def check_tensors(
 
     A user's `forward` may take a list of tensors in spite of its annotation.
     """
-    ours = str(getattr(forward, "__module__", None)).startswith("minigrad.")
-    lists = () if ours else (list, tuple)
+    lists = () if module_of(forward).startswith("minigrad.") else (list, tuple)
     signature = signature_of(forward)
     try:
         given = signature.bind(*args, **kwargs).arguments

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
+from minigrad._checks import module_of
 from minigrad._creation import on_cpu
 from minigrad._effects import effect
 from minigrad._hooks import Removable
@@ -60,7 +61,7 @@ class Module(Registry):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "__init__" in vars(cls) and cls.__module__.startswith("minigrad.nn."):
+        if "__init__" in vars(cls) and module_of(cls).startswith("minigrad.nn."):
             cls.__init__ = checked_constructor(cls.__init__)  # type: ignore[method-assign]
 
     @checked_constructor

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from minigrad._checks import module_of
+
 Function = ast.Lambda | ast.FunctionDef
 
 
@@ -104,7 +106,7 @@ def _segment(lines: list[str], node: Function) -> str:
 
 def _shown_file(function: Callable[..., Any], code: CodeType) -> str:
     """The path within the package; only the name of a file outside of packages."""
-    package = (function.__module__ or "").split(".")
-    if not hasattr(sys.modules.get(function.__module__ or ""), "__path__"):
+    package = module_of(function).split(".")
+    if not hasattr(sys.modules.get(module_of(function)), "__path__"):
         package.pop()
     return "/".join([*package, Path(code.co_filename).name])

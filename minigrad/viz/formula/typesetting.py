@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import module_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.algebra import factors, is_scalar, summands
@@ -325,9 +326,7 @@ class Typesetter:
 
 def _summary(function: Callable[..., Any]) -> str:
     """The first line of a docstring, to follow a colon; empty for well-known functions."""
-    # A ufunc has a module since NumPy 2.1, a method of a built-in class has none.
-    module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
-    elsewhere = (module or "builtins").startswith(("numpy", "builtins", "math"))
+    elsewhere = module_of(function).startswith(("numpy", "builtins", "math"))
     if elsewhere or not hasattr(function, "__name__"):
         return ""
     line = (inspect.getdoc(function) or "").partition("\n")[0].replace("`", "").rstrip(".")
