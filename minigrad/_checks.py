@@ -96,6 +96,8 @@ def optional_package(owner: str, name: str) -> Any:
 
 def module_of(thing: Any) -> str:
     """The name of the module of a function or a class; "" if it has none, as code from `exec`."""
+    if isinstance(thing, np.ufunc):  # which has one since NumPy 2.1
+        return "numpy"
     return str(getattr(thing, "__module__", None) or "")
 
 

@@ -202,7 +202,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             update((*args, *kwargs.values()))
         values = op.bind(args, kwargs)
         if values is None:
-            return _misfit(op, call, args, kwargs)
+            return _otherwise(op, call, args, kwargs)
         tensors = values[0] if op.variadic else values
         slots, sources = take_arrays(op, tensors)
         try:

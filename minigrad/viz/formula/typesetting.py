@@ -326,7 +326,7 @@ class Typesetter:
 
 def _summary(function: Callable[..., Any]) -> str:
     """The first line of a docstring, to follow a colon; empty for well-known functions."""
-    elsewhere = module_of(function).startswith(("numpy", "builtins", "math"))
+    elsewhere = (module_of(function) or "builtins").startswith(("numpy", "builtins", "math"))
     if elsewhere or not hasattr(function, "__name__"):
         return ""
     line = (inspect.getdoc(function) or "").partition("\n")[0].replace("`", "").rstrip(".")
