@@ -68,7 +68,8 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
         ) from None
     except RuntimeError as error:
         raise RuntimeError(f"{name}: {error}") from None
-    if array.dtype.kind in "fO" and not has_dtype and _may_be_large(first, array):
+    kind = array.dtype.kind
+    if not has_dtype and (kind == "O" or (kind == "f" and isinstance(first, (int, range)))):
         array = _of_large_integers(value, array, dtype, name)
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise TypeError(
@@ -84,15 +85,13 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
     return array
 
 
-def _may_be_large(first: Any, array: np.ndarray) -> bool:
-    """Whether NumPy has perhaps made floats or objects of integers that int64 does not hold."""
-    if array.dtype.kind == "O":
-        return True
-    return isinstance(first, (int, range)) and bool(np.vdot(array, array) >= 2.0**126)
-
-
 def _of_large_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> np.ndarray:
-    """Floats where one is among the numbers or asked for; otherwise integers, uint64."""
+    """Python numbers of which NumPy made floats or objects, as int64 does not hold them all.
+
+    They are floats where one is among them or asked for, and otherwise uint64.
+    """
+    if array.dtype.kind == "f" and np.vdot(array, array) < 2.0**126:
+        return array  # none is so large: a float is among them
     numbers = np.array(value, object)
     kinds = {*map(type, numbers.flat)}
     if not kinds <= {bool, int, float}:
