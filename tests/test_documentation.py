@@ -64,6 +64,29 @@ PUBLIC = [
 ]
 
 
+NEEDS = {
+    "minigrad.nn.layers.einops_layers": ["einops"],
+    "minigrad.nn.source_documents.causal_self_attention": ["einops"],
+    "minigrad.onnx.export": ["onnx", "onnxruntime"],
+    "minigrad.pretrained.bert_folder": ["safetensors", "tokenizers"],
+    "minigrad.pretrained.folder": ["safetensors", "tokenizers"],
+    "minigrad.pretrained.gpt2_folder": ["safetensors", "tokenizers"],
+    "minigrad.pretrained.sentence": ["safetensors", "tokenizers"],
+    "minigrad.pretrained.sentence_folder": ["safetensors", "tokenizers"],
+    "docs/interplay.md": ["array_api_compat", "einops", "einx"],
+    "docs/onnx.md": ["onnx", "onnxruntime"],
+    "docs/pretrained.md": ["safetensors", "tokenizers"],
+    "docs/source_documents.md": ["array_api_compat", "einops", "einx"],
+}
+"""The modules and pages whose examples need more than minigrad does."""
+
+
+def shown(name: str, value: Any) -> Any:
+    """The parameter of a test of examples: skipped where they need what is not there."""
+    marks = pytest.mark.needs(*NEEDS[name]) if name in NEEDS else ()
+    return pytest.param(value, id=name, marks=marks)
+
+
 def modules_in(folder: Path, package: str) -> Iterator[str]:
     """The dotted names of every module of a package that has examples."""
     for path in folder.rglob("*.py"):
@@ -93,7 +116,7 @@ def test_both_packages_are_walked() -> None:
 
 
 @pytest.mark.usefixtures("global_random")
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [shown(name, name) for name in MODULES])
 def test_docstring_examples(name: str) -> None:
     """Each example starts from nothing, so that it can be copied as it stands."""
     module = importlib.import_module(name)
@@ -102,8 +125,11 @@ def test_docstring_examples(name: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if blocks_of(page.read_text(encoding="utf-8"))],
-    ids=lambda page: page.relative_to(ROOT).as_posix(),
+    [
+        shown(page.relative_to(ROOT).as_posix(), page)
+        for page in PAGES
+        if blocks_of(page.read_text(encoding="utf-8"))
+    ],
 )
 def test_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

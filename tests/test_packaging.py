@@ -23,6 +23,7 @@ EVERYTHING = "import minigrad, " + ", ".join(
     f"minigrad.{name}"
     for name in ("data", "io", "nn", "nn.functional", "onnx", "optim", "pretrained", "viz")
 )
+BUILDS = pytest.mark.needs("build")  # and with it came the setuptools that pyproject.toml asks for
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -94,6 +95,7 @@ def without_links(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@BUILDS
 def test_a_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
@@ -105,6 +107,7 @@ def test_a_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
 
 
 @pytest.mark.slow
+@BUILDS
 def test_the_sdist_holds_tests_and_docs_too_and_nn_once(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -115,6 +118,7 @@ def test_the_sdist_holds_tests_and_docs_too_and_nn_once(built: Path) -> None:
 
 
 @pytest.mark.slow
+@BUILDS
 def test_a_checkout_without_links_makes_the_same_wheel(without_links: Path) -> None:
     done = python("-m", "build", "--wheel", "--no-isolation", "-o", "out", cwd=without_links)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -124,6 +128,7 @@ def test_a_checkout_without_links_makes_the_same_wheel(without_links: Path) -> N
 
 
 @pytest.mark.slow
+@BUILDS
 @pytest.mark.parametrize("kind", ["wheel", "repository"])
 def test_an_installed_package_imports_from_elsewhere(
     built: Path, wheel: Path, kind: str, tmp_path: Path
@@ -147,6 +152,7 @@ def test_an_installed_package_imports_from_elsewhere(
 
 
 @pytest.mark.slow
+@BUILDS
 def test_an_editable_install_is_a_path(tmp_path: Path) -> None:
     """Type checkers and editors follow it too, and a new file needs no second install."""
     copy = copied(tmp_path / "minigrad")
@@ -161,6 +167,7 @@ def test_an_editable_install_is_a_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@BUILDS
 def test_the_tests_run_against_what_is_installed(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "installed"
     with zipfile.ZipFile(wheel) as archive:

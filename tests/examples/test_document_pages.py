@@ -13,6 +13,7 @@ from minigrad import nn
 PAGE = Path(example.__file__).parent.parent / "docs" / "source_documents.md"
 
 
+@pytest.mark.needs("einops")
 def test_a_page_for_each_system(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -24,6 +25,7 @@ def test_a_page_for_each_system(
         assert type(module()).__name__ in (tmp_path / f"{name}.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.needs("einops")
 def test_the_documentation_leads_to_every_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
     classes = {kind for kind in vars(nn).values() if isinstance(kind, type)}

@@ -336,7 +336,7 @@ def test_one_seed_gives_one_result() -> None:
         (["--number", "7", "--smoke"], "--smoke"),
         (["--smoke", "--steps", "3"], "--smoke"),
         (["--smo"], "--smo"),
-        (["--out", "a file"], "a file"),
+        pytest.param(["--out", "a file"], "a file", marks=pytest.mark.needs("matplotlib")),
     ],
 )
 def test_a_bad_value_gets_one_line(

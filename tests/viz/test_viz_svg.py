@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -15,6 +16,7 @@ from svg_reading import SVG, classed, parse, texts
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node, Saved
+from minigrad.viz.drawing.labels import text_width
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE, Palette
 from minigrad.viz.drawing.svg import draw
 
@@ -28,6 +30,13 @@ def tooltips(root: ElementTree.Element, kind: str) -> list[str]:
 def encoder_layer(norm_first: bool = False) -> Graph:
     layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
     return viz.graph(layer, minigrad.ones(2, 5, 16))
+
+
+def test_a_hundred_characters_are_a_hundred_times_as_wide_as_one() -> None:
+    """Exactly: a sum of floats depends on the version of Python."""
+    for character, em in {"i": 42, "a": 63, "A": 70, "m": 97, "国": 105}.items():
+        assert text_width(character * 100, "name") == 12 * em
+        assert text_width(character * 100, "title") == math.ceil(18 * 1.15 * em - 1e-6)
 
 
 @pytest.mark.parametrize("depth", [None, 0, 1, 2, 3])

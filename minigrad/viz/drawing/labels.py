@@ -205,15 +205,16 @@ def printable(text: str) -> str:
 
 def text_width(text: str, style: Style) -> int:
     """Estimate how wide a line of text is, in units of the drawing, rounded up."""
-    ems = sum(
-        1.05 if ord(c) > 0x2E80
-        else 0.42 if c in NARROW
-        else 0.97 if c in WIDE
-        else 0.70 if c.isupper()
-        else 0.63
+    hundredths = sum(  # of an em; whole numbers, since Python 3.12 rounds sums of floats otherwise
+        105 if ord(c) > 0x2E80
+        else 42 if c in NARROW
+        else 97 if c in WIDE
+        else 70 if c.isupper()
+        else 63
         for c in text
     )  # fmt: skip
-    return math.ceil(ems * SIZES[style] * (1.15 if style in ("bold", "title") else 1))
+    percent = 115 if style in ("bold", "title") else 100
+    return math.ceil(hundredths * SIZES[style] * percent / 10_000)
 
 
 def box_size(node: Node, written: Content, direction: str = "down") -> tuple[int, int]:

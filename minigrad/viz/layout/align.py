@@ -11,6 +11,7 @@ from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import accumulate
+from math import fsum
 from typing import NamedTuple
 
 ROUNDS = 6
@@ -75,7 +76,7 @@ def align(
     straight = [0] * len(x)
     for block in blocks:
         offsets = list(accumulate((segments[above[item]].shift for item in block[1:]), initial=0))
-        mean = sum(x[item] - away for item, away in zip(block, offsets, strict=True)) / len(block)
+        mean = fsum(x[item] - away for item, away in zip(block, offsets, strict=True)) / len(block)
         for item, away in zip(block, offsets, strict=True):
             straight[item] = round(mean) + away
     return _joints(blocks, above, segments, straight)

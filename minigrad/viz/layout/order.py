@@ -8,6 +8,7 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from math import fsum
 from typing import NamedTuple
 
 from minigrad.viz.layout.ranks import Link
@@ -103,7 +104,7 @@ def _sweep(order: Ranks, ends: Ends) -> None:
     before: Positions = {}
     for items in order:
         means = {
-            item: sum(before[end.item] + end.other for end in ends[item]) / len(ends[item])
+            item: fsum(before[end.item] + end.other for end in ends[item]) / len(ends[item])
             for item in items
             if ends[item]
         }

@@ -39,7 +39,8 @@ STACKS = {
     "TransformerEncoder": lambda: (nn.TransformerEncoderLayer(4, 2), 2),
 }
 """Those whose arguments are layers."""
-NEED_EINOPS = ("EinMix", "Rearrange", "Reduce")
+OF_EINOPS = ("EinMix", "Rearrange", "Reduce")
+NEED_EINOPS = (*OF_EINOPS, "CausalSelfAttention")
 
 LAYERS = [
     pytest.param(name, marks=pytest.mark.needs("einops") if name in NEED_EINOPS else ())
@@ -59,7 +60,7 @@ def made(name: str, **options: Any) -> Any:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_an_unknown_keyword_is_reported_in_the_layers_own_name(name: str) -> None:
-    error = Exception if name in NEED_EINOPS else TypeError  # there, keywords are lengths of axes
+    error = Exception if name in OF_EINOPS else TypeError  # there, keywords are lengths of axes
     own = getattr(nn, name).__name__  # Swish is SiLU
     with pytest.raises(error, match=f"(?s)^{own}:.*wrong_one"):
         made(name, wrong_one=1)
@@ -81,7 +82,7 @@ def test_an_argument_too_many_or_few_is_reported_in_the_layers_own_name() -> Non
             call()
 
 
-@pytest.mark.parametrize("name", [p for p in LAYERS if p.values[0] not in NEED_EINOPS])
+@pytest.mark.parametrize("name", [p for p in LAYERS if p.values[0] not in OF_EINOPS])
 def test_the_device_may_be_the_cpu(name: str) -> None:
     assert repr(made(name, device="cpu")) == repr(made(name))
     with pytest.raises(ValueError, match="minigrad runs on the CPU"):
