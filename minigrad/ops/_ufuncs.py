@@ -16,12 +16,13 @@ from minigrad.autograd.primitive import OpFunction, primitive
 def unary(
     function: Any, description: str, example: Sequence[float] = (0.0, 1.0),
     numpy_functions: Sequence[Any] = (), float_inputs: bool = True, floats_only: bool = False,
+    float16_in: Any = np.float32,
 ) -> OpFunction[[]]:  # fmt: skip
     """Make the op of a NumPy function of one array; its derivative is defined apart.
 
     The docstring of the op is `description`, with an example of the elements `example`. The op
     answers for `numpy_functions` too. With `float_inputs`, integers become the default float first,
-    and float16 is computed in float32; with `floats_only`, integers and bools are unchanged.
+    and float16 is computed in `float16_in`; with `floats_only`, integers and bools are unchanged.
     """
 
     def of_floats(x: Any) -> Any:
@@ -35,7 +36,7 @@ def unary(
     _describe(forward, function, description, float_inputs, example)
     op: OpFunction[[]] = primitive(
         numpy=(function, *numpy_functions), float_inputs=float_inputs,
-        float16_in=np.float32 if float_inputs else None,
+        float16_in=float16_in if float_inputs else None,
     )(forward)  # fmt: skip
     return op
 

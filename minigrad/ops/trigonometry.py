@@ -23,8 +23,9 @@ _DEGREE = math.pi / 180
 sin = unary(np.sin, "The sine of each element, an angle in radians.")
 cos = unary(np.cos, "The cosine of each element, an angle in radians.")
 sinc = unary(
-    np.sinc, "The normalized sinc of each element, ``sin(π x) / (π x)``; 1 at 0.", [0.0, 0.5]
-)
+    np.sinc, "The normalized sinc of each element, ``sin(π x) / (π x)``; 1 at 0.", [0.0, 0.5],
+    float16_in=np.float64,  # float32 rounds π x
+)  # fmt: skip
 tan = unary(np.tan, "The tangent of each element, an angle in radians.")
 arcsin = unary(
     np.arcsin,

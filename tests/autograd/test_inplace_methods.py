@@ -28,6 +28,9 @@ BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
 LOGICAL: dict[str, Callable[[Any, Any], Any]] = {
     "__iand__": operator.and_, "__ior__": operator.or_, "__ixor__": operator.xor,
 }  # fmt: skip
+SHIFTS: dict[str, Callable[[Any, Any], Any]] = {
+    "__ilshift__": operator.lshift, "__irshift__": operator.rshift,
+}  # fmt: skip
 
 
 def draw(seed: int, *shape: int) -> np.ndarray:
@@ -41,7 +44,7 @@ def test_every_inplace_method_is_covered() -> None:
     assert found - {"requires_grad_"} == {*UNARY, *BINARY, "clip_"} - {
         name for name in BINARY if name.startswith("__")
     }
-    covered = {name for name in BINARY if name.startswith("__")} | {*LOGICAL}
+    covered = {name for name in BINARY if name.startswith("__")} | {*LOGICAL, *SHIFTS}
     assert dunders - {"__invert__", "__index__"} == covered
 
 
@@ -149,6 +152,15 @@ def test_bits(name: str) -> None:
             assert view.tolist() == wanted.tolist()[::-1]
     with pytest.raises(TypeError, match="bitwise"):
         getattr(Tensor([1.0]), name)(True)
+
+
+@pytest.mark.parametrize("name", SHIFTS)
+def test_shifts(name: str) -> None:
+    x = Tensor([6, 3, 1])
+    assert getattr(x, name)(2) is x
+    assert x.tolist() == SHIFTS[name](np.array([6, 3, 1]), 2).tolist()
+    with pytest.raises(TypeError, match="shift"):
+        getattr(Tensor([1.0]), name)(1)
 
 
 def test_rounding_to_decimals() -> None:

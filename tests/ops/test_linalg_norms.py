@@ -75,11 +75,35 @@ def test_norms_far_from_one_do_not_overflow() -> None:
             assert found.item() == pytest.approx(wanted * scale, rel=1e-6)
 
 
-def test_the_norm_that_counts_records_nothing() -> None:
-    x = leaf([[1.0, 0.0], [2.0, 3.0]])
-    found = linalg.vector_norm(x, ord=0, axis=1)
-    assert found.tolist() == [1.0, 2.0]
-    assert not found.requires_grad
+def test_norms_of_vectors_of_any_size_of_numbers() -> None:
+    """One implementation for three names: scaled, in every order, as NumPy near 1."""
+    x = np.array([[3.0, -4.0, 1.0], [0.5, 2.0, -2.0]])
+    for ord in (0, 0.5, 1, 2, 3, 40, -0.5, -1, -2, INF, -INF):
+        wanted = np.linalg.norm(x, ord, 1)
+        slopes: list[Any] = []
+        for scale, dtype in itertools.product((1e-30, 1.0, 1e30), (np.float32, np.float64)):
+            scaled = Tensor(x * scale, dtype=dtype, requires_grad=True)
+            for found in (
+                minigrad.norm(scaled, ord, 1),
+                linalg.norm(scaled, ord, 1),
+                linalg.vector_norm(scaled, ord=ord, axis=1),
+            ):
+                assert found.dtype == dtype
+                size = found.numpy().astype(float) / (scale if ord else 1)
+                np.testing.assert_allclose(size, wanted, rtol=1e-5)
+                slopes.append(grad(found.sum(), scaled))
+        for slope in slopes:
+            np.testing.assert_allclose(slope.numpy(), slopes[0].numpy(), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("ord", [0, 0.5, 1, 2, 3, -1, -2, INF, -INF])
+def test_the_gradient_of_a_norm_at_an_element_of_zero_is_zero(ord: Any) -> None:
+    for values in ([0.0, 2.0, -3.0], [0.0, 0.0, 0.0]):
+        x = leaf(values)
+        slope = grad(minigrad.norm(x, ord), x, create_graph=True)
+        assert slope.numpy()[0] == 0 and np.isfinite(slope.numpy()).all()
+        if slope.requires_grad:
+            assert np.isfinite(grad(slope.sum(), x).numpy()).all()
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 3)])

@@ -235,9 +235,25 @@ def test_the_median_is_a_quantile() -> None:
     assert grad(ops.quantile(x, 0.5), x).tolist() == [0.5, 0.25, 0.25, 0.0]
 
 
-def test_what_has_no_quantile_has_no_gradient() -> None:
-    x = Tensor([[1.0, NAN, 2.0], [1.0, 3.0, 2.0]], requires_grad=True)
-    same(grad(ops.quantile(x, 0.0, 1).sum(), x).numpy(), [[NAN] * 3, [1.0, 0.0, 0.0]])
+CHOOSERS: dict[str, Any] = {
+    "max": ops.max, "min": ops.min, "median": ops.median,
+    "quantile": lambda x, axis: ops.quantile(x, 0.25, axis),
+    "median(dim=)": lambda x, axis: x.median(dim=axis).values,
+    "sort": lambda x, axis: ops.sort(x, axis).take(-1, axis),
+    "topk": lambda x, axis: ops.topk(x, 1, axis).values.squeeze(axis),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_nan_is_chosen_and_gets_the_gradient(name: str) -> None:
+    """Where an element is NaN, so is what is chosen, and the gradient goes there alone."""
+    x = Tensor([[1.0, NAN, 2.0], [3.0, 1.0, 2.0], [NAN, NAN, 0.0]], requires_grad=True)
+    for axis, values in ((1, x), (0, x.T)):
+        found = CHOOSERS[name](values, axis)
+        assert np.isnan(found.numpy()).tolist() == [True, False, True]
+        slope = grad(found, x, np.array([4.0, 0.0, 4.0])).numpy()
+        assert slope[0].tolist() == [0.0, 4.0, 0.0]
+        assert (slope[1:, 2].tolist(), slope[2].sum()) == ([0.0, 0.0], 4.0)
 
 
 def test_the_callers_fractions_may_change_between_forward_and_backward() -> None:
