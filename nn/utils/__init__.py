@@ -102,7 +102,8 @@ def clip_grad_norm(
     factor = max_norm / (total + eps)
     if not factor >= 1.0:  # also for NaN
         for gradient in gradients:
-            gradient.data *= factor
+            wide = np.result_type(gradient.dtype, np.float32).type(factor)  # float16 would round it
+            np.multiply(gradient.data, wide, out=gradient.data, casting="same_kind")
             mark_written(gradient.data)
     return total
 
