@@ -24,7 +24,7 @@ def main() -> int:
         try:
             for text in command.run(options):
                 print(f"{text}\n", flush=True)
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             learn.error(str(error))
         except KeyboardInterrupt:
             print()

@@ -19,6 +19,7 @@ LAYERS = [
     "_spelling",
     "_typing",
     "_memory",
+    "_files",
     "_checks",
     "_decorators",
     "_dtypes",
@@ -286,6 +287,37 @@ def test_look_ups_by_name_are_found() -> None:
         assert [*by_name(ast.parse(line))] == [1], line
     for line in ("print(op.name)", "op is exp.op", 'registry["exp"]', 'self.name == "exp"'):
         assert not [*by_name(ast.parse(line))], line
+
+
+def writes(tree: ast.AST) -> Iterator[ast.Call]:
+    """The calls that write a file, make a folder, or put one file in the place of another."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name, words = ast.unparse(node.func), [ast.unparse(each) for each in node.args]
+            opened = name == "open" and any("w" in mode for mode in words[1:])
+            if opened or name in ("os.replace", "os.rename") or name.endswith(MAKERS):
+                yield node
+
+
+MAKERS = (".write_text", ".write_bytes", ".mkdir", ".makedirs")
+
+# What writes to a file that `_files` has made, or to a temporary folder of its own.
+WRITERS = {"minigrad/_files.py", "minigrad/io/safetensors.py", "minigrad/learn/running.py"}
+
+
+def test_one_module_writes_files() -> None:
+    """It alone looks whether a path leads to a pipe, a socket or a device."""
+    found = [(path, node) for path, tree in files().items() for node in writes(tree)]
+    refuse(
+        (
+            (path, node.lineno, ast.unparse(node))
+            for path, node in found
+            if name_of(path) not in WRITERS
+        ),
+        "Call write, replacing or folder_for of minigrad/_files.py",
+    )
+    needless = WRITERS - {name_of(path) for path, _ in found}
+    assert not needless, f"nothing is written there: remove from WRITERS {needless}"
 
 
 def test_no_error_is_a_mere_signal() -> None:

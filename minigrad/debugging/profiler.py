@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from minigrad._files import write
 from minigrad._scope import ancestry
 from minigrad._views import owner
 from minigrad.autograd.mode import state
@@ -319,7 +320,7 @@ class Profile(Observer):
         for at, nbytes in zip(times.tolist(), totals.tolist(), strict=True):
             args = {"bytes": nbytes}
             events.append({"ph": "C", "name": "memory", "ts": at * 1e6, "args": args, **place})
-        path.write_text(json.dumps({"traceEvents": events}) + "\n", encoding="utf-8")
+        write(path, json.dumps({"traceEvents": events}) + "\n")
         return path
 
     def _spans(self) -> Iterator[tuple[float, float, str, dict[str, Any]]]:

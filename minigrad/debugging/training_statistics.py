@@ -6,12 +6,14 @@ import os
 import weakref
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from time import time_ns
 from typing import Any, Self
 
 import numpy as np
 
 from minigrad._checks import optional_package
+from minigrad._files import folder_for
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.debugging.tables import aligned
@@ -172,7 +174,7 @@ class Statistics:
             ImportError: tensorboardX is not installed.
         """
         tensorboard = optional_package("to_tensorboard", "tensorboardX")
-        key = os.path.abspath(folder)
+        key = str(folder_for(Path(os.path.abspath(folder))))
         # Its files are named by the second: a second file would take the place of the first.
         with tensorboard.SummaryWriter(key, filename_suffix=f".{time_ns()}") as writer:
             every = [

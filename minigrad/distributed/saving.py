@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad._files import folder_for, remove_unfinished
 from minigrad._tensor import Tensor
 from minigrad.data import DataLoader
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.data_parallel import DistributedSampler
 from minigrad.distributed.tensor_parallel import along, divided_parameters, share
-from minigrad.io.atomic import remove_unfinished
 from minigrad.io.errors import LoadError
 from minigrad.io.files import load, save
 from minigrad.io.training import Stateful, resumed, training_of
@@ -72,7 +72,7 @@ def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: 
     index = {"token": token, "ranks": _told(comm, [packed.structure, [*mine], pieces])}
 
     def write() -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder_for(folder, [INDEX])
         save(own, _file(folder, token, comm.rank))
 
     _together(comm, write)

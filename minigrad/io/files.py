@@ -5,9 +5,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from minigrad._files import remove_unfinished, replacing
 from minigrad._spelling import spelled
 from minigrad.io import npz, safetensors
-from minigrad.io.atomic import remove_unfinished, replacing
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
 
@@ -19,8 +19,9 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Write a state dict, or any nested value, into a file.
 
     The write is atomic: the old file stays until the new one is completely on the disk. If a save
-    is killed, the next save or load of this path removes its temporary file. A state dict is
-    written under its own names, so other programs can read it.
+    is killed, the next save or load of this path removes its temporary file. Where the path is a
+    link, the file that it leads to is replaced, and the link stays. A state dict is written under
+    its own names, so other programs can read it.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
@@ -29,7 +30,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         path: A path that ends with ``.npz`` or ``.safetensors`` (extra ``safetensors``).
 
     Raises:
-        OSError: It cannot be written; an old file is unchanged.
+        OSError: It cannot be written, or the path leads to something other than a regular file,
+            such as a folder, a named pipe or a device; what was there is unchanged.
         TypeError: Something in `obj` cannot be saved; the message says where.
 
     Example:

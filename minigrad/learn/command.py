@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from minigrad._files import check_place, folder_for, write
 from minigrad.learn import running
 from minigrad.learn.exercise import Exercise, exercise, exercises, paragraphs
 from minigrad.learn.running import check_file
@@ -31,6 +32,7 @@ class Folder:
         path: The folder, which need not exist.
 
     Raises:
+        OSError: Its progress is not a regular file.
         ValueError: Its progress cannot be read.
     """
 
@@ -38,7 +40,7 @@ class Folder:
         self.path = path
         self.progress: dict[str, Any] = {}
         file = path / PROGRESS
-        if file.exists():
+        if check_place(file) is not None:
             try:
                 self.progress = json.loads(file.read_text(encoding="utf-8"))
                 int(self.progress.get("current", 1))
@@ -59,10 +61,8 @@ class Folder:
         self.progress["current"] = current
         known = self.progress["exercises"]
         self.progress["exercises"] = {key: known[key] for key in sorted(known, key=int)}
-        self.path.mkdir(parents=True, exist_ok=True)
-        new = self.path / f"{PROGRESS}.new"
-        new.write_text(json.dumps(self.progress, indent=1) + "\n", encoding="utf-8")
-        new.replace(self.path / PROGRESS)
+        folder_for(self.path, [PROGRESS])
+        write(self.path / PROGRESS, json.dumps(self.progress, indent=1) + "\n")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -183,7 +183,7 @@ def _opened(this: Exercise, folder: Folder, file: Path) -> Iterator[str]:
     if file.exists():
         yield f"{file} is there already: yours. To begin again, rename it first."
     else:
-        file.write_text(this.skeleton, encoding="utf-8")
+        write(file, this.skeleton)
         yield f"{file} is written: the task, and a gap for your code. Open it in your editor."
 
 
@@ -199,7 +199,7 @@ def _checked(this: Exercise, folder: Folder, file: Path) -> Iterator[str]:
         yield f"Chapter of the guide: docs/guide/{this.chapter}.md"
     if result.drawing:
         picture = file.with_suffix(".svg")
-        picture.write_text(result.drawing, encoding="utf-8")
+        write(picture, result.drawing)
         yield f"The graph of your code, for a browser: {picture}"
 
 

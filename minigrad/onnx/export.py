@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad._files import write
 from minigrad.autograd.primitive import registry
-from minigrad.io.atomic import replacing
 from minigrad.nn import Module
 from minigrad.onnx import recurrent_operators, shape_operators, window_operators  # noqa: F401
 from minigrad.onnx.constants import make_constant, needs_table
@@ -142,8 +142,7 @@ def export(
                 compared.append((sizes, examples.resized(axes, sizes)))
         worst = difference(content, compared, examples.outputs, tolerance)
     path = Path(path)
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(content.SerializeToString())
+    write(path, content.SerializeToString())
     inputs, outputs = _shapes(content.graph.input), _shapes(content.graph.output)
     least = {symbol: size for symbol, size in promise.least.items() if size > 1}
     return Exported(path, inputs, outputs, promise.most, worst, least, promise.conditions)

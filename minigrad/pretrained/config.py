@@ -28,6 +28,8 @@ from typing import (
     get_type_hints,
 )  # fmt: skip
 
+from minigrad._files import write
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -182,7 +184,7 @@ def check_model_type(path: Path, model_type: str, function: str) -> None:
 def write_config(path: Path, config: DataclassInstance, **others: Any) -> None:
     """Write a dataclass, and other fields, as JSON."""
     fields = others | dataclasses.asdict(config)
-    path.write_text(json.dumps(fields, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    write(path, json.dumps(fields, indent=2, sort_keys=True) + "\n")
 
 
 @contextmanager

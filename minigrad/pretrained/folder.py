@@ -15,8 +15,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import numpy as np
 
 from minigrad._checks import optional_package
+from minigrad._files import folder_for, write
 from minigrad.io import safetensors
-from minigrad.io.atomic import replacing
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
 from minigrad.pretrained.config import (
@@ -165,12 +165,10 @@ def write_model(
     model_type: str,
 ) -> None:  # fmt: skip
     """Write `model.safetensors` and `config.json`; the folder is created if needed."""
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
+    path = folder_for(Path(folder), [WHOLE, "config.json"])
     numpy = optional_package("pretrained", "safetensors.numpy")
     whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    with replacing(path / WHOLE) as file:
-        file.write_bytes(numpy.save(whole, metadata={"format": "pt"}))
+    write(path / WHOLE, numpy.save(whole, metadata={"format": "pt"}))
     kind = {"model_type": model_type, "architectures": [architecture]}
     write_config(path / "config.json", config, **kind)
 

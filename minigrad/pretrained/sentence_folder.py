@@ -8,7 +8,7 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Annotated, Any
 
-from minigrad.io.atomic import replacing
+from minigrad._files import folder_for, replacing, write
 from minigrad.pretrained.bert_folder import load_bert, save_bert
 from minigrad.pretrained.config import (
     Kind,
@@ -19,7 +19,7 @@ from minigrad.pretrained.config import (
     read_field,
     read_json,
 )
-from minigrad.pretrained.folder import inside, load_tokenizer, said_of_normalizer
+from minigrad.pretrained.folder import WHOLE, inside, load_tokenizer, said_of_normalizer
 from minigrad.pretrained.sentence import POOLINGS, SIMILARITIES, Pooling, SentenceEncoder
 
 Mode = Annotated[str, Kind(f"one of {POOLINGS}", lambda value: value in POOLINGS)]
@@ -181,12 +181,8 @@ def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
         >>> bool((again.encode(texts) == encoder.encode(texts)).all())
         True
     """
-    root = Path(folder)
-    save_bert(encoder.bert, root)
     kinds = ["Transformer", "Pooling", "Normalize"][: 3 if encoder.normalize else 2]
     places = ["", *(f"{i}_{kind}" for i, kind in enumerate(kinds) if i)]
-    for place in places:
-        (root / place).mkdir(exist_ok=True)
     width, modes = encoder.bert.config.hidden_size, list(encoder.pooling.modes)
     pooling: dict[str, Any] = {"word_embedding_dimension": width}
     if modes == [mode for mode in POOLINGS if mode in modes]:
@@ -212,9 +208,10 @@ def save_sentence_encoder(encoder: SentenceEncoder, folder: str | Path) -> None:
     }  # fmt: skip
     if encoder.normalize:
         files["2_Normalize/config.json"] = {}
+    root = folder_for(Path(folder), [WHOLE, "config.json", "tokenizer.json", *files])
+    save_bert(encoder.bert, root)
     for name, content in files.items():
-        with replacing(root / name) as file:
-            file.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write(root / name, json.dumps(content, indent=2) + "\n")
     with replacing(root / "tokenizer.json") as file:
         tokenizer.save(str(file))
 

@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from minigrad._files import write
 from minigrad.viz.drawing.pictures import SCALE, convert
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram
@@ -248,7 +249,7 @@ class Graph(Diagram):
                 content = svg.encode() if ending == ".svg" else convert(svg, ending[1:], scale)
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
-        path.write_bytes(content)
+        write(path, content)
         return path
 
     def _digraph(self) -> graphviz.Digraph:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, get_args
 
+from minigrad._files import write
 from minigrad.compiler import CapturedStep, Program
 from minigrad.debugging.memory import readable
 from minigrad.viz.drawing.labels import printable, shorten, text_width
@@ -163,7 +164,7 @@ class ProgramDrawing:
         if path.suffix not in (".svg", ".png", ".pdf"):
             raise ValueError(f"save: {path.name!r} should end in .svg, .png or .pdf: what to write")
         content = svg.encode() if path.suffix == ".svg" else convert(svg, path.suffix[1:], SCALE)
-        path.write_bytes(content)
+        write(path, content)
         return path
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._files import write
 from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
@@ -146,7 +147,7 @@ def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
     if path is None:
         path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
     path = Path(path)
-    path.write_text(text, encoding="utf-8")
+    write(path, text)
     return Page(path)
 
 

@@ -1,17 +1,22 @@
-"""Atomic writes: a file is written completely or not at all.
+"""Writing files: completely or not at all, and never in the place of what is not a file.
 
 The new content is written to a temporary file in the same folder, flushed to the disk, and then
 renamed, which is one step for the file system. Even if a program is killed, a reader finds either
 the old file or the new one. The writer holds a lock, which the system releases when the program
 ends. So the next save or load of that path recognizes the temporary file of a killed program and
 removes it.
+
+A path may lead, also through links, to a named pipe, a socket or a device. A rename would remove
+it, for the whole machine if root runs the program. Everything that writes a file uses this module.
 """
 
 import contextlib
+import errno
 import os
 import re
 import secrets
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 try:
@@ -20,21 +25,39 @@ except ImportError:  # Windows: no locks, and temporary files of killed programs
     fcntl = None  # type: ignore[assignment]
 
 
+KINDS = {
+    stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFREG: "a regular file",
+}  # fmt: skip
+
+
+def write(path: Path, content: bytes | str) -> None:
+    """Write a file: bytes, or text as UTF-8. See `replacing`."""
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A context manager that writes a file, ``.{name}.{random}.unfinished``, and puts it in place.
 
-    If the block fails it is removed, and the old file is unchanged.
+    If the block fails it is removed, and the old file is unchanged. If the path is a link, the link
+    stays, and the file to which it leads is replaced.
+
+    Raises:
+        OSError: Something is there that is not a regular file.
     """
-    path = Path(os.path.realpath(path))  # a link stays; its target is replaced
-    remove_unfinished(path)
-    unfinished, lock = _created_beside(path)
+    check_place(path)
+    target = Path(os.path.realpath(path))
+    remove_unfinished(target)
+    unfinished, lock = _created_beside(target)
     try:
         yield unfinished
         _flush(unfinished)
-        with contextlib.suppress(FileNotFoundError):
-            os.chmod(unfinished, path.stat().st_mode & 0o7777)
-        os.replace(unfinished, path)
+        before = check_place(path)
+        if before is not None:
+            os.chmod(unfinished, before.st_mode & 0o7777)
+        os.replace(unfinished, target)
     except BaseException:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
@@ -42,7 +65,49 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         if lock is not None:
             os.close(lock)
-    _flush_folder(path.parent)
+    _flush_folder(target.parent)
+
+
+def folder_for(path: Path, names: Iterable[str] = ()) -> Path:
+    """Create a folder, and those within it, for files of these names; one that exists is kept.
+
+    Raises:
+        OSError: Something else has one of the places. Nothing was created.
+    """
+    files = [path / name for name in names]
+    folders = dict.fromkeys((path, *(file.parent for file in files)))
+    for folder in folders:
+        check_place(folder, stat.S_IFDIR)
+    for file in files:
+        check_place(file)
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def check_place(path: Path, kind: int = stat.S_IFREG) -> os.stat_result | None:
+    """Return what the system says of a path, links followed; None if nothing is there.
+
+    Raises:
+        OSError: Something of another kind is there, or the system does not say.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    there = stat.S_IFMT(found.st_mode)
+    if there == kind:
+        return found
+    error = IsADirectoryError if there == stat.S_IFDIR else FileExistsError
+    code = errno.EISDIR if there == stat.S_IFDIR else errno.EEXIST
+    target = os.path.realpath(path)
+    by_link = "" if target == os.path.abspath(path) else f" ({target}, by a link)"
+    raise error(
+        code,
+        f"{KINDS.get(there, 'something else')} is there{by_link}, and is not replaced by "
+        f"{KINDS[kind]}: choose another path",
+        str(path),
+    )
 
 
 def remove_unfinished(path: Path) -> None:
