@@ -7,6 +7,7 @@ still runs: a bucket starts as soon as its last gradient is in.
 
 from __future__ import annotations
 
+import copy
 import zlib
 from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
@@ -357,7 +358,7 @@ class SyncBatchNorm(_BatchNorm):
         for old in module.modules():
             if isinstance(old, BatchNorm1d | BatchNorm2d):
                 parts[id(old)] = made = cls(old.num_features, old.eps, old.momentum)
-                made.__dict__.update(old.__dict__)
+                made.__dict__.update(copy.copy(old).__dict__)
                 made.comm = comm
         return replaced(module, parts)
 

@@ -156,8 +156,9 @@ class Divided(Module):
         Module.__init__(self)
         self.comm = comm or world()
         self.whole_sizes: dict[str, int] = {}
+        own = dict(whole._own_parameters())
         for name, value in vars(whole).items():
-            if isinstance(value, Parameter):
+            if name in own:
                 values = broadcast(value.detach(), comm=self.comm).numpy()
                 if name in self.divided:
                     axis = self.divided[name]
@@ -165,7 +166,8 @@ class Divided(Module):
                     values = values[along(axis, *share(values.shape[axis], self.comm))]
                 setattr(self, name, Parameter(values, requires_grad=value.requires_grad))
             elif not name.startswith("_"):
-                setattr(self, name, value)
+                store = setattr if name in whole._registered else object.__setattr__
+                store(self, name, value)
 
     def _check_share(self, name: str) -> None:
         """Raise unless the number of ranks divides an attribute."""

@@ -18,6 +18,7 @@ from minigrad._scope import Scope
 from minigrad._spelling import fits, renamed, signature_of, spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import State, state
+from minigrad.autograd.node import Leaf
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.backward_hooks import BackwardHooks
@@ -227,7 +228,8 @@ class Module(Registry):
         for module in self.modules():
             for name, parameter in module._own_parameters():
                 parameter.requires_grad_(requires_grad)
-                setattr(module, name, parameter)  # gives a new leaf its name
+                if isinstance(parameter._node, Leaf):  # a new one
+                    parameter._node.name = name
         return self
 
     @effect

@@ -5,39 +5,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
-from typing import TYPE_CHECKING, Any, Self, overload
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from minigrad.nn.module.base import Module
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
 
-class _ModuleSequence(Module, MutableSequence[Module]):
+class _Container(Module):
+    """A module whose entries are children, under their positions, names or keys.
+
+    An entry is an attribute too: to assign to it is to replace the entry.
+    """
+
+    def _key(self, name: str) -> Any:
+        """The position or key of the entry with this name, or None."""
+        raise NotImplementedError
+
+    def _check_name(self, name: str, value: Any) -> None:
+        super()._check_name(name, value)
+        if self._key(name) is not None:
+            raise ValueError(f"{type(self).__name__}: it has another module called {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        plain = name in self.__dict__ or hasattr(type(self), name)
+        key = None if plain and not isinstance(value, Module) else self._key(name)
+        if key is None:
+            super().__setattr__(name, value)
+        else:
+            self[key] = value  # type: ignore[index]
+
+    def __delattr__(self, name: str) -> None:
+        key = None if name in self.__dict__ else self._key(name)
+        if key is None:
+            super().__delattr__(name)
+        else:
+            del self[key]  # type: ignore[attr-defined]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            key = self._key(name)
+            if key is not None:
+                return self[key]
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+
+
+class _ModuleSequence(_Container, MutableSequence[Module]):
     """Modules in order; the name of each is given, or its position."""
+
+    _entries: list[tuple[str | None, Any]] = cast("list[tuple[str | None, Any]]", ())
 
     def __init__(self, entries: Iterable[tuple[str | None, Module]]) -> None:
         super().__init__()
-        self._entries: list[tuple[str | None, Any]] = []
+        self._entries = []
         for name, module in entries:
-            self._entries.append((self._checked_name(name), self._checked(module)))
+            self._append(name, module)
+
+    def _append(self, name: Any, module: Any) -> None:
+        """Append a module under a name; None and the next position stand for the position."""
+        if name == str(len(self)):
+            name = None
+        if name is not None:
+            self._check_name(name, module)
+            if self.__dict__.get(name) is not None:
+                raise ValueError(f"{type(self).__name__}: it has another attribute {name!r}")
+        self._entries.append((name, self._checked(module)))
+        self.__dict__.pop(name, None)
 
     def _checked(self, module: Any) -> Module:
         self._check_child(str(len(self._entries)), module)
         return module
 
-    def _checked_name(self, name: Any) -> str | None:
-        if name is None:
-            return None
-        if not isinstance(name, str) or not name or "." in name or name.isdigit():
-            raise ValueError(
-                f"{type(self).__name__}: {name!r} cannot be a name: no number, no dot, not empty"
-            )
-        return name
-
     def _check_name(self, name: str, value: Any) -> None:
+        if not isinstance(name, str) or name.isdecimal():
+            raise ValueError(
+                f"{type(self).__name__}: {name!r} cannot be a name: numbers are positions, and "
+                f"the next one is {len(self)}"
+            )
         super()._check_name(name, value)
-        _check_free(self, name, dict(self._entries))
+
+    def _key(self, name: str) -> int | None:
+        entries = self._entries
+        if not name.isdecimal():
+            return next((i for i, entry in enumerate(entries) if entry[0] == name), None)
+        position = int(name)
+        if position < len(entries) and entries[position][0] is None and str(position) == name:
+            return position
+        return None
+
+    def _child(self, name: str) -> Module | None:
+        if name.isdecimal() and int(name) < len(self._entries):  # every call of an entry asks
+            own, module = self._entries[int(name)]
+            return module if own is None else None
+        key = self._key(name)
+        return self._entries[key][1] if key is not None else super()._child(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Module) and name == str(len(self._entries)):
+            self.append(value)
+        else:
+            super().__setattr__(name, value)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over (name, module); the name is the position unless given."""
@@ -45,17 +115,6 @@ class _ModuleSequence(Module, MutableSequence[Module]):
             if module is not None:
                 yield str(i) if name is None else name, module
         yield from super().named_children()  # a subclass may have modules besides
-
-    def _child(self, name: str) -> Module | None:
-        if name.isdigit() and int(name) < len(self._entries):
-            own_name, module = self._entries[int(name)]
-            return module if own_name is None else None
-        return dict(self._entries).get(name, super()._child(name))
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            return _entry(self, name, dict(self.__dict__.get("_entries", ())))
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -82,10 +141,14 @@ class _ModuleSequence(Module, MutableSequence[Module]):
             self._entries[position] = (self._entries[position][0], self._checked(module))
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Append a module under a name; None adds nothing."""
-        if module is not None:
-            key = None if name == str(len(self)) else self._checked_name(name)
-            self._entries.append((key, self._checked(module)))
+        """Put a module in the place of that name, or append it; None adds nothing."""
+        if module is None:
+            return
+        key = self._key(name) if isinstance(name, str) else None
+        if key is None:
+            self._append(name, module)
+        else:
+            self[key] = module
 
     def __delitem__(self, index: int | slice) -> None:
         del self._entries[index if isinstance(index, slice) else self._position(index)]
@@ -116,20 +179,6 @@ class _ModuleSequence(Module, MutableSequence[Module]):
         raise NotImplementedError
 
 
-def _entry(owner: Module, name: str, entries: dict[str, Module]) -> Module:
-    """The module with this name, as an attribute of the container."""
-    if name in entries:
-        return entries[name]
-    message = f"{type(owner).__name__!r} object has no attribute {name!r}"
-    raise AttributeError(message, name=name, obj=owner)
-
-
-def _check_free(owner: Module, name: str, taken: Container[Any]) -> None:
-    """Raise if a name is in use."""
-    if name in taken:
-        raise ValueError(f"{type(owner).__name__}: it has another module called {name!r}")
-
-
 class Sequential(_ModuleSequence):
     """A chain of modules: each is called with the output of the one before.
 
@@ -158,21 +207,10 @@ class Sequential(_ModuleSequence):
             super().__init__((None, module) for module in modules)  # type: ignore[misc]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        names = [entry[0] for entry in self.__dict__.get("_entries", ())]
-        if name in names:
-            self[names.index(name)] = value
-        elif isinstance(value, Module) and "_entries" in self.__dict__:
-            self._check_name(name, value)
+        if isinstance(value, Module) and "_entries" in self.__dict__:
             self.add_module(name, value)
         else:
             super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        names = [entry[0] for entry in self._entries]
-        if name in names:
-            del self[names.index(name)]
-        else:
-            super().__delattr__(name)
 
     def forward(self, input_: Any) -> Any:
         """Call the modules in order."""
@@ -205,7 +243,7 @@ class ModuleList(_ModuleSequence):
         return ModuleList()  # type: ignore[return-value]
 
 
-class ModuleDict(Module, MutableMapping[str, Module]):
+class ModuleDict(_Container, MutableMapping[str, Module]):
     """A dict of modules. Keys are non-empty strings without a dot.
 
     Example:
@@ -217,12 +255,13 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         True
     """
 
+    _entries: dict[str, Module] = cast("dict[str, Module]", ())
     __hash__ = Module.__hash__
     __eq__ = Module.__eq__
 
     def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] = ()) -> None:
         super().__init__()
-        self._entries: dict[str, Module] = {}
+        self._entries = {}
         self.update(modules)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
@@ -230,17 +269,11 @@ class ModuleDict(Module, MutableMapping[str, Module]):
         yield from list(self._entries.items())
         yield from super().named_children()  # a subclass may have modules besides
 
+    def _key(self, name: str) -> str | None:
+        return name if name in self._entries else None
+
     def _child(self, name: str) -> Module | None:
         return self._entries[name] if name in self._entries else super()._child(name)
-
-    def _check_name(self, name: str, value: Any) -> None:
-        super()._check_name(name, value)
-        _check_free(self, name, self._entries)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            return _entry(self, name, self.__dict__.get("_entries", {}))
 
     def __getitem__(self, key: str) -> Module:
         if key not in self._entries:
@@ -254,7 +287,8 @@ class ModuleDict(Module, MutableMapping[str, Module]):
                 f"got {key!r}"
             )
         self._check_child(key, module)
-        _check_free(self, key, dict(super().named_children()))
+        if key in self._registered:
+            raise ValueError(f"{type(self).__name__}: it has another attribute {key!r}")
         self._entries[key] = module
 
     def add_module(self, name: str, module: Module | None) -> None:

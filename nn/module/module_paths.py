@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from minigrad.nn.module.base import Module
@@ -25,14 +25,7 @@ def replaced(model: Module, parts: Mapping[int, Module]) -> Module:
     """Put parts in the place of the modules with their ids, also of the model itself."""
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
-            if id(child) not in parts:
-                continue
-            holder: Any = parent
-            if isinstance(parent, MutableSequence) and name.isdigit():
-                holder[int(name)] = parts[id(child)]
-            elif isinstance(parent, MutableMapping) and name in parent:
-                holder[name] = parts[id(child)]
-            else:
+            if id(child) in parts:
                 setattr(parent, name, parts[id(child)])
     return parts.get(id(model), model)
 

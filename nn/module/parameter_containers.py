@@ -48,17 +48,39 @@ class ParameterList(_Parameters, MutableSequence[Parameter]):
         self.extend(values)  # type: ignore[arg-type]
 
     def _values(self) -> list[Parameter]:
-        return [self.__dict__[str(i)] for i in range(len(self))]
+        return [value for name, value in self._own_parameters() if name.isdecimal()]
 
     def _become(self, values: list[Parameter]) -> None:
         checked = [self._checked(value) for value in values]
         for i in range(len(self)):
-            delattr(self, str(i))
+            super().__delattr__(str(i))
         for i, value in enumerate(checked):
-            setattr(self, str(i), value)
+            super().__setattr__(str(i), value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.isdecimal():
+            super().__setattr__(name, value)
+        elif name == str(len(self)):
+            self.append(value)
+        else:
+            self[self._position(name)] = value
+
+    def __delattr__(self, name: str) -> None:
+        if name.isdecimal():
+            del self[self._position(name)]
+        else:
+            super().__delattr__(name)
+
+    def _position(self, name: str) -> int:
+        """The position of a name such as "0"."""
+        if name not in self._registered:
+            raise AttributeError(
+                f"{type(self).__name__}: {name!r} is not the name of one of {len(self)} parameters"
+            )
+        return int(name)
 
     def __len__(self) -> int:
-        return sum(name.isdigit() for name in self.__dict__)
+        return len(self._values())
 
     def __iter__(self) -> Iterator[Parameter]:
         return iter(self._values())
@@ -123,14 +145,14 @@ class ParameterDict(_Parameters, MutableMapping[str, Parameter]):
         self.update(parameters)  # type: ignore[arg-type]
 
     def __getitem__(self, key: str) -> Parameter:
-        value = self.__dict__.get(key)
-        if not isinstance(value, Parameter):
-            raise KeyError(f"{type(self).__name__}: no parameter {key!r}; it has {list(self)}")
-        return value
+        own = dict(self._own_parameters())
+        if key not in own:
+            raise KeyError(f"{type(self).__name__}: no parameter {key!r}; it has {list(own)}")
+        return own[key]
 
     def __setitem__(self, key: str, value: Tensor) -> None:
-        taken = isinstance(key, str) and not isinstance(self.__dict__.get(key), Parameter | None)
-        if not isinstance(key, str) or taken:
+        kind = self._registered.get(key) if isinstance(key, str) else None
+        if not isinstance(key, str) or (key in self.__dict__ and kind != "parameter"):
             raise ValueError(
                 f"{type(self).__name__}: {key!r} cannot be a key: a string expected that is none "
                 f"of its attributes"

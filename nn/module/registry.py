@@ -1,8 +1,9 @@
 """The registry of a module: its parameters, buffers and children by name, and its repr.
 
-Parameters and children are found among the module's attributes; there is no second list of them.
-Only the names of buffers, which are ordinary tensors, are stored. Containers override
-`named_children`.
+Each of them is an ordinary attribute, which Python reads at its usual speed. It is a part of the
+module because `Module.__setattr__` registers its name. What is set in another way, by
+``object.__setattr__(self, "teacher", module)`` or in ``self.__dict__``, is not: it is neither
+trained nor saved. Containers override `named_children`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.node import Leaf
@@ -22,62 +24,85 @@ if TYPE_CHECKING:  # every Registry is a Module
     from minigrad.nn.module.base import Module
 
 
+Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
+"""What a name stands for. A buffer that is not persistent is no part of the state dict."""
+BUFFERS = ("buffer", "non-persistent buffer")
+TABLES = ("_registered", "_entries", "_pre_hooks", "_hooks", "_backward_hooks")
+"""The attributes that say what belongs to one module alone: a copy has its own."""
+
+
 class Registry:
     """Base class of `Module`: parameters, buffers and children by name."""
 
-    _buffers: dict[str, bool]
-    """The names of the buffers, and whether each is in the state dict."""
+    _registered: dict[str, Kind] = cast("dict[str, Kind]", MappingProxyType({}))
+    """The names of parameters, children and buffers, in the order of their first assignment. A name
+    stays while its value is None."""
     repr_fields: ClassVar[tuple[str, ...]] = ()
     """The attributes that the repr shows, where `extra_repr` is not overridden."""
     _name: str = ""
     """The path under which it was last registered or called: a hint for `module_paths`."""
 
     def __init__(self) -> None:
-        self._buffers = {}
+        self._registered = {}
 
     # Registering
 
     def __setattr__(self, name: str, value: Any) -> None:
-        attributes = self.__dict__
+        kind = self._registered.get(name)
         if isinstance(value, (Parameter, Registry)):
             self._check_name(name, value)
+            new: Kind = "parameter"
             if isinstance(value, Registry):
                 self._check_child(name, value)
-                value._name = name
+                value._name, new = name, "module"
             elif isinstance(value._node, Leaf):
                 value._node.name = name
-            self._buffers.pop(name, None)
-        elif isinstance(value, Buffer) and not isinstance(attributes.get(name), Parameter):
-            if name not in attributes.get("_buffers", ()):
-                attributes.pop(name, None)
+            if kind != new:
+                self._registered.pop(name, None)
+                self._registered[name] = new
+        elif isinstance(value, Buffer) and kind != "parameter":
+            if kind not in BUFFERS and name in self.__dict__:
+                delattr(self, name)
             self.register_buffer(name, value, persistent=value.persistent)
             return
-        elif value is not None and isinstance(attributes.get(name), Parameter):
-            raise TypeError(
-                f"{type(self).__name__}.{name} is a Parameter and cannot become a "
-                f"{type(value).__name__}: assign a Parameter or None, or delete it first"
-            )
-        elif name in attributes.get("_buffers", ()) and not isinstance(value, Tensor | None):
-            raise TypeError(
-                f"{type(self).__name__}.{name} is a buffer: a Tensor or None expected, "
-                f"got {type(value).__name__}"
-            )
+        elif kind is not None and value is not None:
+            self._check_value(name, kind, value)
         super().__setattr__(name, value)
+
+    def _check_value(self, name: str, kind: Kind, value: Any) -> None:
+        """Raise if a registered name cannot have this value; that of a child becomes free."""
+        owner, given = type(self).__name__, type(value).__name__
+        if kind == "parameter":
+            raise TypeError(
+                f"{owner}.{name} is a Parameter and cannot become a {given}: assign a Parameter "
+                f"or None, or delete it first"
+            )
+        if kind == "module":
+            del self._registered[name]
+        elif not isinstance(value, Tensor):
+            raise TypeError(f"{owner}.{name} is a buffer: a Tensor or None expected, got {given}")
 
     def __delattr__(self, name: str) -> None:
         super().__delattr__(name)
-        self._buffers.pop(name, None)
+        self._registered.pop(name, None)
+
+    def __copy__(self) -> Self:
+        """A module with the same parameters, buffers and children, as `copy.copy` makes it."""
+        made = object.__new__(type(self))
+        own = {name: self.__dict__[name].copy() for name in TABLES if name in self.__dict__}
+        made.__dict__.update(self.__dict__ | own)
+        return made
 
     def _check_name(self, name: str, value: Any) -> None:
         """Raise if `name` cannot be the name of a parameter, buffer or child."""
         owner = type(self).__name__
-        if "_buffers" not in self.__dict__:
+        if "_registered" not in self.__dict__:
             raise AttributeError(
                 f"{owner}: call super().__init__() before assigning a {type(value).__name__} "
                 f"to self.{name}"
             )
         if not name or "." in name:
-            raise ValueError(f"{owner}: {name!r} is empty or has a dot, no name for a part of it")
+            raise ValueError(f"{owner}: {name!r} cannot be a name: it is empty or has a dot")
         own = getattr(type(self), name, None)
         if isinstance(own, property) and own.fset is None:
             raise ValueError(
@@ -103,13 +128,17 @@ class Registry:
                 f"{type(self).__name__}: {name!r} must be a Parameter or None, "
                 f"got {type(param).__name__}"
             )
+        self._check_name(name, param)
         setattr(self, name, param)
+        self._registered[name] = "parameter"
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Register a child, or None, like assigning it to an attribute."""
         if module is not None:
             self._check_child(name, module)
+        self._check_name(name, module)
         setattr(self, name, module)
+        self._registered[name] = "module"
 
     def register_buffer(
         self, name: str, buffer: Any, dtype: Any = None, *, persistent: bool = True
@@ -128,22 +157,23 @@ class Registry:
             ((3,), ['table'])
         """
         self._check_name(name, buffer)
-        if name in self.__dict__ and name not in self._buffers:
+        if name in self.__dict__ and self._registered.get(name) not in BUFFERS:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         if buffer is not None and (dtype is not None or not isinstance(buffer, Tensor)):
             buffer = Tensor(buffer, dtype=dtype)
-        self._buffers[name] = persistent
+        self._registered[name] = "buffer" if persistent else "non-persistent buffer"
         super().__setattr__(name, buffer)
 
     # Looking up
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over (name, child), in the order of assignment."""
-        found = [entry for entry in self.__dict__.items() if isinstance(entry[1], Registry)]
-        return iter(cast("list[tuple[str, Module]]", found))
+        return iter(cast("list[tuple[str, Module]]", self._own(Registry, "module")))
 
     def _child(self, name: str) -> Module | None:
         """The child of that name, or None."""
+        if self._registered.get(name) != "module":
+            return None
         child = self.__dict__.get(name)
         return cast("Module", child) if isinstance(child, Registry) else None
 
@@ -191,9 +221,8 @@ class Registry:
         """Iterate over the parameters, each once; with `recurse` also of the modules below."""
         found: dict[int, Parameter] = {}
         for module in self.modules() if recurse else [self]:
-            for value in module.__dict__.values():
-                if isinstance(value, Parameter):
-                    found.setdefault(id(value), value)
+            for _, value in module._own_parameters():
+                found.setdefault(id(value), value)
         return iter(found.values())
 
     def named_buffers(
@@ -243,15 +272,20 @@ class Registry:
             )
         return own[name]
 
-    def _own_parameters(self) -> Iterator[tuple[str, Parameter]]:
-        for name, value in list(self.__dict__.items()):
-            if isinstance(value, Parameter):
-                yield name, value
+    def _own_parameters(self) -> list[tuple[str, Parameter]]:
+        return self._own(Tensor, "parameter")
 
-    def _own_buffers(self) -> Iterator[tuple[str, Tensor]]:
-        for name in self._buffers:
-            if self.__dict__[name] is not None:
-                yield name, self.__dict__[name]
+    def _own_buffers(self, *kinds: Kind) -> list[tuple[str, Tensor]]:
+        return self._own(Tensor, *(kinds or BUFFERS))
+
+    def _own(self, of: type, *kinds: Kind) -> list[tuple[str, Any]]:
+        """The names of these kinds and their values, without those that are None."""
+        own = self.__dict__
+        return [
+            (name, own[name])
+            for name, kind in list(self._registered.items())
+            if kind in kinds and isinstance(own.get(name), of)
+        ]
 
     def _reach(self, prefix: str, recurse: bool, once: bool) -> Iterator[tuple[str, Module]]:
         alone = iter([(prefix, cast("Module", self))])

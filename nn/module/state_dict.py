@@ -30,11 +30,8 @@ class Differences(NamedTuple):
 def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
     """Iterate over (path, parameter or persistent buffer), once for each path."""
     for path, owner in walk(module):
-        for name, parameter in owner._own_parameters():
-            yield join(path, name), parameter
-        for name, buffer in owner._own_buffers():
-            if owner._buffers[name]:
-                yield join(path, name), buffer
+        for name, tensor in (*owner._own_parameters(), *owner._own_buffers("buffer")):
+            yield join(path, name), tensor
 
 
 def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:

@@ -9,10 +9,8 @@ from contextvars import ContextVar
 from typing import Any
 
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import history, view_of
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join, walk
-from minigrad.nn.module.parameter import Parameter
 from minigrad.transforms.random_state import register_snapshot
 
 _one_at_a_time = threading.RLock()
@@ -65,7 +63,7 @@ def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
 
         def put(tensor: Tensor, before: Tensor) -> None:
             for owner, name in places[id(before)]:
-                owner.__dict__[name] = tensor  # bypasses __setattr__: the leaf keeps its name
+                owner.__dict__[name] = tensor  # past `__setattr__`: the leaf keeps its name
 
         def put_back() -> None:
             for before, _ in pairs:
@@ -116,16 +114,8 @@ def _fitting(
                 f"functional_call: {path} and another path given are one tensor of "
                 f"{type(module).__name__}; give it once"
             )
-        pairs.append((before, _as_parameter(after) if isinstance(before, Parameter) else after))
+        pairs.append((before, after))
     return pairs, places
-
-
-def _as_parameter(tensor: Tensor) -> Parameter:
-    """The same tensor as a `Parameter`, which is how a module finds it."""
-    parameter = Parameter.__new__(Parameter)
-    parameter._data, parameter._node = tensor._data, history(tensor)
-    view_of(parameter, tensor)
-    return parameter
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:

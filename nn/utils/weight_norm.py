@@ -53,10 +53,12 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
     owner = type(module).__name__
     if name in _norms(module):
         raise ValueError(f"weight_norm: {name!r} of {owner} is normalized already")
-    weight = module.__dict__.get(name)
-    if not isinstance(weight, Parameter):
-        own = [own_name for own_name, _ in module._own_parameters()]
-        raise ValueError(f"weight_norm: {owner} has no parameter {name!r} of its own; it has {own}")
+    own = dict(module._own_parameters())
+    if name not in own:
+        raise ValueError(
+            f"weight_norm: {owner} has no parameter {name!r} of its own; it has {list(own)}"
+        )
+    weight = own[name]
     if axis is not None and not 0 <= axis < weight.ndim:
         raise ValueError(
             f"weight_norm: axis {axis} is none of those from 0 of shape {weight.shape}; "

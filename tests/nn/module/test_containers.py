@@ -169,8 +169,8 @@ def test_a_subclass_may_have_modules_besides() -> None:
     with pytest.raises(ValueError, match="ModuleDict: .*'head'"):
         modules["head"] = nn.Linear(1, 1)
     modules["body"] = nn.Linear(1, 1)
-    with pytest.raises(ValueError, match="ModuleDict: .*'body'"):
-        modules.body = nn.Linear(1, 1)
+    modules.body = nn.Linear(1, 2)
+    assert modules["body"] is modules.body and modules.body.out_features == 2
     assert [name for name, _ in modules.named_children()] == ["body", "head"]
 
 
