@@ -49,6 +49,8 @@ class Registry:
 
     def __setattr__(self, name: str, value: Any) -> None:
         kind = self._registered.get(name)
+        if kind is not None and value is not None:
+            self._check_value(name, kind, value)
         if isinstance(value, (Parameter, Registry)):
             self._check_name(name, value)
             new: Kind = "parameter"
@@ -60,26 +62,24 @@ class Registry:
             if kind != new:
                 self._registered.pop(name, None)
                 self._registered[name] = new
-        elif isinstance(value, Buffer) and kind != "parameter":
+        elif isinstance(value, Buffer):
             if kind not in BUFFERS and name in self.__dict__:
                 delattr(self, name)
             self.register_buffer(name, value, persistent=value.persistent)
             return
-        elif kind is not None and value is not None:
-            self._check_value(name, kind, value)
+        elif kind == "module" and value is not None:
+            del self._registered[name]
         super().__setattr__(name, value)
 
     def _check_value(self, name: str, kind: Kind, value: Any) -> None:
-        """Raise if a registered name cannot have this value; that of a child becomes free."""
+        """Raise if a registered name cannot have this value."""
         owner, given = type(self).__name__, type(value).__name__
-        if kind == "parameter":
+        if kind == "parameter" and not isinstance(value, Parameter):
             raise TypeError(
                 f"{owner}.{name} is a Parameter and cannot become a {given}: assign a Parameter "
                 f"or None, or delete it first"
             )
-        if kind == "module":
-            del self._registered[name]
-        elif not isinstance(value, Tensor):
+        if kind in BUFFERS and not isinstance(value, (Tensor, Registry)):
             raise TypeError(f"{owner}.{name} is a buffer: a Tensor or None expected, got {given}")
 
     def __delattr__(self, name: str) -> None:

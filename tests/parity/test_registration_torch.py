@@ -1,0 +1,87 @@
+"""Random programs of assignments leave a module with the same parts as PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from minigrad import Tensor, nn
+
+torch = pytest.importorskip("torch")
+
+NAMES = ["a", "b", "c"]
+SEEDS = range(300)
+
+
+def parts(module: Any) -> dict[str, list[str]]:
+    return {
+        "parameters": [name for name, _ in module.named_parameters(remove_duplicate=False)],
+        "buffers": [name for name, _ in module.named_buffers()],
+        "children": [name for name, _ in module.named_children()],
+        "state": sorted(module.state_dict()),
+    }
+
+
+def done(module: Any, library: Any, tensor: Any, change: str, name: str) -> bool:
+    """Whether a change was accepted."""
+    values = {
+        "parameter": lambda: library.Parameter(tensor([1.0])),
+        "buffer": lambda: library.Buffer(tensor([1.0])),
+        "passing buffer": lambda: library.Buffer(tensor([1.0]), persistent=False),
+        "module": lambda: library.Linear(1, 1), "tensor": lambda: tensor([1.0]),
+        "none": lambda: None, "number": lambda: 3,
+    }  # fmt: skip
+    try:
+        if change == "delete":
+            delattr(module, name)
+        elif change.startswith("register "):
+            kind = change.removeprefix("register ")
+            if kind == "buffer":
+                module.register_buffer(name, tensor([1.0]))
+            elif kind == "passing buffer":
+                module.register_buffer(name, None, persistent=False)
+            elif kind == "no parameter":
+                module.register_parameter(name, None)
+            else:
+                module.add_module(name, library.Linear(1, 1))
+        elif change.startswith("hide "):
+            object.__setattr__(module, name + "_hidden", values[change.removeprefix("hide ")]())
+        else:
+            setattr(module, name, values[change]())
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
+CHANGES = [
+    "parameter", "parameter", "buffer", "passing buffer", "module", "module", "tensor", "none",
+    "none", "number", "delete", "register buffer", "register passing buffer",
+    "register no parameter", "register module", "hide parameter", "hide module",
+]  # fmt: skip
+
+
+def differs(ours: Any, change: str, name: str) -> bool:
+    """What PyTorch does otherwise, and knowingly."""
+    kind, there = ours._registered.get(name), name in vars(ours)
+    return (
+        # A child may be replaced by anything.
+        (kind == "module" and change in ("tensor", "number", "buffer", "passing buffer"))
+        # An attribute may become a parameter that is None, a child, or a buffer.
+        or (there and change in ("register no parameter", "register module"))
+        or (there and kind is None and change in ("buffer", "passing buffer"))
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_programs_of_assignments(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ours, theirs = nn.Module(), torch.nn.Module()
+    for _ in range(25):
+        change, name = str(rng.choice(CHANGES)), str(rng.choice(NAMES))
+        if differs(ours, change, name):
+            continue
+        accepted = done(ours, nn, Tensor, change, name)
+        assert accepted == done(theirs, torch.nn, torch.tensor, change, name), (change, name)
+        assert parts(ours) == parts(theirs), (change, name)
