@@ -84,14 +84,14 @@ def watch(step: Callable[[], Any]) -> tuple[dict[tuple[str, str], float], list[P
         return value.data if isinstance(value, Tensor) else value
 
     class Watch(Observer):
-        def ran(self, op: Any, arguments: Any, result: Any) -> None:
-            values = [array(value) for value in arguments]
+        def ran(self, call: Any) -> None:
+            op, values = call.op, [array(value) for value in call.arguments]
             needed.extend(products(op.name, [getattr(value, "shape", ()) for value in values]))
             taken[op.name, FORWARD] += seconds(lambda: op.call_with(op.forward, values))
 
-        def pulled(self, node: Any, cotangent: Any, parts: Any) -> None:
-            pull, saved = node.plan.pull, node.saved
-            taken[node.plan.op.name, BACKWARD] += seconds(lambda: pull(cotangent, *saved))
+        def pulled(self, pull: Any) -> None:
+            node, g, saved = pull.node, pull.cotangent, pull.node.saved
+            taken[node.plan.op.name, BACKWARD] += seconds(lambda: node.plan.pull(g, *saved))
 
     with Watch():
         step()

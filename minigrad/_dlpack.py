@@ -14,6 +14,7 @@ import numpy as np
 from minigrad._creation import made, on_cpu
 from minigrad._dtypes import to_array
 from minigrad._typing import Tensor
+from minigrad.autograd.events import tell
 
 __all__ = ["from_dlpack"]
 
@@ -83,4 +84,5 @@ def to_dlpack(
     if dl_device not in (None, tensor.__dlpack_device__()):
         raise BufferError(f"__dlpack__: the memory is the CPU's, device {dl_device} was asked for")
     options: dict[str, Any] = {"max_version": max_version} if max_version and _VERSIONED else {}
+    tell("left", tensor, "another library")
     return tensor._data.copy().__dlpack__(**options)

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import operand, to_array
-from minigrad._effects import tell
 from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad._hooks import retain
 from minigrad._spelling import respelled
 from minigrad._typing import Tensor
 from minigrad._views import owner
 from minigrad.autograd.engine import watch_of, watched
+from minigrad.autograd.events import tell
+from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.ops.indexing import getitem, normalized, write
@@ -33,6 +34,9 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
     try:
         if recorded:
             _write_part(tensor, index, value)
+        elif state.get().observers:  # they are told of an op
+            with no_grad():
+                _write_part(tensor, index, value)
         else:
             data = tensor._data
             if isinstance(value, Variable):
@@ -41,6 +45,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
                 data[index] = to_array(value, data.dtype, name="setitem")  # checks the range
             else:
                 data[index] = operand(value, "setitem")
+            mark_written(data)
     except (IndexError, ValueError) as error:
         message = str(error)
         shown = getattr(value, "shape", ())
@@ -48,7 +53,6 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
             message if message.startswith("setitem:") else
             f"setitem: cannot write shape {shown} into shape {tensor.shape}: {message}"
         ) from None  # fmt: skip
-    _tell_written(tensor)
 
 
 def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -75,10 +79,12 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
             _overwrite(self, result)
         elif not np.can_cast(result.dtype, self.dtype, "same_kind"):
             raise TypeError(f"{name}: the result is {result.dtype}, the tensor {self.dtype}")
+        elif state.get().observers and _base(self) is not self:
+            with no_grad():
+                _write_part(self, ..., result)
         else:
             np.copyto(self._data, result._data, casting="same_kind")
-        mark_written(self._data)
-        tell("wrote", self, result)
+            written(self, result)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -105,12 +111,13 @@ def assign(tensor: Any, values: Any, name: str = "assign") -> None:
     _refuse_read_only(name, tensor)
     np.copyto(tensor._data, values._data if isinstance(values, Variable) else values,
               casting="same_kind")  # fmt: skip
-    _tell_written(tensor)
+    written(tensor, values)
 
 
-def _tell_written(tensor: Any) -> None:
+def written(tensor: Any, values: Any = None) -> None:
+    """Note that a tensor was just overwritten, with `values` if they are known."""
     mark_written(tensor._data)
-    tell("reached", tensor, "writes to a part of a tensor (where or concatenate make another)")
+    tell("wrote", tensor, tensor._data if values is None else values)
 
 
 def read_again(view: Any) -> None:
@@ -166,8 +173,14 @@ def _write_part(tensor: Any, index: Any, value: Any) -> None:
         if not np.ones(tensor.shape, bool)[index].any():
             return
         index = ...
-    _rebind(base, write(base, index, value)._node)
-    rewrote(base)
+    watched_write = bool(state.get().observers)  # then the old values can still be seen
+    result = write(base, index, value, in_place=not watched_write)
+    if watched_write:
+        np.copyto(base._data, result._data)
+    if is_grad_enabled():
+        _rebind(base, result._node)
+        rewrote(base)
+    written(base, result)
 
 
 def _overwrite(tensor: Any, result: Any) -> None:
@@ -177,6 +190,7 @@ def _overwrite(tensor: Any, result: Any) -> None:
     np.copyto(tensor._data, result._data)
     _rebind(tensor, result._node)
     rewrote(tensor)
+    written(tensor, result)
 
 
 def _base(tensor: Any) -> Any:

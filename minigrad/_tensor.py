@@ -13,15 +13,15 @@ import numpy as np
 
 from minigrad import _array_api, _creation, _dlpack, _numpy, _spelling, ops, random
 from minigrad._dtypes import checked, to_array
-from minigrad._effects import effect, tell
 from minigrad._hooks import Removable, add_hook, add_post_hook, retain
-from minigrad._inplace import inplace, read_again, set_item
+from minigrad._inplace import assign, inplace, read_again, set_item
 from minigrad._spelling import spelled
 from minigrad._views import read_only
 from minigrad.autograd import api as gradients
-from minigrad.autograd.engine import hooked
+from minigrad.autograd.engine import detach, hooked
+from minigrad.autograd.events import effect, tell
 from minigrad.autograd.mode import state
-from minigrad.autograd.mutation import history, mark_written, view_of
+from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
 
@@ -55,12 +55,10 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
     return method
 
 
-def _tell_converted(tensor: Tensor) -> None:
-    """Tell the observers that values leave the graph as numbers or as an array."""
-    if state.get().observers:
-        tell("looked_at", tensor)
-        if history(tensor) is not None:
-            tell("converted", tensor)
+@effect
+def _grad_of(tensor: Tensor) -> Tensor | None:
+    """What `Tensor.grad` holds."""
+    return tensor._grad
 
 
 class Tensor(Variable, results=True):
@@ -112,8 +110,8 @@ class Tensor(Variable, results=True):
     @property
     def data(self) -> np.ndarray:
         """The array itself. Writing to it bypasses the graph and the mutation checks."""
-        if state.get().observers:  # not to call `tell`: optimizers read this often
-            tell("looked_at", self)
+        if state.get().observers:  # not to call `tell`: this is read often
+            tell("left", self, ".data")
         return self._data
 
     @data.setter
@@ -122,7 +120,6 @@ class Tensor(Variable, results=True):
             raise RuntimeError(
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
-        tell("reached", self, "replaces .data")
         array = value._data if isinstance(value, Variable) else value
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
@@ -138,6 +135,7 @@ class Tensor(Variable, results=True):
             fresh.name, fresh.hooks, fresh.post_hooks = known.name, known.hooks, known.post_hooks
             if known in hooked:
                 hooked.add(fresh)
+        tell("wrote", self, value)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -226,9 +224,7 @@ class Tensor(Variable, results=True):
     @property
     def grad(self) -> Tensor | None:
         """The gradient accumulated by backward passes; None before the first."""
-        if state.get().observers:
-            tell("reached", self, "reads .grad")
-        return self._grad
+        return _grad_of(self)
 
     @grad.setter
     @effect
@@ -263,8 +259,7 @@ class Tensor(Variable, results=True):
         elif grad.requires_grad or not grad._data.flags.writeable:
             self._grad = _creation.made(np.zeros_like(grad._data), False)
         else:
-            grad._data[...] = 0
-            mark_written(grad._data)
+            assign(grad, 0)
 
     def backward(
         self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False,
@@ -290,7 +285,6 @@ class Tensor(Variable, results=True):
             >>> x.grad
             Tensor(6., dtype=float32)
         """
-        tell("seeded", gradient)
         gradients.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Tensor:
@@ -307,7 +301,7 @@ class Tensor(Variable, results=True):
             >>> x
             Tensor([2., 2.], dtype=float32, requires_grad=True)
         """
-        return _creation.made(self._data.view(), False)
+        return detach(self)
 
     def retain_grad(self) -> None:
         """Store the gradient of this intermediate tensor in ``.grad`` during backward passes.
@@ -352,7 +346,6 @@ class Tensor(Variable, results=True):
         node = history(self)
         if node is None:
             raise RuntimeError("register_hook: this tensor does not require grad")
-        tell("reached", self, "registers a hook")
         return add_hook(node, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> Removable:
@@ -401,19 +394,20 @@ class Tensor(Variable, results=True):
             >>> minigrad.ones(2).numpy()
             array([1., 1.], dtype=float32)
         """
-        _tell_converted(self)
+        tell("left", self, ".numpy()")
         return read_only(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if history(self) is not None:
             _numpy.refuse_loss()
+        tell("left", self, "np.asarray()")
         if dtype is not None and np.dtype(dtype) != self.dtype:
             if copy is False:
                 raise ValueError(
                     f"a {self.dtype} tensor cannot be viewed as {dtype} without a copy"
                 )
             return self._data.astype(dtype)
-        return self._data.copy() if copy else self.numpy()
+        return self._data.copy() if copy else read_only(self._data)
 
     __array_ufunc__ = _numpy.array_ufunc
     __array_function__ = _numpy.array_function
@@ -452,7 +446,7 @@ class Tensor(Variable, results=True):
         """
         if self._data.size != 1:
             raise ValueError(f"item: exactly one element expected, the shape is {self.shape}")
-        _tell_converted(self)
+        tell("left", self, ".item()")
         value: float | int | bool = self._data.item()
         return value
 
@@ -464,7 +458,7 @@ class Tensor(Variable, results=True):
             >>> minigrad.arange(3).tolist()
             [0, 1, 2]
         """
-        _tell_converted(self)
+        tell("left", self, ".tolist()")
         return self._data.tolist()
 
     def __len__(self) -> int:
@@ -478,6 +472,7 @@ class Tensor(Variable, results=True):
         return (ops.getitem(self, i) for i in range(len(self._data)))
 
     def __contains__(self, value: Any) -> bool:
+        tell("left", self, "the operator in")
         return bool((self._data == (value._data if isinstance(value, Variable) else value)).any())
 
     def __bool__(self) -> bool:
@@ -486,7 +481,7 @@ class Tensor(Variable, results=True):
                 f"the truth of a tensor of shape {self.shape} is ambiguous; reduce it with .all() "
                 f"or .any()"
             )
-        tell("looked_at", self)
+        tell("left", self, "bool()")
         return bool(self._data.item())
 
     def __float__(self) -> float:
@@ -501,14 +496,14 @@ class Tensor(Variable, results=True):
     def __index__(self) -> int:
         if self._data.dtype.kind not in "iu" or self._data.size != 1:
             raise TypeError(f"an index is one integer, got {self.dtype} of shape {self.shape}")
-        tell("looked_at", self)
+        tell("left", self, "a tensor as an index")
         return int(self._data.item())
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec else repr(self)
 
     def __repr__(self) -> str:
-        tell("looked_at", self)
+        tell("left", self, "repr()")
         values = np.array2string(self._data, separator=", ", prefix="Tensor(")
         suffix = ""
         node = node_of(history(self))
@@ -543,6 +538,7 @@ class Tensor(Variable, results=True):
 
     def __getstate__(self) -> dict[str, Any]:
         self._refuse_result("pickle")
+        tell("left", self, "pickle or a copy")
         name = self._node.name if isinstance(self._node, Leaf) else None
         return {"data": self._data, "requires_grad": self.requires_grad, "name": name}
 

@@ -22,8 +22,8 @@ import numpy as np
 from minigrad._checks import check_flag, check_size, fitted
 from minigrad._creation import made, named, on_cpu, shape_of
 from minigrad._dtypes import checked, get_default_dtype, to_array
-from minigrad._effects import effect
 from minigrad._typing import Tensor
+from minigrad.autograd.events import effect
 from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [

@@ -2,7 +2,8 @@
 
 Read it in this order: `node` (what is recorded), `plan` (what an op saves and runs), `primitive`
 (how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (`backward`
-and `grad`), `mode` (the state of a thread), `mutation` (in-place writes), `errors`.
+and `grad`), `mode` (the state of a thread), `events` (what observers are told), `mutation`
+(in-place writes), `errors`.
 """
 
 from minigrad._dtypes import get_default_dtype, set_default_dtype
@@ -16,10 +17,10 @@ from minigrad.autograd.primitive import Primitive, primitive
 # What stands on the engine has rooms of its own; users find it here all the same.
 # isort: split
 from minigrad.autograd import functional
+from minigrad.autograd.events import Observer
 from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
 from minigrad.debugging import GraphMemory, OpMemory, detect_anomaly, graph_memory, why_no_grad
 from minigrad.debugging.grad_fn import GradFn
-from minigrad.debugging.observer import Observer
 from minigrad.debugging.saved_tensors import saved_tensors_hooks
 from minigrad.transforms.checkpointing import checkpoint
 from minigrad.transforms.custom_function import Function

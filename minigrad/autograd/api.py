@@ -12,7 +12,8 @@ from minigrad._dtypes import checked
 from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
-from minigrad.autograd.engine import run_backward, watch_of
+from minigrad.autograd.engine import detach, run_backward, watch_of
+from minigrad.autograd.events import effect
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Variable
 
@@ -172,7 +173,7 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
             f"switches are keywords: retain_graph=, create_graph=)"
         )
     else:
-        seed = gradient._data if isinstance(gradient, Variable) else np.array(gradient)
+        seed = detach(gradient)._data if isinstance(gradient, Variable) else np.array(gradient)
         checked(seed.dtype, name)
         if seed.shape != node.shape:
             came, wanted = seed.shape, node.shape
@@ -191,7 +192,9 @@ def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
     return wrap(results[edge] if owned else np.array(results[edge]))
 
 
+@effect
 def _add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool) -> None:
+    """Add a cotangent to the ``.grad`` of a tensor."""
     known = tensor._grad
     if known is None:
         tensor._grad = _owned(results, edge)

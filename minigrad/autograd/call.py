@@ -17,15 +17,15 @@ import numpy as np
 from minigrad._dtypes import checked, operand, promote, to_array
 from minigrad._spelling import misfit, respelled
 from minigrad.autograd.errors import explained
+from minigrad.autograd.events import Call, tell
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
-from minigrad.autograd.node import Edge, Node, Variable, clock
+from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
 
 if TYPE_CHECKING:
     from minigrad._scope import Scope
     from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitive import Primitive
-    from minigrad.debugging.observer import Observer
 
 __all__ = [
     "call_path", "cut_off", "record", "record_outputs", "rounded_once", "with_history",
@@ -117,7 +117,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             out = forward(array, *static) if static else forward(array)
         except Exception as error:
             raise explained(op, (array, *static), error) from None
-        recording, scope, observers, _ = state.get()
+        recording, scope, observers, _, _ = state.get()
         if source is None or not recording:
             result = wrap(out)
         elif not op.differentiable:
@@ -129,7 +129,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
         if result._data.base is not None or out is array:
             view_of(result, x)
         if observers:
-            _tell(observers, op, (x, *static), result)
+            _tell(op, (x, *static), (array, *static), (), result)
         return result
 
     return call
@@ -166,7 +166,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None
-        recording, scope, observers, _ = state.get()
+        recording, scope, observers, _, _ = state.get()
         sources: tuple[Any, ...]
         if (p is None and q is None) or not recording:
             result = wrap(out)
@@ -188,7 +188,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             view_of(result, a)
             view_of(result, b)
         if observers:
-            _tell(observers, op, (a, b), result)
+            _tell(op, (a, b), (x, y), (), result)
         return result
 
     return call
@@ -215,7 +215,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         extra: tuple[Any, ...] = ()
         if residuals:
             out, *extra = out
-        recording, scope, observers, _ = state.get()
+        recording, scope, observers, _, _ = state.get()
         recorded = recording and bool(sources)
         if recorded and op.differentiable:
             plan = op.plan(slots)
@@ -226,7 +226,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             result = tuple(map(make, out)) if several else make(out)
         _find_views(result if several else (result,), (*args, *kwargs.values()))
         if observers:
-            _tell(observers, op, op.bind(args, kwargs), result)
+            _tell(op, op.bind(args, kwargs), values, tuple(extra), result)
         return result
 
     return call
@@ -311,9 +311,11 @@ def _find_views(results: Sequence[Any], arguments: Sequence[Any]) -> None:
                 view_of(result, value)
 
 
-def _tell(observers: Sequence[Observer], op: Primitive, arguments: Any, result: Any) -> None:
-    for observer in observers:
-        observer.ran(op, arguments, result)
+def _tell(op: Primitive, arguments: Any, values: Any, residuals: Any, result: Any) -> None:
+    outputs = result if op.multiple_outputs else (result,)
+    node = node_of(outputs[0]._node) if outputs else None
+    own = node if isinstance(node, Node) and node.plan.op is op else None
+    tell("ran", Call(op, arguments, values, outputs, residuals, own, state.get().scope))
 
 
 def take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:

@@ -18,10 +18,11 @@ import numpy as np
 from minigrad._sums import unbroadcast
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
+from minigrad.autograd.events import Call, Pull, effect, tell
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
-from minigrad.autograd.primitive import primitive
+from minigrad.autograd.primitive import Primitive, primitive
 
 __all__ = [
     "Update", "accumulate", "alias", "hooked", "pull_recorded", "run_backward", "unbroadcast",
@@ -85,7 +86,8 @@ def run_backward(
     outer = state.get()
     try:
         at_end = outer.at_end if targets else []
-        state.set(State(create, outer.scope, outer.observers, at_end))
+        own = State(create, outer.scope, outer.observers, at_end, outer.within)
+        state.set(own)
         with np.errstate(all="ignore"):
             while schedule:
                 node = heappop(schedule)[1]
@@ -103,18 +105,26 @@ def run_backward(
                     plan = plan.narrow(tuple(wanted))
                 if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
+                if outer.observers:
+                    state.set(own._replace(within=node))
                 parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
-                for observer in outer.observers:
-                    observer.pulled(node, g, parts)
-                if not retain:
-                    node.saved = FREED
-                del g
+                told: list[tuple[Any, Any]] = []
                 try:
                     for i, part in enumerate(parts):
-                        if part is not None:
+                        if outer.observers:
+                            told.append(_told(pending, schedule, node.edges[i], part, create))
+                        elif part is not None:
                             accumulate(pending, schedule, node.edges[i], part, create)
                 except ValueError as error:
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
+                if outer.observers:
+                    state.set(own)
+                    sent, totals = zip(*told, strict=True)
+                    tell("pulled", Pull(node, g, parts, sent, totals))
+                    sent = totals = ()
+                if not retain:
+                    node.saved = FREED
+                del g, told
                 parts = part = None
                 if missing:
                     _tell_leaves(node, missing, pending, results, write)
@@ -145,10 +155,8 @@ def accumulate(
                 pending[edge] = np.array(pending[edge])
             part.add_to(pending[edge])
             return
-    if part.shape != edge.shape:
-        part = unbroadcast(part, edge.shape)
-    if part.dtype is not edge.dtype:
-        part = part.astype(edge.dtype)
+    if part.shape != edge.shape or part.dtype is not edge.dtype:
+        part = _fitted(part, edge)
     if first:
         if edge.__class__ is Node:
             heappush(schedule, (-edge.stamp, edge))
@@ -161,6 +169,27 @@ def accumulate(
         owned = mutation.uniquely_owned(pending, edge)  # both ways give one layout
         out = pending[edge] if owned else np.empty_like(pending[edge])
         pending[edge] = np.add(pending[edge], part, out=out)
+
+
+def _fitted(part: Any, edge: Edge) -> Any:
+    """A contribution in the shape and dtype of its target."""
+    part = unbroadcast(part, edge.shape) if part.shape != edge.shape else part
+    return part if part.dtype is edge.dtype else part.astype(edge.dtype)
+
+
+def _told(
+    pending: Cotangents, schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
+) -> tuple[Any, Any]:
+    """Do what `accumulate` does; the contribution as it is added, and the sum if it is not it."""
+    if part is None:
+        return None, None
+    if not isinstance(part, Update):
+        part = _fitted(part, edge)
+    elif create:
+        part = part.dense()
+    first = edge not in pending
+    accumulate(pending, schedule, edge, part, create)
+    return (pending[edge], None) if first else (part, pending[edge])
 
 
 def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -> set[Any]:
@@ -264,11 +293,16 @@ def _finish(pending: Cotangents, results: Cotangents, targets: Any, since: int, 
             _take_out(edge, pending, results, write)
 
 
+@effect
+def _call_hook(hook: Any, gradient: Any) -> Any:
+    return hook(gradient)
+
+
 def _run_hooks(hooks: dict[int, Any], edge: Edge, pending: dict[Edge, Any]) -> None:
     """Show a full cotangent to its hooks; what they return takes its place."""
     recorded = isinstance(pending[edge], Variable)
     for hook in list(hooks.values()):
-        replaced = hook(pending[edge] if recorded else wrap(pending[edge]))
+        replaced = _call_hook(hook, pending[edge] if recorded else wrap(pending[edge]))
         if replaced is None:
             continue
         if not isinstance(replaced, Variable) or replaced._data.shape != edge.shape:
@@ -332,3 +366,20 @@ def alias(x: Any) -> Any:
 
 
 alias.defvjp(x=lambda g: g)
+
+
+def _view(x: Any) -> Any:
+    return x.view()
+
+
+_view.__name__ = "detach"
+DETACH = Primitive(_view)
+
+
+def detach(tensor: Any) -> Any:
+    """A tensor without history that shares the memory."""
+    view = wrap(tensor._data.view())
+    if state.get().observers:
+        scope = state.get().scope
+        tell("ran", Call(DETACH, (tensor,), (tensor._data,), (view,), (), None, scope))
+    return view

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from minigrad._scope import Scope
-    from minigrad.debugging.observer import Observer
+    from minigrad.autograd.events import Observer
 
 __all__ = ["State", "located", "state"]
 
@@ -25,12 +25,15 @@ class State(NamedTuple):
         scope: The innermost module call, None outside of any.
         observers: Who is told of each op that runs, the outermost first.
         at_end: Within `backward`, functions that it calls at its end, without arguments.
+        within: While somebody observes: the step that what runs is a part of, such as the node
+            whose rules a backward pass runs.
     """
 
     recording: bool = True
     scope: Scope | None = None
     observers: tuple[Observer, ...] = ()
     at_end: list[Callable[[], None]] | None = None
+    within: Any = None
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039

@@ -121,7 +121,7 @@ class Plan:
             for name, rule, want in zip(functions, rules, wanted, strict=True)
         ]
         source = f"lambda {', '.join(('g', *self.saved_names))}: ({' '.join(calls)})"
-        return eval(source, functions), source
+        return eval(source, {"__name__": __name__, **functions}), source
 
     def _pull_jointly(self, rules: list[Rule], wanted: tuple[bool, ...]) -> tuple[Any, str]:
         """A function that calls the joint rule and picks the edges, and its source."""

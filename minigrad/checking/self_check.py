@@ -3,17 +3,16 @@
 Each op is called as the table of samples has it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
-from minigrad.debugging.observer import Observer
 
 LIMIT = 1e-6
 """The largest relative error of a correct derivative."""
@@ -74,8 +73,8 @@ class _Ran(Observer):
     def __init__(self) -> None:
         self.ops: set[Primitive] = set()
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        self.ops.add(op)
+    def ran(self, call: Call) -> None:
+        self.ops.add(call.op)
 
 
 def _ran(case: Case) -> set[Primitive]:

@@ -5,11 +5,11 @@ from typing import Any
 
 from minigrad._grad_mode import enable_grad
 from minigrad.autograd.call import call_path, wrap
+from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.lines import user_line
-from minigrad.debugging.observer import Observer
+from minigrad.trace.lines import user_line
 
 
 class _Calls(Observer):
@@ -18,9 +18,9 @@ class _Calls(Observer):
     def __init__(self) -> None:
         self.calls: list[tuple[Primitive, Sequence[Any], str]] = []
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        if op.differentiable:
-            self.calls.append((op, arguments, located(user_line())))
+    def ran(self, call: Call) -> None:
+        if call.op.differentiable:
+            self.calls.append((call.op, call.arguments, located(user_line())))
 
 
 def op_at_fault(

@@ -10,7 +10,7 @@ apart: state is the same tensor, a constant has equal numbers, and everything el
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from types import FunctionType, MethodType
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
@@ -24,16 +24,16 @@ from minigrad._sums import unbroadcast
 from minigrad._tensor import Tensor
 from minigrad.autograd import engine
 from minigrad.autograd.call import convert, take_arrays
+from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.compiler.arrays import Arrays
 from minigrad.compiler.program import CaptureError, Instruction, Program, Value, values_in
-from minigrad.debugging.lines import user_line
-from minigrad.debugging.observer import Observer, new_node
 from minigrad.ops.searching import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
+from minigrad.trace.lines import user_line
 from minigrad.transforms.structure import mapped
 
 __all__ = ["Recording", "add_to_grad", "read"]
@@ -73,10 +73,11 @@ class Recording(Observer):
 
     # What is told ------------------------------------------------------------------------------
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+    def ran(self, call: Call) -> None:
         """Write down the call of an op."""
         if self._depth:
             return
+        op, arguments, result, node = call.op, call.arguments, call.result, call.node
         values = self._converted(op, list(arguments))
         if self._counts(op, values):
             self._refuse(
@@ -86,7 +87,6 @@ class Recording(Observer):
         results = result if op.multiple_outputs else (result,)
         outputs = [self._arrays.value(part._data) for part in results]
         residuals = [self._arrays.value() for _ in op.residuals]
-        node = new_node(op, result)
         if node is not None:
             self._find_residuals(op, node, residuals, [*values_in(values), *outputs])
             out: Any = tuple(outputs) if op.multiple_outputs else outputs[0]
@@ -102,10 +102,11 @@ class Recording(Observer):
         forward = _flat(op.forward) if both else op.forward
         self._write(op.name, "forward", forward, args, (*outputs, *residuals), rest, several)
 
-    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+    def pulled(self, pull: Pull) -> None:
         """Write down the rules of a node, and the sums of what they contribute."""
         if self._depth:
             return
+        node, cotangent, parts = pull.node, pull.cotangent, pull.parts
         op, plan = node.plan.op, node.plan
         if node not in self._calls:
             self._refuse(f"the backward pass reaches {op.name}, which ran before the step")
@@ -127,16 +128,30 @@ class Recording(Observer):
             if value is not None:
                 self._accumulate(edge, part, value)
 
-    def seeded(self, gradient: Any) -> None:
-        """Know the tensor that a backward pass begins with."""
-        if isinstance(gradient, Variable) and not self._depth:
-            self._tensor(gradient)
-
-    def began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
         """Write down the call of a function that changes what lives longer than the step."""
-        self._depth += 1
-        if self._depth > 1:
+        refused = {
+            "_grad_of": "the step reads .grad",
+            "_call_hook": "a hook on a leaf or an output",
+        }
+        if function.__name__ in refused and not self._depth:
+            self._refuse(refused[function.__name__])
+        if function.__name__ == "_add_to_grad" and not self._depth:  # `_deliver` writes it down
+            yield
             return
+        self._depth += 1
+        try:
+            if self._depth == 1:
+                self._began(function, args, kwargs)
+            result = yield
+            if self._depth == 1 and self._effect is not None:
+                self._ended(result)
+        finally:
+            self._depth -= 1
+
+    def _began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if any(isinstance(part, _FUNCTIONS) for part in (*args[1:], *kwargs.values())):
             self._refuse(f"{function.__qualname__} with a function, such as a closure")
         args, kwargs = (self._in_effect(part) for part in (args, kwargs))
@@ -144,11 +159,9 @@ class Recording(Observer):
         self._effect.effect = True
         self._arrays.let_go({value.memory for value in self._effect.reads})
 
-    def ended(self, result: Any) -> None:
+    def _ended(self, result: Any) -> None:
         """Take what such a function returned as a value of the program."""
-        self._depth -= 1
-        if self._depth or self._effect is None:
-            return
+        assert self._effect is not None
         for array in self._read:  # it may have replaced the array of a tensor
             self._arrays.forget(array)
         self._read = []
@@ -162,23 +175,20 @@ class Recording(Observer):
         elif result is not None and not isinstance(result, (bool, int)):
             self._refuse(f"{self._effect.name} returns {type(result).__name__}")
 
-    def looked_at(self, tensor: Variable) -> None:
+    def left(self, tensor: Variable, door: str) -> None:
         """Refuse a value that Python sees: what it does with it would not be repeated."""
         if not self._depth:
             self._refuse(
-                "the step looks at the values of a tensor (item(), bool(), numpy() ...), which "
-                "a replay does not do; return the tensor, and look at it outside"
+                f"the step looks at the values of a tensor ({door}), which a replay does not do; "
+                f"return the tensor, and look at it outside"
             )
 
-    def reached(self, tensor: Variable, what: str) -> None:
-        """Refuse what no instruction stands for."""
-        if not self._depth:
-            self._refuse(f"the step {what}, which a replay does not do; do it outside of the step")
-
-    def wrote(self, tensor: Variable, result: Variable) -> None:
+    def wrote(self, tensor: Variable, result: Any) -> None:
         """Let a tensor that the step made stand for what was written into it."""
         if self._depth:
             return
+        if not isinstance(result, Variable) or np.shares_memory(result._data, tensor._data):
+            self._refuse("a write in place to a tensor that the step did not make, or to a view")
         array = tensor._data
         value, written = self._arrays.known(array), self._arrays.known(result._data)
         assert written is not None

@@ -14,11 +14,11 @@ import numpy as np
 
 from minigrad._decorators import Decorator
 from minigrad.autograd.engine import Update
+from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.lines import Conversions, lines_of_nodes, user_line
-from minigrad.debugging.observer import Observer, new_node
+from minigrad.trace.lines import Conversions, lines_of_nodes, user_line
 
 
 class detect_anomaly(Conversions, Decorator):
@@ -72,24 +72,24 @@ class detect_anomaly(Conversions, Decorator):
             self._errstates[-1].__exit__(*exc)
             del self._errstates[-1]
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+    def ran(self, call: Call) -> None:
         """Check the result of an op."""
         line = user_line()
-        inputs = list(_named_arguments(op, arguments))
-        outputs = result if isinstance(result, tuple) else (result,)
+        op, outputs = call.op, call.outputs
+        inputs = list(_named_arguments(op, call.arguments))
         for i, output in enumerate(outputs):
             name = "its output" if len(outputs) == 1 else f"its output {i}"
             trouble = _trouble(output._data, inputs)
             if trouble:
                 message = _message(op.name, name, output._data, trouble, inputs, line)
                 raise FloatingPointError(located(message))
-        node = new_node(op, result)
-        if node is not None:
-            lines_of_nodes[node] = line
-            self._fingerprints[node] = [_fingerprint(a) for _, a in _named_saved(node)]
+        if call.node is not None:
+            lines_of_nodes[call.node] = line
+            self._fingerprints[call.node] = [_fingerprint(a) for _, a in _named_saved(call.node)]
 
-    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+    def pulled(self, pull: Pull) -> None:
         """Check what a step of a backward pass read and returned."""
+        node, cotangent = pull.node, pull.cotangent
         name, line = node.plan.op.name, lines_of_nodes.get(node, "")
         saved, fingerprints = list(_named_saved(node)), self._fingerprints.get(node)
         if fingerprints is not None:
@@ -103,7 +103,7 @@ class detect_anomaly(Conversions, Decorator):
                     raise RuntimeError(located(message, node.scope))
         came = [("the gradient of its output", array) for array in _arrays(cotangent)]
         inputs = [*came, *saved]
-        for slot, part in zip(node.plan.slot_names, parts, strict=True):
+        for slot, part in zip(node.plan.slot_names, pull.parts, strict=True):
             for array in _arrays(part):
                 trouble = _trouble(array, inputs)
                 if trouble:

@@ -6,22 +6,20 @@ parameter by its memory. The connection is lost at the first op whose result dep
 parameter but is not connected to it in the graph.
 """
 
-import weakref
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from minigrad._scope import Scope, ancestry
 from minigrad._views import owner
 from minigrad.autograd.call import without_rules
+from minigrad.autograd.engine import DETACH
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Edge, Leaf, Node, Variable
+from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.lines import Conversions, user_line
 from minigrad.debugging.memory import arrays, nodes_behind
+from minigrad.trace import Step, Trace
+from minigrad.trace.lines import Conversions
 
 
 def why_no_grad(parameter: Any, loss: Any) -> str:
@@ -47,7 +45,7 @@ def why_no_grad(parameter: Any, loss: Any) -> str:
         >>> from minigrad.autograd import why_no_grad
         >>> w = minigrad.ones(3, requires_grad=True)
         >>> why_no_grad(w, lambda: (w.detach() * 2.0).sum())  # doctest: +ELLIPSIS
-        'detach: the values of the parameter of shape (3,) enter multiply without their history...'
+        'detach: the values of the parameter of shape (3,) go on without their history...'
         >>> why_no_grad(w, minigrad.ones(3).sum())  # doctest: +ELLIPSIS
         'the loss has no history: nothing it was computed from requires grad, or it was made \
 under no_grad, from detached tensors, or by an op without a derivative...'
@@ -63,95 +61,76 @@ under no_grad, from detached tensors, or by an op without a derivative...'
             f"why_no_grad: a loss or a function that computes it expected, got "
             f"{type(loss).__name__}"
         )
-    followed = _Followed(parameter)
-    with followed:
+    trace = Trace(lines=True)
+    trace.value(parameter)
+    with trace:
         value = loss()
     if not isinstance(value, Variable):
         raise TypeError(
             f"why_no_grad: the function returned a {type(value).__name__}, no tensor: .item(), "
             f"float() and .numpy() leave the graph"
         )
-    return followed.explain(value)
+    return _explained(parameter, trace, value)
 
 
-@dataclass(frozen=True)
-class _Value:
-    """Memory with values that were computed from the parameter."""
+def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
+    """Follow the values that depend on the parameter from step to step, and their nodes."""
+    name = _name(parameter, [step.scope for step in trace.steps])
+    connected: set[Any] = {parameter._node}
+    reasons = {trace.value(parameter): ""}  # why the graph does not lead from a value to it
+    left = []
+    for step in trace.steps:
+        known = [reasons[value] for value in step.reads if value in reasons]
+        if not known or step.phase == "backward":
+            continue
+        if step.phase == "left":
+            left.append(step.line)
+            continue
+        node, reason = step.node, next(filter(None, known), "")
+        if node is not None and not connected.isdisjoint(map(node_of, node.edges)):
+            connected.add(node)
+            reason = ""
+        elif not reason:
+            reason = located(f"{_cut(name, step)}, at {step.line}", step.scope)
+        for value in step.outputs:
+            if value is not None:
+                reasons[value] = reason
+    end = node_of(history(loss))
+    why = reasons.get(trace.value(loss))
+    if end in connected:
+        return _is_connected(name)
+    lost = _left(left)
+    if why is None:
+        return (
+            f"unused: nothing that the loss was computed from reads {name}, unless its values went "
+            f"through .data{lost}"
+        )
+    return (why or f"detach: the loss shares the values of {name}, but not its history") + lost
 
-    array: np.ndarray  # kept alive, so that no other array gets its address
-    connected: bool  # whether its tensor was connected to the parameter in the graph
-    reason: str = ""  # why it was not
 
-
-class _Followed(Conversions):
-    """The values that are computed from a parameter."""
-
-    def __init__(self, parameter: Any) -> None:
-        super().__init__()
-        self._parameter = parameter
-        self._scopes: dict[Scope | None, None] = {}
-        self._nodes: set[Edge] = {parameter._node}
-        self._values = {id(owner(parameter._data)): _Value(owner(parameter._data), True)}
-
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        self._scopes[state.get().scope] = None
-        given = [*arguments[0], *arguments[1:]] if op.variadic else arguments
-        followed = [(value, known) for value in given if (known := self._known(value)) is not None]
-        if not followed:
-            return
-        reason = next((known.reason for _, known in followed if known.reason), "")
-        connected = any(self._connected(value) for value, _ in followed)
-        if not connected:
-            reason = reason or f"{_detached(self._name, op)}, at {user_line()}"
-        elif not state.get().recording:
-            connected, reason = False, f"no_grad: {op.name} is not recorded, at {user_line()}"
-        elif not op.differentiable:
-            connected = False
-            reason = f"{op.name} has no derivative: its result is a constant, at {user_line()}"
-        for output in result if isinstance(result, tuple) else (result,):
-            if connected and output._node is not None:
-                self._nodes.add(output._node)
-            memory = owner(output._data)
-            if connected or id(memory) not in self._values:
-                why = "" if connected else located(reason)
-                self._values[id(memory)] = _Value(memory, connected, why)
-
-    def converted(self, tensor: Variable) -> None:
-        """Remember the line if the values depend on the parameter."""
-        if self._connected(tensor) or self._known(tensor) is not None:
-            super().converted(tensor)
-
-    @property
-    def _name(self) -> str:
-        return _name(self._parameter, self._scopes)
-
-    def _known(self, value: Any) -> _Value | None:
-        array = value._data if isinstance(value, Variable) else value
-        return self._values.get(id(owner(array))) if isinstance(array, np.ndarray) else None
-
-    def _connected(self, value: Any) -> bool:
-        return isinstance(value, Variable) and value._node in self._nodes
-
-    def explain(self, loss: Any) -> str:
-        """The answer, once the loss is known."""
-        known = self._known(loss)
-        if self._connected(loss) or (known and known.connected and history(loss) is not None):
-            return _is_connected(self._name)
-        left = _left(self.conversions)
-        if known is None:
-            return (
-                f"unused: nothing that the loss was computed from reads {self._name}, unless its "
-                f"values went through .data{left}"
-            )
-        shared = f"detach: the loss shares the values of {self._name}, but not its history"
-        return (known.reason or shared) + left
+def _cut(name: str, step: Step) -> str:
+    """Why the result of a step, which reads the parameter, is not connected to it."""
+    if step.op is not None and not step.grad_mode:
+        return f"no_grad: {step.what} is not recorded"
+    if step.op is DETACH:
+        return f"detach: the values of {name} go on without their history"
+    if step.op is not None and not step.op.differentiable:
+        return f"{step.what} has no derivative: its result is a constant"
+    if step.op is None:
+        return f"{step.what}: the values of {name} are copied, which is not recorded"
+    return _detached(name, step.op)
 
 
 def _from_the_graph(parameter: Any, loss: Any) -> str:
     """What the graph alone can tell."""
     watching = state.get().observers
     left = [o.conversions for o in watching if isinstance(o, Conversions)]
-    possible = "".join(_left(conversions, parameter) for conversions in left)
+    possible = _left(
+        line
+        for conversions in left
+        for line, node in conversions.items()
+        if node() is None or parameter._node in nodes_behind(node())
+    )
     if history(loss) is None:
         return (
             "the loss has no history: nothing it was computed from requires grad, or it was made "
@@ -174,13 +153,9 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
     )
 
 
-def _left(conversions: dict[str, weakref.ref[Any]], parameter: Any = None) -> str:
-    """Where values became numbers or arrays: all lines, or without those of other parameters."""
-    lines = [
-        line
-        for line, node in conversions.items()
-        if parameter is None or node() is None or parameter._node in nodes_behind(node())
-    ]
+def _left(lines: Iterable[str]) -> str:
+    """Where values became numbers or arrays."""
+    lines = list(dict.fromkeys(lines))
     if not lines:
         return ""
     return f"; values left the graph as numbers or arrays, which may be why: {', '.join(lines)}"

@@ -8,7 +8,7 @@ import json
 import os
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -18,14 +18,13 @@ import numpy as np
 from minigrad._files import write
 from minigrad._scope import ancestry
 from minigrad._views import owner
+from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Variable
-from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.flops import ALWAYS, count_flops
-from minigrad.debugging.lines import line_of, lines_of_nodes, user_frame
 from minigrad.debugging.memory import arrays, readable
-from minigrad.debugging.observer import Observer, new_node
 from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
+from minigrad.trace.lines import line_of, lines_of_nodes, user_frame
 
 OWNERS = 10
 """How many owners of the peak are printed."""
@@ -94,30 +93,31 @@ class Profile(Observer):
         self._look_at_gradients()
         self._add(REST, False, None, "", now)
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+    def ran(self, call: Call) -> None:
         """Record an op."""
         now, frame = self._stop_clock(), user_frame()
         self._look_at_gradients()
         place = frame.f_code, frame.f_lineno
         if place not in self._lines:
             self._lines[place] = line_of(frame)
-        flops, backward = count_flops(op, arguments, result)
+        op = call.op
+        flops, backward = count_flops(op, call.arguments, call.result)
         event = self._add(op.name, False, state.get().scope, self._lines[place], now, flops)
-        for value in [*arguments[0], *arguments[1:]] if op.variadic else arguments:
+        for value in call.given:
             leaf = isinstance(value, Variable) and isinstance(value._node, Leaf)
             self._hold(value, event, LEAF if leaf else "input")
-        self._hold(result, event)
-        node = new_node(op, result)
+        self._hold(call.result, event)
+        node = call.node
         if node is not None:
             self._nodes[node] = event, backward
             lines_of_nodes[node] = event.line
             self._save(node, event)
         self._start_clock()
 
-    def wrote(self, tensor: Variable, result: Variable) -> None:
+    def wrote(self, tensor: Variable, values: Any) -> None:
         """Look again at what an op in place saved: it copies the values that it overwrites."""
         self._stop_clock()
-        node = result._node
+        node = values._node if isinstance(values, Variable) else None
         if isinstance(node, Node) and node in self._nodes:
             event = self._nodes[node][0]
             for memory in self._alive.values():
@@ -127,18 +127,19 @@ class Profile(Observer):
             self._save(node, event)
         self._start_clock()
 
-    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+    def pulled(self, pull: Pull) -> None:
         """Record a step of a backward pass."""
+        node, cotangent = pull.node, pull.cotangent
         now = self._stop_clock()
         counts = self._nodes[node][1] if node in self._nodes else {}
         flops = 0
         if not isinstance(cotangent, Variable):  # otherwise its ops were seen by themselves
-            wanted = zip(node.plan.slot_names, parts, strict=True)
+            wanted = zip(node.plan.slot_names, pull.parts, strict=True)
             names = [ALWAYS, *(name for name, part in wanted if part is not None)]
             flops = sum(counts.get(name, 0) for name in names)
         line = lines_of_nodes.get(node, "")
         event = self._add(node.plan.op.name, True, node.scope, line, now, flops)
-        self._hold((cotangent, *parts), event, "gradient")
+        self._hold((cotangent, *pull.parts), event, "gradient")
         self._leaves.update(edge for edge in node.edges if isinstance(edge, Leaf))
         self._start_clock()
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.call import wrap
+from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.observer import Observer, new_node
 
 
 class saved_tensors_hooks(Observer):
@@ -38,9 +37,9 @@ class saved_tensors_hooks(Observer):
                                 f"a function was expected")  # fmt: skip
         self._pack, self._unpack = pack, unpack
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+    def ran(self, call: Call) -> None:
         """Pack what the op saved."""
-        node = new_node(op, result)
+        node = call.node
         if node is not None and isinstance(node.saved, tuple):
             node.saved = _Packed(node.saved, self._pack, self._unpack)
 

@@ -23,9 +23,9 @@ import numpy as np
 
 from minigrad._dtypes import get_default_dtype
 from minigrad._grad_mode import enable_grad
+from minigrad._inplace import assign
 from minigrad._typing import Tensor
 from minigrad.autograd.mode import state
-from minigrad.autograd.mutation import mark_written
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.distributed.communicators import Call, Communicator, world
@@ -329,8 +329,7 @@ def reduce_to_root(x: Any, root: int = 0, *, comm: Communicator | None = None) -
 def copy_from_root(tensors: Iterable[Tensor], comm: Communicator) -> None:
     """Give tensors the values that they have on rank 0, in place."""
     for tensor in tensors:
-        tensor.data[...] = broadcast(tensor.detach(), comm=comm).data
-        mark_written(tensor.data)
+        assign(tensor, broadcast(tensor.detach(), comm=comm))
 
 
 exchange_arrays = _ppermute.op.forward

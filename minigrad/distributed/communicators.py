@@ -22,7 +22,7 @@ import numpy as np
 
 from minigrad._checks import check_number, check_size, optional_package
 from minigrad.autograd.mode import located
-from minigrad.debugging.lines import line_at, user_frame
+from minigrad.trace.lines import line_at, user_frame
 
 ANNOUNCE_AFTER, WARN_AFTER = 1.0, 10.0  # seconds
 SPINS = 1000  # polls without a pause, about a millisecond

@@ -13,9 +13,8 @@ import numpy as np
 from minigrad._grad_mode import no_grad
 from minigrad._spelling import signature_of
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.node import Variable
-from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.observer import Observer
 from minigrad.onnx.runs import flat
 
 Axes = Mapping[str, Mapping[int, str]]
@@ -190,11 +189,11 @@ class _TooLarge(Exception):
 class _Bounded(Observer):
     """Stops a model that computes too many elements."""
 
-    left = ELEMENTS
+    left_over = ELEMENTS
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        self.left -= sum(part.size for part in (result if isinstance(result, tuple) else (result,)))
-        if self.left < 0:
+    def ran(self, call: Call) -> None:
+        self.left_over -= sum(part.size for part in call.outputs)
+        if self.left_over < 0:
             raise _TooLarge
 
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from minigrad._grad_mode import no_grad
+from minigrad.autograd import events
 from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable, clock
 from minigrad.autograd.primitive import Primitive, registry
-from minigrad.debugging.observer import Observer
 from minigrad.onnx.traced import Comparison, TracedNumber, Untraced, release, trace
 
 
@@ -34,7 +34,7 @@ class Call(NamedTuple):
     path: str  # the module call in which it happened
 
 
-class Run(Observer):
+class Run(events.Observer):
     """Records a run.
 
     An op that is not in `exported` is replaced by its decomposition, if it has one.
@@ -58,10 +58,10 @@ class Run(Observer):
         self._stamps: list[int] = []
         self._held: list[Any] = []  # keeps objects alive, so that no id and no memory is reused
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+    def ran(self, call: events.Call) -> None:
         """Record an op, or its decomposition."""
+        op, arguments, outputs = call.op, call.arguments, call.outputs
         noted = tuple(self._noted(argument) for argument in arguments)
-        outputs = result if isinstance(result, tuple) else (result,)
         held = op in self._exported
         if not held and op.decomposition is not None:
             meant = self._meant(op, arguments)

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from minigrad._effects import tell
 from minigrad._sums import BLAS_DTYPES, BLAS_LIMIT, ones
+from minigrad.autograd.events import tell
 from minigrad.autograd.node import Variable
 
 Axis = int | tuple[int, ...] | None
@@ -36,7 +36,7 @@ def array_of(x: Any) -> Any:
 def values_of(x: Any) -> Any:
     """The same for a function that is no op and decides by the values: observers are told."""
     if isinstance(x, Variable):
-        tell("looked_at", x)
+        tell("left", x, "a choice by the values of a tensor")
     return array_of(x)
 
 

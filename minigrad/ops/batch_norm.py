@@ -106,7 +106,7 @@ def _gradients(
     if isinstance(x, Variable):  # gives them derivatives
         mean = channel_sums(x) / max(1, count)
         mean = mean + channel_sums(x - mean.reshape(column)) / max(1, count)
-        axes = (0, *range(2, x.ndim))
+        axes = (0, *range(2, len(column) + 1))
         rest, least, size = in_range(x - mean.reshape(column), axes, eps)
         var = channel_sums(rest * rest).reshape(column) / max(1, count)
         std = ((var + least).sqrt() * size).reshape(-1)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from minigrad._dtypes import to_array
-from minigrad._effects import effect
 from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update
+from minigrad.autograd.events import effect
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, values_of, zeroed
@@ -198,7 +198,8 @@ def scatter_index(value: Any, index: Any, shape: Any) -> Any:
 
 
 @primitive(arrays=2)
-def _setitem(x: Any, value: Any, index: Any) -> Any:
+def _setitem(x: Any, value: Any, index: Any, in_place: bool = False) -> Any:
+    x = x if in_place else x.copy()
     x[index] = value
     return x
 
@@ -209,23 +210,16 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
 
     If an element is written several times, the last value and its gradient count.
     """
-    if isinstance(x, Variable):
-        x = x.clone()  # type: ignore[attr-defined]
-    result = write(x, index, value)
-    result._base = None  # the copy is ours
-    return result
+    return write(x, index, value, in_place=False)
 
 
-def write(x: Any, index: Any, value: Any) -> Any:
-    """As `setitem`, but into the memory of `x`; the caller must know that this is safe.
-
-    An array is copied. The result is a tensor with the memory of `x` and the history of both.
-    """
+def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
+    """As `setitem`, perhaps into the memory of `x`; the caller must know that this is safe."""
     if isinstance(value, Variable):
         value = value.astype(array_of(x).dtype)  # type: ignore[attr-defined]
     else:
         value = wrap(to_array(value, array_of(x).dtype, name="setitem"))
-    return _setitem(x, value, normalized(index))
+    return _setitem(x, value, normalized(index), in_place)
 
 
 def written(shape: tuple[int, ...], index: Any) -> np.ndarray:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import check_size
-from minigrad._effects import effect
 from minigrad._grad_mode import enable_grad
+from minigrad._inplace import assign
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import mark_written
+from minigrad.autograd.events import effect
 from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 from minigrad.optim.wolfe import Point, search
 
@@ -182,8 +182,7 @@ class LBFGS(Optimizer):
         """θ ← θ + t · direction."""
         for param in self._params:
             part, direction = np.split(direction, [param.size])
-            param.data[...] += (t * part).reshape(param.shape)
-            mark_written(param.data)
+            assign(param, param._data + (t * part).reshape(param.shape))
 
     def _line(self, closure: Callable[[], Any], direction: np.ndarray) -> Callable[[float], Point]:
         """The loss as a function of the step size; each call restores the parameters."""
@@ -195,8 +194,7 @@ class LBFGS(Optimizer):
                 _, loss, grad = self._evaluate(closure)
             finally:
                 for param, values in zip(self._params, origin, strict=True):
-                    param.data[...] = values
-                    mark_written(param.data)
+                    assign(param, values)
             return Point(t, loss, grad, float(grad.dot(direction)))
 
         return at

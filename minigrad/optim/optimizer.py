@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from minigrad._checks import check_number
-from minigrad._effects import effect
 from minigrad._grad_mode import enable_grad
+from minigrad._inplace import written
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import mark_written
+from minigrad.autograd.events import effect
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 
@@ -179,15 +179,16 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            parts = [self._part(param) for param in group["params"] if param._grad is not None]
+            params = [param for param in group["params"] if param._grad is not None]
+            parts = [self._part(param) for param in params]
             rule = partial(self._update, group=group)
             if self._elementwise:
                 self._blocks.update(parts, rule)
             else:
                 for part in parts:
                     rule(*part[:3])
-            for part in parts:
-                mark_written(part.data)
+            for param in params:
+                written(param)
         return loss
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:

@@ -13,10 +13,10 @@ import numpy as np
 
 from minigrad._checks import check_probability
 from minigrad._creation import on_cpu
-from minigrad._effects import effect
 from minigrad._grad_mode import no_grad
+from minigrad._inplace import assign
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import mark_written
+from minigrad.autograd.events import effect
 from minigrad.nn import Module
 
 __all__ = ["AveragedModel", "get_ema_avg_fn"]
@@ -88,10 +88,10 @@ class AveragedModel(Module):
         average = _equal_weights if self.avg_fn is None else self.avg_fn
         with no_grad():
             for mine, theirs in pairs:
-                _overwrite(mine, average(mine, theirs, count) if count else theirs)
+                assign(mine, average(mine, theirs, count) if count else theirs)
         for mine, theirs in buffers:
-            _overwrite(mine, theirs)
-        _overwrite(self.n_averaged, count + 1)
+            assign(mine, theirs)
+        assign(self.n_averaged, count + 1)
 
     def _pairs(self, what: str, model: Module) -> list[tuple[Tensor, Tensor]]:
         own, others = (
@@ -105,11 +105,6 @@ class AveragedModel(Module):
                 f"{shapes[1]}"
             )
         return list(zip(own, others, strict=True))
-
-
-def _overwrite(tensor: Tensor, values: Any) -> None:
-    tensor.data[...] = values.data if isinstance(values, Tensor) else values
-    mark_written(tensor.data)
 
 
 def _equal_weights(averaged: Tensor, current: Tensor, count: int) -> Tensor:

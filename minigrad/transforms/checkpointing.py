@@ -7,7 +7,6 @@ function runs again from the same random state, and a backward pass of its own t
 of the outputs to those edges.
 """
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -17,11 +16,12 @@ from minigrad._scope import Scope
 from minigrad._views import read_only
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
+from minigrad.autograd.events import Call, tell, within
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.observer import Observer
+from minigrad.trace import Trace
 from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten, mapped
 
@@ -69,6 +69,8 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     plan = _CHECKPOINT.plan(tuple(range(len(edges))))
     arrays = [tensor._data for tensor in inner]
     outer = record_outputs(plan, edges, (segment,), arrays, segment.scope)
+    given = ((), segment)
+    tell("ran", Call(_CHECKPOINT, given, given, outer, (), node_of(outer[0]._node), segment.scope))
     standing = dict(zip(map(id, inner), outer, strict=True))
     return mapped(lambda leaf: standing.get(id(leaf), leaf), result)
 
@@ -88,11 +90,14 @@ class _Segment:
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with _Readings() as readings:
+        with Trace(keep=False) as trace, within(self):
             result = self._call()
         given = flatten((self.args, self.kwargs), "")
         self.arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
-        self.arrays += readings.outside()
+        # Not what effects read, such as running statistics: they move in both runs.
+        ops = [step for step in trace.steps if step.phase == "forward" and step.inside is None]
+        read = {value.tensor for step in ops for value in step.reads}
+        self.arrays += [tensor._data for tensor in read if tensor is not None]
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor.shape for tensor in inner]
         return result, inner
@@ -135,33 +140,6 @@ class _Segment:
     def _refuse(self, what: str) -> NoReturn:
         message = f"checkpoint: the function {what}; it must do the same both times"
         raise RuntimeError(located(message, self.scope))
-
-
-class _Readings(Observer):
-    """The tensors from outside that the ops of a call read."""
-
-    def __init__(self) -> None:
-        self.tensors: dict[int, weakref.ref[Any]] = {}
-        self.made: dict[int, weakref.ref[Any]] = {}
-
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        values = [*arguments[0], *arguments[1:]] if op.variadic else arguments
-        for value in values:
-            if isinstance(value, Variable) and not _knows(self.made, value):
-                self.tensors[id(value)] = weakref.ref(value)
-        for tensor in result if op.multiple_outputs else (result,):
-            self.made[id(tensor)] = weakref.ref(tensor)
-
-    def outside(self) -> list[np.ndarray]:
-        """The arrays of those tensors that outlive the call."""
-        alive = [reference() for reference in self.tensors.values()]
-        return [tensor._data for tensor in alive if tensor is not None]
-
-
-def _knows(references: dict[int, weakref.ref[Any]], tensor: Any) -> bool:
-    """Whether a tensor is among those; a tensor that was freed may have had the same id."""
-    reference = references.get(id(tensor))
-    return reference is not None and reference() is tensor
 
 
 def _recorded_since(stamp: int, result: Any) -> list[Any]:

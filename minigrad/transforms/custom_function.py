@@ -15,6 +15,7 @@ import numpy as np
 from minigrad._grad_mode import no_grad
 from minigrad._typing import Tensor
 from minigrad.autograd.call import with_history, wrap
+from minigrad.autograd.events import within
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Node, Output, Variable, clock
 from minigrad.autograd.primitive import primitive
@@ -135,7 +136,7 @@ class Function:
             for place, array in zip(places, arrays, strict=True):
                 given[place] = wrap(array)
                 inputs[id(given[place])] = args[place]
-            with no_grad():
+            with no_grad(), within(context):
                 found = cls.forward(context, *given)
             single = not isinstance(found, tuple)
             outputs = (found,) if single else found

@@ -9,9 +9,9 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_number
 from minigrad._errors import type_error, value_error
+from minigrad._inplace import written
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.mutation import mark_written
 
 __all__ = ["embedding", "one_hot"]
 
@@ -60,7 +60,7 @@ def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float)
     if long.any():
         factors = max_norm / (lengths[long] + 1e-7)
         weight.data[ids[long]] = rows[long] * factors[:, None]
-        mark_written(weight.data)
+        written(weight)
 
 
 @spelled

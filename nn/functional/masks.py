@@ -22,9 +22,9 @@ import numpy as np
 from minigrad import ops
 from minigrad._checks import check_size
 from minigrad._creation import zeros
-from minigrad._effects import effect
 from minigrad._errors import type_error, value_error
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import effect
 from minigrad.ops._numerics import array_of
 
 __all__ = ["create_causal_mask", "create_padding_mask"]

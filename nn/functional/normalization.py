@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad import ops
 from minigrad._checks import check_number, check_probability, check_size
-from minigrad._effects import effect
 from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
 from minigrad.ops.casting import as_tensor
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad._checks import check_probability
-from minigrad._effects import effect
 from minigrad._errors import value_error
 from minigrad._inplace import overwritten
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
 from minigrad.ops.dropout import dropout_factor
 

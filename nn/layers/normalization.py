@@ -9,10 +9,10 @@ import numpy as np
 
 from minigrad._checks import check_number, check_size
 from minigrad._creation import ones, zeros
-from minigrad._effects import effect
 from minigrad._errors import value_error
 from minigrad._inplace import assign
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.argument_checks import Count, NonNegative, Probability

@@ -10,9 +10,9 @@ import numpy as np
 
 from minigrad import _spelling, ops
 from minigrad._checks import check_number
-from minigrad._effects import effect
 from minigrad._inplace import assign
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import effect
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
 from minigrad.nn.module.eval_mode import evaluating

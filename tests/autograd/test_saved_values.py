@@ -15,7 +15,6 @@ from minigrad import Tensor
 from minigrad.autograd import Node, Observer, Update
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import pull_recorded
-from minigrad.autograd.node import node_of
 from minigrad.checking.samples import CASES, OURS
 
 
@@ -25,10 +24,9 @@ class Nodes(Observer):
     def __init__(self) -> None:
         self.found: list[Node] = []
 
-    def ran(self, op: Any, arguments: Any, result: Any) -> None:
-        node = node_of((result[0] if isinstance(result, tuple) else result)._node)
-        if isinstance(node, Node):
-            self.found.append(node)
+    def ran(self, call: Any) -> None:
+        if call.node is not None:
+            self.found.append(call.node)
 
 
 def poisoned(name: str, value: Any) -> Iterator[tuple[str, Any]]:

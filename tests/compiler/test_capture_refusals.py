@@ -69,7 +69,7 @@ def test_updates_by_hand() -> None:
 
     refused(through_data, "looks at the values")
     refused(through_grad, r"reads \.grad")
-    refused(replaced, r"replaces \.data")
+    refused(replaced, "a write in place")
 
 
 def test_hooks_and_retained_gradients() -> None:
@@ -94,7 +94,7 @@ def test_hooks_and_retained_gradients() -> None:
     refused(retained, r"retain_grad\(\)")
     for register in (v.register_hook, v.register_post_accumulate_grad_hook):
         handle = register(lambda g: None)
-        refused(plain, "a hook on a leaf")
+        refused(plain, "a hook")
         handle.remove()
     step = minigrad.capture(plain)
     for _ in range(3):
@@ -233,14 +233,8 @@ def test_writes_in_place() -> None:
         y.mul_(2)
         return z
 
-    def a_part(x: Any) -> Any:
-        y = x * 2
-        y[0] = 5
-        return y
-
     for step in (a_weight, a_buffer, an_argument, a_view, viewed):
         refused(step, "in place to a tensor that the step did not make, or to a view")
-    refused(a_part, r"writes to a part of a tensor \(where")
 
 
 def test_closures() -> None:

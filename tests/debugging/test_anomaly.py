@@ -194,12 +194,14 @@ def test_observers_see_every_op_and_every_step_and_nest() -> None:
             self.ops: list[str] = []
             self.steps: list[str] = []
 
-        def ran(self, op: Any, arguments: Any, result: Any) -> None:
-            assert len(arguments) == len(op.params)
-            self.ops.append(op.name)
+        def ran(self, call: Any) -> None:
+            assert len(call.arguments) == len(call.values) == len(call.op.params)
+            self.ops.append(call.op.name)
 
-        def pulled(self, node: Any, cotangent: Any, parts: Any) -> None:
-            assert len(parts) == len(node.edges) and not node.freed
+        def pulled(self, pull: Any) -> None:
+            node = pull.node
+            assert len(pull.parts) == len(pull.contributions) == len(pull.totals)
+            assert len(pull.parts) == len(node.edges) and not node.freed
             self.steps.append(node.plan.op.name)
 
     x = minigrad.ones(2, 4, requires_grad=True)

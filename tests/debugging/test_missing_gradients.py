@@ -56,7 +56,7 @@ def test_the_op_that_loses_the_connection_is_named_with_its_line_and_module() ->
 
     x = minigrad.ones(3, 2)
     for how, op, start in [
-        ("detach", "multiply", "detach: the values of the parameter 'first.weight'"),
+        ("detach", "h = h.detach()", "detach: the values of the parameter 'first.weight'"),
         ("no_grad", "tanh", "no_grad: tanh is not recorded"),
         ("integer", "greater", "greater has no derivative"),
         ("numpy", "exp", "detach: the values of the parameter 'first.weight'"),
@@ -89,7 +89,8 @@ def test_a_detached_parameter_is_seen_in_the_graph_alone() -> None:
     why = why_no_grad(w, (w.detach() * v).sum())
     assert why.startswith("detach: the values of the parameter of shape (3,) enter multiply")
     assert why_no_grad(w, w.detach()).startswith("the loss has no history")
-    assert why_no_grad(w, lambda: w.detach()).startswith("detach: the loss shares the values")
+    why = why_no_grad(w, lambda: w.detach())
+    assert why.startswith("detach: the values of the parameter of shape (3,) go on without")
 
 
 def test_what_is_no_tensor_is_refused() -> None:
@@ -140,3 +141,26 @@ def test_numbers_of_other_values_are_no_causes() -> None:
         kept.tolist()
         x.tolist()
         assert "may be why" not in why_no_grad(model.a.weight, loss)
+
+
+def test_values_that_are_written_without_being_recorded_are_followed() -> None:
+    """Into a buffer, by an op in place, by index, as a whole, and through a view."""
+    w, one = minigrad.ones(3, requires_grad=True), minigrad.ones(3, requires_grad=True)
+
+    def by_index(buffer: Tensor) -> None:
+        buffer[:3] = w
+
+    for write, name in [
+        (lambda buffer: buffer[:3].add_(w), "add"),
+        (by_index, "setitem"),
+        (lambda buffer: buffer[3].mul_(w[0]), "getitem"),
+    ]:
+
+        def loss(write: Any = write) -> Tensor:
+            buffer = minigrad.zeros(4)
+            with no_grad():
+                write(buffer)
+            return (buffer[:3] * one).sum() + buffer.sum()
+
+        why = why_no_grad(w, loss)
+        assert why.startswith(f"no_grad: {name} is not recorded"), why

@@ -185,11 +185,12 @@ def fused_calls() -> dict[str, Any]:
 @pytest.mark.parametrize("name", fused_calls())
 def test_a_fused_op_counts_what_it_stands_for(name: str) -> None:
     class Composed(Observer):
-        def ran(self, op: Any, arguments: Any, result: Any) -> None:
+        def ran(self, call: Any) -> None:
+            op = call.op
             if op.name == name:
                 fused.append(op)
                 tensors = [
-                    minigrad.tensor(a) if isinstance(a, np.ndarray) else a for a in arguments
+                    minigrad.tensor(a) if isinstance(a, np.ndarray) else a for a in call.arguments
                 ]
                 parts.append(profiled(lambda: op.call_with(op.decomposition, tensors)).flops)
 

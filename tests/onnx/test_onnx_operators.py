@@ -162,8 +162,8 @@ class Seen(Observer):
     def __init__(self) -> None:
         self.ops: set[Any] = set()
 
-    def ran(self, op: Any, arguments: Any, result: Any) -> None:
-        self.ops.add(op)
+    def ran(self, call: Any) -> None:
+        self.ops.add(call.op)
 
 
 def example(n: int, length: int) -> np.ndarray:

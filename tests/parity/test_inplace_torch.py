@@ -477,9 +477,8 @@ class Holding(Observer):
     def __init__(self, keep: Callable[[Any], Any]) -> None:
         self.keep, self.kept = keep, []
 
-    def ran(self, op: Any, arguments: Any, result: Any) -> None:
-        results = result if isinstance(result, tuple) else (result,)
-        self.kept += [self.keep(one) for one in results]
+    def ran(self, call: Any) -> None:
+        self.kept += [self.keep(one) for one in call.outputs]
 
 
 def outcome(function: Program, holder: Any = None) -> list[np.ndarray] | str:

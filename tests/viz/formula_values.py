@@ -10,7 +10,6 @@ import numpy as np
 
 from minigrad.autograd import Node, Observer, Update, Variable
 from minigrad.autograd.engine import unbroadcast
-from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.formula import readings
 from minigrad.viz.formula.definitions import Reading, Values
@@ -41,13 +40,12 @@ class Compared(Observer):
         self.errors: dict[tuple[str, str], list[str]] = defaultdict(list)
         self._calls: dict[Node, tuple[Primitive, Sequence[Any], Any]] = {}
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        outputs = result if isinstance(result, tuple) else (result,)
-        node = node_of(outputs[0]._node)
-        if isinstance(node, Node):
-            self._calls[node] = (op, arguments, raw(result))
+    def ran(self, call: Any) -> None:
+        if call.node is not None:
+            self._calls[call.node] = (call.op, call.arguments, raw(call.result))
 
-    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+    def pulled(self, pull: Any) -> None:
+        node, cotangent, parts = pull.node, pull.cotangent, pull.parts
         if node not in self._calls:
             return
         op, arguments, out = self._calls[node]

@@ -2,7 +2,7 @@
 
 import math
 
-from minigrad._effects import effect
+from minigrad.autograd.events import effect
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from minigrad._checks import check_probability
-from minigrad._effects import effect
+from minigrad.autograd.events import effect
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 

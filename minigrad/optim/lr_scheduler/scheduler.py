@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from minigrad._checks import check_number, check_size
-from minigrad._effects import effect
+from minigrad.autograd.events import effect
 from minigrad.optim.optimizer import Optimizer
 
 

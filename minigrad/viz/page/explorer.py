@@ -15,8 +15,8 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
-from minigrad.debugging.lines import user_line
 from minigrad.nn import Module
+from minigrad.trace.lines import user_line
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page
 from minigrad.viz.record.build import graph, state_kept, tensors_in, why_not, with_inputs

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.call import call_path
+from minigrad.autograd.events import Observer
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.observer import Observer
 from minigrad.viz.record.steps import norm
 
 RUNS = 3

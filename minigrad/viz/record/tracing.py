@@ -20,14 +20,14 @@ from minigrad._views import owner
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update, unbroadcast
+from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, clock
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
-from minigrad.debugging.lines import user_line
-from minigrad.debugging.observer import Observer
 from minigrad.debugging.tables import By, Event, Text, table
+from minigrad.trace.lines import user_line
 from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
@@ -112,9 +112,9 @@ class Trace(Observer):
 
     # Recording ----------------------------------------------------------------------------------
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+    def ran(self, call: Call) -> None:
         """Record an op."""
-        outputs = result if isinstance(result, tuple) else (result,)
+        op, arguments, result, outputs = call.op, call.arguments, call.result, call.outputs
         node = recorded_node(outputs)
         entry = new_entry(
             "op", op.name, outputs[0], state.get().scope,
@@ -144,7 +144,8 @@ class Trace(Observer):
 
     def wrote(self, tensor: Any, result: Any) -> None:
         """Record that a tensor is now the result of an op in place."""
-        self._know(tensor, self._source(result, ""))
+        if isinstance(result, Variable):
+            self._know(tensor, self._source(result, ""))
 
     def _decompose(
         self,
@@ -167,7 +168,7 @@ class Trace(Observer):
             apart = opened and node is not None and isinstance(before, Variable)
             edge = history(before) if apart else None
             if edge is not None:
-                leaves.setdefault(edge, Tensor(before.detach(), requires_grad=True))
+                leaves.setdefault(edge, Tensor(before._data, requires_grad=True))
                 values[slot] = leaves[edge]
             elif isinstance(before, np.ndarray):
                 values[slot] = wrap(before)
@@ -189,8 +190,9 @@ class Trace(Observer):
         self._held += inner._held
         self._weights.add(inner._weights)
 
-    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+    def pulled(self, pull: Pull) -> None:
         """Record a step of a backward pass, as numbers: its arrays may change later."""
+        node, cotangent, parts = pull.node, pull.cotangent, pull.parts
         if not self._passes or node.stamp >= self._stamp:  # a pass goes from young to old nodes
             self._passes.append([])
             self._totals.clear()

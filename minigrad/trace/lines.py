@@ -8,14 +8,12 @@ import linecache
 import os
 import sys
 import weakref
-from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
+from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node, Variable, node_of
-from minigrad.autograd.primitive import Primitive
-from minigrad.debugging.observer import Observer, new_node
 
 lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary()
 """The line of each node that an observer saw."""
@@ -24,11 +22,10 @@ lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary
 class Lines(Observer):
     """Remembers the line of each node that is made."""
 
-    def ran(self, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
+    def ran(self, call: Call) -> None:
         """Remember the line of the op."""
-        node = new_node(op, result)
-        if node is not None:
-            lines_of_nodes[node] = user_line()
+        if call.node is not None:
+            lines_of_nodes[call.node] = user_line()
 
 
 class Conversions(Observer):
@@ -41,9 +38,10 @@ class Conversions(Observer):
     def __init__(self) -> None:
         self.conversions: dict[str, weakref.ref[Any]] = {}
 
-    def converted(self, tensor: Variable) -> None:
+    def left(self, tensor: Variable, door: str) -> None:
         """Remember the line."""
-        self.conversions[user_line()] = weakref.ref(node_of(history(tensor)))
+        if history(tensor) is not None:
+            self.conversions[user_line()] = weakref.ref(node_of(history(tensor)))
 
 
 def user_frame() -> FrameType:

@@ -1,0 +1,212 @@
+"""The five events: what the engine tells those who watch it.
+
+- `ran`: an op ran;
+- `pulled`: a backward pass ran the rules of a node;
+- `wrote`: a tensor was written to;
+- `left`: the values of a tensor went to Python or to another library;
+- `effect`: a function ran that changes, or depends on, what lives longer than a step.
+
+Whoever looks for the origin of a NaN, draws what ran or writes it down is an observer. While there
+is none, an op pays for asking.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
+
+from minigrad.autograd.mode import State, state
+
+if TYPE_CHECKING:
+    from minigrad._scope import Scope
+    from minigrad.autograd.node import Node, Variable
+    from minigrad.autograd.primitive import Primitive
+
+__all__ = ["Call", "Observer", "Pull", "effect", "tell", "within"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Call(NamedTuple):
+    """One call of an op.
+
+    Attributes:
+        op: Its record.
+        arguments: What it was given, in the order of ``op.params``: tensors, arrays, numbers and
+            static values; the tensors of a variadic op as one sequence.
+        values: What its forward function computed with, in the same order: the arrays after
+            conversion and promotion.
+        outputs: The tensors that it returns.
+        residuals: What else its forward function returned, for its rules.
+        node: Its node in the graph; None if it was not recorded.
+        scope: The module call in which it ran; None outside of modules.
+    """
+
+    op: Primitive
+    arguments: Sequence[Any]
+    values: Sequence[Any]
+    outputs: tuple[Any, ...]
+    residuals: tuple[Any, ...]
+    node: Node | None
+    scope: Scope | None
+
+    @property
+    def result(self) -> Any:
+        """The tensor that the op returns, or the tuple of them."""
+        return self.outputs if self.op.multiple_outputs else self.outputs[0]
+
+    @property
+    def given(self) -> list[Any]:
+        """The arguments in one list, with the tensors of a variadic op one by one."""
+        first, *rest = self.arguments
+        return [*first, *rest] if self.op.variadic else [first, *rest]
+
+
+class Pull(NamedTuple):
+    """One run of the rules of a node.
+
+    Attributes:
+        node: The node, with what it saved still in place.
+        cotangent: The full cotangent of its output: an array, a tensor under ``create_graph``, or
+            a tuple of them for an op with several outputs.
+        parts: What the rules returned, one for each edge: an array, a tensor, an `Update`, or None
+            where nothing was wanted.
+        contributions: The same in the shape and dtype of the edge's target.
+        totals: For each edge the sum with what its target got before in this pass; None for the
+            first contribution.
+    """
+
+    node: Node
+    cotangent: Any
+    parts: Sequence[Any]
+    contributions: Sequence[Any]
+    totals: Sequence[Any]
+
+
+class Observer:
+    """A context manager that is told what the engine does in this thread while it is entered.
+
+    Subclasses override some of its methods. What they raise passes through the op that ran.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import Observer
+        >>> class Names(Observer):
+        ...     def ran(self, call):
+        ...         print(call.op.name, call.result.shape)
+        >>> with Names():
+        ...     y = minigrad.ones(2, 3) @ minigrad.ones(3)
+        matmul (2,)
+    """
+
+    _outer: tuple[State, ...] = ()
+
+    def __enter__(self) -> Self:
+        outer = state.get()
+        try:
+            self._outer = (*self._outer, outer)
+            state.set(outer._replace(observers=(*outer.observers, self)))
+        except BaseException:  # an interrupt; then `with` does not call __exit__
+            state.set(outer)
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        state.set(self._outer[-1])
+        self._outer = self._outer[:-1]
+
+    def ran(self, call: Call) -> None:
+        """An op ran, recorded or not.
+
+        A detached tensor, a custom Function and a checkpoint are ops too.
+
+        Args:
+            call: What it computed with, and what it returned.
+        """
+
+    def pulled(self, pull: Pull) -> None:
+        """A backward pass ran the rules of a node.
+
+        Args:
+            pull: The node, what came to it, and what it sends.
+        """
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """A tensor was overwritten: by an op in place, a fill, a copy, ``.data``, an optimizer.
+
+        A write to a part of a tensor is an op, ``setitem``, whose result is then written.
+
+        Args:
+            tensor: The tensor.
+            values: What it holds from now on: the result of an op, or an array or a number.
+        """
+
+    def left(self, tensor: Variable, door: str) -> None:
+        """The values of a tensor went to Python or to another library.
+
+        Args:
+            tensor: The tensor.
+            door: By what: ``".item()"``, ``"bool()"``, ``".data"`` ...
+        """
+
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """A function is called that changes, or depends on, what lives longer than a step.
+
+        Such are random numbers, optimizers, running statistics, hooks, and ``.grad``. This is a
+        generator: it runs to its ``yield`` before the call, which gives it what was returned.
+
+        Args:
+            function: The function. It can be called again.
+            args: Its arguments.
+            kwargs: Its keyword arguments.
+        """
+        yield
+
+
+def tell(event: str, *args: Any) -> None:
+    """Tell every observer of an event other than an effect."""
+    for observer in state.get().observers:
+        getattr(observer, event)(*args)
+
+
+def effect(function: Callable[P, T]) -> Callable[P, T]:
+    """Have observers told of each call of the function, as an `effect` (a decorator)."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        observers = state.get().observers
+        if not observers:
+            return function(*args, **kwargs)
+        given: Any = [list(part) if isinstance(part, Iterator) else part for part in args]
+        told = [observer.effect(function, tuple(given), dict(kwargs)) for observer in observers]
+        try:
+            for generator in told:
+                next(generator)
+            result = function(*given, **kwargs)
+            for generator in told:
+                try:
+                    generator.send(result)
+                except StopIteration:
+                    continue
+        finally:
+            for generator in told:
+                generator.close()
+        return result
+
+    return call
+
+
+@contextmanager
+def within(step: Any) -> Iterator[None]:
+    """Mark what runs in the block as parts of a step: a node that is pulled, a checkpoint ..."""
+    outer = state.get()
+    try:
+        state.set(outer._replace(within=step))
+        yield
+    finally:
+        state.set(outer)

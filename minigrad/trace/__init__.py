@@ -1,0 +1,10 @@
+"""One record of a run: what ran, what it computed with, what it wrote, and what left it.
+
+Read `steps` (the data), `identity` (which value a tensor holds), `record` (the trace) and `lines`
+(the lines of the user's program).
+"""
+
+from minigrad.trace.record import Trace
+from minigrad.trace.steps import Step, Value
+
+__all__ = ["Step", "Trace", "Value"]

@@ -1,0 +1,142 @@
+"""Which value a tensor or an array holds: the one table of identity.
+
+A tensor with a history is known by its node, or its leaf. Everything else is known by its array,
+and by the place in memory that the array reads. A write makes all that is known of its memory old.
+References are weak, so that the table keeps no array alive.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad._views import owner
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Output, Variable, clock
+from minigrad.trace.steps import Value
+
+
+class Known(NamedTuple):
+    """A value, and since when it is known."""
+
+    value: Value
+    stamp: int
+
+
+class Write(NamedTuple):
+    """A value that was written, to which part of a memory, and when."""
+
+    place: Place
+    value: Value
+    stamp: int
+
+
+class Place(NamedTuple):
+    """The part of a memory that an array reads.
+
+    Attributes:
+        start: Its address.
+        shape: The shape of the array.
+        strides: Its strides.
+        dtype: Its dtype.
+    """
+
+    start: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of_array(cls, array: np.ndarray) -> Place:
+        """The place of an array."""
+        start = array.__array_interface__["data"][0]
+        return cls(start, array.shape, array.strides, array.dtype)
+
+    def addresses(self) -> np.ndarray:
+        """The address of each element, in the shape of the array."""
+        found = np.full(self.shape, self.start, np.intp)
+        for axis, (n, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
+            found += (np.arange(n) * stride).reshape(-1, *(1,) * (len(self.shape) - axis - 1))
+        return found
+
+
+class _Memory:
+    """What is known of a memory: by place, and what was written to it, the latest last."""
+
+    def __init__(self, owner: np.ndarray) -> None:
+        self.owner = weakref.ref(owner)
+        self.known: dict[Place, Known] = {}
+        self.writes: list[Write] = []
+
+
+class Identity:
+    """The values of tensors and arrays."""
+
+    def __init__(self) -> None:
+        self._edges: weakref.WeakKeyDictionary[Any, dict[int, Known]] = weakref.WeakKeyDictionary()
+        self._arrays: dict[int, tuple[weakref.ref[np.ndarray], Known]] = {}
+        self._memories: dict[int, _Memory] = {}
+        self._room = 1024  # how many arrays are noted before those that are gone are let go
+
+    def know(self, thing: Any, value: Value) -> None:
+        """From now on a tensor or an array holds a value."""
+        known = Known(value, next(clock))
+        node, number = _edge(thing)
+        if node is not None:
+            self._edges.setdefault(node, {})[number] = known
+        array = _array(thing)
+        self._arrays[id(array)] = weakref.ref(array), known
+        self._memory(array).known[Place.of_array(array)] = known
+        if len(self._arrays) > self._room:
+            self._let_go()
+
+    def write(self, thing: Any, value: Value) -> None:
+        """A tensor was overwritten with a value: what was known of its memory is old."""
+        array = _array(thing)
+        memory = self._memory(array)
+        memory.writes.append(Write(Place.of_array(array), value, next(clock)))
+        self.know(thing, value)
+
+    def find(self, thing: Any) -> tuple[Value | None, list[Write]]:
+        """The value that was known of a tensor or an array last, and what was written since."""
+        array = _array(thing)
+        node, number = _edge(thing)
+        known = self._edges.get(node, {}).get(number) if node is not None else None
+        if known is None:
+            reference, known = self._arrays.get(id(array), (None, None))
+            known = known if reference is not None and reference() is array else None
+        memory = self._memory(array)
+        by_place = memory.known.get(Place.of_array(array))
+        written = memory.writes[-1].stamp if memory.writes else -1
+        if by_place is not None and (known is None or known.stamp < written):
+            known = by_place
+        if known is None:
+            return None, memory.writes
+        return known.value, [write for write in memory.writes if write.stamp > known.stamp]
+
+    def _memory(self, array: np.ndarray) -> _Memory:
+        whole = owner(array)
+        memory = self._memories.get(id(whole))
+        if memory is None or memory.owner() is not whole:  # another array had this id
+            memory = self._memories[id(whole)] = _Memory(whole)
+        return memory
+
+    def _let_go(self) -> None:
+        """Forget arrays that are gone: a callback of a weak reference would swallow a Ctrl-C."""
+        self._arrays = {key: one for key, one in self._arrays.items() if one[0]() is not None}
+        memories = self._memories.items()
+        self._memories = {key: one for key, one in memories if one.owner() is not None}
+        self._room = 2 * len(self._arrays) + 1024
+
+
+def _array(thing: Any) -> np.ndarray:
+    array: np.ndarray = thing._data if isinstance(thing, Variable) else thing
+    return array
+
+
+def _edge(thing: Any) -> tuple[Any, int]:
+    """The node or leaf of a tensor with a history, and which of its outputs it is."""
+    edge = history(thing) if isinstance(thing, Variable) else None
+    return edge if isinstance(edge, Output) else (edge, 0)

@@ -1,0 +1,313 @@
+"""The record of a run: the engine's events as steps and values."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.engine import Update
+from minigrad.autograd.events import Call, Observer, Pull
+from minigrad.autograd.mode import state
+from minigrad.autograd.node import FREED, Edge, Node, Variable, clock
+from minigrad.autograd.primitive import registry
+from minigrad.trace.identity import Identity, Place, Write
+from minigrad.trace.lines import user_line
+from minigrad.trace.steps import Phase, Step, Value
+
+NUMBERS = 1 << 30
+"""A larger int that an effect returns is a random key: the same object is the same value."""
+
+
+class Trace(Observer):
+    """Writes down what happens while it is entered.
+
+    Args:
+        keep: Whether values keep their arrays. Otherwise the trace keeps no array alive.
+        lines: Whether to find the line of the user's program for each step, which costs time.
+
+    Attributes:
+        steps: The steps, in order. A step that is composed of others comes after them, an effect
+            before what runs in it.
+        values: The values, by number.
+        outside: Those that were there before a step read them.
+
+    Example:
+        >>> from minigrad import ones
+        >>> from minigrad.trace import Trace
+        >>> x, y = ones(2), ones(2)
+        >>> with Trace() as trace:
+        ...     z = x * y
+        ...     z += x
+        >>> trace.steps
+        [%2 = multiply(a=%0, b=%1), %3 = add(a=%2, b=%0)]
+    """
+
+    def __init__(self, keep: bool = True, lines: bool = False) -> None:
+        self.steps: list[Step] = []
+        self.values: list[Value] = []
+        self.outside: list[Value] = []
+        self._identity = Identity()
+        self._keep, self._lines = keep, lines
+        self._effects: list[Step] = []  # that are running
+        self._parts: dict[int, tuple[Any, list[Step]]] = {}  # of steps that have not ended, by id
+        self._calls: weakref.WeakKeyDictionary[Node, Step] = weakref.WeakKeyDictionary()
+        self._sums: dict[Edge, Value] = {}  # what each edge has got so far
+        self._numbers: dict[int, tuple[Any, Value]] = {}  # that an effect returned, by id
+
+    # The events --------------------------------------------------------------------------------
+
+    def ran(self, call: Call) -> None:
+        """Write down the call of an op."""
+        op, arguments = call.op, dict[str, Any]()
+        for name, given, value in zip(op.params, call.arguments, call.values, strict=True):
+            several = op.variadic and name == op.params[0]
+            one = self._argument
+            arguments[name] = tuple(map(one, given, value)) if several else one(given, value)
+        step = self._step("forward", op.name, arguments, op=op, node=call.node)
+        step.outputs += [self._made(step, output) for output in call.outputs]
+        for residual in call.residuals:
+            step.outputs.append(None if residual is None else self._made(step, residual))
+        if call.node is not None:
+            self._calls[call.node] = step
+        for whole in (*call.residuals, *call.values):
+            self._end(whole, step)
+
+    def pulled(self, pull: Pull) -> None:
+        """Write down the rules of a node, and the sums of what they send."""
+        node, cotangent = pull.node, pull.cotangent
+        op, plan = node.plan.op, node.plan
+        g = tuple(map(self.value, cotangent)) if op.multiple_outputs else self.value(cotangent)
+        step = self._step("backward", op.name, {"g": g, **self._saved(node)}, op=op, node=node)
+        step.scope = node.scope
+        inner = self._end(node, step)
+        for contribution in pull.contributions:
+            known = None if contribution is None else self._from(inner, contribution)
+            new = known is None and contribution is not None
+            step.outputs.append(self._made(step, contribution) if new else known)
+        for edge, value, total, name in zip(
+            node.edges, step.outputs, pull.totals, plan.slot_names, strict=True
+        ):
+            if total is not None and self._from(inner, total) is None:
+                sent = {"total": self._sums[edge], name: value}
+                added = self._step("backward", "accumulate", sent, node=node)
+                added.outputs.append(self._made(added, total))
+                value = added.outputs[0]
+            if value is not None:
+                self._sums[edge] = value
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """Write down that a tensor holds other values."""
+        if self._effects:
+            value = self._new(self._effects[-1], tensor)
+            self._effects[-1].outputs.append(value)
+        elif values is tensor._data:  # nothing is known of what was written
+            value = self._new(None, tensor)
+            self.outside.append(value)
+        elif _alike(values, tensor):
+            value = self.value(values)
+        else:
+            step = self._step("write", "copy", {"values": self._inside(values)})
+            value = self._new(step, tensor)
+            step.outputs.append(value)
+        self._identity.write(tensor, value)
+
+    def left(self, tensor: Variable, door: str) -> None:
+        """Write down that values went to Python or elsewhere."""
+        self._step("left", door, {"tensor": self.value(tensor)})
+
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """Write down the call of a function that changes what lives longer than a step."""
+        given = {"args": self._inside(args), **{k: self._inside(v) for k, v in kwargs.items()}}
+        name = getattr(function, "__qualname__", type(function).__name__)
+        step = self._step("effect", name, given, function=function)
+        self._effects.append(step)
+        try:
+            result = yield
+        finally:
+            self._effects.remove(step)
+        if isinstance(result, (Variable, np.ndarray)):
+            known, writes = self._identity.find(result)
+            value = known if known is not None and not writes else self._made(step, result)
+            step.outputs.insert(0, value)
+        elif isinstance(result, float) or (isinstance(result, int) and result > NUMBERS):
+            value = self._made(step, result)
+            step.outputs.insert(0, value)
+
+    # Values ------------------------------------------------------------------------------------
+
+    def value(self, thing: Any) -> Value:
+        """The value that a tensor or an array holds now."""
+        if isinstance(thing, np.generic):
+            known = self._numbers.get(id(thing), (None, None))[1]
+            return known if known is not None else self._from_outside(thing)
+        known, writes = self._identity.find(thing)
+        if known is None:
+            return self._from_outside(thing)
+        if writes:
+            for write in writes:
+                known = self._after(known, thing, write)
+            self._know(thing, known)
+        return known
+
+    def _from_outside(self, thing: Any) -> Value:
+        value = self._new(None, thing)
+        if isinstance(thing, Variable):
+            value.source = weakref.ref(thing)
+        self.outside.append(value)
+        self._know(thing, value)
+        return value
+
+    def _after(self, known: Value, thing: Any, write: Write) -> Value:
+        """What a tensor or an array holds after a write to its memory: all or a part of it."""
+        place = Place.of_array(thing._data if isinstance(thing, Variable) else thing)
+        if place == write.place:
+            return write.value
+        if place.dtype.itemsize != write.place.dtype.itemsize:
+            return known
+        here, there = place.addresses(), write.place.addresses()
+        shared, mine, others = np.intersect1d(here, there, return_indices=True)
+        if not shared.size:
+            return known
+        if shared.size == here.size:  # all of it was written
+            chosen = others[np.argsort(mine)].reshape(here.shape)
+            return self._part(write.value, there.shape, chosen)
+        part = self._part(write.value, there.shape, others)
+        arguments = {"x": known, "value": part, "index": np.unravel_index(mine, here.shape)}
+        step = self._step("write", "setitem", arguments, op=registry["setitem"])
+        made = self._output(step, here.shape, place.dtype)
+        step.outputs.append(made)
+        return made
+
+    def _part(self, value: Value, shape: tuple[int, ...], places: np.ndarray) -> Value:
+        """The elements of a value at some places, which count them in its order."""
+        arguments = {"x": value, "index": np.unravel_index(places, shape)}
+        step = self._step("forward", "getitem", arguments, op=registry["getitem"])
+        made = self._output(step, places.shape, value.dtype)
+        step.outputs.append(made)
+        return made
+
+    def _argument(self, given: Any, value: Any) -> Any:
+        """What an op computed with: a value, perhaps converted, or a number as it was used."""
+        if not isinstance(given, (Variable, np.ndarray)):
+            if isinstance(value, np.ndarray):
+                return self.value(value)
+            return self._inside(given if isinstance(given, (tuple, list, dict, slice)) else value)
+        known = self.value(given)
+        array = given._data if isinstance(given, Variable) else given
+        if not isinstance(value, np.ndarray) or value is array:
+            return known
+        if value.dtype == array.dtype:  # a copy of the caller's array
+            self._identity.know(value, known)
+            return known
+        step = self._step("forward", "astype", {"x": known, "dtype": value.dtype})
+        step.op = registry["astype"]
+        step.outputs.append(self._made(step, value))
+        return step.outputs[0]
+
+    def _inside(self, thing: Any) -> Any:
+        """An argument with values in the place of tensors, arrays and drawn numbers."""
+        if isinstance(thing, (Variable, np.ndarray)):
+            return self.value(thing)
+        if isinstance(thing, (tuple, list)):
+            parts = [self._inside(part) for part in thing]
+            return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
+        if type(thing) is dict:
+            return {key: self._inside(part) for key, part in thing.items()}
+        if isinstance(thing, slice):
+            return slice(*map(self._inside, (thing.start, thing.stop, thing.step)))
+        if isinstance(thing, (float, int)) and self._numbers.get(id(thing), ((),))[0] is thing:
+            return self._numbers[id(thing)][1]
+        return thing
+
+    def _saved(self, node: Node) -> dict[str, Any]:
+        """What the rules of a node read, by name."""
+        names = node.plan.saved_names
+        call = self._calls.get(node)
+        if call is None:  # it ran before the trace
+            saved = () if node.saved is FREED else node.saved
+            return {name: self._inside(one) for name, one in zip(names, saved, strict=False)}
+        op = node.plan.op
+        count = len(call.outputs) - len(op.residuals)
+        out = call.outputs[:count] if op.multiple_outputs else call.outputs[0]
+        known = {
+            **call.arguments, "out": out,
+            **dict(zip(op.residuals, call.outputs[count:], strict=True)),
+        }  # fmt: skip
+        return {name: known[name] if name in known else _shape(name, known) for name in names}
+
+    def _from(self, steps: list[Step], thing: Any) -> Value | None:
+        """The value of a tensor or an array, if one of these steps made it."""
+        if isinstance(thing, Update) or not steps:
+            return None
+        known, writes = self._identity.find(thing)
+        return known if known is not None and not writes and known.step in steps else None
+
+    def _made(self, step: Step, thing: Any) -> Value:
+        """A new value, which a step has made."""
+        value = self._new(step, thing)
+        self._know(thing, value)
+        return value
+
+    def _know(self, thing: Any, value: Value) -> None:
+        if isinstance(thing, (Variable, np.ndarray)):
+            self._identity.know(thing, value)
+        elif isinstance(thing, (np.generic, float, int)):
+            self._numbers[id(thing)] = thing, value
+
+    def _new(self, step: Step | None, thing: Any) -> Value:
+        """A new value of the shape and dtype of a tensor, an array, an update or a number."""
+        array = thing._data if isinstance(thing, Variable) else thing
+        shape, dtype = getattr(array, "shape", ()), getattr(array, "dtype", None)
+        value = self._output(step, shape, dtype)
+        if self._keep:
+            value.array = array
+        return value
+
+    def _output(self, step: Step | None, shape: tuple[int, ...], dtype: Any) -> Value:
+        maker = None if step is None else weakref.ref(step)
+        value = Value(len(self.values), maker, None, None, shape, dtype, next(clock))
+        self.values.append(value)
+        return value
+
+    def _step(
+        self, phase: Phase, what: str, arguments: dict[str, Any], node: Node | None = None,
+        **fields: Any,
+    ) -> Step:  # fmt: skip
+        now = state.get()
+        line = user_line() if self._lines else ""
+        step = Step(phase, what, arguments, line=line, grad_mode=now.recording, **fields)
+        step.scope, whole = now.scope, now.within
+        if node is not None:
+            step.recorded = node if self._keep else weakref.ref(node)
+        if self._effects:
+            step.inside = self._effects[-1]
+        elif whole is not None:
+            self._parts.setdefault(id(whole), (whole, []))[1].append(step)
+        self.steps.append(step)
+        return step
+
+    def _end(self, whole: Any, step: Step) -> list[Step]:
+        """Note that a step is composed of those that ran within it."""
+        parts = self._parts.pop(id(whole), (None, []))[1]
+        for part in parts:
+            part.inside = step
+        return parts
+
+
+def _shape(name: str, known: dict[str, Any]) -> Any:
+    """The shape that a rule asks for by the name ``x_shape``."""
+    given = known[name.removesuffix("_shape")]
+    return tuple(one.shape for one in given) if isinstance(given, tuple) else np.shape(given)
+
+
+def _alike(values: Any, tensor: Any) -> bool:
+    """Whether values have the shape and dtype of a tensor."""
+    if not isinstance(values, (Variable, np.ndarray)):
+        return False
+    array: Any = values._data if isinstance(values, Variable) else values
+    return bool((array.shape, array.dtype) == (tensor._data.shape, tensor._data.dtype))

@@ -1,0 +1,124 @@
+"""The data of a trace: values, and the steps that make them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad._scope import Scope
+from minigrad.autograd.node import Node
+from minigrad.autograd.primitive import Primitive
+
+Phase = Literal["forward", "backward", "write", "effect", "left"]
+
+
+@dataclass(eq=False, slots=True)
+class Value:
+    """What a tensor, an array or a drawn number holds from one write of its memory to the next.
+
+    Attributes:
+        number: Its number in the trace, in the order of first use.
+        array: Its array, or the number; None in a trace that keeps none.
+        maker: The step that made it, held weakly; None if it was there before.
+        source: Of a value that was there before: the tensor that was read, held weakly.
+        shape: Its shape.
+        dtype: Its dtype; None for a number.
+        stamp: The time at which it was made or first read.
+    """
+
+    number: int
+    maker: weakref.ref[Step] | None
+    array: Any
+    source: weakref.ref[Any] | None
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any] | None
+    stamp: int
+
+    @property
+    def step(self) -> Step | None:
+        """The step that made it; None if it was there before, and if the trace is gone."""
+        return None if self.maker is None else self.maker()
+
+    @property
+    def tensor(self) -> Any | None:
+        """The tensor that was read; None if it is gone, and for what a step made."""
+        return None if self.source is None else self.source()
+
+    def __repr__(self) -> str:
+        return f"%{self.number}"
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class Step:
+    """One thing that happened.
+
+    Attributes:
+        phase: "forward" for an op, also in a backward pass that is recorded; "backward" for the
+            rules of a node, and for a sum of what they send to one place; "write", "effect",
+            "left".
+        op: The op; None for a sum, an effect and a value that left.
+        function: The function of an effect; None otherwise.
+        what: Of a value that left, by which door; otherwise the name of the op or the function.
+        arguments: By name, with values in the place of tensors and arrays.
+        outputs: What it made. The residuals of a fused op come last. A backward step has an output
+            for each edge, None where nothing was wanted.
+        recorded: The node that it recorded, or whose rules it ran; held weakly in a trace that
+            keeps no arrays, since a node keeps some.
+        scope: The module call in which it happened.
+        line: The line of the user's program, if the trace finds lines.
+        grad_mode: Whether ops were recorded in the graph.
+        inside: The step that it is a part of.
+    """
+
+    phase: Phase
+    what: str
+    arguments: dict[str, Any]
+    outputs: list[Value | None] = field(default_factory=list)
+    op: Primitive | None = None
+    function: Callable[..., Any] | None = None
+    recorded: Node | weakref.ref[Node] | None = None
+    scope: Scope | None = None
+    line: str = ""
+    grad_mode: bool = True
+    inside: Step | None = None
+
+    @property
+    def node(self) -> Node | None:
+        """The node that it recorded, or whose rules it ran; None also if it is gone."""
+        return self.recorded() if isinstance(self.recorded, weakref.ref) else self.recorded
+
+    @property
+    def reads(self) -> list[Value]:
+        """The values among the arguments."""
+        return list(values_in(self.arguments))
+
+    def __repr__(self) -> str:
+        made = ", ".join("_" if value is None else repr(value) for value in self.outputs)
+        given = ", ".join(f"{name}={shown(value)}" for name, value in self.arguments.items())
+        return f"{made}{' = ' * bool(made)}{self.what}({given})"
+
+
+def values_in(thing: Any) -> Iterator[Value]:
+    """The values in nested tuples, lists, dicts and slices."""
+    if isinstance(thing, Value):
+        yield thing
+    elif isinstance(thing, (tuple, list)):
+        for part in thing:
+            yield from values_in(part)
+    elif isinstance(thing, dict):
+        yield from values_in([*thing.values()])
+    elif isinstance(thing, slice):
+        yield from values_in((thing.start, thing.stop, thing.step))
+
+
+def shown(thing: Any) -> str:
+    """An argument in a listing: what is neither a value nor a number by its class."""
+    if isinstance(thing, (tuple, list)):
+        return f"({', '.join(map(shown, thing))})"
+    if thing is None or isinstance(thing, (Value, bool, int, float, str, slice, np.dtype)):
+        return repr(thing)
+    return type(thing).__name__
