@@ -257,3 +257,12 @@ def test_only_the_cpu() -> None:
     ):
         with pytest.raises(ValueError, match="CPU"):
             call()
+
+
+def test_plus_makes_a_copy_as_in_numpy() -> None:
+    for plus in (lambda x: +x, np.positive):
+        x = Tensor([1.0, 2.0], requires_grad=True)
+        y = plus(x)
+        assert y is not x and not np.shares_memory(y.data, x.data)
+        y.sum().backward()
+        assert x.grad.tolist() == [1.0, 1.0]

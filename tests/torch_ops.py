@@ -205,6 +205,8 @@ class Torch:
         return x
 
     def norm(self, x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False) -> Any:
+        if ord == 0:
+            raise Elsewhere  # its count has no graph
         return torch.linalg.vector_norm(x, ord, *self.dim(x, axis), keepdim=keepdims)
 
     def logsumexp(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -214,17 +214,18 @@ LEAST = {np.dtype(t): float(np.finfo(t).tiny / np.finfo(t).eps ** 2) for t in "f
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def root_of_squares(x: np.ndarray, axis: Axis) -> np.ndarray:
-    """The root of the sum of squares over axes, kept with length 1, of float32 or float64.
+def root_of_squares(x: np.ndarray, axis: Axis, count: float = 1) -> np.ndarray:
+    """The root of the sum of squares, divided by `count`, over axes that are kept with length 1.
 
-    Where squares overflow or underflow, they are scaled by the largest element.
+    `x` is float32 or float64. Where squares overflow or underflow, they are scaled by the largest
+    element.
     """
     squares = total(x * x, axis)
     large = np.count_nonzero(squares >= LEAST[x.dtype]) == squares.size
     if large and math.isfinite(np.vdot(squares, squares)):
-        return np.asarray(np.sqrt(squares))
+        return np.asarray(np.sqrt(squares if count == 1 else squares / count))
     scale = extent(np.absolute(x).max(axis=axis, keepdims=True, initial=0))
-    return np.asarray(np.sqrt(total((x / scale) ** 2, axis)) * scale)
+    return np.asarray(np.sqrt(total((x / scale) ** 2, axis) / count) * scale)
 
 
 def extent(largest: np.ndarray) -> np.ndarray:

@@ -77,7 +77,7 @@ def _normalized(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, A
         var = np.vecdot(out, out).sum(axis=0) / count
     std = np.sqrt(var + eps)
     if not math.isfinite(np.vdot(std, std)):  # perhaps a sum of squares overflowed
-        std = np.where(np.isinf(std), root_of_squares(out, (0, 2)).ravel() / math.sqrt(count), std)
+        std = np.where(np.isinf(std), root_of_squares(out, (0, 2), count).ravel(), std)
     scale = 1 / std
     if weight is not None:
         scale = scale * weight

@@ -127,8 +127,8 @@ def _centre(rows: np.ndarray, statistics: np.ndarray, eps: float) -> np.ndarray:
 
 def _scale_squares(rstd: np.ndarray, rows: np.ndarray) -> None:
     """Compute the reciprocal roots again that are 0 because the sum of the squares overflowed."""
-    roots = math.sqrt(rows.shape[1]) / root_of_squares(widened(rows), -1)
-    np.copyto(rstd, roots, where=rstd == 0, casting="same_kind")
+    roots = root_of_squares(widened(rows), -1, rows.shape[1])
+    np.copyto(rstd, 1 / roots, where=rstd == 0, casting="same_kind")
 
 
 _ROUNDING = {np.dtype(t): float(np.finfo(t).eps) ** 2 for t in (np.float16, np.float32, np.float64)}

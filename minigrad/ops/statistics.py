@@ -111,8 +111,7 @@ def var(
         if math.isfinite(np.vdot(variance, variance)):
             return variance
         # The sum may be infinite where the mean is not.
-        deviation = root_of_squares(centred, axis) / math.sqrt(left)
-        return np.square(deviation).reshape(variance.shape)
+        return np.square(root_of_squares(centred, axis, left)).reshape(variance.shape)
 
 
 @primitive(
@@ -130,7 +129,7 @@ def std(
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         centred, left = _deviations(x, axis, ddof)
-        deviation = root_of_squares(centred, axis) / math.sqrt(left)
+        deviation = root_of_squares(centred, axis, left)
     return deviation if keepdims else deviation.squeeze(axis)
 
 

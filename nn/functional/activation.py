@@ -96,7 +96,7 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def _composed(function: Callable[..., Tensor], x: Tensor, *numbers: float) -> Tensor:
     """Call a function of several ops; float16 is computed in float32, and rounded once."""
-    if x.dtype != np.float16:
+    if getattr(x, "dtype", None) != np.float16:  # it may be a number
         return function(x, *numbers)
     rounded: Tensor = rounded_once(function, (x,), numbers, np.float32)
     return rounded

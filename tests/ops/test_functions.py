@@ -297,3 +297,65 @@ def test_logit_beyond_its_domain_and_its_limits() -> None:
     x = variable(0.1, 0.25, 0.5, 0.75, 0.9)
     found = grad(ops.logit(x, 0.25), x, np.ones(5))
     np.testing.assert_allclose(found.numpy(), [0.0, 16 / 3, 4.0, 16 / 3, 0.0])
+
+
+# Products with a logarithm, and sinc, at 0 ------------------------------------------------------
+
+
+def derivatives(function: Any, *values: float) -> tuple[float, list[float], list[list[float]]]:
+    """The value, the slopes and the curvatures of a function of numbers."""
+    inputs = [Tensor(np.array(v), requires_grad=True) for v in values]
+    out = function(*inputs)
+    slopes = grad(out, inputs, create_graph=True)
+    rows = [grad(slope, inputs, allow_unused=True, retain_graph=True) for slope in slopes]
+    bends = [[0.0 if part is None else part.item() for part in row] for row in rows]
+    return out.item(), [slope.item() for slope in slopes], bends
+
+
+def test_products_with_a_logarithm_at_zero() -> None:
+    """As in SciPy: 0 where x is 0, whatever number y is; so the slope in y is 0 there."""
+    for y in (0.25, 1.0, 3.0):
+        value, slopes, bends = derivatives(ops.xlogy, 0.0, y)
+        assert (value, slopes) == (0.0, [math.log(y), 0.0])
+        assert bends == [[0.0, 1 / y], [1 / y, 0.0]]
+        value, slopes, bends = derivatives(ops.xlog1py, 0.0, y)
+        assert (value, slopes) == (0.0, [math.log1p(y), 0.0])
+        assert bends == [[0.0, 1 / (1 + y)], [1 / (1 + y), 0.0]]
+    for op, y in ((ops.xlogy, 0.0), (ops.xlog1py, -1.0)):
+        value, slopes, bends = derivatives(op, 0.0, y)
+        assert (value, slopes, bends[1]) == (0.0, [-INF, 0.0], [0.0, 0.0])
+        assert op(2.0, y).item() == -INF
+    assert ops.xlogy([0.0, 0.0, 0.0], [-1.0, INF, math.nan]).tolist()[:2] == [0.0, 0.0]
+    assert np.isnan(ops.xlogy([0.0, 1.0, math.nan], [math.nan, -1.0, 1.0]).numpy()).all()
+
+
+def test_the_entropy_at_zero() -> None:
+    assert derivatives(ops.entr, 0.0) == (0.0, [INF], [[-INF]])
+    assert derivatives(lambda x: -ops.xlogy(x, x), 0.0) == (0.0, [INF], [[-INF]])
+    assert ops.entr([-1.0, 0.0, 1.0]).tolist() == [-INF, 0.0, 0.0]
+    value, slopes, bends = derivatives(ops.entr, 0.5)
+    np.testing.assert_allclose([value, *slopes, *bends[0]], [0.5 * math.log(2), math.log(2) - 1, -2])
+
+
+def test_logarithms_of_python_numbers_widen_nothing() -> None:
+    x = Tensor([0.0, 2.0], dtype=np.float32, requires_grad=True)
+    for out in (ops.xlogy(x, 3.0), ops.xlogy(2.0, x), ops.xlog1py(x, 0), ops.xlogy(x, 0.5)):
+        assert out.dtype == np.float32
+    assert grad(ops.xlogy(x, 3.0).sum(), x, create_graph=True).dtype == np.float32
+
+
+def test_sinc_at_zero_and_near_it() -> None:
+    """The slope is a difference that cancels near 0; it has all its digits, to every order."""
+    value, slopes, bends = derivatives(ops.sinc, 0.0)
+    assert (value, slopes) == (1.0, [0.0])
+    assert bends[0][0] == pytest.approx(-(math.pi**2) / 3, rel=1e-15)
+    for x in (1e-300, 1e-20, 1e-6, 1e-3, 0.1, 0.31, 0.32, 0.5, -0.1):
+        z = math.pi * x
+        series = [(-1) ** k * z ** (2 * k) / math.factorial(2 * k + 1) for k in range(20)]
+        first = [2 * k / x * term for k, term in enumerate(series)]
+        second = [(2 * k - 1) / x * term for k, term in enumerate(first)]
+        value, slopes, bends = derivatives(ops.sinc, x)
+        if x > 1e-160:
+            np.testing.assert_allclose([value, *slopes], [sum(series), sum(first)], rtol=1e-13)
+            np.testing.assert_allclose(bends[0][0], sum(second), rtol=1e-12)
+    assert np.sinc(Tensor([0.5], requires_grad=True)).requires_grad

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -175,3 +176,12 @@ def test_a_long_running_product_has_the_gradient_of_a_plain_recurrence() -> None
         carried = g[k] + (x[k + 1] * carried if k < n - 1 else 0.0)
         wanted[k] = before[k] * carried
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
+
+
+def test_a_number_along_an_axis_is_numpys() -> None:
+    """A number has one axis to NumPy's scans, as it has to the Array API's in NumPy."""
+    for name, axis in itertools.product(("cumsum", "cumprod"), (None, 0, -1)):
+        x = Tensor(np.array(3.0), requires_grad=True)
+        found = getattr(ops, name)(x, axis)
+        assert found.shape == getattr(np, name)(np.array(3.0), axis).shape == (1,)
+        assert grad(found, x, [2.0]).item() == 2.0

@@ -83,7 +83,7 @@ def test_cases_take_the_branches_of_a_rule() -> None:
     norm = viz.formulas("norm")["x"].text
     for case in ("spread_axis(ḡ) ⊙ x / y if ord = 2", "spread_axis(ḡ) ⊙ sign(x) if ord = 1"):
         assert f"; {case}; " in norm
-    assert norm.endswith("otherwise, where attained = [|x| = y]")
+    assert norm.endswith(", attained = [|x| = y]")
 
 
 def test_where_a_rule_stands() -> None:

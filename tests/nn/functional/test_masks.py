@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import Tensor, nn
+from minigrad.nn import functional as F
 from minigrad.nn.functional.masks import Mask, combine, grouped
 
 N, H, L, S = 2, 3, 4, 5
@@ -194,3 +195,27 @@ class TestRefusals:
     def test_shape_of_key_padding_mask(self, shape: tuple[int, ...]) -> None:
         with pytest.raises(ValueError, match=r"\(N, S\) = \(2, 5\)"):
             combine(SCORES, np.float32, key_padding_mask=np.ones(shape, bool))
+
+
+def test_a_mask_of_one_axis_is_refused_by_every_door() -> None:
+    """Nothing is broadcast over the queries by chance; the error names the reshape."""
+    x = minigrad.randn(2, 5, 8)
+    doors: dict[str, Any] = {
+        "function": lambda mask: F.scaled_dot_product_attention(x, x, x, mask),
+        "two axes": lambda mask: F.scaled_dot_product_attention(x[0], x[0], x[0], mask),
+        "additive": lambda mask: F.additive_attention(
+            x, x, x, minigrad.ones(8, 3), minigrad.ones(8, 3), minigrad.ones(3), mask
+        ),
+        "ours": lambda mask: nn.MultiHeadAttention(8, 2)(x, x, x, attn_mask=mask),
+        "PyTorch's": lambda mask: nn.MultiheadAttention(8, 2, batch_first=True)(
+            x, x, x, attn_mask=mask
+        ),
+        "encoder": lambda mask: nn.TransformerEncoderLayer(8, 2)(x, mask),
+        "decoder": lambda mask: nn.TransformerDecoderLayer(8, 2)(x, x, mask),
+        "transformer": lambda mask: nn.Transformer(8, 2, 1, 1)(x, x, mask),
+    }
+    for door, call in doors.items():
+        for mask in (minigrad.ones(5, dtype=bool), minigrad.zeros(5)):
+            with pytest.raises(ValueError, match=r"attn_mask.*reshape\(1, 5\)"):
+                call(mask)
+                pytest.fail(door)

@@ -253,3 +253,52 @@ class TestModules:
             kind("avg")
         with pytest.raises(ValueError, match="HuberLoss: delta .*0"):
             nn.HuberLoss(delta=-1)
+
+
+# Losses at the edge --------------------------------------------------------------------------
+
+
+def test_a_prediction_that_is_exactly_wrong_is_learned() -> None:
+    """Its loss is clamped to 100, its slope to 1e12, as in PyTorch; what is right has a small one."""
+    for create_graph in (False, True):
+        x = Tensor([0.0, 1.0, 0.0, 1.0, 0.5], requires_grad=True)
+        loss = F.binary_cross_entropy(x, [1.0, 0.0, 0.0, 1.0, 1.0], reduction="none")
+        assert loss.tolist()[:4] == [100.0, 100.0, 0.0, 0.0]
+        slope = minigrad.autograd.grad(loss.sum(), x, create_graph=create_graph)
+        np.testing.assert_allclose(slope.numpy(), [-1e12, 1e12, 1.0, -1.0, -2.0])
+
+
+NO_WEIGHT = {
+    "weights": ([0, 1, 2], {"weight": [0.0, 0.0, 0.0, 0.0]}),
+    "the weight of the target": ([3, 3, 3], {"weight": [1.0, 1.0, 1.0, 0.0]}),
+    "and an ignored row": ([3, -100, 3], {"weight": [1.0, 1.0, 1.0, 0.0]}),
+}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("name", NO_WEIGHT)
+def test_a_loss_that_is_nan_has_a_gradient_that_is_nan(name: str, create_graph: bool) -> None:
+    """In the rows that count; without a mean, weights of 0 are just that."""
+    target, options = NO_WEIGHT[name]
+    for loss in (F.cross_entropy, F.nll_loss):
+        for reduction in ("mean", "sum"):
+            x = draw(3, 4)
+            x.requires_grad_()
+            with np.errstate(invalid="ignore"):
+                found = loss(x, target, reduction=reduction, **options)
+            slope = minigrad.autograd.grad(found, x, create_graph=create_graph).numpy()
+            assert np.isnan(found.item()) == (reduction == "mean")
+            for row, wanted in zip(slope, target, strict=True):
+                if reduction == "sum" or wanted < 0:
+                    assert not row.any()
+                else:
+                    assert np.isnan(row[wanted])
+
+
+def test_the_curvature_of_kl_div_at_a_small_target() -> None:
+    y = Tensor([1e-30, 0.5, 0.0], requires_grad=True)
+    loss = F.kl_div(Tensor([-1.0, -2.0, -3.0]), y, "sum")
+    slope = minigrad.autograd.grad(loss, y, create_graph=True)
+    np.testing.assert_allclose(slope.numpy()[1:], [np.log(0.5) + 3, 3.0], rtol=1e-6)
+    bend = minigrad.autograd.grad(slope.sum(), y).numpy()
+    np.testing.assert_allclose(bend, [1e30, 2.0, 0.0], rtol=1e-6)
