@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MISTAKES = ["wher", "dtyp", "fullgraph"]
+MISTAKES = ("wher", "dtyp", "fullgraph", "primitive")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import numpy as np
 
 from minigrad.autograd.mutation import history, mark_written
 from minigrad.autograd.node import Variable
+from minigrad.checking.errors import NotDifferentiableError
 from minigrad.transforms.evaluation import pulled
 from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten
@@ -56,6 +57,8 @@ class Probe:
         self.names = list(moved)
         self.tensors = list(moved.values())
         self._again = take_snapshots()
+        self._shapes: list[tuple[str, tuple[int, ...]]] = []  # of the outputs
+        self._fixed = False
         first, second = self._arrays(), self._arrays()
         same = len(first) == len(second) and all(
             np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True)
@@ -65,6 +68,7 @@ class Probe:
                 "gradcheck: two calls of the function with the same inputs gave different outputs; "
                 "a function of numbers that it draws itself has no difference to compare with"
             )
+        self._fixed = True
         rng = np.random.default_rng([seed, 0])
         # Of one number, the error message shows the derivative itself.
         one = sum(array.size for array in first) == 1
@@ -84,6 +88,17 @@ class Probe:
         for name, output in named:
             if not isinstance(output, Variable):
                 raise TypeError(f"gradcheck: the {name} of the function is {output!r}, no tensor")
+        shapes = [(name, output.shape) for name, output in named]
+        if self._fixed and shapes != self._shapes:
+            before, now = (
+                ", ".join([f"{name} {shape}" for name, shape in some]) or "none"
+                for some in (self._shapes, shapes)
+            )
+            raise NotDifferentiableError(
+                f"gradcheck: the shapes of the outputs depend on the values of the inputs: "
+                f"{before}, and after a small step {now}; such a function has no derivative here"
+            )
+        self._shapes = shapes
         return [output for _, output in named]
 
     def _arrays(self) -> list[np.ndarray]:
@@ -95,7 +110,10 @@ class Probe:
 
     def gradient(self) -> list[np.ndarray]:
         """The gradient of the weighted sum by automatic differentiation, an array per tensor."""
-        outputs = self.outputs()
+        return self.pull(self.outputs())
+
+    def pull(self, outputs: Sequence[Any]) -> list[np.ndarray]:
+        """The same from the outputs of a call."""
         weights = [w.astype(y.dtype) for w, y in zip(self.weights, outputs, strict=True)]
         found = pulled(outputs, self.tensors, weights, create=False)
         return [gradient._data.astype(float) for gradient in found]

@@ -16,46 +16,12 @@ import numpy as np
 from minigrad._grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
+from minigrad.checking.errors import GradientError, NotDifferentiableError
 from minigrad.checking.finite_differences import Line, Probe, moved_tensors
 from minigrad.checking.wrong_rule import op_at_fault
 from minigrad.transforms.evaluation import pulled
 
 _FINER = (1 / 8, 1 / 64)
-
-
-class GradientError(AssertionError):
-    """A gradient and its finite difference do not agree.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.autograd import gradcheck, primitive
-        >>> @primitive
-        ... def twice(x):
-        ...     return x + x
-        >>> twice.defvjp(x=lambda g: g)  # it should be 2 * g
-        >>> x = minigrad.tensor(1.0, dtype=minigrad.float64, requires_grad=True)
-        >>> gradcheck(twice, x)  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        ...
-        minigrad.checking.gradient_checks.GradientError: gradcheck: input 0 of shape () at index \
-(): analytic 1, numeric 2... (the worst of 1 of 1); the rule of twice for x is wrong by itself, \
-called at ...
-    """
-
-
-class NotDifferentiableError(GradientError):
-    """The function has a kink or a jump: there is no derivative to compare a gradient with.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor(0.0, dtype=minigrad.float64, requires_grad=True)
-        >>> minigrad.autograd.gradcheck(minigrad.relu, x)
-        Traceback (most recent call last):
-        ...
-        minigrad.checking.gradient_checks.NotDifferentiableError: gradcheck: the function is not \
-differentiable here, move the input: input 0 of shape () at index (): its slope is 0 from the \
-left and 1 from the right (analytic 0) (1 of 1)
-    """
 
 
 def gradcheck(
@@ -82,8 +48,10 @@ def gradcheck(
         True.
 
     Raises:
-        GradientError: They differ; it says where, both numbers, and the op whose rule is wrong.
-        NotDifferentiableError: The function has a kink or a jump there.
+        GradientError: They differ; it says where, both numbers, and the op whose rule is wrong, or
+            that reads one triangle of a matrix as a symmetric matrix.
+        NotDifferentiableError: The function has a kink or a jump there, or outputs of other shapes
+            nearby.
         RuntimeError: Two calls of the function gave different outputs.
         TypeError: The function returned something else than tensors.
         ValueError: Nothing requires grad.
@@ -162,7 +130,7 @@ def _second_order(
 ) -> None:  # fmt: skip
     inner = Probe(function, given, moved_tensors(function, given), seed)
     limits.apply(inner)
-    gradient, probe = _of_the_gradient(inner, seed + 1)
+    gradient, probe = of_the_gradient(inner, seed + 1)
     for where, plain, recorded in zip(inner.names, inner.gradient(), gradient(), strict=True):
         for index in np.ndindex(plain.shape):
             one, other = float(plain[index]), float(recorded._data[index])
@@ -186,7 +154,7 @@ def _agrees(check: Callable[..., None], function: Callable[..., Any], x: Any) ->
     return True
 
 
-def _of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], Probe]:
+def of_the_gradient(inner: Probe, seed: int) -> tuple[Callable[..., list[Any]], Probe]:
     """The gradient of a function as a function itself, and a probe of it.
 
     It also depends on the cotangents of the outputs: they depend on the inputs where ops follow.
@@ -220,7 +188,7 @@ def relative_errors(
     """
     given = [inputs] if isinstance(inputs, Variable) else list(inputs)
     inner = Probe(function, given, moved_tensors(function, given), seed)
-    gradient, outer = _of_the_gradient(inner, seed + 1)
+    gradient, outer = of_the_gradient(inner, seed + 1)
     errors: list[list[float]] = [[], []]
     for plain, recorded in zip(inner.gradient(), gradient(), strict=True):
         errors[1] += map(_relative, plain.ravel(), recorded._data.ravel())

@@ -13,9 +13,30 @@ from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
+from minigrad.checking.ways_of_use import ways_of_use
 
 LIMIT = 1e-6
 """The largest relative error of a correct derivative."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """The result of checking one sample call of an op."""
+
+    case: Case
+    first: float  # the largest relative error of a first derivative; NaN if there is no result
+    second: float  # the same of a second derivative
+    error: str = ""  # what was raised
+
+    @property
+    def right(self) -> bool:
+        """Whether both errors are within the limit."""
+        return self.first <= LIMIT and self.second <= LIMIT  # False for NaN
+
+    def ways(self, second: bool) -> frozenset[str]:
+        """How its first or second derivative uses the engine."""
+        inputs = [Tensor(array, requires_grad=True) for array in self.case.inputs]
+        return ways_of_use(self.case.on(OURS), inputs, second)
 
 
 @dataclass(frozen=True)
@@ -24,14 +45,31 @@ class Outcome:
 
     name: str  # the op
     arguments: tuple[str, ...]  # its arguments that have a derivative
-    first: float  # the largest relative error of a first derivative
-    second: float  # the largest relative error of a second derivative
+    calls: tuple[Call, ...]
     through: tuple[str, ...] = ()  # other ops in the calls that failed: an error may be theirs
 
     @property
+    def first(self) -> float:
+        """The largest relative error of a first derivative."""
+        return float(np.max([call.first for call in self.calls]))  # which is NaN if one of them is
+
+    @property
+    def second(self) -> float:
+        """The largest relative error of a second derivative."""
+        return float(np.max([call.second for call in self.calls]))
+
+    @property
     def right(self) -> bool:
-        """Whether both errors are within the limit."""
-        return self.first <= LIMIT and self.second <= LIMIT  # False for NaN
+        """Whether all calls are right."""
+        return all(call.right for call in self.calls)
+
+    @property
+    def failed(self) -> str:
+        """Which calls are wrong."""
+        failed = [call for call in self.calls if not call.right]
+        shown = [f"({call.case.name}){call.error and f' {call.error}'}" for call in failed[:3]]
+        left = ", ..." if len(failed) > 3 else ""
+        return f"{len(failed)} of {len(self.calls)} calls: {', '.join(shown)}{left}"
 
 
 def checked_ops() -> list[str]:
@@ -42,20 +80,20 @@ def checked_ops() -> list[str]:
 def check_op(name: str, seed: int = 0) -> Outcome:
     """Compare the derivatives of one op with finite differences, in all of its sample calls."""
     op = registry[name]
-    errors: list[tuple[float, float]] = []
+    calls: list[Call] = []
     through: set[Primitive] = set()
     for case in _cases(op):
         inputs = [Tensor(array, requires_grad=True) for array in case.inputs]
         with _Ran() as both:
-            found = relative_errors(case.on(OURS), inputs, seed)
-        errors.append(found)
-        if not found[0] <= LIMIT:
-            through |= _ran(case)
-        elif not found[1] <= LIMIT:
-            through |= both.ops
-    first, second = (float(np.max(order)) for order in zip(*errors, strict=True))
+            try:
+                call = Call(case, *relative_errors(case.on(OURS), inputs, seed))
+            except Exception as error:  # of a rule, or of the engine: it belongs to this call
+                call = Call(case, np.nan, np.nan, f"{type(error).__name__}: {error}")
+        calls.append(call)
+        if not call.right:
+            through |= both.ops if call.error or call.first <= LIMIT else _ran(case)
     others = sorted(one.name for one in through if one is not op and one.differentiable)
-    return Outcome(name, op.ruled, first, second, tuple(others))
+    return Outcome(name, op.ruled, tuple(calls), tuple(others))
 
 
 def _cases(op: Primitive) -> list[Case]:
@@ -87,7 +125,8 @@ def _ran(case: Case) -> set[Primitive]:
 def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """The table, line by line: a line is ready as soon as its op was checked.
 
-    Last come the ops that are wrong: those whose own rule is wrong, and those composed of them.
+    Last come the ops that are wrong: those whose own rule is wrong, and those composed of them. If
+    several fail in one way of use only, and are right in their other calls, no rule is blamed.
     """
     yield f"{'op':18}{'arguments':24}{'1st order':>11}{'2nd order':>11}"
     checked: dict[str, Outcome] = {}
@@ -106,10 +145,49 @@ def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
     because: dict[tuple[str, ...], list[str]] = {}
     for found in wrong:
         because.setdefault(_roots(found, checked), []).append(found.name)
-    if () in because:
-        yield f"wrong by itself: {', '.join(because.pop(()))}"
+    itself = because.pop((), [])
+    ways = _common_ways(wrong, itself) if len(itself) > 1 else []
+    if ways:
+        name, call = min(
+            [(found.name, call) for found in wrong for call in found.calls if not call.right],
+            key=lambda pair: sum(array.size for array in pair[1].case.inputs),
+        )
+        yield (
+            f"look at the engine (minigrad/autograd/engine.py), not at the rules: {len(wrong)} ops "
+            f"fail only where {' and '.join(ways)}, and are right in other calls"
+        )
+        yield f"the smallest call that failed: {name} ({call.case.name})"
+        yield f"the ops: {', '.join([found.name for found in wrong])}"
+        return
+    for name in itself:
+        yield f"wrong by itself: {name}, in {checked[name].failed}"
     for roots, names in because.items():
         yield f"wrong because composed of {', '.join(roots)}: {', '.join(names)}"
+
+
+def _common_ways(wrong: Sequence[Outcome], itself: Sequence[str]) -> list[str]:
+    """What all derivatives that are wrong have in common, and right ones of the same ops have not.
+
+    It must tell the wrong and the right ones apart in two or more of the ops `itself`.
+    """
+    failed: list[frozenset[str]] = []
+    passed: dict[str, list[frozenset[str]]] = {name: [] for name in itself}
+    for found in wrong:
+        for call in found.calls:
+            if call.error:
+                continue
+            if call.first <= LIMIT:
+                passed.get(found.name, []).append(call.ways(second=False))
+            if not call.right:
+                failed.append(call.ways(second=call.first <= LIMIT))
+            else:
+                passed.get(found.name, []).append(call.ways(second=True))
+    common = sorted(frozenset.intersection(*failed)) if failed else []
+    return [
+        way
+        for way in common
+        if sum(any(way not in ways for ways in some) for some in passed.values()) > 1
+    ]
 
 
 def _roots(found: Outcome, checked: dict[str, Outcome]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, nn, ops
+from minigrad import Tensor, linalg, nn, ops
 from minigrad.autograd import (
     GradientError,
     NotDifferentiableError,
@@ -261,6 +261,86 @@ def test_a_function_that_is_not_repeatable_is_refused() -> None:
     assert gradcheck(lambda x: nn.functional.dropout(x, 0.5), variable(20))
     with pytest.raises(TypeError, match="3.0.*tensor"):
         gradcheck(lambda x: 3.0, variable(2))
+
+
+def either(x: Tensor, one: Any, other: Any) -> Any:
+    """One output where the first element is positive, another where it is not."""
+    return one if x.data.ravel()[0] > 0 else other
+
+
+CHANGING: dict[str, Any] = {
+    "a mask": lambda x: x[x > 0.0],
+    "a mask of nothing": lambda x: x[(x > 0.0) & (np.arange(2) == 0)],
+    "nothing that broadcasts": lambda x: either(x, x, x[:0]),
+    "one that broadcasts": lambda x: either(x, x, x.sum(keepdims=True)),
+    "no axes": lambda x: either(x, x, x.sum()),
+    "another number": lambda x: either(x, [x, x], [x]),
+    "none": lambda x: either(x, [x], []),
+    "other names": lambda x: either(x, {"a": x}, {"b": x}),
+    "other axes": lambda x: either(x, x.reshape(1, 2), x.reshape(2, 1)),
+    "unique": lambda x: ops.unique(x * [1.0, 0.0]),
+}
+
+
+@EITHER_WAY
+@pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_shape_that_depends_on_the_values_is_named(
+    name: str, check: Any, directions: int | None
+) -> None:
+    x = Tensor(np.array([0.0, 1.0]), requires_grad=True)
+    with pytest.raises(NotDifferentiableError, match="shapes of the outputs depend on the values"):
+        check(CHANGING[name], x, directions=directions)
+    np.testing.assert_array_equal(x.numpy(), [0.0, 1.0])
+    away = Tensor(np.array([0.7, 0.5]), requires_grad=True)
+    assert check(CHANGING[name], away, directions=directions)
+
+
+OF_TRIANGLES: dict[str, Any] = {
+    "eigh": lambda x: linalg.eigh(x).eigenvalues,
+    "eigvalsh": linalg.eigvalsh,
+    "upper": lambda x: linalg.eigvalsh(x, UPLO="U"),
+    "cholesky": linalg.cholesky,
+    "upper cholesky": lambda x: linalg.cholesky(x, upper=True),
+    "within": lambda x: ops.exp(linalg.cholesky(x * 1.0).sum(axis=0)),
+}
+
+
+@pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("name", OF_TRIANGLES)
+def test_an_op_that_reads_one_triangle_is_not_blamed(
+    name: str, symmetric: bool, check: Any
+) -> None:
+    """Moving one element of a matrix makes it asymmetric, whether it was symmetric or not."""
+    function = OF_TRIANGLES[name]
+    matrix = variable(2, 3, 3).numpy() + np.diag([4.0, 6.0, 9.0])
+    x = Tensor(matrix + matrix.mT if symmetric else matrix, requires_grad=True)
+    with pytest.raises(GradientError, match="reads one triangle of x") as caught:
+        check(function, x)
+    message = str(caught.value)
+    assert "wrong" not in message and "called at" in message
+    advice = re.search(r"(lambda x: function\(.*\))", message)
+    assert advice
+    assert check(eval(advice[1], {"function": function}), x)
+
+
+TRANSPOSED = {
+    "the whole is read": planted_product(lambda g, b: g @ b, lambda g, a: a.T @ g),
+    "the transpose is right if symmetric": planted_product(
+        lambda g, b: (g @ b.T).T, lambda g, a: a.T @ g
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRANSPOSED)
+def test_a_wrong_rule_of_matrices_is_blamed(name: str) -> None:
+    b = variable(3, 3, seed=1).detach()
+    with pytest.raises(GradientError, match="planted_binary for a is wrong by itself"):
+        gradcheck(lambda x: TRANSPOSED[name](x, b), variable(3, 3))
+    lower = planted(lambda g: np.triu(g), lambda x: np.tril(x))
+    with pytest.raises(GradientError, match="planted_unary for x is wrong by itself"):
+        gradcheck(lower, variable(3, 3))
 
 
 def test_nothing_to_check_is_refused() -> None:

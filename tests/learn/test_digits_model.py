@@ -10,7 +10,7 @@ from digits import DigitReader
 
 import minigrad
 from minigrad.autograd import gradcheck, why_no_grad
-from minigrad.checking.gradient_checks import GradientError
+from minigrad.checking import GradientError
 from minigrad.learn.digits import OURS, digit_reader, digits, parameters
 from minigrad.learn.exercise import exercise
 

@@ -5,6 +5,7 @@ tests/test_typing.py runs them. `assert_type` holds an expression to its type.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, assert_type
 
@@ -83,6 +84,15 @@ def cube(a: Any) -> Any:
 
 cube.defvjp(a=lambda g, a: 3 * g * a**2)
 cubed: Tensor = cube(y)
+
+
+@primitive(numpy=np.i0, float_inputs=True)
+def bessel(a: Any, order: int = 0) -> Any:
+    return np.i0(a) + order
+
+
+assert_type(bessel(y, order=1), Tensor)
+assert_type(primitive(functools.partial(bessel.op.forward, order=1))(y), Tensor)
 
 
 # Modules
