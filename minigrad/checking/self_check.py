@@ -3,13 +3,13 @@
 Each op is called as the table of samples has it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from minigrad._tensor import Tensor
-from minigrad.autograd.events import Call, Observer
+from minigrad.autograd import events
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
@@ -105,13 +105,13 @@ def _cases(op: Primitive) -> list[Case]:
     )
 
 
-class _Ran(Observer):
+class _Ran(events.Observer):
     """The ops that run, in a recorded backward pass too."""
 
     def __init__(self) -> None:
         self.ops: set[Primitive] = set()
 
-    def ran(self, call: Call) -> None:
+    def ran(self, call: events.Call) -> None:
         self.ops.add(call.op)
 
 

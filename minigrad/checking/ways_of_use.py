@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import Edge, Node, Variable
+from minigrad.autograd.events import Observer, Pull
+from minigrad.autograd.node import Edge, Variable
 from minigrad.checking.finite_differences import Probe, moved_tensors
 from minigrad.checking.gradient_checks import of_the_gradient
-from minigrad.debugging.observer import Observer
 
 SUMMED = "a tensor is used more than once"
 BROADCAST = "a tensor is broadcast"
@@ -34,7 +34,8 @@ class _Ways(Observer):
                 self.found.add(SUMMED)
             self._reached.add((False, output._node))
 
-    def pulled(self, node: Node, cotangent: Any, parts: Sequence[Any]) -> None:
+    def pulled(self, pull: Pull) -> None:
+        node, cotangent, parts = pull.node, pull.cotangent, pull.parts
         several = isinstance(cotangent, tuple)
         recorded = isinstance(cotangent[0] if several else cotangent, Variable)
         seen = {SEVERAL: several, RECORDED: recorded}
