@@ -3,12 +3,13 @@
 The keys and values of earlier positions do not change. A cache stores them, so that a step projects
 one position instead of the whole sequence. Positions count from the start of the cached sequence.
 New keys go after the cached ones, or to `cache_position`, which drops what was cached from there.
+Each module has a slot of its own: see `slots`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from minigrad._errors import value_error
 from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
+from minigrad.nn.attention.slots import Slots
 
 __all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticKVCache"]
 
@@ -66,6 +68,14 @@ class KVCache(Cache):
         True
     """
 
+    slots: Slots
+    """Which module owns which slot."""
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        made = super().__new__(cls)
+        made.slots = Slots()
+        return made
+
     @abstractmethod
     def get(self, layer_idx: int) -> tuple[Tensor, Tensor] | None:
         """Return the cached keys and values of a layer, (N, H, length, d) each, or None."""
@@ -89,6 +99,7 @@ class KVCache(Cache):
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)
         self._write(layer_idx, key, value, start)
+        self.slots.forget_memory(layer_idx)
         both = self.get(layer_idx)
         return (key, value) if both is None else both
 
@@ -139,6 +150,7 @@ class KVCache(Cache):
             both = self.get(layer_idx)
             if both is not None:
                 self._write(layer_idx, change(both[0]), change(both[1]), 0)
+                self.slots.forget_memory(layer_idx)
 
     def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
         """Raise if new keys and values fit neither each other nor what is cached."""
@@ -201,6 +213,7 @@ class DynamicKVCache(KVCache):
 
     def reset(self) -> None:
         self._layers.clear()
+        self.slots = Slots()
 
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
         past = self._layers.get(layer_idx)
@@ -243,8 +256,8 @@ class StaticKVCache(KVCache):
     def get_seq_length(self, layer_idx: int = 0) -> int:
         if check_size("StaticKVCache", "layer_idx", layer_idx, least=0) >= self.num_layers:
             raise value_error(
-                f"StaticKVCache: layer_idx {layer_idx} given, there is room for num_layers="
-                f"{self.num_layers}"
+                f"StaticKVCache: there is no slot for layer_idx {layer_idx}, only room for "
+                f"num_layers={self.num_layers}"
             )
         return self._lengths[layer_idx]
 
@@ -256,6 +269,7 @@ class StaticKVCache(KVCache):
 
     def reset(self) -> None:
         self._buffers.clear()
+        self.slots = Slots()
         self._lengths = [0] * self.num_layers
 
     def _write(self, layer_idx: int, key: Tensor, value: Tensor, start: int) -> None:
@@ -295,7 +309,8 @@ class EncoderDecoderCache(Cache):
     """The two caches of a decoder: for self-attention and for cross-attention.
 
     By default they are a `DynamicKVCache` each. The memory is projected in the first step of each
-    layer. Later steps use the cached projection and ignore the memory they are given.
+    layer. Later steps use the cached projection; another memory is then an error. After a change of
+    the batch, the memory that is given next counts as the cached one.
 
     Example:
         >>> from minigrad import nn, randn

@@ -180,7 +180,8 @@ class MultiHeadAttention(Module):
                 weights, and the positions of `is_causal`, count both.
             use_cache: Whether to store the new keys and values in the cache.
             cache_position: Their positions, ints of shape (S,), by default after the cached ones.
-            cache_layer_idx: The index of this layer in the cache, 0 by default.
+            cache_layer_idx: The slot of this module in the cache. By default each module gets the
+                next one in its first call.
             need_weights: Whether to also return the weights of every head.
             query_offset: The position of query 0, for `is_causal`; by default that of the first
                 given key, which is 0 without a cache.
@@ -192,16 +193,19 @@ class MultiHeadAttention(Module):
 
         Raises:
             TypeError: A mask has the wrong dtype.
-            ValueError: Shapes do not fit, or a cache argument is given without `kv_cache`.
+            ValueError: Shapes do not fit, a cache argument is given without `kv_cache`, or the
+                slot belongs to another module.
         """
         self._check_inputs(query, key, value)
         n, length, _ = query.shape
         q = self._split(self.q_proj(query), self.num_heads)  # (N, H, L, d)
         k = self._split(self.k_proj(key), self.num_kv_heads)  # (N, G, S, d)
         v = self._split(self.v_proj(value), self.num_kv_heads)
-        place = (0 if cache_layer_idx is None else cache_layer_idx, cache_position)
+        place: Any = ()
         start = 0
         if kv_cache is not None:
+            slot = kv_cache.slots.find(kv_cache, self, cache_layer_idx, k.shape[2], use_cache)
+            place = slot, cache_position
             start = kv_cache.first_position(k.shape[2], *place)
         elif use_cache or cache_position is not None or cache_layer_idx is not None:
             raise value_error(
@@ -215,6 +219,8 @@ class MultiHeadAttention(Module):
         )  # fmt: skip
         if kv_cache is not None:  # after the masks are checked: an error leaves the cache unchanged
             k, v = (kv_cache.update if use_cache else kv_cache.joined)(k, v, *place)
+            if use_cache:
+                kv_cache.slots.claim(place[0], self)
         if self._extra_keys:
             k, v = self._with_extra_keys(k, v)
         groups = self.num_kv_heads

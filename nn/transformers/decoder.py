@@ -56,7 +56,8 @@ class TransformerDecoderLayer(Layer):
                 memory.
             use_cache: Whether to store the positions of `tgt` in the cache.
             cache_position: Their positions, ints of shape (T,), by default after the cached ones.
-            cache_layer_idx: The index of this layer in the cache, 0 by default.
+            cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
+                next one in its first call.
         """
         own: KVCache | None
         if isinstance(kv_cache, EncoderDecoderCache):
@@ -68,9 +69,17 @@ class TransformerDecoderLayer(Layer):
             own, use_cache, cache_position, cache_layer_idx,
         )  # fmt: skip
         mem_rest = (mem_key_padding_mask, mem_mask, mem_is_causal)
-        layer_idx = 0 if cache_layer_idx is None else cache_layer_idx
-        start = 0 if own is None else own.first_position(tgt.shape[1], layer_idx, cache_position)
-        to_memory = (memory, across, use_cache, layer_idx, start)
+        start, length = 0, tgt.shape[1]
+        if own is not None:
+            slot = own.slots.find(own, self.self_attn, cache_layer_idx, length, use_cache)
+            start = own.first_position(length, slot, cache_position)
+        cross = None
+        if across is not None:  # an error leaves both caches unchanged
+            length = memory.shape[1]
+            cross = across.slots.find(across, self.multihead_attn, cache_layer_idx, length, False)
+            if across.get_seq_length(cross):
+                across.slots.check_memory(cross, memory)
+        to_memory = (memory, across, use_cache, cross, start)
         x = tgt
         if self.norm_first:
             x = x + self._attend(self.norm1(x), *tgt_rest)
@@ -81,18 +90,23 @@ class TransformerDecoderLayer(Layer):
         return self.norm3(x + self._feed_forward(x))
 
     def _attend_memory(
-        self, x: Tensor, memory: Tensor, cache: KVCache | None, use_cache: bool, layer_idx: int,
+        self, x: Tensor, memory: Tensor, cache: KVCache | None, use_cache: bool, slot: int | None,
         start: int, padding: MaskLike, mask: MaskLike, causal: bool,
     ) -> Tensor:  # fmt: skip
         """Cross-attention of positions from `start` on; a cache keeps the projected memory."""
-        if cache is None:
-            use_cache = False
-        elif cache.get_seq_length(layer_idx):
-            memory, use_cache = memory[:, :0], False
+        if cache is None or slot is None:
+            output = self.multihead_attn(
+                x, memory, memory, padding, mask, causal, query_offset=start
+            )
+            return self.dropout2(output)
+        filled = cache.get_seq_length(slot) > 0
+        given = memory[:, :0] if filled else memory
         output = self.multihead_attn(
-            x, memory, memory, padding, mask, causal, cache, use_cache, None,
-            None if cache is None else layer_idx, query_offset=start,
+            x, given, given, padding, mask, causal, cache, use_cache and not filled, None, slot,
+            query_offset=start,
         )  # fmt: skip
+        if use_cache:
+            cache.slots.check_memory(slot, memory)
         return self.dropout2(output)
 
 
@@ -120,18 +134,18 @@ class TransformerDecoder(Module):
         tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
         tgt_is_causal: bool = False, mem_is_causal: bool = False,
         kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
-        cache_position: Any = None, cache_start_layer_idx: int = 0,
+        cache_position: Any = None, cache_start_layer_idx: int | None = None,
     ) -> Tensor:  # fmt: skip
         """Apply all layers to a batch of target sequences, with the same memory.
 
-        The arguments are those of `TransformerDecoderLayer`, the same for every layer; the first
-        layer has index `cache_start_layer_idx` in the cache.
+        The arguments are those of `TransformerDecoderLayer`, the same for every layer. The layers
+        have the slots of the cache from `cache_start_layer_idx` on, by default the next ones.
         """
         output = tgt
-        for i, layer in enumerate(self.layers, cache_start_layer_idx):
+        for i, layer in enumerate(self.layers):
             output = layer(
                 output, memory, tgt_mask, mem_mask, tgt_key_padding_mask, mem_key_padding_mask,
                 tgt_is_causal, mem_is_causal,
-                **cached(kv_cache, use_cache, cache_position, i),
+                **cached(kv_cache, use_cache, cache_position, cache_start_layer_idx, i),
             )  # fmt: skip
         return output if self.norm is None else self.norm(output)

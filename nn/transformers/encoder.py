@@ -119,7 +119,8 @@ class TransformerEncoderLayer(Layer):
                 mask counts both.
             use_cache: Whether to store the positions of `src` in the cache.
             cache_position: Their positions, ints of shape (L,), by default after the cached ones.
-            cache_layer_idx: The index of this layer in the cache, 0 by default.
+            cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
+                next one in its first call.
         """
         rest = (
             src_key_padding_mask, src_mask, is_causal,
@@ -161,18 +162,19 @@ class TransformerEncoder(Module):
     def forward(
         self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
         is_causal: bool = False, kv_cache: KVCache | None = None, use_cache: bool = False,
-        cache_position: Any = None, cache_start_layer_idx: int = 0,
+        cache_position: Any = None, cache_start_layer_idx: int | None = None,
     ) -> Tensor:  # fmt: skip
         """Apply all layers to a batch of sequences.
 
-        The arguments are those of `TransformerEncoderLayer`, the same for every layer; the first
-        layer has index `cache_start_layer_idx` in the cache.
+        The arguments are those of `TransformerEncoderLayer`, the same for every layer. The layers
+        have the slots of the cache from `cache_start_layer_idx` on, by default the next ones.
         """
         output = src
-        for i, layer in enumerate(self.layers, cache_start_layer_idx):
+        for i, layer in enumerate(self.layers):
             output = layer(
                 output, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
-                is_causal=is_causal, **cached(kv_cache, use_cache, cache_position, i),
+                is_causal=is_causal,
+                **cached(kv_cache, use_cache, cache_position, cache_start_layer_idx, i),
             )  # fmt: skip
         return output if self.norm is None else self.norm(output)
 
@@ -189,12 +191,12 @@ def stacked(layer: Module, num_layers: int) -> ModuleList:
 
 
 def cached(
-    kv_cache: Any, use_cache: bool, cache_position: Any, cache_layer_idx: int
+    kv_cache: Any, use_cache: bool, cache_position: Any, start: int | None, i: int = 0
 ) -> dict[str, Any]:
-    """The cache arguments of a layer; empty without a cache, for layers without them."""
+    """The cache arguments of layer i of a stack; empty without a cache, for layers without them."""
     if kv_cache is None and not use_cache and cache_position is None:
         return {}
     return {
         "kv_cache": kv_cache, "use_cache": use_cache, "cache_position": cache_position,
-        "cache_layer_idx": cache_layer_idx,
+        "cache_layer_idx": None if start is None else start + i,
     }  # fmt: skip

@@ -86,9 +86,9 @@ class Transformer(PyTorchArguments, Module):
         mem_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
         tgt_key_padding_mask: MaskLike = None, mem_key_padding_mask: MaskLike = None,
         kv_cache: KVCache | EncoderDecoderCache | None = None, use_cache: bool = False,
-        cache_position: Any = None, cache_start_layer_idx: int = 0,
+        cache_position: Any = None, cache_start_layer_idx: int | None = None,
         encoder_kv_cache: KVCache | None = None, use_encoder_cache: bool = False,
-        encoder_cache_position: Any = None, encoder_cache_start_layer_idx: int = 0, *,
+        encoder_cache_position: Any = None, encoder_cache_start_layer_idx: int | None = None, *,
         src_is_causal: bool = False, tgt_is_causal: bool = False, mem_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         """Encode the source and decode the target.
@@ -115,7 +115,9 @@ class Transformer(PyTorchArguments, Module):
         )  # fmt: skip
 
 
-def _of_stack(kv_cache: Any, use_cache: bool, cache_position: Any, start: int) -> dict[str, Any]:
+def _of_stack(
+    kv_cache: Any, use_cache: bool, cache_position: Any, start: int | None
+) -> dict[str, Any]:
     """The cache arguments of a stack of layers; empty without a cache."""
     given = cached(kv_cache, use_cache, cache_position, start)
     return {("cache_start_layer_idx" if k == "cache_layer_idx" else k): v for k, v in given.items()}

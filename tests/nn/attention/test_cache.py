@@ -147,7 +147,7 @@ def test_the_memory_is_projected_once() -> None:
     assert cache.is_updated == {0: True}
     seen = []
     layer.multihead_attn.k_proj.register_forward_hook(lambda m, args, out: seen.append(out.shape))
-    found = layer(tgt[:, 1:], 100 * memory, tgt_is_causal=True, kv_cache=cache, use_cache=True)
+    found = layer(tgt[:, 1:], memory, tgt_is_causal=True, kv_cache=cache, use_cache=True)
     assert_equal(found, expected[:, 1:])
     assert seen == [(N, 0, E)]
     assert cache.get_seq_length(is_cross_attention=True) == S

@@ -1,0 +1,123 @@
+"""Which module owns which slot of a cache.
+
+A slot belongs to the module that wrote it first. A module that does not say an index uses its own
+slot, and in the first step gets the next one. Where that could mean two things, it is an error: a
+wrong slot would give wrong numbers.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from minigrad._errors import value_error
+from minigrad._scope import Scope, ancestry
+from minigrad._tensor import Tensor
+from minigrad.autograd import mutation
+from minigrad.autograd.mode import state
+
+if TYPE_CHECKING:
+    from minigrad.nn.attention.cache import KVCache
+    from minigrad.nn.module.base import Module
+
+REMEDY = "pass cache_layer_idx (to a stack: cache_start_layer_idx); reset() empties the cache"
+
+
+class Slots:
+    """The owners of the slots of one cache, held weakly, and the memories that were projected.
+
+    What it knows of a slot counts only while the slot is filled. A deep copy has the same owners,
+    or their copies if these were copied with it. A pickled one has none: the modules take the slots
+    in the order in which they are called.
+    """
+
+    def __init__(self) -> None:
+        self._made_in = state.get().scope
+        self._owners: dict[int, weakref.ref[Module]] = {}
+        self._calls: dict[int, Scope | None] = {}
+        self._memories: dict[int, tuple[Tensor, int]] = {}
+
+    def find(
+        self, cache: KVCache, module: Module, index: int | None, length: int, writes: bool
+    ) -> int:
+        """Return the slot of a module that gives `length` keys, and stores them if it `writes`."""
+        owners = {i: self._owners.get(i, _nobody)() for i in cache.cached_layers()}
+        names = f"{type(module).__name__}: ", type(cache).__name__
+        if index is not None:
+            owner = owners.get(index)
+            if owner is not None and owner is not module:
+                raise value_error(
+                    f"{names[0]}slot {index} of the {names[1]} belongs to another "
+                    f"{type(owner).__name__}, which filled it; {REMEDY}"
+                )
+            return index
+        own = [i for i, owner in owners.items() if owner is module]
+        if len(own) > 1:
+            raise value_error(f"{names[0]}it has the slots {own} of the {names[1]}; {REMEDY}")
+        step = self._step()
+        if own:
+            if writes and step is not None and self._calls.get(own[0]) is step:
+                raise value_error(
+                    f"{names[0]}it was called twice in one call of {step.kind}, with one "
+                    f"{names[1]}: two depths need two slots, and two steps the same; {REMEDY}"
+                )
+            return own[0]
+        new = next(i for i in range(len(owners) + 1) if i not in owners or i not in self._owners)
+        if new in owners:  # filled by nobody that is known
+            self._owners[new] = weakref.ref(module)
+            return new
+        calls = [self._calls.get(i) for i in owners]
+        alone = len({id(call) for call in calls}) == len(calls)  # each module was called by itself
+        if (
+            None in owners.values()
+            or any(cache.get_seq_length(i) != length for i in owners)
+            or not (alone or all(call is step for call in calls))
+        ):
+            raise value_error(
+                f"{names[0]}it has no slot in the {names[1]}, whose slots {list(owners)} other "
+                f"modules filled, in earlier calls or with another length than {length}; {REMEDY}"
+            )
+        return new
+
+    def claim(self, index: int, module: Module) -> None:
+        """Note that a module wrote to a slot."""
+        self._owners[index] = weakref.ref(module)
+        self._calls[index] = self._step()
+
+    def forget_memory(self, index: int) -> None:
+        """Note that a slot no longer holds the memory as it was given."""
+        self._memories.pop(index, None)
+
+    def check_memory(self, index: int, memory: Tensor) -> None:
+        """Raise if a filled slot holds the projection of another memory; else note this one."""
+        kept, stamp = self._memories.setdefault(index, (memory, mutation.latest))
+        if mutation.written_since(kept.data, stamp) or not (
+            memory is kept or np.array_equal(memory.data, kept.data, equal_nan=True)
+        ):
+            raise value_error(
+                f"EncoderDecoderCache: layer {index} has cached another memory than the one of "
+                f"shape {memory.shape} that is given; the cached target depends on it too: "
+                f"reset() empties the cache"
+            )
+
+    def _step(self) -> Scope | None:
+        """The outermost module call that is running, below the one in which the cache was made."""
+        calls = [None, *ancestry(state.get().scope)]
+        return calls[calls.index(self._made_in) - 1] if self._made_in in calls[1:] else calls[-1]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Slots:
+        made = Slots()
+        for i, known in self._owners.items():
+            owner = known()
+            made._owners[i] = known if owner is None else weakref.ref(memo.get(id(owner), owner))
+        made._memories = dict(self._memories)
+        return made
+
+    def __reduce__(self) -> tuple[type[Slots], tuple[()]]:
+        return Slots, ()
+
+
+def _nobody() -> None:
+    """A reference to no module."""
