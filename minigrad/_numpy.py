@@ -140,7 +140,10 @@ _ABOUT = frozenset({
 })  # fmt: skip
 
 # They look at shapes and dtypes only, not at the values.
-_OF_KINDS = frozenset({np.iscomplexobj, np.isrealobj, np.ndim, np.result_type, np.shape, np.size})
+_OF_KINDS = frozenset({
+    np.empty_like, np.iscomplexobj, np.isrealobj, np.ndim, np.ones_like, np.result_type, np.shape,
+    np.size, np.zeros_like,
+})  # fmt: skip
 
 # NumPy's parameter names where our ops use another.
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",

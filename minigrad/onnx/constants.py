@@ -20,6 +20,11 @@ from minigrad.onnx.sizes import Size, fit, value_at
 
 def make_constant(g: Graph, value: Value) -> str:
     """The name of the tensor for a value that no op made; an error if no rule gives its values."""
+    if value.changes:
+        raise NotImplementedError(
+            f"the model writes to {value.name}, and a file keeps no values from one run to the "
+            f"next; write to a copy: .clone()"
+        )
     if value.fixed:
         return g.initializer(value.arrays[0], value.name)
     name = _uniform(g, value) or _range(g, value) or _mask(g, value)

@@ -9,20 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad._files import write
-from minigrad.autograd.primitive import registry
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.nn import Module
 from minigrad.onnx import recurrent_operators, shape_operators, window_operators  # noqa: F401
 from minigrad.onnx.constants import make_constant, needs_table
 from minigrad.onnx.examples import ENOUGH, RUNS, Axes, Examples, largest, several
 from minigrad.onnx.graph import Graph, package
-from minigrad.onnx.operators import OPERATORS
-from minigrad.onnx.program import Program, Step, Value, refused
+from minigrad.onnx.operators import OPERATORS, Operator, copied
+from minigrad.onnx.program import Program, Step, Value, path_of, refused
 from minigrad.onnx.promises import Promise, promised
 from minigrad.onnx.runs import Run, watch
 from minigrad.onnx.sizes import Size
 from minigrad.onnx.verify import difference
 
-TABLE = {registry[name]: operator for name, operator in OPERATORS.items()}
+TABLE: dict[Primitive | None, Operator] = {
+    registry[name]: operator for name, operator in OPERATORS.items()
+} | {None: copied}
 OPSET = 20  # the first opset with Gelu
 IR_VERSION = 10  # the IR version of that opset
 TRIES = 20
@@ -254,7 +256,7 @@ def _written(program: Program, axes: Axes) -> Graph:
     """The graph of a program."""
     graph = Graph(program.inputs, axes, make_constant)
     for step in program.steps:
-        graph.path = step.call.path
+        graph.path = path_of(step.call)
         operator = TABLE.get(step.call.op)
         if operator is None:
             raise refused(step.call, "this op has no ONNX operator")

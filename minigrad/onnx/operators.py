@@ -287,6 +287,11 @@ def _cumsum(g: Graph, out: Value, x: Any, axis: Any) -> str:
     return g.node("CumSum", [name, g.tensor(normalize_axis_index(axis, out.ndim), np.int64)])
 
 
+def copied(g: Graph, out: Value, values: Any) -> str:
+    """A tensor that was overwritten with a number or with values that broadcast."""
+    return g.node("Expand", [g.tensor(values, out.dtype), g.lengths(out.shape)])
+
+
 # Ops of one formula
 
 OPERATORS |= {

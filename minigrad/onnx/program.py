@@ -5,13 +5,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.onnx.runs import Call, Ref, Run, numbers
+from minigrad.onnx.runs import Run
 from minigrad.onnx.sizes import Size, fit
 from minigrad.onnx.traced import Comparison, Untraced, evaluated
+from minigrad.trace import steps as recorded
+from minigrad.trace.steps import values_in
 
 REMEDY = (
     "A file has no loops and no branches: write it with ops on tensors, or fix the size with "
     "dynamic_axes"
+)
+
+PARTS = (
+    "a part of a tensor is read or written through a view, and which part depends on the inputs' "
+    "sizes; write to it by index: x[...] = y"
 )
 
 
@@ -24,11 +31,12 @@ class Value:
 
     def __init__(self, number: int, runs: Sequence[Run]) -> None:
         self.number = number
-        self.arrays = [run.arrays[number] for run in runs]
+        self.arrays = [np.asarray(run.values[number].array) for run in runs]
         self.sizes = [run.sizes for run in runs]
         self.dtype: np.dtype[Any] = self.arrays[0].dtype
         self.ndim = self.arrays[0].ndim
         self.name = runs[-1].names.get(number)
+        self.changes = any(number in run.changed for run in runs)  # the model writes to it
         self.made = number in runs[0].inputs.values()
         shapes = [array.shape for array in self.arrays]
         self.shape: tuple[Any, ...] = ()
@@ -49,9 +57,9 @@ class Value:
 
 
 class Step(NamedTuple):
-    """A call of an op: its arguments are values, sizes, or objects equal in all runs."""
+    """A step of all runs: its arguments are values, sizes, or objects equal in all runs."""
 
-    call: Call
+    call: recorded.Step  # of the first run
     arguments: tuple[Any, ...]
     output: Value
 
@@ -69,14 +77,14 @@ class Program:
         self._refuse_differences()
         first = runs[0]
         self.inputs = {name: self.value(number) for name, number in first.inputs.items()}
-        self.outputs = {name: self.value(ref.number) for name, ref in first.outputs.items()}
+        self.outputs = {name: self.value(number) for name, number in first.outputs.items()}
         self.steps: list[Step] = []
         for calls in self._needed():
             arguments = tuple(
-                self._merged(calls[0], name, [call.arguments[i] for call in calls])
-                for i, name in enumerate(calls[0].op.params)
+                self._merged(calls[0], name, [call.arguments[name] for call in calls])
+                for name in calls[0].arguments
             )
-            output = self.value(calls[0].outputs[0].number)
+            output = self.value(_made(calls[0])[0])
             output.made = True
             if len({array.ndim for array in output.arrays}) > 1:
                 raise refused(calls[0], "its number of axes depends on the inputs' sizes")
@@ -88,14 +96,14 @@ class Program:
             self._values[number] = Value(number, self.runs)
         return self._values[number]
 
-    def _needed(self) -> list[tuple[Call, ...]]:
-        """The calls on which the outputs depend, each with its counterparts in the other runs."""
-        wanted = {ref.number for ref in self.runs[0].outputs.values()}
+    def _needed(self) -> list[tuple[recorded.Step, ...]]:
+        """The steps on which the outputs depend, each with its counterparts in the other runs."""
+        wanted = {*self.runs[0].outputs.values()}
         needed = []
-        for calls in reversed([*zip(*(run.calls for run in self.runs), strict=True)]):
-            if wanted.intersection(ref.number for ref in calls[0].outputs):
-                wanted.update(numbers(calls[0].arguments))
-                needed.append(calls)
+        for steps in reversed([*zip(*(run.computed for run in self.runs), strict=True)]):
+            if wanted.intersection(_made(steps[0])):
+                wanted.update(_read(steps[0]))
+                needed.append(steps)
         return needed[::-1]
 
     def _refuse_differences(self) -> None:
@@ -103,24 +111,30 @@ class Program:
         first = self.runs[0]
         for run in self.runs[1:]:
             why = _cause(first, run)
-            for one, other in zip(first.calls, run.calls, strict=False):
-                if one.op is not other.op:
+            for one, other in zip(first.computed, run.computed, strict=False):
+                if (one.op, one.what) != (other.op, other.what):
                     raise refused(
-                        one, f"{shown(run.sizes)}, {other.op.name} runs instead{why}. {REMEDY}"
+                        one, f"{shown(run.sizes)}, {other.what} runs instead{why}. {REMEDY}"
                     )
-                if numbers(one.arguments) != numbers(other.arguments):
+                if _read(one) != _read(other):
                     raise refused(one, f"{shown(run.sizes)}, it reads others{why}. {REMEDY}")
-            if len(first.calls) != len(run.calls) or first.outputs != run.outputs:
+            one, other = len(first.computed), len(run.computed)
+            if one != other or first.outputs != run.outputs:
                 raise NotImplementedError(
-                    f"onnx.export: the model runs {len(first.calls)} ops {shown(first.sizes)} and "
-                    f"{len(run.calls)} {shown(run.sizes)}{why}. {REMEDY}"
+                    f"onnx.export: the model runs {one} ops {shown(first.sizes)} and {other} "
+                    f"{shown(run.sizes)}{why}. {REMEDY}"
                 )
 
-    def _merged(self, call: Call, name: str, values: list[Any]) -> Any:
+    def _merged(self, call: recorded.Step, name: str, values: list[Any]) -> Any:
         """Merge one argument of all runs."""
+        values = [_plain(value) for value in values]
         first = values[0]
-        if isinstance(first, Ref):
+        if isinstance(first, recorded.Value):
             return self.value(first.number)
+        if isinstance(first, np.ndarray):
+            if any(not np.array_equal(first, value) for value in values):
+                raise refused(call, PARTS)
+            return first
         if isinstance(first, tuple) and len({len(value) for value in values}) == 1:
             parts = zip(*values, strict=True)
             return tuple(self._merged(call, name, [*part]) for part in parts)
@@ -169,13 +183,38 @@ def _differs(event: Comparison | Untraced, first: Run, other: Run) -> bool:
 
 def _in(run: Run, term: Any) -> Any:
     """The value of a term in one run."""
-    return evaluated(term, lambda axis: run.arrays[axis.number].shape[axis.axis])
+    return evaluated(term, lambda axis: run.values[axis.number].shape[axis.axis])
 
 
-def refused(call: Call, why: str) -> NotImplementedError:
+def path_of(step: recorded.Step) -> str:
+    """The path of the module call in which a step happened; "" outside of any."""
+    return "" if step.scope is None else step.scope.path
+
+
+def refused(step: recorded.Step, why: str) -> NotImplementedError:
     """An error that names an op, its module, and why it cannot be exported."""
-    where = f" [in {call.path}]" if call.path else ""
-    return NotImplementedError(f"onnx.export: {call.op.name}: {why}{where}")
+    where = f" [in {path_of(step)}]" if path_of(step) else ""
+    name = step.what if step.op is None else step.op.name
+    return NotImplementedError(f"onnx.export: {name}: {why}{where}")
+
+
+def _made(step: recorded.Step) -> list[int]:
+    """The numbers of the values that a step made."""
+    return [value.number for value in step.outputs if value is not None]
+
+
+def _read(step: recorded.Step) -> list[int]:
+    """The numbers of the values that a step read."""
+    return [value.number for value in values_in(step.arguments)]
+
+
+def _plain(value: Any) -> Any:
+    """An argument with a plain number in the place of one of a subclass."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value.real
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -56,9 +56,9 @@ class _Search:
     def promise(self) -> Promise:
         """Examine the comparisons until the sizes no longer change."""
         noted = [(event, run) for run in self._program.runs for event in run.noted]
-        for event, _ in noted:
+        for event, run in noted:
             if isinstance(event, Untraced):
-                self._refuse_if_it_varies(event)
+                self._refuse_if_it_varies(event, run)
         compared = {event: run for event, run in reversed(noted) if isinstance(event, Comparison)}
         wrong: dict[Comparison, str] = {}
         for event in sorted(compared, key=lambda event: event.place is None):
@@ -75,11 +75,11 @@ class _Search:
         shape = self._program.value(axis.number).shape
         return shape[axis.axis] if shape else None  # the number of axes may depend on sizes
 
-    def _refuse_if_it_varies(self, event: Untraced) -> None:
+    def _refuse_if_it_varies(self, event: Untraced, run: Run) -> None:
         """Refuse an untraceable use of a size or value that differs between runs."""
-        if event.term is None:
-            if not all(self._program.value(number).fixed for number in event.sources):
-                raise NotImplementedError(f"onnx.export: {why_not(event.what, event.place)}")
+        if event.number is not None:
+            if not all(self._program.value(n).fixed for n in run.sources[event.number]):
+                raise NotImplementedError(why_not(event))
         elif any(not isinstance(self._length(axis), int) for axis in _axes(event.term)):
             raise NotImplementedError(
                 f"onnx.export: {event.what} hides a size that varies; write sums, products and "

@@ -1,193 +1,182 @@
-"""The record of one run of a model: every op, its arguments and its results.
+"""One run of a model as a trace: its values, the sizes that Python read, and what left the graph.
 
 Values are numbered in the order of their first use. So two runs of the same ops give the same
 numbers to corresponding values, even if the shapes differ.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from minigrad._grad_mode import no_grad
-from minigrad.autograd import events
-from minigrad.autograd.call import wrap
-from minigrad.autograd.mode import State, located, state
+from minigrad.autograd.events import Call
+from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import written_since
-from minigrad.autograd.node import Variable, clock
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive, registry
-from minigrad.onnx.traced import Comparison, TracedNumber, Untraced, release, trace
+from minigrad.onnx.traced import (
+    Comparison,
+    TracedNumber,
+    Untraced,
+    follow,
+    release,
+    users_place,
+    why_not,
+)
+from minigrad.trace import Step, Trace, Value
+from minigrad.trace.decomposition import decomposed
+from minigrad.trace.steps import values_in
+
+PRINTED = "repr()"
+"""The door through which values may leave: a text that is printed changes no graph."""
 
 
-class Ref(NamedTuple):
-    """A reference to a value, in place of an array or a tensor."""
-
-    number: int
-
-
-class Call(NamedTuple):
-    """One call of an op."""
-
-    op: Primitive  # its `Primitive`
-    arguments: tuple[Any, ...]  # its arguments in the order of `op.params`, with `Ref` for arrays
-    outputs: tuple[Ref, ...]  # its results
-    path: str  # the module call in which it happened
-
-
-class Run(events.Observer):
-    """Records a run.
+class Run(Trace):
+    """The trace of a run, in which tensors that depend on the inputs have traced sizes.
 
     An op that is not in `exported` is replaced by its decomposition, if it has one.
+
+    Attributes:
+        sizes: The sizes of the inputs in this run, by symbol.
+        inputs: The number of each input, by name.
+        outputs: The number of each output, by name.
+        names: The names of parameters and buffers, by the number of their value.
+        changed: The numbers of those to which the model writes.
+        sources: Of each value, the numbers of the inputs and constants on which it depends.
+        unsettled: The numbers of values whose shape may depend on the values of others.
+        noted: The uses of sizes and values in Python, in order.
+        watching: Whether the run goes on.
     """
 
-    def __init__(self, sizes: Mapping[str, int], exported: Container[Primitive]) -> None:
+    def __init__(
+        self, model: Any, sizes: Mapping[str, int], exported: Container[Primitive | None]
+    ) -> None:
+        self._state: dict[int, str] = {}
+        for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+            self._state.setdefault(id(tensor), name)
+        super().__init__()
         self.sizes = dict(sizes)
-        self.arrays: list[np.ndarray] = []  # the value of each number
-        self.calls: list[Call] = []  # in order
-        self.names: dict[int, str] = {}  # of parameters and buffers, by number
-        self.inputs: dict[str, int] = {}  # their numbers, by name
-        self.outputs: dict[str, Ref] = {}  # by name
-        self.sources: list[frozenset[int]] = []  # of each number, the inputs and constants
-        self.unsettled: set[int] = set()  # whose shape may depend on other values
-        self.noted: dict[Comparison | Untraced, None] = {}  # uses of sizes in Python, in order
-        self.watching = True  # whether the run is being recorded
-        self.refused: NotImplementedError | None = None  # why the model is refused
+        self.inputs: dict[str, int] = {}
+        self.outputs: dict[str, int] = {}
+        self.names: dict[int, str] = {}
+        self.changed: set[int] = set()
+        self.sources: dict[int, frozenset[int]] = {}
+        self.unsettled: set[int] = set()
+        self.noted: dict[Comparison | Untraced, None] = {}
+        self.watching = True
         self._exported = exported
-        self._by_object: dict[int, int] = {}
-        self._by_memory: dict[Any, int] = {}
-        self._stamps: list[int] = []
-        self._held: list[Any] = []  # keeps objects alive, so that no id and no memory is reused
+        self._traced: list[Any] = []
 
-    def ran(self, call: events.Call) -> None:
-        """Record an op, or its decomposition."""
-        op, arguments, outputs = call.op, call.arguments, call.outputs
-        noted = tuple(self._noted(argument) for argument in arguments)
-        held = op in self._exported
-        if not held and op.decomposition is not None:
-            meant = self._meant(op, arguments)
-            for output, ref in zip(outputs, meant, strict=True):
-                self.know(output, ref.number)
-            return
-        sources = frozenset().union(*(self.sources[n] for n in numbers(noted)))
-        refs = tuple(self._new(output, sources) for output in outputs)
-        if not held or self._depends_on_values(op, noted):
-            self.unsettled.update(ref.number for ref in refs)
-        scope = state.get().scope
-        self.calls.append(Call(op, noted, refs, "" if scope is None else scope.path))
+    def ran(self, call: Call) -> None:
+        """Write down an op, or its decomposition."""
+        op = call.op
+        if op not in self._exported and op.decomposition is not None:
+            self.arguments(call)  # what was converted is known from now on
+            result = decomposed(op, _used(call.arguments, call.values), self)
+            results = result if isinstance(result, tuple) else (result,)
+            for output, meant in zip(call.outputs, results, strict=True):
+                self._know(output, self.value(meant))
+        elif op in self._exported or not all(map(self._is_known, call.outputs)):
+            super().ran(call)
+            step = self.steps[-1]
+            if op not in self._exported or self._depends_on_values(step):
+                self.unsettled.update(value.number for value in step.outputs if value)
+        for output in call.outputs:
+            self.follow(output)
 
-    def wrote(self, tensor: Any, result: Any) -> None:
-        """Record that a tensor now has the value of an in-place op's result."""
-        number = self.ref(result).number
-        self._stamps[number] = next(clock)
-        self.know(tensor, number)
-        self._by_memory[_memory(tensor._data)] = number
+    def left(self, tensor: Variable, door: str) -> None:
+        """Note that values went to Python or elsewhere."""
+        if door != PRINTED:
+            number, module = self.value(tensor).number, located("")
+            self.noted.setdefault(Untraced(door, users_place(), None, number, module))
 
-    def _depends_on_values(self, op: Primitive, arguments: tuple[Any, ...]) -> bool:
-        """Whether the shape of an exported op's result may depend on values."""
-        chosen = [self.arrays[number] for number in numbers(arguments[1:])]
-        return (
-            (op is registry["getitem"] and any(array.dtype == np.bool_ for array in chosen))
-            or (op is registry["repeat"] and bool(chosen))
-            or not self.unsettled.isdisjoint(numbers(arguments))
-        )
+    def follow(self, tensor: Any) -> None:
+        """Trace the uses of the sizes of a tensor."""
+        if isinstance(tensor, Variable):
+            follow(tensor, self, self.value(tensor).number)
+            self._traced.append(tensor)
 
-    def _meant(self, op: Primitive, arguments: Sequence[Any]) -> tuple[Ref, ...]:
-        """Run the decomposition of a fused op, and record its ops instead."""
-        values = [wrap(v) if isinstance(v, np.ndarray) else v for v in arguments]
-        outer = state.get()
-        try:
-            state.set(State(False, outer.scope, (self,)))
-            result = op.call_with(op.decomposition, values)
-        finally:
-            state.set(outer)
-        return tuple(self.ref(r) for r in (result if isinstance(result, tuple) else (result,)))
+    def end(self) -> None:
+        """End the run: tensors that the model kept become ordinary ones."""
+        self.watching = False
+        for tensor in self._traced:
+            release(tensor)
+        for value in self.outside:
+            name = self._state.get(id(value.tensor))
+            if name is not None and name not in self.names.values():
+                self.names[value.number] = name
+                if written_since(value.array, value.stamp):
+                    self.changed.add(value.number)
+            self.sources[value.number] = frozenset([value.number])
+        for step in self.steps:
+            read = frozenset[int]().union(*(self.sources[v.number] for v in step.reads))
+            for value in filter(None, step.outputs):
+                own = {value.number} if step.phase == "effect" else ()
+                self.sources[value.number] = read.union(own)
 
-    def _noted(self, argument: Any) -> Any:
-        if isinstance(argument, (Variable, np.ndarray)):
-            return self.ref(argument)
-        if isinstance(argument, (tuple, list)):
-            return tuple(self._noted(part) for part in argument)
-        if isinstance(argument, slice):
-            return slice(*map(self._noted, (argument.start, argument.stop, argument.step)))
-        if isinstance(argument, np.generic):
-            return argument.item()
-        if isinstance(argument, (int, float)) and not isinstance(argument, bool):
-            return argument.real  # the plain number
-        return argument
+    def refuse_what_left(self) -> None:
+        """Raise if values that depend on an input left the graph."""
+        for event in self.noted:
+            number = event.number if isinstance(event, Untraced) else None
+            if number is not None and self.sources[number].intersection(self.inputs.values()):
+                raise NotImplementedError(why_not(event))
 
-    def ref(self, value: Any) -> Ref:
-        """The number of a tensor or an array, found by its identity or memory, or a new one."""
-        array = _array(value)
-        number = self._by_object.get(id(value))
-        if number is None:
-            number = self._by_memory.get(_memory(array))
-        if number is None:
-            return self._new(value)
-        if written_since(array, self._stamps[number]):
-            self.refuse(
-                "a tensor is written in place after it was used, which a graph of values cannot "
-                "say; write x = x + y for x += y"
-            )
-        return Ref(number)
-
-    def refuse(self, why: str) -> NoReturn:
-        """Raise an error now and again at the end, because the model may catch the first one."""
-        self.refused = NotImplementedError(located(f"onnx.export: {why}"))
-        raise self.refused
+    @property
+    def computed(self) -> list[Step]:
+        """The steps that make values of others."""
+        return [step for step in self.steps if step.phase in ("forward", "write")]
 
     @property
     def given(self) -> dict[str, np.ndarray]:
         """The inputs by name."""
-        return {name: self.arrays[number] for name, number in self.inputs.items()}
+        return {name: self.values[number].array for name, number in self.inputs.items()}
 
-    def entitle(self, name: str, tensor: Any) -> None:
-        """Name a tensor that an op has read."""
-        number = self._by_object.get(id(tensor), self._by_memory.get(_memory(tensor._data)))
-        if number is not None:
-            self.names.setdefault(number, name)
+    def _depends_on_values(self, step: Step) -> bool:
+        """Whether the shape of an exported op's result may depend on values."""
+        chosen = [*values_in([*step.arguments.values()][1:])]
+        masked = any(value.dtype == np.bool_ for value in chosen)
+        return (
+            (step.op is registry["getitem"] and masked)
+            or (step.op is registry["repeat"] and bool(chosen))
+            or not self.unsettled.isdisjoint(value.number for value in step.reads)
+        )
 
-    def end(self) -> None:
-        """Stop recording; traced tensors that the model kept become ordinary ones."""
-        self.watching = False
-        for value in self._held:
-            release(value)
+    def _is_known(self, output: Variable) -> bool:
+        """Whether an output is a value that is known already, as of a detached tensor."""
+        known, writes = self._identity.find(output)
+        return known is not None and not writes
 
-    def _new(self, value: Any, sources: frozenset[int] | None = None) -> Ref:
-        number = len(self.arrays)
-        self.arrays.append(_array(value))
-        self.sources.append(frozenset([number]) if sources is None else sources)
-        self._stamps.append(next(clock))
-        self.know(value, number, sources is not None)
-        return Ref(number)
+    def _argument(self, given: Any, value: Any) -> Any:
+        if isinstance(given, (int, float)):
+            return given  # a number may be a size: it is not the array that was made of it
+        return super()._argument(given, value)
 
-    def know(self, value: Any, number: int, traced: bool = True) -> None:
-        """Register the number of a tensor or array; `traced` if its uses must be traced."""
-        array = _array(value)
-        if traced:
-            trace(value, self, number)
-        self._held += [value, array]
-        self._by_object[id(value)] = number
-        self._by_memory.setdefault(_memory(array), number)
+    def _new(self, step: Step | None, thing: Any) -> Value:
+        value = super()._new(step, thing)
+        constant = step is None or step.phase == "effect"
+        if constant and id(thing) not in self._state and isinstance(value.array, np.ndarray):
+            value.array = value.array.copy()  # the model may write to it later
+        return value
 
 
 def watch(
     model: Any, args: Any, inputs: Mapping[str, Any], sizes: Mapping[str, int],
-    exported: Container[Primitive],
+    exported: Container[Primitive | None],
 ) -> Run:  # fmt: skip
     """Run a model with bound arguments, among them the inputs as tensors, and record its ops."""
-    run = Run(sizes, exported)
+    run = Run(model, sizes, exported)
     for name, tensor in inputs.items():
-        number = len(run.arrays)
-        run.inputs[name] = run._new(tensor, frozenset([number])).number
+        run.inputs[name] = run.value(tensor).number
+        run.follow(tensor)
     try:
         with no_grad(), run:
             result = model(*args.args, **args.kwargs)
     finally:
         run.end()
-        if run.refused is not None:
-            raise run.refused
-    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
-        run.entitle(name, tensor)
+    run.refuse_what_left()
     for name, output in flat(result):
         if not isinstance(output, Variable):
             kind = "int" if isinstance(output, TracedNumber) else type(output).__name__
@@ -195,17 +184,8 @@ def watch(
                 f"onnx.export: the model's {name} is a {kind}; a tensor, or a "
                 f"tuple, list or dict of tensors expected"
             )
-        run.outputs[name] = run.ref(output)
+        run.outputs[name] = run.value(output).number
     return run
-
-
-def numbers(arguments: Any) -> list[int]:
-    """The numbers of all values among some arguments."""
-    if isinstance(arguments, Ref):
-        return [arguments.number]
-    if isinstance(arguments, tuple):
-        return [number for part in arguments for number in numbers(part)]
-    return []
 
 
 def flat(result: Any, name: str = "output") -> Iterator[tuple[str, Any]]:
@@ -220,12 +200,10 @@ def flat(result: Any, name: str = "output") -> Iterator[tuple[str, Any]]:
         yield name, result
 
 
-def _array(value: Any) -> np.ndarray:
-    array: np.ndarray = value._data if isinstance(value, Variable) else value
-    return array
-
-
-def _memory(array: np.ndarray) -> tuple[Any, ...]:
-    """A key that is equal for arrays with the same elements at the same memory addresses."""
-    place = array.__array_interface__["data"][0]
-    return place, array.shape, array.strides, array.dtype.str
+def _used(given: Any, values: Any) -> Any:
+    """What an op computed with, as the tensors that it was given where it used these."""
+    if isinstance(given, Variable):
+        return given if given._data is values else values
+    if isinstance(given, (tuple, list)) and isinstance(values, (tuple, list)):
+        return [_used(*pair) for pair in zip(given, values, strict=True)]
+    return values if isinstance(values, np.ndarray) else given

@@ -1,10 +1,9 @@
-"""Traced tensors and sizes: reading their values in Python is refused or recorded.
+"""Traced sizes: the lengths of a tensor's axes as integers that carry their formula.
 
-A graph holds only ops. A number that Python takes from a tensor, or a branch that depends on one,
-would be fixed in the graph with its value in this run. So while a run is recorded, the values of a
-tensor that depends on an input cannot be read. Its sizes are integers that carry their formula:
-arithmetic on them is traced, and every comparison is recorded with its place in the user's program,
-to be examined after the runs (promises.py).
+A graph holds only ops. A number that Python takes from a size, or a branch that depends on one,
+would be fixed in the graph with its value in this run. So while a run is recorded, arithmetic on
+sizes is traced, and every comparison is noted with its place in the user's program, to be examined
+after the runs (promises.py).
 """
 
 from __future__ import annotations
@@ -21,11 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minigrad._creation import made
 from minigrad._tensor import Tensor
-from minigrad.autograd.mode import located
-from minigrad.autograd.node import Variable
-from minigrad.ops._numerics import array_of
 
 if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
@@ -33,11 +28,6 @@ if TYPE_CHECKING:
 SIZES: dict[Any, Callable[[Any], Any]] = {
     np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim, np.size: lambda x: x.size,
 }  # fmt: skip
-HARMLESS = {
-    np.zeros_like, np.ones_like, np.empty_like, np.result_type, np.can_cast, np.array2string,
-    np.array_repr, np.array_str,
-}  # fmt: skip
-"""NumPy functions whose results are not numbers, or do not depend on values."""
 
 
 class Axis(NamedTuple):
@@ -89,15 +79,16 @@ class Comparison(NamedTuple):
 
 
 class Untraced(NamedTuple):
-    """A use of a size, or of a constant's values, whose result cannot be traced."""
+    """A use of a size, or of a tensor's values, whose result cannot be traced."""
 
     what: str  # how it was used
     place: Place | None  # where
     term: Any = None  # the size, or None
-    sources: frozenset[int] = frozenset()  # the numbers of the constants that it depends on
+    number: int | None = None  # of the value, or None
+    module: str = ""  # for a message: where it happened
 
 
-def trace(value: Any, run: Run, number: int) -> None:
+def follow(value: Any, run: Run, number: int) -> None:
     """Turn an input, or a tensor that an op returned, into a traced one."""
     if isinstance(value, Tensor):
         value.__class__ = Traced
@@ -115,7 +106,7 @@ def release(value: Any) -> None:
 def _frames() -> Iterator[FrameType]:
     """The frames from the innermost one outside this file to the call of the model."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") != "minigrad.onnx.runs":
+    while frame is not None and frame.f_code.co_name != "watch":
         if frame.f_globals.get("__name__") != __name__:
             yield frame
         frame = frame.f_back
@@ -134,6 +125,11 @@ def _caller() -> Place | None:
     """The current line, if it is in the user's program and not in minigrad or NumPy."""
     frame = next(_frames(), None)
     return _place(frame) if frame is not None and _is_users(frame) else None
+
+
+def users_place() -> Place | None:
+    """The line of the user's program that is being executed."""
+    return _place(next(filter(_is_users, _frames()), None))
 
 
 class TracedNumber:
@@ -256,8 +252,7 @@ class Traced(Tensor):
         place = _caller() if self._number in self._run.unsettled else None
         if place is not None:
             what = "the shape, after an op that the file cannot hold,"
-            event = Untraced(what, place, None, self._run.sources[self._number])
-            self._run.noted.setdefault(event)
+            self._run.noted.setdefault(Untraced(what, place, None, self._number))
         run = weakref.ref(self._run)
         return tuple(
             traced_number(n, Axis(self._number, axis), run)
@@ -278,79 +273,23 @@ class Traced(Tensor):
         self.shape[0].hidden("a loop over rows")  # type: ignore[attr-defined]
         return rows
 
-    def _leave(self, what: str) -> None:
-        """Refuse to return values; if they may be those of a constant, record it only."""
-        place = _place(next(filter(_is_users, _frames()), None))
-        sources = self._run.sources[self._number]
-        if sources & {*self._run.inputs.values()}:
-            self._run.refuse(why_not(what, place))
-        self._run.noted.setdefault(Untraced(what, place, None, sources))
-
-    @property
-    def data(self) -> np.ndarray:
-        self._leave(".data")
-        return self._data
-
-    @data.setter
-    def data(self, value: Any) -> None:
-        raise NotImplementedError(located("onnx.export: x.data = y is not an op; write x = y"))
-
-    def detach(self) -> Tensor:
-        view = made(self._data.view(), False)
-        self._run.know(view, self._number)
-        return view
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        result = super().__array_ufunc__(ufunc, method, *inputs, **options)
-        return self._inside(ufunc, result)
-
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if func in SIZES and len(args) == 1 and not kwargs:
             return SIZES[func](*args)
-        if func in HARMLESS:
-            return func(*map(array_of, args), **kwargs)
-        return self._inside(func, super().__array_function__(func, types, args, kwargs))
+        return super().__array_function__(func, types, args, kwargs)
 
-    def _inside(self, function: Any, result: Any) -> Any:
-        """The result of a NumPy function, if it consists of tensors."""
-        parts = result if isinstance(result, (tuple, list)) else (result,)
-        if not all(isinstance(part, Variable) for part in parts):
-            self._leave(f"np.{function.__name__}")
-        return result
+    def __copy__(self) -> Tensor:
+        return self.detach()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self.clone()
 
 
-def _reading(name: str, what: str) -> Callable[..., Any]:
-    """A method of `Tensor` that returns values: refused, or recorded, first."""
-    method = getattr(Tensor, name)
-
-    def read(self: Traced, *args: Any, **options: Any) -> Any:
-        self._leave(what)
-        return method(self, *args, **options)
-
-    return read
-
-
-for _name, _what in {
-    "numpy": ".numpy()",
-    "__array__": "np.asarray(), or another array made of a tensor,",
-    "tolist": ".tolist()",
-    "item": ".item(), or float() or int() of a tensor,",
-    "__index__": "a tensor where Python wants an integer",
-    "__bool__": "bool(), as if, while and assert have it,",
-    "__contains__": "the operator in",
-    "__dlpack__": "another framework",
-}.items():
-    setattr(Traced, _name, _reading(_name, _what))
-
-
-def why_not(what: str, place: Place | None) -> str:
+def why_not(event: Untraced) -> str:
     """The message that values cannot be read."""
-    where = f" ({place})" if place else ""
+    where = f" ({event.place})" if event.place else ""
     return (
-        f"{what} takes values that depend on an input out of the graph, and the file would have "
-        f"those of the example for ever; compute with ops on tensors, as minigrad.where does for a "
-        f"choice{where}"
+        f"onnx.export: {event.what} takes values that depend on an input out of the graph, and the "
+        f"file would have those of the example for ever; compute with ops on tensors, as "
+        f"minigrad.where does for a choice{where}{event.module}"
     )

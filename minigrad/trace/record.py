@@ -61,12 +61,7 @@ class Trace(Observer):
 
     def ran(self, call: Call) -> None:
         """Write down the call of an op."""
-        op, arguments = call.op, dict[str, Any]()
-        for name, given, value in zip(op.params, call.arguments, call.values, strict=True):
-            several = op.variadic and name == op.params[0]
-            one = self._argument
-            arguments[name] = tuple(map(one, given, value)) if several else one(given, value)
-        step = self._step("forward", op.name, arguments, op=op, node=call.node)
+        step = self._step("forward", call.op.name, self.arguments(call), op=call.op, node=call.node)
         step.outputs += [self._made(step, output) for output in call.outputs]
         for residual in call.residuals:
             step.outputs.append(None if residual is None else self._made(step, residual))
@@ -139,6 +134,14 @@ class Trace(Observer):
             step.outputs.insert(0, value)
 
     # Values ------------------------------------------------------------------------------------
+
+    def arguments(self, call: Call) -> dict[str, Any]:
+        """What an op computed with, by name; what was converted for it becomes steps."""
+        op, one, found = call.op, self._argument, dict[str, Any]()
+        for name, given, value in zip(op.params, call.arguments, call.values, strict=True):
+            several = op.variadic and name == op.params[0]
+            found[name] = tuple(map(one, given, value)) if several else one(given, value)
+        return found
 
     def value(self, thing: Any) -> Value:
         """The value that a tensor or an array holds now."""

@@ -12,10 +12,10 @@ import pytest
 
 import minigrad
 from minigrad import nn, ops
-from minigrad.autograd import Observer
 from minigrad.nn import functional as F
 from minigrad.onnx import export
 from minigrad.ops.pooling import sum_parts
+from minigrad.trace import Trace
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -156,16 +156,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-class Seen(Observer):
-    """The ops that run."""
-
-    def __init__(self) -> None:
-        self.ops: set[Any] = set()
-
-    def ran(self, call: Any) -> None:
-        self.ops.add(call.op)
-
-
 def example(n: int, length: int) -> np.ndarray:
     return minigrad.random.generator().standard_normal((n, length, 4)).astype(np.float32)
 
@@ -190,8 +180,8 @@ def test_operator(name: str, tmp_path: Path) -> None:
 def test_every_operator_is_tried() -> None:
     from minigrad.onnx.export import TABLE
 
-    seen = Seen()
-    with seen:
+    with Trace(keep=False) as trace:
         for function in FUNCTIONS.values():
             function(minigrad.tensor(example(2, 5)))
-    assert TABLE.keys() <= seen.ops, TABLE.keys() - seen.ops
+    seen = {step.op for step in trace.steps}
+    assert TABLE.keys() <= seen, TABLE.keys() - seen

@@ -1,0 +1,42 @@
+"""Running the decomposition of a fused op beside the op."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.call import wrap
+from minigrad.autograd.events import Observer
+from minigrad.autograd.mode import state
+from minigrad.autograd.primitive import Primitive
+
+
+def decomposed(
+    op: Primitive, values: Sequence[Any], observer: Observer, recording: bool = False
+) -> Any:
+    """Run the decomposition of a fused op while only one observer is told of it.
+
+    Args:
+        op: The op.
+        values: Its arguments in the order of ``op.params``. Arrays are passed as tensors.
+        observer: Who is told.
+        recording: Whether the ops of the decomposition build a graph.
+
+    Returns:
+        What the decomposition returns.
+    """
+    assert op.decomposition is not None
+    outer = state.get()
+    try:
+        state.set(outer._replace(recording=recording, observers=(observer,)))
+        return op.call_with(op.decomposition, [_as_tensors(value) for value in values])
+    finally:
+        state.set(outer)
+
+
+def _as_tensors(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_as_tensors(part) for part in value]
+    return wrap(value) if isinstance(value, np.ndarray) else value
