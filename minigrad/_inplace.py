@@ -18,7 +18,7 @@ from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
 from minigrad._hooks import retain
 from minigrad._spelling import respelled
 from minigrad._typing import Tensor
-from minigrad._views import owner
+from minigrad._views import Place, owner
 from minigrad.autograd.engine import watch_of, watched
 from minigrad.autograd.events import tell
 from minigrad.autograd.mode import state
@@ -123,7 +123,7 @@ def written(tensor: Any, values: Any = None) -> None:
 def read_again(view: Any) -> None:
     """Update a view's history after a recorded write to its base."""
     with enable_grad():
-        result: Any = getitem(view._base, _places(view))
+        result: Any = getitem(view._base, _index_in_base(view, ...))
     _rebind(view, result._node)
     view._current = next(clock)
 
@@ -168,7 +168,7 @@ def _write_part(tensor: Any, index: Any, value: Any) -> None:
     """Write into part of a tensor's memory, and record it."""
     base = _base(tensor)
     if base is not tensor and base.ndim:
-        index = tuple(places[index] for places in _places(tensor))
+        index = _index_in_base(tensor, index)
     elif base is not tensor:  # the base is 0-d: all or nothing is written
         if not np.ones(tensor.shape, bool)[index].any():
             return
@@ -199,24 +199,25 @@ def _base(tensor: Any) -> Any:
     return tensor if base is None or owner(base._data) is not owner(tensor._data) else base
 
 
-def _places(view: Any) -> tuple[Any, ...]:
-    """An index into the base that selects the elements of the view."""
+def _index_in_base(view: Any, index: Any) -> tuple[Any, ...]:
+    """An index into the base that selects the elements of ``view[index]``."""
     memory, base, array = owner(view._data), view._base._data, view._data
     if not base.ndim:
         return (None,) * array.ndim
+    part = array[index]
+    if isinstance(part, np.ndarray) and owner(part) is memory:
+        found = Place.of_array(base).index_of(Place.of_array(part))
+        if found is not None:
+            return found
     number = np.empty(memory.nbytes // array.itemsize, np.intp)  # flat index in base
     number[_offsets(base, memory).ravel()] = np.arange(base.size)
-    return np.unravel_index(number[_offsets(array, memory)], base.shape)
+    return tuple([i[index] for i in np.unravel_index(number[_offsets(array, memory)], base.shape)])
 
 
 def _offsets(array: np.ndarray, memory: np.ndarray) -> np.ndarray:
     """The offset of each element from the start of the memory, in elements."""
-    start = array.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
-    offsets = np.full(array.shape, start, np.intp)
-    for axis, (n, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
-        steps = np.arange(n) * stride
-        offsets += steps.reshape(-1, *(1,) * (array.ndim - axis - 1))
-    return offsets // array.itemsize
+    start = Place.of_array(memory).start
+    return np.asarray(Place.of_array(array).addresses() - start) // array.itemsize
 
 
 def _keep_old_values(node: Any, since: int, memory: np.ndarray) -> None:

@@ -44,7 +44,7 @@ def needs_table(value: Value) -> bool:
     """Whether only a table could give a value that no op computed."""
     if value.fixed or value.dtype == np.bool_:
         return False
-    return not (_is_uniform(value) or _steps(value) is not None)
+    return _number(value) is None and _steps(value) is None
 
 
 def whole_table(value: Value) -> np.ndarray | None:
@@ -78,18 +78,23 @@ def _leading_block(g: Graph, value: Value) -> str:
     return g.node("Slice", [g.initializer(table), starts, ends, along])
 
 
-def _is_uniform(value: Value) -> bool:
-    elements = [array.ravel()[:1] for array in value.arrays]
-    return None not in value.shape and all(
-        array.size and (array == elements[0]).all() for array in value.arrays
-    )
+def _number(value: Value) -> Any:
+    """The number that is everywhere in a value, if there is one: it may be a size."""
+    if None in value.shape or not all(a.size and (a == a.flat[0]).all() for a in value.arrays):
+        return None
+    numbers = [array.flat[0].item() for array in value.arrays]
+    if len({*numbers}) > 1:
+        whole = value.dtype != np.bool_ and all(n == n // 1 for n in numbers)
+        return fit([int(n) for n in numbers], value.sizes) if whole else None
+    return numbers[0]
 
 
 def _uniform(g: Graph, value: Value) -> str | None:
     """One number everywhere, in a shape that can depend on the inputs."""
-    if not _is_uniform(value):
+    number = _number(value)
+    if number is None:
         return None
-    return g.node("Expand", [g.initializer(value.arrays[0].ravel()[:1]), g.lengths(value.shape)])
+    return g.node("Expand", [g.tensor(number, value.dtype), g.lengths(value.shape)])
 
 
 def _steps(value: Value) -> tuple[Any, int] | None:

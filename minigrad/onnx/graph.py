@@ -5,7 +5,7 @@ Equal nodes are made once: two layers that compute the length of the input share
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +50,8 @@ class Graph:
         self._constant = constant
         self._nodes: list[Any] = []
         self._initializers: dict[str, Any] = {}
-        self._made: dict[Any, str] = {}
+        self._stored: dict[Any, str] = {}  # names of initializers
+        self._nodes_made: dict[Any, Sequence[str]] = {}  # their outputs
         self._names: dict[int, str] = {value.number: name for name, value in inputs.items()}
         self._taken = set(inputs)
 
@@ -76,11 +77,11 @@ class Graph:
         """Store an array in the file; equal unnamed arrays are stored once."""
         array = np.ascontiguousarray(array).reshape(array.shape)
         key = name or (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._made:
+        if key not in self._stored:
             unique = self._unique(name or "constant", always=name is None)
             self._initializers[unique] = self._array(array, unique)
-            self._made[key] = unique
-        return self._made[key]
+            self._stored[key] = unique
+        return self._stored[key]
 
     def cast(self, tensor: str, dtype: Any) -> str:
         """Cast a tensor to another dtype."""
@@ -127,14 +128,22 @@ class Graph:
 
     def node(self, kind: str, inputs: Iterable[str], **attributes: Any) -> str:
         """Add a node, or reuse an equal one, and return its output; an omitted input is ""."""
+        return self.nodes(kind, inputs, 1, **attributes)[0]
+
+    def nodes(
+        self, kind: str, inputs: Iterable[str], count: int, **attributes: Any
+    ) -> Sequence[str]:
+        """The same for a node with several outputs."""
         names = [*inputs]
         key = (kind, *names, *sorted((k, repr(v)) for k, v in attributes.items()))
-        if key not in self._made:
+        if key not in self._nodes_made:
             path = f"{self.path}." if self.path else ""
-            output = self._unique(path + kind.lower(), always=True)
-            self._nodes.append(self._helper.make_node(kind, names, [output], output, **attributes))
-            self._made[key] = output
-        return self._made[key]
+            outputs = [self._unique(path + kind.lower(), always=True) for _ in range(count)]
+            self._nodes.append(
+                self._helper.make_node(kind, names, outputs, outputs[0], **attributes)
+            )
+            self._nodes_made[key] = outputs
+        return self._nodes_made[key]
 
     def scan(
         self, step: Callable[[list[str], str], list[str]], states: list[str], sequence: str,
@@ -145,8 +154,8 @@ class Graph:
         `step` adds the nodes of one step: from the states before it and its part of the sequence to
         the states after it. Other tensors must be made before.
         """
-        outside = self._nodes, self._made
-        self._nodes, self._made = [], {**self._made}
+        outside = self._nodes, self._nodes_made
+        self._nodes, self._nodes_made = [], {**self._nodes_made}
         try:
             before = [self._unique("state", always=True) for _ in states]
             part = self._unique("part", always=True)
@@ -158,9 +167,7 @@ class Graph:
                     self._nodes.append(self._helper.make_node("Identity", [made], [name], name))
             body_nodes = self._nodes
         finally:
-            constants = {k: v for k, v in self._made.items() if v in self._initializers}
-            self._nodes, self._made = outside
-            self._made |= constants  # initializers belong to the outer graph
+            self._nodes, self._nodes_made = outside
 
         def described(names: list[str]) -> list[Any]:
             kind = self._kind(dtype)

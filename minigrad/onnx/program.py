@@ -31,7 +31,7 @@ class Value:
 
     def __init__(self, number: int, runs: Sequence[Run]) -> None:
         self.number = number
-        self.arrays = [np.asarray(run.values[number].array) for run in runs]
+        self.arrays = [run.array(number) for run in runs]
         self.sizes = [run.sizes for run in runs]
         self.dtype: np.dtype[Any] = self.arrays[0].dtype
         self.ndim = self.arrays[0].ndim
@@ -118,10 +118,10 @@ class Program:
                     )
                 if _read(one) != _read(other):
                     raise refused(one, f"{shown(run.sizes)}, it reads others{why}. {REMEDY}")
-            one, other = len(first.computed), len(run.computed)
-            if one != other or first.outputs != run.outputs:
+            count, others = len(first.computed), len(run.computed)
+            if count != others or first.outputs != run.outputs:
                 raise NotImplementedError(
-                    f"onnx.export: the model runs {one} ops {shown(first.sizes)} and {other} "
+                    f"onnx.export: the model runs {count} ops {shown(first.sizes)} and {others} "
                     f"{shown(run.sizes)}{why}. {REMEDY}"
                 )
 

@@ -57,7 +57,7 @@ class Run(Trace):
         self._state: dict[int, str] = {}
         for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
             self._state.setdefault(id(tensor), name)
-        super().__init__()
+        super().__init__(keep=False)
         self.sizes = dict(sizes)
         self.inputs: dict[str, int] = {}
         self.outputs: dict[str, int] = {}
@@ -120,14 +120,23 @@ class Run(Trace):
     def refuse_what_left(self) -> None:
         """Raise if values that depend on an input left the graph."""
         for event in self.noted:
-            number = event.number if isinstance(event, Untraced) else None
-            if number is not None and self.sources[number].intersection(self.inputs.values()):
-                raise NotImplementedError(why_not(event))
+            if isinstance(event, Untraced) and event.number is not None:
+                depends = self.sources[event.number].intersection(self.inputs.values())
+                if depends:
+                    raise NotImplementedError(why_not(event))
 
     @property
     def computed(self) -> list[Step]:
         """The steps that make values of others."""
         return [step for step in self.steps if step.phase in ("forward", "write")]
+
+    def array(self, number: int) -> np.ndarray:
+        """The array of a value, or one of its shape and dtype."""
+        value = self.values[number]
+        if value.array is None:
+            return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+        array: np.ndarray = value.array
+        return array
 
     @property
     def given(self) -> dict[str, np.ndarray]:
@@ -155,10 +164,12 @@ class Run(Trace):
         return super()._argument(given, value)
 
     def _new(self, step: Step | None, thing: Any) -> Value:
+        """A new value, which has an array if it is an input or a constant."""
         value = super()._new(step, thing)
-        constant = step is None or step.phase == "effect"
-        if constant and id(thing) not in self._state and isinstance(value.array, np.ndarray):
-            value.array = value.array.copy()  # the model may write to it later
+        if step is None or step.phase == "effect":
+            array = thing._data if isinstance(thing, Variable) else np.asarray(thing)
+            # The model may write to it later; of what is large, `end` notices that.
+            value.array = array if id(thing) in self._state else array.copy()
         return value
 
 

@@ -52,6 +52,43 @@ OPERATORS |= {
 }
 
 
+# Sorting
+
+
+def _ordered(g: Graph, x: Any, k: Any, axis: int, largest: bool) -> Sequence[str]:
+    """The first k elements in order, and their indices; among equal ones the first are taken."""
+    options = {"axis": axis, "largest": int(largest), "sorted": 1}
+    return g.nodes("TopK", [x if isinstance(x, str) else g.tensor(x), g.length(k)], 2, **options)
+
+
+@exports("topk")
+def _topk(g: Graph, out: Value, x: Any, k: Any, axis: int, largest: bool, ordered: bool) -> str:
+    indices = _ordered(g, x, k, axis, largest)[1]
+    return indices if ordered else _ordered(g, indices, k, axis, False)[0]
+
+
+@exports("sort")
+def _sort(g: Graph, out: Value, x: Any, axis: int, descending: bool) -> str:
+    return _ordered(g, x, x.shape[axis], axis, descending)[0]
+
+
+@exports("argsort")
+def _argsort(g: Graph, out: Value, x: Any, axis: int, descending: bool) -> str:
+    return _ordered(g, x, x.shape[axis], axis, descending)[1]
+
+
+@exports("take_along_axis")
+def _take_along_axis(g: Graph, out: Value, x: Any, indices: Any, axis: int) -> str:
+    axis = normalize_axis_index(axis, x.ndim)
+    names = [g.tensor(x), g.tensor(indices, np.int64)]
+    for i, part in enumerate((x, indices)):
+        whole = [*out.shape]
+        whole[axis] = part.shape[axis]
+        if whole != [*part.shape]:
+            names[i] = _expanded(g, names[i], whole)
+    return g.node("GatherElements", names, axis=axis)
+
+
 # Joining, and more of the same
 
 
@@ -113,33 +150,88 @@ def _take(g: Graph, out: Value, x: Any, indices: Any, axis: int | None, mode: st
 
 @exports("getitem")
 def _getitem(g: Graph, out: Value, x: Any, index: Any) -> str:
-    parts = _explicit(index, x.ndim)
+    return _read(g, x, index)
+
+
+def _read(g: Graph, x: Any, index: Any, name: str = "") -> str:
+    """A part of a value, or of another tensor of its shape, by slices, integers and arrays."""
     slices: dict[int, Any] = {}
     picks: list[tuple[int, Any]] = []
     new: list[int] = []
-    axis = place = 0  # of x, and of the result
-    for part in parts:
+    axis = 0
+    for place, part in enumerate(_explicit(index, x.ndim)):  # the axis once new ones are inserted
         if part is None:
             new.append(place)
-            place += 1
             continue
-        if isinstance(part, slice):
-            if part != slice(None):
-                slices[axis] = part
-            place += 1
-        else:
-            picks.append((axis, part))
-            place += part.ndim if isinstance(part, Value) else 0
+        if not isinstance(part, slice):
+            picks.append((place, part))
+        elif part != slice(None):
+            slices[axis] = part
         axis += 1
-    arrays = [part for _, part in picks if isinstance(part, Value)]
+    arrays = [part for _, part in picks if isinstance(part, (Value, np.ndarray))]
     if any(part.dtype == np.bool_ for part in arrays):
         raise NotImplementedError("a bool array as index makes a size that depends on its values")
-    if len(arrays) > 1 or (arrays and len(picks) > 1):
-        raise NotImplementedError("only one array of integers in an index is exported")
-    name = _sliced(g, _table_or_tensor(g, x, slices), slices)
-    for axis, part in reversed(picks):
-        name = g.node("Gather", [name, g.tensor(part, np.int64)], axis=axis)
-    return g.node("Unsqueeze", [name, g.lengths(new)]) if new else name
+    name = _sliced(g, name or _table_or_tensor(g, x, slices), slices)
+    if new:
+        name = g.node("Unsqueeze", [name, g.lengths(new)])
+    if arrays and len(picks) > 1:
+        return _gathered(g, name, x.ndim + len(new), picks)
+    for place, part in reversed(picks):
+        name = g.node("Gather", [name, g.tensor(part, np.int64)], axis=place)
+    return name
+
+
+def _gathered(g: Graph, name: str, ndim: int, picks: list[tuple[int, Any]]) -> str:
+    """The elements at several arrays of indices, which are broadcast, for several axes."""
+    axes = [axis for axis, _ in picks]
+    rest = [axis for axis in range(ndim) if axis not in axes]
+    shapes = [[*getattr(part, "shape", ())] for _, part in picks]
+    shapes = [[1] * (max(map(len, shapes)) - len(shape)) + shape for shape in shapes]
+    shape = [next((n for n in ns if n != 1), 1) for ns in zip(*shapes, strict=True)]
+    indices = [
+        g.node("Unsqueeze", [_expanded(g, g.tensor(part, np.int64), shape), g.lengths([-1])])
+        for _, part in picks
+    ]
+    found = g.node(
+        "GatherND",
+        [g.node("Transpose", [name], perm=axes + rest), g.node("Concat", indices, axis=-1)],
+    )
+    # NumPy puts the new axes first, unless the indexed axes are adjacent.
+    adjacent = axes == [*range(axes[0], axes[-1] + 1)]
+    first, count = axes[0] if adjacent else 0, len(shape)
+    order = [*range(count), *range(count, count + len(rest))]
+    return g.node("Transpose", [found], perm=[*order[count : count + first], *order[:count],
+                                              *order[count + first :]])  # fmt: skip
+
+
+def _expanded(g: Graph, name: str, shape: Sequence[Any]) -> str:
+    if None in shape:
+        raise NotImplementedError(f"no size that a graph could compute in shape {tuple(shape)}")
+    return g.node("Expand", [name, g.lengths(shape)])
+
+
+@exports("setitem")
+def _setitem(g: Graph, out: Value, x: Any, value: Any, index: Any, *_: Any) -> str:
+    """A tensor with other values in a part of it, which are scattered to their flat places."""
+    name, new = g.tensor(x), g.tensor(value, out.dtype)
+    mask = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+    if isinstance(mask, Value) and mask.dtype == np.bool_:
+        trailing = x.ndim - mask.ndim
+        if value.ndim > trailing:
+            raise NotImplementedError("only values that are the same for all that a bool array "
+                                      "selects are exported; use minigrad.where")  # fmt: skip
+        chosen = g.tensor(mask)
+        if trailing:
+            chosen = g.node("Unsqueeze", [chosen, g.lengths(range(mask.ndim, x.ndim))])
+        return g.node("Where", [chosen, new, name])
+    shape = g.node("Shape", [name])
+    count = g.node("ReduceProd", [shape], keepdims=0)
+    zero, one, flat = g.tensor(0, np.int64), g.tensor(1, np.int64), g.lengths([-1])
+    numbers = g.node("Reshape", [g.node("Range", [zero, count, one]), shape])
+    places = _read(g, x, index, numbers)
+    values = g.node("Expand", [new, g.node("Shape", [places])])
+    parts = [g.node("Reshape", [part, flat]) for part in (name, places, values)]
+    return g.node("Reshape", [g.node("ScatterElements", parts, axis=0), shape])
 
 
 def _explicit(index: Any, ndim: int) -> list[Any]:

@@ -11,10 +11,10 @@ from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update
-from minigrad.autograd.events import effect
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, values_of, zeroed
+from minigrad.ops.casting import clone
 
 __all__ = ["getitem", "setitem"]
 
@@ -105,17 +105,12 @@ def integers(values: Any, what: str = "the indices") -> np.ndarray:
 def _normalized_part(index: Any) -> Any:
     if index is None or index is Ellipsis or isinstance(index, (int, slice)):
         return index
-    array = _values(index) if isinstance(index, Variable) else np.array(index)
+    array = array_of(clone(index)) if isinstance(index, Variable) else np.array(index)
     if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
         array = array.astype(np.intp)  # x[[]] selects nothing
     if array.dtype.kind not in "biu":
         raise IndexError(f"getitem: an index holds integers or bools, got {array.dtype}")
     return array
-
-
-@effect
-def _values(index: Variable) -> np.ndarray:
-    return index._data.copy()
 
 
 def _bad_index(x: Any, index: Any) -> str | None:
@@ -210,16 +205,16 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
 
     If an element is written several times, the last value and its gradient count.
     """
-    return write(x, index, value, in_place=False)
+    return write(x, normalized(index), value, in_place=False)
 
 
 def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
-    """As `setitem`, perhaps into the memory of `x`; the caller must know that this is safe."""
+    """As `setitem` with an index of `normalized`, perhaps into the memory of `x`, if that is safe."""
     if isinstance(value, Variable):
         value = value.astype(array_of(x).dtype)  # type: ignore[attr-defined]
     else:
         value = wrap(to_array(value, array_of(x).dtype, name="setitem"))
-    return _setitem(x, value, normalized(index), in_place)
+    return _setitem(x, value, index, in_place)
 
 
 def written(shape: tuple[int, ...], index: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._views import owner
+from minigrad._views import Place, owner
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Output, Variable, clock
 from minigrad.trace.steps import Value
@@ -31,35 +31,6 @@ class Write(NamedTuple):
     place: Place
     value: Value
     stamp: int
-
-
-class Place(NamedTuple):
-    """The part of a memory that an array reads.
-
-    Attributes:
-        start: Its address.
-        shape: The shape of the array.
-        strides: Its strides.
-        dtype: Its dtype.
-    """
-
-    start: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    @classmethod
-    def of_array(cls, array: np.ndarray) -> Place:
-        """The place of an array."""
-        start = array.__array_interface__["data"][0]
-        return cls(start, array.shape, array.strides, array.dtype)
-
-    def addresses(self) -> np.ndarray:
-        """The address of each element, in the shape of the array."""
-        found = np.full(self.shape, self.start, np.intp)
-        for axis, (n, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
-            found += (np.arange(n) * stride).reshape(-1, *(1,) * (len(self.shape) - axis - 1))
-        return found
 
 
 class _Memory:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._views import Place
 from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import FREED, Edge, Node, Variable, clock
 from minigrad.autograd.primitive import registry
-from minigrad.trace.identity import Identity, Place, Write
+from minigrad.trace.identity import Identity, Write
 from minigrad.trace.lines import user_line
 from minigrad.trace.steps import Phase, Step, Value
 
@@ -172,25 +173,34 @@ class Trace(Observer):
             return write.value
         if place.dtype.itemsize != write.place.dtype.itemsize:
             return known
+        inside, around = write.place.index_of(place), place.index_of(write.place)
+        if inside is not None:
+            return self._part(write.value, inside, place.shape)
+        if around is not None:
+            return self._with(known, write.value, around)
         here, there = place.addresses(), write.place.addresses()
         shared, mine, others = np.intersect1d(here, there, return_indices=True)
         if not shared.size:
             return known
         if shared.size == here.size:  # all of it was written
             chosen = others[np.argsort(mine)].reshape(here.shape)
-            return self._part(write.value, there.shape, chosen)
-        part = self._part(write.value, there.shape, others)
-        arguments = {"x": known, "value": part, "index": np.unravel_index(mine, here.shape)}
+            return self._part(write.value, np.unravel_index(chosen, there.shape), here.shape)
+        part = self._part(write.value, np.unravel_index(others, there.shape), others.shape)
+        return self._with(known, part, np.unravel_index(mine, here.shape))
+
+    def _with(self, known: Value, part: Value, index: Any) -> Value:
+        """A value with another one in a part of it."""
+        arguments = {"x": known, "value": part, "index": index}
         step = self._step("write", "setitem", arguments, op=registry["setitem"])
-        made = self._output(step, here.shape, place.dtype)
+        made = self._output(step, known.shape, known.dtype)
         step.outputs.append(made)
         return made
 
-    def _part(self, value: Value, shape: tuple[int, ...], places: np.ndarray) -> Value:
-        """The elements of a value at some places, which count them in its order."""
-        arguments = {"x": value, "index": np.unravel_index(places, shape)}
+    def _part(self, value: Value, index: Any, shape: tuple[int, ...]) -> Value:
+        """A part of a value."""
+        arguments = {"x": value, "index": index}
         step = self._step("forward", "getitem", arguments, op=registry["getitem"])
-        made = self._output(step, places.shape, value.dtype)
+        made = self._output(step, shape, value.dtype)
         step.outputs.append(made)
         return made
 

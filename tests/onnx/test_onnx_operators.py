@@ -61,6 +61,34 @@ def in_place(x: Any) -> Any:
 WEIGHT = minigrad.arange(36).reshape(6, 2, 3) * 0.05 - 0.8
 STATE = minigrad.arange(16).reshape(4, 4) * 0.1 - 0.7
 
+
+def written(index: Any, value: Any) -> Callable[..., Any]:
+    """A function that writes to a copy by index."""
+
+    def function(x: Any) -> Any:
+        y = x * 1
+        y[index] = value
+        return y
+
+    return function
+
+
+def part_in_place(x: Any) -> Any:
+    y = x * 1
+    y[:, 1:] *= 3
+    y[:, 0].add_(x[:, 1])
+    return y
+
+
+def view_in_place(x: Any) -> Any:
+    y = x * 1
+    view = y[:, 1:, ::2]
+    y += 1
+    view -= x[:, 1:, ::2]
+    y[..., 0] *= 2
+    return y, view
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **each(NAMES_OF_ONE, lambda f, x: f(x)),
     **each(NAMES_OF_POSITIVE, lambda f, x: f(abs(x) + 1.5)),
@@ -124,6 +152,29 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "getitem by array": lambda x: x[:, [1, 0, 1]],
     "getitem from an end": lambda x: x[:, x.shape[1] - 2 :],
     "getitem at the end": lambda x: x[:, x.shape[1] - 1],
+    "getitem by arrays": lambda x: x[[0, 1, 1], :, [1, 0, 2]],
+    "getitem by adjacent arrays": lambda x: x[:, [[0], [1]], [3, 0, -1]],
+    "getitem by an array and a number": lambda x: x[:, None, 1, [1, 0]],
+    "getitem of the last": lambda x: x[minigrad.arange(x.shape[0]), ops.argmax(x[..., 0], axis=1)],
+    "setitem": written(np.s_[:, 0], 1.0), "setitem by steps": written(np.s_[::-1, 1:, ::2], 2.0),
+    "setitem of a tensor": lambda x: written(np.s_[:, -1:], x[:, :1] * 2)(x),
+    "setitem by arrays": written(np.s_[[0, 1], :, [1, 0]], 3.0),
+    "setitem by an array": written(np.s_[..., [1, 3]], np.arange(2)),
+    "setitem of all": written(..., 4.0), "setitem of the end": lambda x: written(
+        np.s_[:, x.shape[1] - 1], x.shape[1])(x),
+    "setitem by a mask": lambda x: written(x > 0, 0.0)(x),
+    "setitem by a mask of rows": lambda x: written(x[..., 0] > 0, x[0, 0] * 2)(x),
+    "setitem, often": lambda x: written(np.s_[:, 0], 1)(written(np.s_[1:], 5.0)(x)),
+    "fill": lambda x: nn.init.constant(x * 1, 3.0) + x, "part in place": part_in_place,
+    "view in place": view_in_place,
+    "topk": lambda x: ops.topk(x, 2, axis=1), "topk, smallest": lambda x: ops.topk(
+        x, x.shape[1], axis=1, largest=False),
+    "topk, in order": lambda x: ops.topk(ops.round(x), 3, sorted=False),
+    "sort": lambda x: (ops.sort(x, axis=1), ops.argsort(ops.round(x), axis=1)),
+    "sort down": lambda x: (ops.sort(x, 0, True), ops.argsort(ops.round(x), descending=True)),
+    "take_along_axis": lambda x: ops.take_along_axis(x, ops.argmax(x, 1, keepdims=True), 1),
+    "take_along_axis of one": lambda x: ops.take_along_axis(
+        x, ops.argmax(x[:1, :, :1], 1, keepdims=True), 1),
     "rotate_pairs": lambda x: ops.rotate_pairs(x, np.float32(0.6), np.float32(0.8)),
     "rotate halves": lambda x: ops.rotate_pairs(x, np.float32(0.6), np.float32(0.8), False),
     "sizes as numbers": lambda x: x.sum(axis=1) / x.shape[1] + x.shape[0] * x.shape[1],

@@ -50,10 +50,10 @@ class Outer(nn.Module):
 AXES = {"x": {0: "batch", 1: "length"}}
 
 
-def written_in_place(x: Tensor) -> Tensor:
-    y = ops.relu(x)
-    y[:, 0] = 1
-    return y * 2
+def selected(x: Tensor) -> Tensor:
+    y = x * 1
+    y[x[..., 0] < 99] = x.reshape(-1, 4) * 2
+    return y
 
 
 def longer_if_positive(x: Tensor) -> Tensor:
@@ -61,7 +61,7 @@ def longer_if_positive(x: Tensor) -> Tensor:
 
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
-    "an op without an operator": (ops.sort, r"sort: this op has no ONNX operator \[in inner\]"),
+    "an op without an operator": (ops.median, r"median: this op has no ONNX operator \[in inner\]"),
     "dropout that never stops": (lambda x: F.dropout(x, 0.5, training=True), "dropout: .*inner"),
     "a number from values": (lambda x: x * float(x.data.max()), r"\.data takes .*\[in inner\]"),
     "an array from sizes": (
@@ -74,9 +74,9 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a root of a size": (lambda x: x / math.sqrt(x.shape[1]), "divide: b is .* fix the size"),
     "half of a size": (lambda x: x[:, : x.shape[1] // 2], "getitem: index is .* fix the size"),
     "a loop": (lambda x: ops.stack([x[:, i] for i in range(x.shape[1])]), "runs instead|it reads"),
-    "a write": (written_in_place, "written in place"),
     "axes that may be 1": (ops.squeeze, "squeeze: which axes have length 1"),
-    "two arrays in an index": (lambda x: x[[0, 1], [1, 0]], "getitem: only one array"),
+    "a bool array in an index": (lambda x: x[x > 0], "getitem: a bool array"),
+    "what a bool array selects": (selected, "setitem: only values that are the same"),
     "rounding to digits": (lambda x: ops.round(x, 2), "round: decimals=2"),
 }  # fmt: skip
 
