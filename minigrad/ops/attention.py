@@ -19,7 +19,7 @@ from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
-from minigrad.ops._numerics import array_of, widened
+from minigrad.ops._numerics import widened
 from minigrad.ops.dropout import dropout_factor
 from minigrad.ops.softmax import softmax
 
@@ -59,12 +59,12 @@ def _cannot_attend(query: Any, key: Any, value: Any, bias: Any, keep: Any) -> st
     return None
 
 
-def _allowed(keep: Any, causal: bool, length: int, size: int) -> np.ndarray | None:
-    """Which keys each query may attend: a bool array that broadcasts to (..., L, S), or None."""
+def _allowed(keep: Any, causal: bool, length: int, size: int) -> Any:
+    """Which keys each query may attend: a bool mask that broadcasts to (..., L, S), or None."""
     if not causal:
-        return None if keep is None else np.asarray(array_of(keep))
+        return keep
     past = np.tri(length, size, dtype=bool)  # top-left aligned: query i sees keys 0 to i
-    return past if keep is None else past & np.asarray(array_of(keep))
+    return past if keep is None else past & keep
 
 
 def _scale_of(query: Any, scale: float | None) -> float:

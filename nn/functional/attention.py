@@ -12,7 +12,6 @@ from minigrad._errors import type_error, value_error
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
-from minigrad.ops._numerics import array_of
 
 __all__ = [
     "additive_attention", "apply_attention_mask", "attention_weights", "compute_attention_scores",
@@ -149,7 +148,7 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
         Tensor([[1. , 0. ],
                 [0.5, 0.5]], dtype=float32)
     """
-    keep = np.asarray(array_of(mask))
+    keep: Any = mask if isinstance(mask, Tensor) else np.asarray(mask)
     if keep.dtype != bool:
         raise type_error(
             f"apply_attention_mask: a bool mask (True = attend) expected, got {keep.dtype}; "

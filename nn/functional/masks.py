@@ -37,7 +37,7 @@ class Mask(NamedTuple):
     """The combined masks of one attention call, as `ops.attention` takes them."""
 
     bias: Tensor | None = None  # a float tensor that is added to the scores
-    keep: np.ndarray | None = None  # a bool array, True where a query may attend
+    keep: Tensor | np.ndarray | None = None  # bool, True where a query may attend
     causal: bool = False  # whether query i may only attend to keys 0 to i
 
 
@@ -71,13 +71,12 @@ def combine(
     return Mask(bias, keep, is_causal and not backwards)
 
 
-@effect
 def _kept(
-    scores: tuple[int, ...], attn_mask: MaskLike, allowed: MaskLike, key_padding_mask: MaskLike,
+    scores: tuple[int, ...], attn_mask: MaskLike, allowed: Any, key_padding_mask: MaskLike,
     backwards: bool, extra_keys: int, offset: int,
-) -> np.ndarray:  # fmt: skip
-    """All bool masks as one array; `allowed` is `attn_mask`, aligned with the scores."""
-    keep: Any = array_of(allowed)
+) -> Any:  # fmt: skip
+    """All bool masks as one, a tensor if one of them is; `allowed` is `attn_mask`, aligned."""
+    keep: Any = allowed
     if keep is not None:
         _refuse_the_opposite(attn_mask, keep)
     if key_padding_mask is not None:
@@ -87,13 +86,15 @@ def _kept(
         past = np.tri(scores[-2], scores[-1], offset, dtype=bool)
         keep = past if keep is None else keep & past
     if extra_keys:
-        keep = np.concatenate([keep, np.ones((*keep.shape[:-1], extra_keys), bool)], axis=-1)
-    return np.asarray(keep)
+        join = ops.concatenate if isinstance(keep, Tensor) else np.concatenate
+        keep = join([keep, np.ones((*keep.shape[:-1], extra_keys), bool)], axis=-1)
+    return keep
 
 
-def _refuse_the_opposite(attn_mask: Any, keep: np.ndarray) -> None:
+@effect
+def _refuse_the_opposite(attn_mask: Any, keep: Any) -> None:
     """Raise if nobody may attend to its own position: the mask then means the opposite."""
-    shape = np.shape(attn_mask)
+    shape, keep = np.shape(attn_mask), array_of(keep)
     if len(shape) == 2 and shape[0] == shape[1] > 1 and not keep.diagonal(axis1=-2, axis2=-1).any():
         raise value_error(
             "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
@@ -151,20 +152,20 @@ def _wrong_shape(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
     return message
 
 
-def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> np.ndarray:
-    """Check `key_padding_mask`; return an array of shape (N, 1, 1, S)."""
-    array = np.asarray(array_of(mask))
-    if array.dtype != bool:
+def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
+    """Check `key_padding_mask`, and give it the shape (N, 1, 1, S)."""
+    padding: Any = mask if isinstance(mask, Tensor) else np.asarray(mask)
+    if padding.dtype != bool:
         raise type_error(
-            f"key_padding_mask: bool (True = padding) expected, got {array.dtype}; convert it "
+            f"key_padding_mask: bool (True = padding) expected, got {padding.dtype}; convert it "
             f"with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
         )
-    if array.shape != (scores[0], scores[-1]):
+    if padding.shape != (scores[0], scores[-1]):
         raise value_error(
             f"key_padding_mask: shape (N, S) = {(scores[0], scores[-1])} expected, "
-            f"got {array.shape}"
+            f"got {padding.shape}"
         )
-    return array[:, None, None, :]
+    return padding[:, None, None, :]
 
 
 def create_causal_mask(seq_length: int) -> Tensor:
@@ -206,17 +207,25 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
         (2, 4, 8)
     """
     max_length = check_size("create_padding_mask", "max_length", max_length, least=0)
-    array = np.asarray(lengths)
-    if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"create_padding_mask: integer lengths expected, got {array.dtype}")
-    if array.ndim != 1:
+    counts: Any = lengths if isinstance(lengths, Tensor) else np.asarray(lengths)
+    if counts.dtype.kind not in "iu" and counts.size:
+        raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype}")
+    if counts.ndim != 1:
         raise ValueError(
-            f"create_padding_mask: lengths must have shape (batch,), got {array.shape}"
+            f"create_padding_mask: lengths must have shape (batch,), got {counts.shape}"
         )
+    _refuse_lengths(counts, max_length)
+    real = np.arange(max_length) < counts[:, None]
+    return real if isinstance(real, Tensor) else Tensor(real)
+
+
+@effect
+def _refuse_lengths(counts: Any, max_length: int) -> None:
+    """Raise if a length is negative or too large."""
+    array = array_of(counts)
     wrong = array[(array < 0) | (array > max_length)]
     if wrong.size:
         raise ValueError(
             f"create_padding_mask: lengths from 0 to max_length ({max_length}) expected, "
             f"got {wrong[0]}"
         )
-    return Tensor(np.arange(max_length) < array[:, None])
