@@ -1,15 +1,13 @@
 """Constants: parameters, tables, and arrays that a model computes with NumPy.
 
 An array is stored as it is only if it is the same in all runs. Otherwise a rule must give its
-values exactly in every run: one number everywhere; a range; a mask, which is a conjunction of the
-bool inputs, their negations and a triangle; or the leading block of a table seen in a larger run.
-If no rule fits, the model is refused, because a stored array would be wrong for other inputs.
+values exactly in every run: one number everywhere; a range; a triangle, as a causal mask is; or the
+leading block of a table seen in a larger run. If no rule fits, the model is refused, because a
+stored array would be wrong for other inputs.
 """
 
-import functools
 import itertools
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +25,7 @@ def make_constant(g: Graph, value: Value) -> str:
         )
     if value.fixed:
         return g.initializer(value.arrays[0], value.name)
-    name = _uniform(g, value) or _range(g, value) or _mask(g, value)
+    name = _uniform(g, value) or _range(g, value) or _triangle(g, value)
     if name is None and whole_table(value) is not None and None not in value.shape:
         name = _leading_block(g, value)
     if name is None:
@@ -125,131 +123,43 @@ def _arange(g: Graph, size: Any, start: Any = 0, step: int = 1, dtype: Any = np.
     return places if dtype == np.int64 else g.cast(places, dtype)
 
 
-# Masks
-
-
-class Literal(NamedTuple):
-    """One condition of a mask."""
-
-    arrays: list[np.ndarray]  # its values in each run, which broadcast to the shape of the mask
-    source: Value | None  # the bool input, or None for a triangle
-    axes: tuple[int, ...]  # the axes of the mask to which the input's axes belong
-    negated: bool = False  # whether the input is negated
-    offset: Any = 0  # for a triangle: key j may be attended by query i if j <= i + offset
-    extra: int = 0  # the number of columns after those of the condition, which are always True
-
-
-def _mask(g: Graph, value: Value) -> str | None:
-    """A conjunction of bool inputs, negated ones and triangles, or the negation of one."""
-    if value.dtype != np.bool_ or None in value.shape:
+def _triangle(g: Graph, value: Value) -> str | None:
+    """A mask that is True where j <= i + offset, or its negation; perhaps with columns of True."""
+    if value.dtype != np.bool_ or value.ndim < 2 or None in value.shape:
         return None
-    for negated in (False, True):
-        wanted = [~array if negated else array for array in value.arrays]
-        literals = [
-            literal
-            for literal in _literals(g.inputs.values(), value, wanted)
-            if all((w <= one).all() for w, one in zip(wanted, literal.arrays, strict=True))
-        ]
-        if not _say(literals, wanted):
+    for negated, extra in itertools.product((False, True), (0, 1, 2)):
+        masks = [~array if negated else array for array in value.arrays]
+        widths = [mask.shape[-1] - extra for mask in masks]
+        ends = [np.argwhere(m[..., :w])[:, -2:] for m, w in zip(masks, widths, strict=True)]
+        offset: int | Size | None = 0
+        width = fit(widths, value.sizes)
+        if all(map(len, ends)):
+            offset = fit([int((end[:, 1] - end[:, 0]).max()) for end in ends], value.sizes)
+        if (
+            offset is None
+            or width is None
+            or not all(
+                (mask == _past(mask.shape, extra, value_at(offset, sizes))).all()
+                for mask, sizes in zip(masks, value.sizes, strict=True)
+            )
+        ):
             continue
-        for literal in literals[::-1]:  # leave out redundant conditions
-            fewer = [other for other in literals if other is not literal]
-            literals = fewer if _say(fewer, wanted) else literals
-        names = [_literal(g, value, literal) for literal in literals]
-        name = functools.reduce(lambda a, b: g.node("And", [a, b]), names)
-        met = [np.broadcast_shapes(*(literal.arrays[i].shape for literal in literals))
-               for i in range(len(wanted))]  # fmt: skip
-        if met != [array.shape for array in wanted]:
-            name = g.node("Expand", [name, g.lengths(value.shape)])
-        return g.node("Not", [name]) if negated else name
+        queries = g.node("Unsqueeze", [_arange(g, value.shape[-2]), g.lengths([1])])
+        if offset:
+            queries = g.node("Add", [queries, g.tensor(offset, np.int64)])
+        name = g.node("LessOrEqual", [_arange(g, width), queries])
+        if extra:
+            true = g.initializer(np.array([True]))
+            after = g.node("Expand", [true, g.lengths([value.shape[-2], extra])])
+            name = g.node("Concat", [name, after], axis=-1)
+        name = g.node("Not", [name]) if negated else name
+        return name if value.ndim == 2 else g.node("Expand", [name, g.lengths(value.shape)])
     return None
 
 
-def _say(literals: list[Literal], wanted: list[np.ndarray]) -> bool:
-    """Whether the conjunction of some conditions equals a mask, in every run."""
-    if not literals:
-        return False
-    runs = zip(*(literal.arrays for literal in literals), strict=True)
-    found = (functools.reduce(np.logical_and, run) for run in runs)
-    return all(bool((w == f).all()) for w, f in zip(wanted, found, strict=True))
-
-
-def _literals(inputs: Iterable[Value], value: Value, wanted: list[np.ndarray]) -> Iterator[Literal]:
-    """Every condition that could be part of a mask."""
-    for source in inputs:
-        if source.dtype != np.bool_:
-            continue
-        for axes in itertools.combinations(range(value.ndim), source.ndim):
-            extra = _extra(value, source, axes)
-            if extra is not None:
-                for negated in (False, True):
-                    arrays = [
-                        _placed(~a if negated else a, axes, value.ndim, extra)
-                        for a in source.arrays
-                    ]
-                    yield Literal(arrays, source, axes, negated, extra=extra)
-    if value.ndim < 2:
-        return
-    for extra in (0, 1, 2):
-        corners = [
-            np.argwhere(w[..., : w.shape[-1] - extra].any(tuple(range(w.ndim - 2)))) for w in wanted
-        ]
-        offset = None
-        if all(map(len, corners)):
-            offset = fit([int((c[:, 1] - c[:, 0]).max()) for c in corners], value.sizes)
-        for k in dict.fromkeys([0] if offset is None else [0, offset]):
-            arrays = []
-            for w, sizes in zip(wanted, value.sizes, strict=True):
-                triangle = np.tri(w.shape[-2], w.shape[-1] - extra, value_at(k, sizes), dtype=bool)
-                axes = (w.ndim - 2, w.ndim - 1)
-                arrays.append(_placed(triangle, axes, w.ndim, extra))
-            yield Literal(arrays, None, axes, offset=k, extra=extra)
-
-
-def _extra(value: Value, source: Value, axes: tuple[int, ...]) -> int | None:
-    """The number of extra columns of the mask; None if the input does not fit the mask."""
-    extras = set()
-    for i, axis in enumerate(axes):
-        lengths = [array.shape[i] for array in source.arrays]
-        gaps = {run.shape[axis] - n for run, n in zip(value.arrays, lengths, strict=True)}
-        if {*lengths} == {1} or gaps == {0}:
-            continue
-        if axis < value.ndim - 1 or gaps not in ({1}, {2}):
-            return None
-        extras |= gaps
-    return extras.pop() if extras else 0
-
-
-def _placed(array: np.ndarray, axes: tuple[int, ...], ndim: int, extra: int) -> np.ndarray:
-    """A condition in the axes of a mask, followed by columns of True."""
-    array = np.expand_dims(array, tuple(axis for axis in range(ndim) if axis not in axes))
-    if extra:
-        array = np.concatenate([array, np.ones((*array.shape[:-1], extra), bool)], -1)
-    return array
-
-
-def _literal(g: Graph, value: Value, literal: Literal) -> str:
-    """A condition as a tensor."""
-    extra = literal.extra
-    if literal.source is not None:
-        name = g.tensor(literal.source)
-        name = g.node("Not", [name]) if literal.negated else name
-        shape = [*literal.source.shape]
-    else:
-        rows, columns = value.shape[-2], value.shape[-1]
-        if extra:
-            columns = fit([a.shape[-1] - extra for a in value.arrays], value.sizes)
-        shape = [rows, columns]
-        queries = g.node("Unsqueeze", [_arange(g, rows), g.lengths([1])])
-        if literal.offset:
-            queries = g.node("Add", [queries, g.tensor(literal.offset, np.int64)])
-        name = g.node("LessOrEqual", [_arange(g, columns), queries])
-    new = [axis for axis in range(value.ndim) if axis not in literal.axes]
-    if new:
-        name = g.node("Unsqueeze", [name, g.lengths(new)])
-        for axis in new:
-            shape.insert(axis, 1)
-    if extra:
-        true = g.node("Expand", [g.initializer(np.array([True])), g.lengths([*shape[:-1], extra])])
-        name = g.node("Concat", [name, true], axis=-1)
-    return name
+def _past(shape: tuple[int, ...], extra: int, offset: int) -> np.ndarray:
+    """A mask of what query i may attend, if it is key j <= i + offset or one of the last keys."""
+    rows, columns = shape[-2:]
+    triangle = np.tri(rows, columns, offset, dtype=bool)
+    triangle[:, columns - extra :] = True
+    return triangle

@@ -6,7 +6,7 @@ are left out. An axis is dynamic if at least three other sizes work.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,10 +30,11 @@ class Examples:
     """The example inputs of a model, `arrays` by name, and variants of them.
 
     `given` are the arguments of its forward: one tensor, a tuple of arguments, or a dict by name.
-    Tensors and arrays are inputs; anything else is passed on unchanged.
+    Tensors and arrays are inputs, also within tuples, lists and dicts; anything else is passed on
+    unchanged. `names` are the names of the first inputs.
     """
 
-    def __init__(self, model: Any, given: Any) -> None:
+    def __init__(self, model: Any, given: Any, names: Sequence[str] = ()) -> None:
         self._model = model
         signature = signature_of(model.forward)
         try:
@@ -46,24 +47,39 @@ class Examples:
                 f"onnx.export: the example inputs do not fit {type(model).__name__}.forward"
                 f"{signature}: {error}"
             ) from None
-        self.arrays: dict[str, np.ndarray] = {
-            name: np.array(value)
-            for name, value in self._bound.arguments.items()
-            if isinstance(value, (Variable, np.ndarray))
-        }
-        if not self.arrays:
-            raise ValueError("onnx.export: no tensor or array among the example inputs")
+        variable = inspect.Parameter.VAR_KEYWORD
+        self._given: dict[str, Any] = {}  # with the names of inputs in their place
+        found: dict[str, np.ndarray] = {}
+
+        def named(name: str, value: Any) -> _Input:
+            if name in found:
+                raise ValueError(f"onnx.export: two inputs are called {name}; see input_names")
+            found[name] = np.array(value)
+            return _Input(name)
+
         for name, value in self._bound.arguments.items():
-            if name not in self.arrays and not _is_plain(value):
+            several = signature.parameters[name].kind is variable
+            self._given[name] = _mapped(named, value, "" if several else name)
+        if not found:
+            raise ValueError("onnx.export: no tensor or array among the example inputs")
+        for name, value in self._given.items():
+            if not _is_plain(value):
                 raise TypeError(
                     f"onnx.export: {name} is a {type(value).__name__}; the arguments of an "
                     f"exported model are tensors, arrays, numbers, strings, bools and None"
                 )
+        self._names = dict(zip(found, renamed("input_names", [*found], names), strict=True))
+        self.arrays = {self._names[name]: array for name, array in found.items()}
 
     def bound(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, dict[str, Tensor]]:
         """The bound arguments of a call, and the tensors among them."""
         tensors = {name: Tensor(array) for name, array in arrays.items()}
-        self._bound.arguments.update(tensors)
+
+        def filled(_: str, value: Any) -> Any:
+            return tensors[self._names[value.name]]
+
+        for name, value in self._given.items():
+            self._bound.arguments[name] = _mapped(filled, value, name)
         return self._bound, tensors
 
     def accepted(self, arrays: Mapping[str, np.ndarray]) -> Exception | None:
@@ -182,6 +198,44 @@ class Examples:
         return {name: _drawn(array, self.arrays[name], rng) for name, array in arrays.items()}
 
 
+class _Input(NamedTuple):
+    """The name of an input, which stands in its place among the arguments."""
+
+    name: str
+
+
+def _mapped(function: Callable[[str, Any], Any], value: Any, name: str) -> Any:
+    """A nested argument with a function of the name and value in the place of each input."""
+    if isinstance(value, (Variable, np.ndarray, _Input)):
+        return function(name, value)
+    if isinstance(value, Mapping):
+        named = {key: f"{name}_{key}" if name else str(key) for key in value}
+        return {key: _mapped(function, part, named[key]) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        parts = [_mapped(function, part, f"{name}_{i}") for i, part in enumerate(value)]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def renamed(what: str, found: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names that were found, the first of them replaced by those that were given."""
+    if isinstance(names, str) or len(names) > len(found) or len({*names}) < len(names):
+        raise ValueError(
+            f"onnx.export: {what}: at most {len(found)} different names expected, for "
+            f"{', '.join(found)}; got {names!r}"
+        )
+    return [*names, *found[len(names) :]]
+
+
+def named_axes(given: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, dict[int, str]]:
+    """The dynamic axes of inputs: a list of axes gets names; those of outputs follow from them."""
+    return {
+        name: dict(axes) if isinstance(axes, Mapping) else {n: _symbol(name, n) for n in axes}
+        for name, axes in given.items()
+        if name not in outputs
+    }
+
+
 class _TooLarge(Exception):
     """A model computes more elements than the limit for trials."""
 
@@ -199,6 +253,8 @@ class _Bounded(Observer):
 
 def _is_plain(value: Any) -> bool:
     """Whether an argument is the same in every run, and holds no tensor."""
+    if isinstance(value, _Input):
+        return True
     if isinstance(value, Mapping):
         return all(map(_is_plain, value.values()))
     if isinstance(value, (tuple, list)):

@@ -2,7 +2,7 @@
 
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,16 @@ from minigrad.autograd.primitive import Primitive, registry
 from minigrad.nn import Module
 from minigrad.onnx import recurrent_operators, shape_operators, window_operators  # noqa: F401
 from minigrad.onnx.constants import make_constant, needs_table
-from minigrad.onnx.examples import ENOUGH, RUNS, Axes, Examples, largest, several
+from minigrad.onnx.examples import (
+    ENOUGH,
+    RUNS,
+    Axes,
+    Examples,
+    largest,
+    named_axes,
+    renamed,
+    several,
+)  # fmt: skip
 from minigrad.onnx.graph import Graph, package
 from minigrad.onnx.operators import OPERATORS, Operator, copied
 from minigrad.onnx.program import Program, Step, Value, path_of, refused
@@ -63,7 +72,9 @@ class Exported(NamedTuple):
 
 def export(
     model: Module, example_inputs: Any, path: str | os.PathLike[str], *,
-    dynamic_axes: Axes | None = None, table_size: int = 1024, verify: bool = True,
+    input_names: Sequence[str] = (), output_names: Sequence[str] = (),
+    dynamic_axes: Mapping[str, Mapping[int, str] | Sequence[int]] | None = None,
+    opset_version: int = OPSET, table_size: int = 1024, verify: bool = True,
     tolerance: float = 1e-4,
 ) -> Exported:  # fmt: skip
     """Write a model to an ONNX file, which also works for inputs of other sizes.
@@ -77,15 +88,20 @@ def export(
     Args:
         model: The model; it is not changed.
         example_inputs: The arguments of its forward: a tensor, a tuple of arguments, or a dict by
-            name. Tensors and arrays become inputs; any other argument, such as ``is_causal=True``,
-            is fixed in the file. All integers between the smallest and the largest of an example
+            name. Tensors and arrays become inputs, also those in tuples, lists and dicts, such as
+            the states of an LSTM; any other argument, such as ``is_causal=True``, is fixed in the
+            file. All integers between the smallest and the largest of an example
             must be valid, because random ones are tried.
         path: The file.
+        input_names: Names for the first inputs, in the place of those of the arguments.
+        output_names: Names for the first outputs, in the place of ``output``, or ``output_0`` ...
         dynamic_axes: For each input, the axes whose size may change and the names of the sizes:
             ``{"src": {0: "batch", 1: "length"}}``. Axes with one name have the same size. By
             default they are found by trying: every axis with which the model also runs at other
             sizes. Axes of equal size that can only change together get one name. ``{}`` for fixed
-            shapes.
+            shapes. As in PyTorch, a list of axes may be given without names, and those of outputs,
+            which follow from those of the inputs.
+        opset_version: The version of ONNX's operators: 20 is what is written.
         table_size: The size of stored tables of positions, if the model has no limit.
         verify: Whether to run the file on all examples and compare the outputs, with onnxruntime if
             it is installed, else with the slower reference evaluator of onnx.
@@ -95,7 +111,7 @@ def export(
         NotImplementedError: An op, or a use of it, cannot be exported; the message names it and its
             module.
         RuntimeError: The file gives other numbers than the model; it is not kept.
-        ValueError: `dynamic_axes` does not fit, or the model does not run at other sizes.
+        ValueError: An option does not fit, or the model does not run at other sizes.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -111,13 +127,23 @@ def export(
     onnx = package()
     if not isinstance(model, Module):
         raise TypeError(f"onnx.export: a module expected, got {type(model).__name__}")
+    if opset_version != OPSET:
+        raise ValueError(
+            f"onnx.export: opset_version={opset_version}: files are written in opset {OPSET}; "
+            f"onnx.version_converter.convert_version makes others of them"
+        )
     model = copy.deepcopy(model).eval()
-    examples = Examples(model, example_inputs)
+    examples = Examples(model, example_inputs, input_names)
     problem = examples.accepted(examples.arrays)
     if problem is not None:
         raise problem
-    axes = examples.find_axes() if dynamic_axes is None else dynamic_axes
+    axes: Axes
+    if dynamic_axes is None:
+        axes = examples.find_axes()
+    else:
+        axes = named_axes(dynamic_axes, output_names)
     runs = _runs(model, examples, axes)
+    names = renamed("output_names", [*runs[0].outputs], output_names)
     try:
         program = Program(runs)
         sizes = _table_sizes(model, program, examples, axes, table_size)
@@ -133,7 +159,8 @@ def export(
                 f"dynamic_axes can name fewer"
             ) from None
         raise
-    content = graph.model(program.outputs, type(model).__name__, OPSET, IR_VERSION)
+    outputs = dict(zip(names, program.outputs.values(), strict=True))
+    content = graph.model(outputs, type(model).__name__, OPSET, IR_VERSION)
     onnx.helper.set_model_props(content, _said(promise))
     onnx.checker.check_model(content, full_check=True)
     worst = None
@@ -145,9 +172,11 @@ def export(
         worst = difference(content, compared, examples.outputs, tolerance)
     path = Path(path)
     write(path, content.SerializeToString())
-    inputs, outputs = _shapes(content.graph.input), _shapes(content.graph.output)
     least = {symbol: size for symbol, size in promise.least.items() if size > 1}
-    return Exported(path, inputs, outputs, promise.most, worst, least, promise.conditions)
+    return Exported(
+        path, _shapes(content.graph.input), _shapes(content.graph.output), promise.most, worst,
+        least, promise.conditions,
+    )  # fmt: skip
 
 
 def _far(base: dict[str, int], promise: Promise) -> Iterator[dict[str, int]]:

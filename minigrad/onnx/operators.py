@@ -251,9 +251,28 @@ OPERATORS["var"] = _variance
 
 @exports("norm")
 def _norm(g: Graph, out: Value, x: Any, ord: float, axis: Any, keepdims: bool) -> str:
-    if ord not in (1, 2):
-        raise NotImplementedError(f"ord={ord}: only 1 and 2 are exported")
-    return reduced(g, f"ReduceL{int(ord)}", g.tensor(x, out.dtype), x.ndim, axis, keepdims)
+    """A norm; that of order 2 of elements in proportion to the largest, whose square is finite."""
+    name = g.tensor(x, out.dtype)
+    if ord == 1:
+        return reduced(g, "ReduceL1", name, x.ndim, axis, keepdims)
+    if ord != 2 and not math.isinf(ord):
+        raise NotImplementedError(f"ord={ord}: only 1, 2, inf and -inf are exported")
+    sizes = g.node("Abs", [name])
+    kind = "ReduceMin" if ord < 0 else "ReduceMax"
+    top = reduced(g, kind, sizes, x.ndim, axis, keepdims or ord == 2)
+    if ord != 2:
+        return top
+    usual = g.node("And", [
+        g.node("Greater", [top, g.tensor(0, out.dtype)]),
+        g.node("Less", [top, g.tensor(math.inf, out.dtype)]),
+    ])  # fmt: skip
+    top = g.node("Where", [usual, top, g.tensor(1, out.dtype)])
+    parts = reduced(g, "ReduceL2", g.node("Div", [name, top]), x.ndim, axis, True)
+    norm = g.node("Mul", [parts, top])
+    if keepdims or not x.ndim:
+        return norm
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    return g.node("Squeeze", [norm, g.lengths(axes)])
 
 
 def _quantifier(kind: str) -> Operator:
