@@ -115,23 +115,35 @@ OPERATORS |= {name: _reduction(kind) for name, kind in REDUCTIONS.items()}
 # Elements
 
 
+def _truncated(g: Graph, out: Value, a: Any, b: Any) -> tuple[str, str, str, str]:
+    """Two floats, the remainder with the sign of a, and where the one with b's sign is another."""
+    left, right, zero = g.tensor(a, out.dtype), g.tensor(b, out.dtype), g.tensor(0, out.dtype)
+    rest = g.node("Mod", [left, right], fmod=1)
+    signs = [g.node("Less", [part, zero]) for part in (rest, right)]
+    exact = g.node("Equal", [rest, zero])
+    differs = g.node("And", [g.node("Not", [exact]), g.node("Xor", signs)])
+    return left, right, rest, differs
+
+
 @exports("remainder")
 def _remainder(g: Graph, out: Value, a: Any, b: Any) -> str:
     """The remainder with the sign of b; ONNX has it for integers only."""
-    left, right = g.tensor(a, out.dtype), g.tensor(b, out.dtype)
     if out.dtype.kind != "f":
-        return g.node("Mod", [left, right])
-    whole = g.node("Floor", [g.node("Div", [left, right])])
-    return g.node("Sub", [left, g.node("Mul", [whole, right])])
+        return g.node("Mod", [g.tensor(a, out.dtype), g.tensor(b, out.dtype)])
+    _, right, rest, differs = _truncated(g, out, a, b)
+    return g.node("Where", [differs, g.node("Add", [rest, right]), rest])
 
 
 @exports("floor_divide")
 def _floor_divide(g: Graph, out: Value, a: Any, b: Any) -> str:
-    left, right = g.tensor(a, out.dtype), g.tensor(b, out.dtype)
     if out.dtype.kind != "f":  # integer division truncates, which is exact here
-        left = g.node("Sub", [left, g.node("Mod", [left, right])])
-        return g.node("Div", [left, right])
-    return g.node("Floor", [g.node("Div", [left, right])])
+        left, right = g.tensor(a, out.dtype), g.tensor(b, out.dtype)
+        return g.node("Div", [g.node("Sub", [left, g.node("Mod", [left, right])]), right])
+    left, right, rest, differs = _truncated(g, out, a, b)  # the floor of a / b may be rounded up
+    whole = g.node("Round", [g.node("Div", [g.node("Sub", [left, rest]), right])])
+    whole = g.node("Sub", [whole, g.cast(differs, out.dtype)])
+    by_zero = g.node("Equal", [right, g.tensor(0, out.dtype)])
+    return g.node("Where", [by_zero, g.node("Div", [left, right]), whole])
 
 
 def _logarithm(base: int) -> Operator:
@@ -256,16 +268,13 @@ def _norm(g: Graph, out: Value, x: Any, ord: float, axis: Any, keepdims: bool) -
     if ord == 1:
         return reduced(g, "ReduceL1", name, x.ndim, axis, keepdims)
     if ord != 2 and not math.isinf(ord):
-        raise NotImplementedError(f"ord={ord}: only 1, 2, inf and -inf are exported")
-    sizes = g.node("Abs", [name])
-    kind = "ReduceMin" if ord < 0 else "ReduceMax"
-    top = reduced(g, kind, sizes, x.ndim, axis, keepdims or ord == 2)
-    if ord != 2:
+        raise NotImplementedError(f"ord={ord}: only 1, 2 and inf are exported")
+    wide = keepdims or ord == 2
+    top = reduced(g, "ReduceMax", g.node("Abs", [name]), x.ndim, axis, wide)
+    if math.isinf(ord):
         return top
-    usual = g.node("And", [
-        g.node("Greater", [top, g.tensor(0, out.dtype)]),
-        g.node("Less", [top, g.tensor(math.inf, out.dtype)]),
-    ])  # fmt: skip
+    above, below = g.tensor(0, out.dtype), g.tensor(math.inf, out.dtype)
+    usual = g.node("And", [g.node("Greater", [top, above]), g.node("Less", [top, below])])
     top = g.node("Where", [usual, top, g.tensor(1, out.dtype)])
     parts = reduced(g, "ReduceL2", g.node("Div", [name, top]), x.ndim, axis, True)
     norm = g.node("Mul", [parts, top])
