@@ -4,6 +4,7 @@ Runs that differ in sizes and values show what depends on either. Sizes for whic
 are left out. An axis is dynamic if at least three other sizes work.
 """
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple

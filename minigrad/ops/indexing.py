@@ -209,7 +209,7 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
 
 
 def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
-    """As `setitem`, by an index of `normalized`; perhaps into the memory of `x`, if that is safe."""
+    """As `setitem`, by an index of `normalized`; into the memory of `x`, if that is safe."""
     if isinstance(value, Variable):
         value = value.astype(array_of(x).dtype)  # type: ignore[attr-defined]
     else:

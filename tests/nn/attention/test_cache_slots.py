@@ -174,7 +174,7 @@ def test_one_module_at_two_depths(kind: str) -> None:
 
 @kinds
 def test_several_steps_within_one_call_of_a_module(kind: str) -> None:
-    """A cache that is made there tells steps from depths; of one from outside it cannot be known."""
+    """A cache that is made there tells steps from depths; one from outside cannot."""
 
     class Decodes(nn.Module):
         def __init__(self, model: nn.Module) -> None:
