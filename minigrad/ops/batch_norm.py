@@ -101,12 +101,11 @@ def _gradients(
     g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
 ) -> tuple[Any, Any, Any]:
     g_out, g_mean, g_var = map(widened, g)
-    column = (x.shape[1], *(1,) * (x.ndim - 2))
+    column, axes = (x.shape[1], *(1,) * (x.ndim - 2)), (0, *range(2, x.ndim))
     count = len(x) * math.prod(x.shape[2:])
     if isinstance(x, Variable):  # gives them derivatives
         mean = channel_sums(x) / max(1, count)
         mean = mean + channel_sums(x - mean.reshape(column)) / max(1, count)
-        axes = (0, *range(2, len(column) + 1))
         rest, least, size = in_range(x - mean.reshape(column), axes, eps)
         var = channel_sums(rest * rest).reshape(column) / max(1, count)
         std = ((var + least).sqrt() * size).reshape(-1)

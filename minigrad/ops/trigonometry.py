@@ -79,7 +79,7 @@ _SINC = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
 """The Taylor series of the slope of sin(z) / z, divided by z, in powers of z²."""
 
 
-@formula("(cos(π * x) - sinc(x)) / x  # 0 where x is 0")
+@formula("(cos(pi * x) - sinc(x)) / x  # 0 where x is 0")
 def _sinc_slope(x: Any) -> Any:
     z = x * math.pi
     near = np.absolute(array_of(z)) < 1  # there the difference would cancel

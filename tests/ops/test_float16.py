@@ -50,10 +50,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 def ulps(found: np.ndarray, exact: np.ndarray) -> np.ndarray:
     """How far halves are from exact numbers, in units of the last place of these."""
     _, exponents = np.frexp(exact)
-    places = np.ldexp(1.0, np.maximum(exponents, -13) - 11)
-    apart = np.abs(found.astype(np.float64) - exact) / places
-    same_sign = np.signbit(found) == np.signbit(exact)
-    overflows = np.isinf(found) & (np.abs(exact) >= 65504) & same_sign
+    unit = np.ldexp(1.0, np.maximum(exponents, -13) - 11)
+    apart = np.abs(found.astype(np.float64) - exact) / unit
+    overflows = (np.abs(exact) >= 65504) & (found == np.copysign(np.inf, exact))
     same = (found == exact) | (np.isnan(found) & np.isnan(exact)) | overflows
     return np.where(same, 0, np.where(np.isnan(apart), np.inf, apart))
 

@@ -284,7 +284,9 @@ def test_the_slope_of_fmod_is_that_of_its_value() -> None:
 def test_an_infinite_slope_that_is_not_wanted_is_zero(create_graph: bool) -> None:
     for call, at in (
         (ops.rsqrt, 0.0), (ops.erfinv, 1.0), (ops.erfinv, -1.0), (ops.logit, 0.0), (ops.logit, 1.0),
-        (lambda x: ops.fmod(1.0, x), 0.0), (lambda x: ops.fmod(x, x), 0.0),
+        (lambda x: ops.fmod(1.0, x), 0.0), (lambda x: ops.fmod(x, x), 0.0), (ops.entr, 0.0),
+        (lambda x: ops.xlogy(2.0, x), 0.0), (lambda x: ops.xlogy(x, x), 0.0),
+        (lambda x: ops.xlog1py(2.0, x), -1.0), (lambda x: ops.xlog1py(x, -1.0), 0.0),
     ):  # fmt: skip
         x = variable(at, 0.5)
         y = ops.where([False, True], call(x), 0.0)
@@ -334,8 +336,9 @@ def test_the_entropy_at_zero() -> None:
     assert derivatives(lambda x: -ops.xlogy(x, x), 0.0) == (0.0, [INF], [[-INF]])
     assert ops.entr([-1.0, 0.0, 1.0]).tolist() == [-INF, 0.0, 0.0]
     value, slopes, bends = derivatives(ops.entr, 0.5)
-    found, wanted = [value, *slopes, *bends[0]], [0.5 * math.log(2), math.log(2) - 1, -2]
-    np.testing.assert_allclose(found, wanted)
+    np.testing.assert_allclose(
+        [value, *slopes, *bends[0]], [0.5 * math.log(2), math.log(2) - 1, -2]
+    )
 
 
 def test_logarithms_of_python_numbers_widen_nothing() -> None:

@@ -259,7 +259,7 @@ class TestModules:
 
 
 def test_a_prediction_that_is_exactly_wrong_is_learned() -> None:
-    """Its loss is clamped to 100 and its slope to 1e12, as in PyTorch; a right one's is small."""
+    """Its loss is clamped to 100, its slope to 1e12, as in PyTorch."""
     for create_graph in (False, True):
         x = Tensor([0.0, 1.0, 0.0, 1.0, 0.5], requires_grad=True)
         loss = F.binary_cross_entropy(x, [1.0, 0.0, 0.0, 1.0, 1.0], reduction="none")
