@@ -85,7 +85,8 @@ def _computed_as_they_are(op: Primitive) -> str:
 def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]:
     forward, floats, defaults = op.forward, op.float_inputs, op.defaults[1:]
     needed, most = max(op.required - 1, 0), len(defaults)
-    exact = _computed_as_they_are(op)
+    exact, half = _computed_as_they_are(op), op.float16_in
+    checked = floats or half is not None
 
     def call(x: Any = _MISSING, /, *static: Any, **keywords: Any) -> Any:
         if x is _MISSING:
@@ -108,11 +109,11 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             array, source = x._data, x._node
         else:
             array, source = to_array(x, name=op.name), None
-        if floats and array.dtype.char not in exact:
+        if checked and array.dtype.char not in exact:
             (array,) = promote((array,), floats)
             if array.dtype.char not in exact:
                 wide = x if isinstance(x, Variable) else array
-                return rounded_once(call, (wide,), static, op.float16_in)
+                return rounded_once(call, (wide,), static, half)
         try:
             out = forward(array, *static) if static else forward(array)
         except Exception as error:
@@ -137,7 +138,8 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
 
 def _two_arrays(op: Primitive) -> Callable[..., Any]:
     forward, floats, compares = op.forward, op.float_inputs, op.compares
-    exact, looked_at = _computed_as_they_are(op), bool(floats or op.float16_in)
+    exact, half = _computed_as_they_are(op), op.float16_in
+    looked_at = floats or half is not None
 
     def call(a: Any = _MISSING, b: Any = _MISSING, /, **keywords: Any) -> Any:
         if keywords or b is _MISSING:
@@ -160,9 +162,9 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
                 or (looked_at and x.dtype.char not in exact)
             ):
                 x, y = promote((x, y), floats, compares)
-                if op.float16_in and np.result_type(x, y).char not in exact:
+                if half and (x if x.__class__ is _ndarray else y).dtype.char not in exact:
                     pair = [v if isinstance(v, Variable) else w for v, w in ((a, x), (b, y))]
-                    return rounded_once(call, pair, (), op.float16_in)
+                    return rounded_once(call, pair, (), half)
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None

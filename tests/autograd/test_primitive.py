@@ -682,3 +682,28 @@ def test_a_gradient_that_nobody_else_holds_is_handed_over_without_a_copy() -> No
     x, y = variable(3), variable(3)
     (my_double(x) + my_double(my_double(y))).backward(np.ones(3))
     assert {x.grad.numpy().ctypes.data, y.grad.numpy().ctypes.data} <= {*made}
+
+
+def test_an_op_says_in_which_dtype_float16_is_computed() -> None:
+    """Forward and backward see that dtype; other dtypes are computed as they are."""
+    seen: list[Any] = []
+
+    @primitive(float16_in=np.float64)
+    def seventh(x: Any) -> Any:
+        seen.append(x.dtype)
+        return x / 7
+
+    def rule(g: Any, x: Any) -> Any:
+        seen.append(x.dtype)
+        return g / 7
+
+    seventh.defvjp(x=rule)
+    for dtype, wide in ((np.float16, np.float64), (np.float32, np.float32), (np.int64, np.int64)):
+        x = Tensor([1, 2], dtype=dtype, requires_grad=dtype is not np.int64)
+        y = seventh(x)
+        assert y.dtype == (np.float64 if dtype is np.int64 else dtype)
+        if y.requires_grad:
+            y.backward([1.0, 1.0])
+            assert x.grad.dtype == dtype
+        assert {*seen} == {np.dtype(wide)}
+        seen.clear()
