@@ -113,6 +113,7 @@ def run_doctests(tests: list[doctest.DocTest]) -> None:
 def test_both_packages_are_walked() -> None:
     some = {"minigrad._tensor", "minigrad.autograd.engine", "minigrad.nn.attention.multi_head"}
     assert some <= {*MODULES}
+    assert {*NEEDS} <= {*MODULES, *(page.relative_to(ROOT).as_posix() for page in PAGES)}
 
 
 @pytest.mark.usefixtures("global_random")
