@@ -225,6 +225,8 @@ class Sequential(_ModuleSequence):
 class ModuleList(_ModuleSequence):
     """A list of modules, registered as children "0", "1" and so on; None keeps a place free.
 
+    ``setattr(layers, "0", layer)`` is the same as ``layers[0] = layer``.
+
     Example:
         >>> from minigrad import nn
         >>> layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(4))
