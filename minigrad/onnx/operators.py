@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from minigrad._dtypes import promote
 from minigrad.onnx.graph import Graph
 from minigrad.onnx.program import Value
 
@@ -67,16 +66,12 @@ def _common(*operands: Any) -> np.dtype[Any]:
 
 
 def _unary(kind: str) -> Operator:
-    def write(g: Graph, out: Value, x: Any) -> str:
-        dtype = out.dtype if out.dtype != np.bool_ else None
-        return g.node(kind, [g.tensor(x, dtype)])
-
-    return write
+    return lambda g, out, x: g.node(kind, [g.tensor(x)])
 
 
 def _binary(kind: str) -> Operator:
     def write(g: Graph, out: Value, a: Any, b: Any) -> str:
-        dtype = _common(a, b) if out.dtype == np.bool_ else out.dtype
+        dtype = next((x.dtype for x in (a, b) if isinstance(x, Value)), out.dtype)
         if dtype == np.bool_ and kind != "Equal":
             raise NotImplementedError("on bools it is not exported; convert them, or use & and |")
         return g.node(kind, [g.tensor(a, dtype), g.tensor(b, dtype)])

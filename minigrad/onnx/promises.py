@@ -8,6 +8,7 @@ raise, the file would lack what the model does there, so the model is refused.
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -61,7 +62,7 @@ class _Search:
                 self._refuse_if_it_varies(event, run)
         compared = {event: run for event, run in reversed(noted) if isinstance(event, Comparison)}
         wrong: dict[Comparison, str] = {}
-        for event in sorted(compared, key=lambda event: event.place is None):
+        for event in sorted(compared, key=lambda event: not event.place):
             why = self._examine(event, compared[event])
             if why is not None and event.place:
                 wrong[event] = why
@@ -164,7 +165,8 @@ class _Search:
         elif alone and size < min(seen):
             self._least[symbol] = max(self._least[symbol], size + 1)
         elif event.place:
-            self._conditions.setdefault(event.place.text)
+            path, _, line = event.place.partition(":")
+            self._conditions.setdefault(f"{os.path.basename(path)}:{line}")
 
 
 def _axes(term: Any) -> Iterator[Axis]:

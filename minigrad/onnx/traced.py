@@ -8,10 +8,8 @@ after the runs (promises.py).
 
 from __future__ import annotations
 
-import linecache
 import math
 import operator
-import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from minigrad._tensor import Tensor
+from minigrad.trace.lines import line_of
 
 if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
@@ -53,28 +52,12 @@ def evaluated(term: Any, length: Callable[[Axis], Any]) -> Any:
     return term
 
 
-class Place(NamedTuple):
-    """A line of the user's program."""
-
-    file: str
-    line: int
-
-    @property
-    def text(self) -> str:
-        """The file name, the line number and the line."""
-        line = linecache.getline(self.file, self.line).strip()
-        return f"{os.path.basename(self.file)}:{self.line}" + (f": {line}" if line else "")
-
-    def __str__(self) -> str:
-        return os.path.join(os.path.dirname(self.file), self.text)
-
-
 class Comparison(NamedTuple):
     """A comparison of a size in Python."""
 
     function: Callable[[Any, Any], bool]  # the function of the module `operator`
     terms: tuple[Any, Any]  # the compared terms
-    place: Place | None  # where; None if it was in minigrad or NumPy
+    place: str  # the line of the user's program; "" if it was in minigrad or NumPy
     outcome: bool  # its result
 
 
@@ -82,7 +65,7 @@ class Untraced(NamedTuple):
     """A use of a size, or of a tensor's values, whose result cannot be traced."""
 
     what: str  # how it was used
-    place: Place | None  # where
+    place: str  # the line of the user's program
     term: Any = None  # the size, or None
     number: int | None = None  # of the value, or None
     module: str = ""  # for a message: where it happened
@@ -117,19 +100,16 @@ def _is_users(frame: FrameType) -> bool:
     return package not in ("minigrad", "numpy")
 
 
-def _place(frame: FrameType | None) -> Place | None:
-    return None if frame is None else Place(frame.f_code.co_filename, frame.f_lineno)
-
-
-def _caller() -> Place | None:
-    """The current line, if it is in the user's program and not in minigrad or NumPy."""
+def _caller() -> str:
+    """The current line, if it is in the user's program, not in minigrad or NumPy; otherwise ""."""
     frame = next(_frames(), None)
-    return _place(frame) if frame is not None and _is_users(frame) else None
+    return line_of(frame) if frame is not None and _is_users(frame) else ""
 
 
-def users_place() -> Place | None:
+def users_place() -> str:
     """The line of the user's program that is being executed."""
-    return _place(next(filter(_is_users, _frames()), None))
+    frame = next(filter(_is_users, _frames()), None)
+    return "" if frame is None else line_of(frame)
 
 
 class TracedNumber:
@@ -146,7 +126,7 @@ class TracedNumber:
     def hidden(self, what: str) -> None:
         """Record an untraceable use, if it is in the user's program."""
         place = _caller()
-        if place is not None:
+        if place:
             self._note(Untraced(what, place, self._term))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -249,8 +229,8 @@ class Traced(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        place = _caller() if self._number in self._run.unsettled else None
-        if place is not None:
+        place = _caller() if self._number in self._run.unsettled else ""
+        if place:
             what = "the shape, after an op that the file cannot hold,"
             self._run.noted.setdefault(Untraced(what, place, None, self._number))
         run = weakref.ref(self._run)

@@ -218,7 +218,8 @@ def example(n: int, length: int) -> np.ndarray:
 AXES = {"x": {0: "batch", 1: "length"}}
 
 DIFFERS = {
-    "nan": "max min argmax argmin embedding take gather take_along_axis max_pool sum_parts sort",
+    "nan": "max min argmax argmin embedding take gather take_along_axis max_pool sum_parts sort "
+    "norms",
     "inf": "einsum sum_parts", "-inf": "einsum max_pool sum_parts",
     "large": "einsum layer_norm rms_norm std", "small": "std",
 }  # fmt: skip
