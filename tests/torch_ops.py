@@ -355,6 +355,9 @@ class Torch:
         zero[self.index(index)] = value
         return zero
 
+    def nextafter(self, a: Any, b: Any) -> Any:
+        raise Elsewhere  # it has no derivative there
+
     def take(self, x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
         if mode != "raise":
             raise Elsewhere

@@ -58,11 +58,11 @@ def exports(*names: str) -> Callable[[Operator], Operator]:
 
 
 def _common(*operands: Any) -> np.dtype[Any]:
-    """The dtype in which operands are compared."""
-    arrays = [operand.arrays[0] if isinstance(operand, Value) else
-              operand if isinstance(operand, (int, float)) else 1
-              for operand in operands]  # fmt: skip
-    return np.result_type(*promote(arrays, compared=True))
+    """The dtype in which two operands are compared, perhaps integers of several dtypes."""
+    known = [x.dtype for x in operands if isinstance(x, Value)]
+    whole = all(dtype.kind in "iu" for dtype in known)
+    numbers = [np.min_scalar_type(x) for x in operands if whole and type(x) is int]
+    return np.result_type(*known, *numbers)
 
 
 def _unary(kind: str) -> Operator:
@@ -71,7 +71,7 @@ def _unary(kind: str) -> Operator:
 
 def _binary(kind: str) -> Operator:
     def write(g: Graph, out: Value, a: Any, b: Any) -> str:
-        dtype = next((x.dtype for x in (a, b) if isinstance(x, Value)), out.dtype)
+        dtype = _common(a, b) if out.dtype == np.bool_ else out.dtype
         if dtype == np.bool_ and kind != "Equal":
             raise NotImplementedError("on bools it is not exported; convert them, or use & and |")
         return g.node(kind, [g.tensor(a, dtype), g.tensor(b, dtype)])

@@ -39,7 +39,8 @@ class Module(Registry):
     """Base class for all layers and models: subclass it and define `forward`.
 
     A `Parameter` or module that is assigned to an attribute is registered under that name. One that
-    is set by ``object.__setattr__(self, "teacher", module)`` is not: it is neither trained nor saved.
+    is set by ``object.__setattr__(self, "teacher", module)`` is not: it is neither trained nor
+    saved.
 
     Attributes:
         training: True in training mode, False in evaluation mode: see `train` and `eval`.
