@@ -4,7 +4,6 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 (SVG, DOT, text), `formula`, `explanation` and `page`. Nothing in the engine imports this package.
 """
 
-from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.drawing.program import ProgramDrawing, program
 from minigrad.viz.explanation.report import explain
 from minigrad.viz.formula import Formula, formulas
@@ -12,6 +11,7 @@ from minigrad.viz.page.charts import charts
 from minigrad.viz.page.explorer import Page, explore
 from minigrad.viz.record.build import graph
 from minigrad.viz.record.comparison import Change, Difference, diff
+from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.heatmap import Cells, Heatmap
 from minigrad.viz.record.model import Edge, Group, Node, Saved
 from minigrad.viz.record.ranks import all_ranks

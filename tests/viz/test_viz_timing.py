@@ -6,7 +6,7 @@ import pytest
 
 import minigrad
 from minigrad import nn, viz
-from minigrad.viz.drawing.labels import cost
+from minigrad.viz.layout.labels import cost
 from minigrad.viz.record.model import Node
 
 

@@ -8,10 +8,11 @@ import html
 
 import graphviz
 
-from minigrad.viz.drawing import labels
 from minigrad.viz.drawing.style import LIGHT
+from minigrad.viz.layout import labels
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
+from minigrad.viz.record.writing import printable, shape_text
 
 OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], LIGHT["faint"]
 LINE, OUTLINE, GREY = LIGHT["line"], LIGHT["outline"], LIGHT["plain fill"]
@@ -79,7 +80,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
         style = dict(RESIDUAL if index in thick else STRAIGHT)
         if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
             dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
-            style["label"] = _plain(f" {labels.shape_text(edge.shape)} {dtype}")
+            style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
         told = head.label in labels.COMMUTATIVE or tail.label.endswith(edge.name)
         if head.id in several and head.kind == "op" and not told:
             operand = _small(labels.operand_name(edge.name))
@@ -111,7 +112,7 @@ def _box(node: Node, written: labels.Content) -> dict[str, str]:
     first, *rest = written.lines
     first = first._replace(text=f"{written.glyph} {first.text}".strip())
     label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
-    tooltip = _plain(f"{node.kind} {node.label} {labels.shape_text(node.shape)} {node.dtype}")
+    tooltip = _plain(f"{node.kind} {node.label} {shape_text(node.shape)} {node.dtype}")
     return style | (FAILED if node.error else {}) | {"label": f"<{label}>", "tooltip": tooltip}
 
 
@@ -144,10 +145,10 @@ def _small(text: str) -> str:
 
 def _text(text: str) -> str:
     """Escape what stands in an HTML-like label. Graphviz reads backslashes even there."""
-    return html.escape(labels.printable(text).replace("\\", "\\\\"))
+    return html.escape(printable(text).replace("\\", "\\\\"))
 
 
 def _plain(text: str) -> str:
     """Escape what stands in a plain attribute."""
-    escaped: str = graphviz.escape(labels.printable(text))
+    escaped: str = graphviz.escape(printable(text))
     return escaped

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from minigrad.viz.drawing.labels import SIZES
 from minigrad.viz.layout import Direction, place, skeleton
 from minigrad.viz.layout.columns import Columns
+from minigrad.viz.layout.labels import SIZES
 from minigrad.viz.record.fold import BUDGET, collapse
 from minigrad.viz.record.model import AnyDiagram
 from minigrad.viz.record.selection import Choice

@@ -10,8 +10,8 @@ from html import escape
 import numpy as np
 
 from minigrad.viz.drawing.colour_scale import diverging, png, sequential
-from minigrad.viz.drawing.labels import text_width
 from minigrad.viz.drawing.style import FONT, LIGHT
+from minigrad.viz.layout.labels import text_width
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
 
 NUMBERED = 12

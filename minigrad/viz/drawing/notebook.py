@@ -12,8 +12,8 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, node_of
 from minigrad.nn import Module
-from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.record.build import graph
+from minigrad.viz.record.writing import printable, shape_text
 
 MOST_BOXES = 40
 """A tensor whose graph is larger shows itself as text only: `minigrad.viz.graph` draws it."""

@@ -11,10 +11,11 @@ from typing import Literal, get_args
 from minigrad._files import write
 from minigrad.compiler import CapturedStep, Program
 from minigrad.debugging.memory import readable
-from minigrad.viz.drawing.labels import printable, shorten, text_width
 from minigrad.viz.drawing.pictures import SCALE, convert
 from minigrad.viz.drawing.style import STYLE
+from minigrad.viz.layout.labels import shorten, text_width
 from minigrad.viz.record.program import Buffer, Row, buffers, folded, peak, rows
+from minigrad.viz.record.writing import printable
 
 __all__ = ["ProgramDrawing", "program"]
 

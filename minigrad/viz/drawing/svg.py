@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from minigrad.viz.drawing import labels
 from minigrad.viz.drawing.style import STYLE
-from minigrad.viz.layout import Direction, Placement, Point, Rect, Skeleton, place, skeleton
+from minigrad.viz.layout import Direction, Placement, Point, Rect, Skeleton, labels, place, skeleton
 from minigrad.viz.layout.columns import Columns
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
+from minigrad.viz.record.writing import printable, shape_text
 
 HEAD = 6
 """The length of the head of an arrow."""
@@ -155,7 +155,7 @@ def _edges(
         edge = diagram.edges[index]
         ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}"
         name = f" as {edge.name}" if edge.name else ""
-        label = f"{ends}{name}: {labels.shape_text(edge.shape)} {edge.dtype}"
+        label = f"{ends}{name}: {shape_text(edge.shape)} {edge.dtype}"
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
             f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
@@ -220,10 +220,10 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
 def _box(node: Node, left: int, top: int, inside: str) -> str:
     kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
-    name = f"{node.kind} {node.label}, {labels.shape_text(node.shape)}"
+    name = f"{node.kind} {node.label}, {shape_text(node.shape)}"
     return (
         f'<g class="box {" ".join(kinds)}" data-id="{_escape(node.id)}" role="img" '
-        f'aria-label="{_escape(labels.printable(name))}" transform="translate({left} {top})">'
+        f'aria-label="{_escape(printable(name))}" transform="translate({left} {top})">'
         f"<title>{_escape(_tooltip(node))}</title>{inside}</g>"
     )
 
@@ -266,18 +266,17 @@ def _tooltip(node: Node) -> str:
     """All that is known of a node, one thing a line."""
     parts = [
         f"{node.kind} {node.label}".rstrip(),
-        f"{labels.shape_text(node.shape)} {node.dtype}".rstrip(),
+        f"{shape_text(node.shape)} {node.dtype}".rstrip(),
         *node.notes,
         node.line,
         "" if node.recorded else "not recorded: no gradient passes here",
         *(
-            f"keeps {saved.name} {labels.shape_text(saved.shape)} {saved.dtype}, "
-            f"{saved.nbytes:,} bytes"
+            f"keeps {saved.name} {shape_text(saved.shape)} {saved.dtype}, {saved.nbytes:,} bytes"
             for saved in node.saved
         ),
         node.error,
     ]
-    return "\n".join(labels.printable(part) for part in parts if part)
+    return "\n".join(printable(part) for part in parts if part)
 
 
 def _outline(kind: Kind, width: int, height: int) -> list[str]:
@@ -307,7 +306,7 @@ def _text(x: int, y: int, line: labels.Line, kind: str = "") -> str:
 
 def _escape(text: str) -> str:
     """Make a text safe within an element and an attribute; only tooltips have several lines."""
-    return html.escape("\n".join(map(labels.printable, text.split("\n"))))
+    return html.escape("\n".join(map(printable, text.split("\n"))))
 
 
 # The legend -------------------------------------------------------------------------------------

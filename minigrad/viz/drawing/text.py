@@ -1,38 +1,21 @@
 """A diagram as text for a terminal: a line for each op, in order, indented by module."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from minigrad.debugging.tables import Text
-from minigrad.viz.drawing.labels import COMMUTATIVE, operand_name, printable, shape_text, title_of
+from minigrad.viz.layout.labels import COMMUTATIVE, operand_name, title_of
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.roles import residuals
-
-WIDEST = 64
-"""Shapes stand in one column, unless what is before them is longer than this."""
+from minigrad.viz.record.writing import Row, columns, printable, shape_text
 
 INDENT = "  "
-
-
-Row = tuple[str, ...]
-"""A line: what happens, what comes of it, and remarks."""
 
 
 def to_text(diagram: Diagram, depth: int | None = None) -> Text:
     """Write a diagram as text; `minigrad.viz.Graph.to_text` describes it."""
     return columns(_Writer(collapse(diagram, depth)).rows())
-
-
-def columns(rows: Iterable[Row]) -> Text:
-    """Set rows in a column each for the first two parts; a very long part moves its row only."""
-    table = [list(row) for row in rows]
-    for at in (0, 1):
-        followed = [row for row in table if any(row[at + 1 :])]
-        width = max((len(row[at]) for row in followed if len(row[at]) <= WIDEST), default=0)
-        for row in followed:
-            row[at] = row[at].ljust(width)
-    return Text("\n".join("  ".join(row).rstrip() for row in table))
 
 
 class _Writer:

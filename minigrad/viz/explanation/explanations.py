@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from minigrad.autograd.primitive import Primitive
-from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.explanation.matrix_products import Share, Term, product
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import Part, Step
+from minigrad.viz.record.writing import shape_text
 
 Shape = tuple[int, ...]
 

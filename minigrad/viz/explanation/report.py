@@ -17,7 +17,6 @@ from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import Primitive, by_numpy, registry
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import Text
-from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
 from minigrad.viz.explanation.worked import is_inside, work_out
 from minigrad.viz.formula import Formula, formula_of
@@ -27,6 +26,7 @@ from minigrad.viz.record.finished import edges_of, read
 from minigrad.viz.record.model import Diagram, Group, Node
 from minigrad.viz.record.steps import Given, Part, Step, Summary, number_arrivals
 from minigrad.viz.record.tracing import Trace
+from minigrad.viz.record.writing import printable, shape_text
 
 Shape = tuple[int, ...]
 

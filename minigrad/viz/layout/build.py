@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from minigrad.viz.drawing import labels
+from minigrad.viz.layout import labels
 from minigrad.viz.layout.align import Segment, align
 from minigrad.viz.layout.model import TOP, Block, Box, Direction, End, Joint, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange

@@ -17,10 +17,10 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
 from minigrad.nn import Module
 from minigrad.trace.lines import user_line
-from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.page.html import write_page
 from minigrad.viz.record.build import graph, state_kept, tensors_in, why_not, with_inputs
 from minigrad.viz.record.finished import read
+from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.model import Node as MadeNode
 from minigrad.viz.record.selection import Choice

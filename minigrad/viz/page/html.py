@@ -13,7 +13,6 @@ from functools import cache
 from importlib.resources import files
 
 from minigrad.viz.drawing import heatmap as grids
-from minigrad.viz.drawing.labels import printable, shape_text
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
@@ -23,6 +22,7 @@ from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, with_inner
+from minigrad.viz.record.writing import printable, shape_text
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",

@@ -10,7 +10,6 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import count
 from typing import Any
 
-from minigrad.viz.drawing.labels import cost
 from minigrad.viz.drawing.svg import heading, insides
 from minigrad.viz.explanation.explanations import (
     argument_sources,
@@ -22,6 +21,7 @@ from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.worked import offered
 from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
+from minigrad.viz.layout.labels import cost
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.steps import IN_FULL, Step, Summary, with_inner

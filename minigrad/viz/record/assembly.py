@@ -9,8 +9,8 @@ from minigrad._dtypes import get_default_dtype
 from minigrad._scope import Scope, ancestry
 from minigrad.autograd.node import Leaf
 from minigrad.nn import Parameter
-from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.finished import Entry
+from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Edge, Group, Kind, Node
 from minigrad.viz.record.roles import name_masks
 

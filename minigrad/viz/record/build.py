@@ -16,9 +16,9 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
 from minigrad.nn import Cache, Module
 from minigrad.nn.attention.cache import KVCache
-from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
+from minigrad.viz.record.graph import Graph
 
 
 def graph(target: Any, *inputs: Any, **named: Any) -> Graph:

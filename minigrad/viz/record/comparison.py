@@ -9,10 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from minigrad.viz.drawing.labels import printable, shape_text
-from minigrad.viz.drawing.text import columns
 from minigrad.viz.record.model import UNKNOWN, Diagram, Group, Node
 from minigrad.viz.record.steps import Summary
+from minigrad.viz.record.writing import columns, printable, shape_text
 
 Key = tuple[str | int, ...]
 

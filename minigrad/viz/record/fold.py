@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from minigrad.viz.drawing.labels import shape_text
 from minigrad.viz.record.model import AnyDiagram, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles, is_repeat, wrap_repeats
 from minigrad.viz.record.selection import Choice, hidden, opened
+from minigrad.viz.record.writing import shape_text
 
 BUDGET = 40
 """The most boxes to show: graphs of more than 50 to 100 are hard to read (arXiv:2008.07944)."""

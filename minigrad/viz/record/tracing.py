@@ -28,7 +28,6 @@ from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
 from minigrad.debugging.tables import By, Event, Text, table
 from minigrad.trace.lines import user_line
-from minigrad.viz.drawing.graph import Graph
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.finished import (
@@ -41,6 +40,7 @@ from minigrad.viz.record.finished import (
     saved_by,
 )
 from minigrad.viz.record.given import given_to
+from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.rerun import (

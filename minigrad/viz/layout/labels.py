@@ -16,6 +16,7 @@ from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.roles import heads, residuals
+from minigrad.viz.record.writing import printable, shape_text
 
 Style = Literal["name", "bold", "small", "title"]
 
@@ -181,26 +182,12 @@ def tensor_texts(diagram: Diagram) -> dict[str, str]:
     return {source: shorten(" · ".join(parts)) for source, parts in texts.items()}
 
 
-def shape_text(shape: tuple[int, ...]) -> str:
-    """Write a shape as people say it: ``2×10×64``, or ``scalar``."""
-    return "×".join(map(str, shape)) or "scalar"
-
-
 def shorten(text: str, longest: int = LONGEST) -> str:
     """Make a text printable, and take out the middle of a long one."""
     text = printable(text)
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]}…{text[-longest // 2 + 1 :]}"
-
-
-def printable(text: str) -> str:
-    r"""Write a newline as ``\n``, and so on: one line, and valid XML."""
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
 
 
 def text_width(text: str, style: Style) -> int:

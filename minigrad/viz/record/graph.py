@@ -1,4 +1,4 @@
-"""The graph that a user holds: as DOT, as a picture in a file, in a notebook."""
+"""The graph that a user holds: data, which imports what draws it when it is drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from minigrad._files import write
-from minigrad.viz.drawing.pictures import SCALE, convert
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.selection import Choice
@@ -245,6 +244,8 @@ class Graph(Diagram):
                     depth, open=open, hide=hide, direction=direction, fit=fit, title=title,
                     engine=engine,
                 )  # fmt: skip
+                from minigrad.viz.drawing.pictures import SCALE, convert
+
                 scale = SCALE if fit is None else 1
                 content = svg.encode() if ending == ".svg" else convert(svg, ending[1:], scale)
             case _:

@@ -1,0 +1,36 @@
+"""How shapes, names and rows are written, wherever they are shown."""
+
+from collections.abc import Iterable
+
+from minigrad.debugging.tables import Text
+
+WIDEST = 64
+"""Shapes stand in one column, unless what is before them is longer than this."""
+
+Row = tuple[str, ...]
+"""A line: what happens, what comes of it, and remarks."""
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Write a shape as people say it: ``2×10×64``, or ``scalar``."""
+    return "×".join(map(str, shape)) or "scalar"
+
+
+def printable(text: str) -> str:
+    r"""Write a newline as ``\n``, and so on: one line, and valid XML."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
+
+
+def columns(rows: Iterable[Row]) -> Text:
+    """Set rows in a column each for the first two parts; a very long part moves its row only."""
+    table = [list(row) for row in rows]
+    for at in (0, 1):
+        followed = [row for row in table if any(row[at + 1 :])]
+        width = max((len(row[at]) for row in followed if len(row[at]) <= WIDEST), default=0)
+        for row in followed:
+            row[at] = row[at].ljust(width)
+    return Text("\n".join("  ".join(row).rstrip() for row in table))
