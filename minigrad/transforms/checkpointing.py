@@ -121,7 +121,7 @@ class _Segment:
         create = outer.recording
         start = next(clock)
         try:
-            state.set(State(True, self.scope, outer.observers))
+            state.set(State(True, self.scope, outer.observers, within=outer.within))
             with self.again():
                 result = self._call()
         finally:

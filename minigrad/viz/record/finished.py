@@ -173,6 +173,8 @@ def argument_notes(op: Primitive, arguments: Mapping[str, Any]) -> tuple[str, ..
             value = value[()]
         if value is not default and value != default:
             text = _written(value)
+            if text.startswith("<"):  # an object that says nothing
+                continue
             written.append(f"{name} = {text if len(text) <= 32 else text[:31] + '…'}")
     return tuple(written)
 

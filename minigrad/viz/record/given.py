@@ -1,12 +1,12 @@
 """Keep what a rule read when it ran, so that its numbers can be worked out later."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.events import Call
 from minigrad.autograd.node import Node, Variable
-from minigrad.autograd.primitive import Primitive
 from minigrad.debugging.memory import arrays
 from minigrad.viz.record.rerun import runs_alone
 from minigrad.viz.record.steps import Given
@@ -17,18 +17,15 @@ LARGEST = 100_000
 
 def given_to(
     node: Node,
-    call: tuple[Primitive, Sequence[Any], Any] | None,
+    call: Call | None,
     cotangent: Any,
     sent: Mapping[str, np.ndarray],
 ) -> Given | None:
-    """Copy what a node's rule could read, and what it sent; None if that cannot be used again.
-
-    `call` is the op, its arguments and its result, as far as they were seen.
-    """
+    """Copy what a node's rule could read, and what it sent; None if that cannot be used again."""
     op, plan = node.plan.op, node.plan
     values = {"g": cotangent}
     if call is not None:
-        values |= {**dict(zip(op.params, call[1], strict=True)), "out": call[2]}
+        values |= {**dict(zip(op.params, call.arguments, strict=True)), "out": call.result}
     values |= dict(zip(plan.saved_names, node.saved, strict=True))
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
     values = {name: _copied(value) for name, value in values.items()}

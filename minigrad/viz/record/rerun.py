@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.call import call_path
+from minigrad.autograd.engine import Update, unbroadcast
 from minigrad.autograd.events import Observer
 from minigrad.autograd.mode import State, state
-from minigrad.autograd.node import Node, Variable
+from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitive import Primitive
 from minigrad.viz.record.steps import norm
 
@@ -101,7 +102,7 @@ def difference(
 
 def errors_sent(
     node: Node, cotangents: Sequence[np.ndarray], error: float, wanted: Sequence[bool]
-) -> Sequence[Any]:
+) -> list[Any]:
     """Estimate the rounding error of what the rules of a node send, for each edge that is `wanted`.
 
     A rule is linear in its cotangent, and rounding leaves a small error of random sign in each
@@ -119,7 +120,21 @@ def errors_sent(
             for g in cotangents
         )
         plan = node.plan if all(wanted) else node.plan.narrow(tuple(wanted))
-        return plan.pull(noise if node.plan.op.multiple_outputs else noise[0], *node.saved)
+        found = plan.pull(noise if node.plan.op.multiple_outputs else noise[0], *node.saved)
+    return [
+        None if part is None else unbroadcast(dense(part, edge), edge.shape)
+        for part, edge in zip(found, node.edges, strict=True)
+    ]
+
+
+def dense(part: Any, edge: Edge) -> np.ndarray:
+    """What a rule sends to an edge, as an array."""
+    if isinstance(part, Update):
+        buffer = np.zeros(edge.shape, edge.dtype)
+        part.add_to(buffer)
+        return buffer
+    array: np.ndarray = part._data if isinstance(part, Variable) else part
+    return array
 
 
 def relative_difference(one: np.ndarray, other: np.ndarray, scale: float = 0.0) -> float:

@@ -1,4 +1,4 @@
-"""Trace a computation: record each op as it runs.
+"""Trace a computation to draw it: a reader of the record of the run.
 
 A trace has more than a graph: constants, ops under ``no_grad``, lines of the program, an op that
 failed, the decompositions of fused ops, and the steps of the backward pass.
@@ -7,44 +7,35 @@ failed, the decompositions of fused ops, and the steps of the backward pass.
 from __future__ import annotations
 
 import math
-from collections import ChainMap
-from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from minigrad._scope import ancestry
 from minigrad._tensor import Tensor
-from minigrad._views import owner
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import wrap
-from minigrad.autograd.engine import Update, unbroadcast
-from minigrad.autograd.events import Call, Observer, Pull
+from minigrad.autograd.engine import DETACH, Update
+from minigrad.autograd.events import Call, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, clock
+from minigrad.autograd.node import Edge, Node, Variable, clock
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
 from minigrad.debugging.tables import By, Event, Text, table
 from minigrad.trace.lines import user_line
+from minigrad.trace.steps import values_in
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.attention import Weights
-from minigrad.viz.record.finished import (
-    Entry,
-    argument_notes,
-    edges_of,
-    new_entry,
-    read,
-    recorded_node,
-    saved_by,
-)
+from minigrad.viz.record.build import tensors_in
+from minigrad.viz.record.entries import Entries, array_arguments, array_of
+from minigrad.viz.record.finished import Entry, argument_notes, edges_of, new_entry, saved_by
 from minigrad.viz.record.given import given_to
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.model import Kind
-from minigrad.viz.record.model import Node as Box
 from minigrad.viz.record.rerun import (
     aside,
+    dense,
     difference,
     errors_sent,
     fastest,
@@ -52,19 +43,12 @@ from minigrad.viz.record.rerun import (
     relative_difference,
     runs_alone,
 )
-from minigrad.viz.record.selection import Choice, chosen
-from minigrad.viz.record.steps import (
-    Part,
-    Step,
-    largest_in_full,
-    norm,
-    number_arrivals,
-    summary,
-    value_of,
-)
+from minigrad.viz.record.selection import Choice
+from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
+from minigrad.viz.record.values import with_values
 
 
-class Trace(Observer):
+class Trace(Entries):
     """What `trace` returns: enter it, compute, and ask for the graph.
 
     Example:
@@ -83,97 +67,109 @@ class Trace(Observer):
         values: Choice = (),
         opened: Iterable[Primitive] = (),
     ) -> None:
+        super().__init__(values)
         self._weights, self._timed = Weights(heatmap), timed
-        self._asked, self._keeping = tuple(values), True
-        self._whole: dict[Entry, np.ndarray] = {}  # every array, where some are asked for
         self._open = frozenset(opened)
         # Of each opened op the trace inside, the result, and its leaves, by the outer arguments.
         self._opened: dict[Node, tuple[Trace, Tensor, dict[Edge, Any]]] = {}
-        self._entries: list[Entry] = []
-        self._made: MutableMapping[Any, Entry] = {}  # by node, or by the id of what has none
-        self._memory: MutableMapping[int, Entry] = {}  # by the id of the array that owns the memory
-        self._held: list[Any] = []  # keeps every key alive, so that no other object gets its id
-        self._names: dict[Hashable, str] = {}
-        self._ran: dict[Node, tuple[Primitive, Sequence[Any], Any]] = {}
-        self._passes: list[list[_Recorded]] = []
-        self._stamp = -1  # of the node that ran last
-        self._totals: dict[Edge, np.ndarray] = {}  # what each edge got so far in this pass
-        self._errors: dict[Entry, float] = {}  # the rounding errors of that
-
-    def name(self, value: Any, name: str) -> None:
-        """Name a tensor or an array that ops will read.
-
-        Args:
-            value: A tensor or an array.
-            name: Its name.
-        """
-        self._held.append(value)
-        self._names[_key(value)] = name
+        self._ran: dict[Node, Call] = {}
+        self._recorded: list[_Recorded] = []
+        self._passes: dict[Any, tuple[int, int]] = {}  # by what they are in: number, last stamp
+        self._errors: dict[Entry, float] = {}  # the rounding errors of what has arrived
+        # What has arrived at the arguments of opened ops; within one, what did from outside before
+        self._arrived: dict[Edge, Any] = {}
+        self._earlier: dict[Edge, Any] = {}
 
     # Recording ----------------------------------------------------------------------------------
 
     def ran(self, call: Call) -> None:
-        """Record an op."""
-        op, arguments, result, outputs = call.op, call.arguments, call.result, call.outputs
-        node = recorded_node(outputs)
+        """Note an op, and what it read."""
+        if call.op is DETACH:  # it is drawn if an op reads it
+            super().ran(call)
+            self.steps[-1].line = user_line()
+            return
+        op, outputs = call.op, call.outputs
         entry = new_entry(
-            "op", op.name, outputs[0], state.get().scope,
-            notes=argument_notes(op, dict(zip(op.params, arguments, strict=True))),
-            line=user_line(), recorded=node is not None, born=_born(op, arguments, outputs),
-            saved=saved_by(node, numbers=True) if node is not None else (),
-            seconds=fastest(op, arguments) if self._timed and runs_alone(op) else None,
-            flops=count_flops(op, arguments, result)[0] if self._timed else 0, primitive=op,
+            "op", op.name, outputs[0], call.scope,
+            notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
+            line=user_line(), recorded=call.node is not None, born=_born(call),
+            saved=() if call.node is None else saved_by(call.node, numbers=True),
+            seconds=fastest(op, call.arguments) if self._timed and runs_alone(op) else None,
+            flops=count_flops(op, call.arguments, call.result)[0] if self._timed else 0,
+            primitive=op,
         )  # fmt: skip
-        inputs = list(_array_arguments(op, arguments))
-        for _, name, value in inputs:  # first, so that a detached view of one is found
-            if isinstance(_key(value), Node | Leaf | Output):
-                self._source(value, name)
-        for slot, name, value in inputs:
-            entry.read(self._source(value, name), slot, name, _array(value))
-        self._keep(entry, _array(outputs[0]))
+        for slot, name, given in array_arguments(call):
+            entry.read(self._source(given, name), slot, name, array_of(given))
         if op.decomposition is not None and runs_alone(op):
-            self._decompose(entry, op, arguments, node, _array(outputs[0]))
-        self._weights.ran(entry, op, arguments, outputs[0])
+            self._decompose(entry, call)
+        inner = [self._identity.find(output)[0] for output in outputs] if self._parts else []
+        super().ran(call)
+        if parts := self._composed.pop(self.steps[-1], None):
+            self._compose(entry, parts, inner, outputs)
+        self._note(entry, array_of(outputs[0]))
+        self._weights.ran(entry, op, call.arguments, outputs[0])
         self._entries.append(entry)
         for output in outputs:
-            self._know(output, entry)
-        if node is not None:
-            self._made[node] = entry
-            self._ran[node] = (op, arguments, result)
-            self._held.append(node)
+            value, edge = self.value(output), history(output)
+            self._entry_of[value] = entry
+            if edge is not None:
+                self._histories[value] = edge
+        if call.node is not None:
+            self._nodes |= dict.fromkeys((call.node, *call.node.outputs), entry)
+            self._ran[call.node] = call
 
-    def wrote(self, tensor: Any, result: Any) -> None:
-        """Record that a tensor is now the result of an op in place."""
-        if isinstance(result, Variable):
-            self._know(tensor, self._source(result, ""))
-
-    def _decompose(
-        self,
-        entry: Entry,
-        op: Primitive,
-        arguments: Sequence[Any],
-        node: Node | None,
-        out: np.ndarray,
+    def _compose(
+        self, entry: Entry, parts: list[Any], results: list[Any], outputs: Sequence[Any]
     ) -> None:
+        """Have an op stand for those that ran within it, such as those of a custom Function.
+
+        `results` are the values of its `outputs` there. What a checkpoint ran stays where it ran.
+        """
+        ends = [self._entry_of.get(value) for value in results]
+        if not entry.inputs:
+            for slot, (end, output) in enumerate(zip(ends, outputs, strict=True)):
+                if end is not None:
+                    entry.read(end, slot, "", output)
+            return
+        made = {self._entry_of.get(value) for step in parts for value in step.outputs}
+        stand: dict[Entry, Entry] = {}  # it got its tensors without their history
+        for source in [one.source for one in entry.inputs]:
+            value = self.value(self._given[source])
+            for key in (value, (None, value)):
+                if key in self._entry_of and self._entry_of[key].box.kind != source.box.kind:
+                    stand[self._entry_of.pop(key)] = source
+        entry.decomposition = [one for one in self._entries if one in made]
+        self._entries = [one for one in self._entries if one not in made and one not in stand]
+        entry.result = ends[0] if ends else None
+        for one in entry.decomposition:
+            one.decomposition, one.scope = [], entry.scope
+            one.inputs = [replace(x, source=stand.get(x.source, x.source)) for x in one.inputs]
+
+    def _decompose(self, entry: Entry, call: Call) -> None:
         """Run the decomposition of a fused op in another trace, and keep its ops.
 
         To open the op, they are recorded, apart from the program: their graph ends at copies of the
-        arguments. `node` and `out` are what the fused op recorded and returned.
+        arguments.
         """
+        op, out = call.op, array_of(call.outputs[0])
         inner, opened = Trace(self._weights.limit), op in self._open and not op.variadic
-        inner._made, inner._memory = ChainMap({}, self._made), ChainMap({}, self._memory)
         inner._asked, inner._keeping = self._asked, opened
-        values, leaves = list(arguments), dict[Edge, Any]()
-        for slot, before in enumerate(arguments):
-            apart = opened and node is not None and isinstance(before, Variable)
-            edge = history(before) if apart else None
-            if edge is not None:
-                leaves.setdefault(edge, Tensor(before._data, requires_grad=True))
-                values[slot] = leaves[edge]
+        inner._entry_of, inner._nodes = self._entry_of, self._nodes
+        inner._histories, inner._doors = self._histories, self._doors
+        values, leaves = list(call.arguments), dict[Edge, Any]()
+        for slot, before in enumerate(call.arguments):
+            if isinstance(before, Variable):
+                edge = history(before) if opened and call.node is not None else None
+                if edge is not None:
+                    leaves.setdefault(edge, Tensor(before._data, requires_grad=True))
+                    values[slot], own = leaves[edge], leaves[edge]._node
+                    source = self._source(before, "")
+                    self._nodes[own] = self._entry_of[own, self.value(before)] = source
             elif isinstance(before, np.ndarray):
                 values[slot] = wrap(before)
-            if edge is not None or (values[slot] is not before and before.ndim):
-                inner._know(values[slot], self._made[_key(before)])
+            else:
+                continue
+            inner._identity.know(values[slot], self.value(before))
         with aside(inner, recording=opened):
             result = op.call_with(op.decomposition, values)
         for one in inner._entries:
@@ -181,75 +177,107 @@ class Trace(Observer):
             one.change(line=entry.box.line)
             if not opened:
                 one.change(recorded=entry.box.recorded)
-        entry.decomposition, entry.result = inner._entries, inner._made.get(_key(result))
+        if isinstance(result, Variable):
+            entry.result = self._entry_of.get(inner.value(result))
+        entry.decomposition = inner._entries
         if opened:
             self._whole |= inner._whole
-            entry.opened = relative_difference(out, _array(result))
-            if node is not None and leaves and history(result) is not None:
-                self._opened[node] = (inner, result, leaves)
-        self._held += inner._held
+            entry.opened = relative_difference(out, array_of(result))
+            if call.node is not None and leaves and history(result) is not None:
+                self._opened[call.node] = (inner, result, leaves)
+                self._arrived |= dict.fromkeys(leaves)
+                inner._arrived = dict.fromkeys(leaf._node for leaf in leaves.values())
         self._weights.add(inner._weights)
 
     def pulled(self, pull: Pull) -> None:
-        """Record a step of a backward pass, as numbers: its arrays may change later."""
-        node, cotangent, parts = pull.node, pull.cotangent, pull.parts
-        if not self._passes or node.stamp >= self._stamp:  # a pass goes from young to old nodes
-            self._passes.append([])
-            self._totals.clear()
-            self._errors.clear()
-        self._stamp = node.stamp
-        entry = self._entry_of(node)
-        several = cotangent if isinstance(cotangent, tuple) else (cotangent,)
-        arrays = dict[str, np.ndarray]()
-        cotangents = [_array(one) for one in several]
+        """Note a step of a backward pass, as numbers."""
+        before = len(self.steps)
+        super().pulled(pull)
+        for step in self.steps[before:]:
+            self._mark(step)
+        node, g, call = pull.node, pull.cotangent, self._ran.get(pull.node)
+        run, entry = self._pass_of(node), self._behind(node)
+        cotangents = [array_of(one) for one in (g if isinstance(g, tuple) else (g,))]
         self._weights.pulled(entry, cotangents[0])
-        came, sent = self._errors.get(entry, 0.0), []
+        came, arrays = self._errors.get(entry, 0.0), dict[str, np.ndarray]()
         inside = self._pull_inside(node, entry, cotangents[0]) if node in self._opened else []
-        noise = errors_sent(node, cotangents, came, [part is not None for part in parts])
-        unit = precision(cotangents[0])
-        for (edge, slot, name), part, shaken in zip(edges_of(node), parts, noise, strict=True):
+        noise = errors_sent(node, cotangents, came, [part is not None for part in pull.parts])
+        unit, sent = precision(cotangents[0]), []
+        sources = {one.slot: one.source for one in entry.inputs if one.name}
+        for (edge, slot, name), part, contribution, total, shaken in zip(
+            edges_of(node), pull.parts, pull.contributions, pull.totals, noise, strict=True
+        ):
             if part is None:
                 continue
-            raw = _dense(part, edge.shape)
-            array = unbroadcast(raw, edge.shape)
+            array = arrays[name] = dense(contribution, edge)
             check, why = None, "its arguments were not seen"
-            if node in self._ran:
-                check, why = difference(*self._ran[node][:2], slot, cotangents, array)
-            target, array = self._entry_of(edge), array.astype(edge.dtype, copy=False)
-            arrays[name] = array
-            error = unit * norm(unbroadcast(_dense(shaken, edge.shape), edge.shape))
-            before = self._totals.get(edge)
-            self._totals[edge] = array.copy() if before is None else before + array
+            if call is not None and slot in sources:
+                check, why = difference(call.op, call.arguments, slot, cotangents, array)
+            target, error = sources.get(slot) or self._behind(edge), unit * norm(shaken)
             self._errors[target] = math.hypot(self._errors.get(target, 0.0), error)
-            total = None if before is None else summary(self._totals[edge], self._errors[target])
+            if (earlier := self._earlier.get(edge)) is not None:
+                total = earlier + array_of(array if total is None else total)
+            if edge in self._arrived:
+                self._arrived[edge] = array if total is None else array_of(total)
             sent.append((target, Part(
-                "", slot, name, summary(array, error), raw.shape, check=check, unchecked=why,
-                total=total,
+                "", slot, name, summary(array, error),
+                edge.shape if isinstance(part, Update) else part.shape,
+                check=check, unchecked=why,
+                total=None if total is None else summary(array_of(total), self._errors[target]),
             )))  # fmt: skip
         if node in self._opened:
             inner, _, leaves = self._opened[node]
-            for edge in leaves.keys() & self._totals.keys():
-                ours = inner._totals.get(leaves[edge]._node, np.zeros(()))
-                scale = self._errors[self._entry_of(edge)] / unit
-                gap = relative_difference(self._totals[edge], ours, scale)
-                entry.opened = max(entry.opened or 0.0, gap)
-        given = given_to(node, self._ran.get(node), cotangent, arrays)
-        step = Step("", entry.box.label, summary(cotangents[0], came), (), given)
-        self._passes[-1].append(_Recorded(entry, step, sent, inside))
+            for edge, leaf in leaves.items():
+                if (whole := self._arrived[edge]) is not None:
+                    ours = inner._arrived[leaf._node]
+                    ours = np.zeros(()) if ours is None else ours
+                    scale = self._errors[self._behind(leaf._node)] / unit
+                    gap = relative_difference(whole, ours, scale)
+                    entry.opened = max(entry.opened or 0.0, gap)
+        given = given_to(node, call, g, arrays)
+        noted = Step("", entry.box.label, summary(cotangents[0], came), (), given, (), run)
+        self._recorded.append(_Recorded(entry, noted, sent, inside))
+
+    def _mark(self, step: Any) -> None:
+        """Mark the ops that ran within the rules of a node, and let go of what these have sent."""
+        for part in self._composed.pop(step, ()):
+            for value in part.outputs:
+                if value in self._entry_of and part.op is not None:
+                    note = f"in the backward pass of {step.what}"
+                    entry = self._entry_of[value]
+                    entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+                    self._backward.add(entry)
+        for value in values_in(step.arguments.get("g")):
+            if value in self._entry_of and self._entry_of[value].box.kind == "constant":
+                self._entry_of[value].change(label="grad")
+        for value in step.outputs:
+            if value is not None and value.step is step:
+                value.array = None
+
+    def _pass_of(self, node: Node) -> int:
+        """The number of the pass that runs a node: it goes from young to old ones."""
+        around = state.get().within  # a node that is pulled may run a pass of its own
+        number, stamp = self._passes.get(around, (0, -1))
+        if node.stamp >= stamp:
+            number = 1 + max((number for number, _ in self._passes.values()), default=0)
+            if around is None:
+                self._arrived = dict.fromkeys(self._arrived)
+                self._errors.clear()
+        self._passes[around] = number, node.stamp
+        return number
 
     def _pull_inside(self, node: Node, entry: Entry, cotangent: np.ndarray) -> list[_Recorded]:
         """Send the gradient that has come to an opened op through the ops inside."""
         inner, result, leaves = self._opened[node]
-        inner._passes.append([])
-        inner._stamp = next(clock)
-        totals = {leaves[edge]._node: self._totals.get(edge) for edge in leaves}
-        inner._totals = {leaf: total for leaf, total in totals.items() if total is not None}
+        before, inner._passes = len(inner._recorded), {None: (1, next(clock))}
+        inner._earlier = {leaf._node: self._arrived[edge] for edge, leaf in leaves.items()}
+        inner._arrived = dict(inner._earlier)
         inner._errors = dict(self._errors)
         if entry.result is not None and entry in self._errors:
             inner._errors[entry.result] = self._errors[entry]
         with aside(inner):
             grad(result, [*leaves.values()], cotangent, retain_graph=True, allow_unused=True)
-        return inner._passes[-1]
+        return inner._recorded[before:]
 
     def __exit__(self, kind: Any = None, error: Any = None, *rest: Any) -> None:
         super().__exit__(kind, error, *rest)
@@ -258,63 +286,14 @@ class Trace(Observer):
             failed.change(dtype="")
             self._entries.append(failed)
 
-    def _keep(self, entry: Entry, array: np.ndarray) -> None:
-        """Keep the value of an entry, unless it is known."""
-        if self._keeping and entry.box.value is None and array.dtype.kind in "biuf":
-            value = value_of(array)
-            brought = "NaN" if entry.box.kind != "op" and value.nans else entry.box.born
-            entry.change(value=value, born=brought)
-            if self._asked:
-                self._whole[entry] = array.copy()
-
-    def _entry_of(self, node: Edge) -> Entry:
-        """The entry of a node, also of one from before the trace."""
-        new = read([node], self._made)
-        self._entries += dict.fromkeys(new.values())
-        self._made.update(new)
-        self._held += new
-        for edge, entry in new.items():
-            if isinstance(edge, Leaf) and edge.tensor is not None:
-                self._keep(entry, edge.tensor._data)
-            elif isinstance(edge, Node) and edge.saved is not FREED:
-                known = {name: self._made[one] for one, _, name in edges_of(edge)} | {"out": entry}
-                for name, value in zip(edge.plan.saved_names, edge.saved, strict=True):
-                    if name in known and isinstance(value, np.ndarray):
-                        self._keep(known[name], value)
-        return self._made[node]
-
-    def _source(self, value: Any, name: str) -> Entry:
-        """The entry that an argument is the output of."""
-        key = _key(value)
-        if isinstance(key, Node | Leaf | Output):
-            entry = self._entry_of(key)  # of an op before the trace, the value is seen here
-        elif key in self._made:
-            return self._made[key]
-        else:
-            array, scope = _array(value), state.get().scope
-            known = self._memory.get(id(owner(array)))
-            if known is not None and known.box.kind != "constant":
-                entry = new_entry("op", "detach", array, scope, recorded=False)
-                entry.read(known, 0, "x", array)
-            else:
-                entry = new_entry("constant", name, array, scope)
-            self._entries.append(entry)
-        self._know(value, entry)
-        return entry
-
-    def _know(self, value: Any, entry: Entry) -> None:
-        array, key = _array(value), _key(value)
-        self._made[key] = entry
-        if not isinstance(key, Output) or not key.number:
-            self._keep(entry, array)
-        self._memory.setdefault(id(owner(array)), entry)
-        self._held += [value, array]
+    # Reading ------------------------------------------------------------------------------------
 
     def graph(self, /, *outputs: Any, **names: Any) -> Graph:
         """The graph of what was watched.
 
         Args:
-            *outputs: Tensors to mark as outputs; by default all that no op read.
+            *outputs: Tensors to mark as outputs, also in tuples, lists and dicts; by default all
+                that no op read.
             **names: What to call tensors: ``traced.graph(x=x)``.
 
         Returns:
@@ -322,6 +301,7 @@ class Trace(Observer):
 
         Raises:
             RuntimeError: Nothing ran.
+            TypeError: An output is not a tensor.
             ValueError: Of the values that were asked for, one names no box and no module.
 
         Example:
@@ -332,46 +312,26 @@ class Trace(Observer):
             >>> traced.graph(x=x)
             Graph(2 ops, 1 input, 1 output)
         """
-        ends = [self._source(tensor, "output") for tensor in outputs]
+        for given in outputs:
+            if not tensors_in(given):
+                raise TypeError(
+                    f"graph: an output should be a Tensor, or Tensors in a tuple, list or dict, "
+                    f"not {type(given).__name__}"
+                )
+        ends = [self._source(tensor, "output") for _, tensor in tensors_in(outputs)]
         if not any(entry.box.kind == "op" for entry in self._entries):
             raise RuntimeError("trace: no op ran within the block")
         for name, value in names.items():
             self.name(value, name)
-        for key, name in self._names.items():
-            self._constant_is(key, "input", name)
-        self._name_what_modules_own()
-        if not outputs:
-            inputs = {one.source for entry in self._entries for one in entry.every_input()}
-            ops = [e for e in self._entries if e.box.kind == "op" and not e.box.error]
-            ends = [entry for entry in ops if entry not in inputs]
+        self._name_constants()
+        ends = ends or self._ends()
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
-        drawing, ids = assemble(self._entries, named, self._names)
-        drawing = self._with_values(drawing, {ids[entry]: entry for entry in self._whole})
-        passes = enumerate(self._passes, 1)
-        steps = tuple(step for run, recorded in passes for step in _steps(recorded, ids, run))
+        leaves = {thing._node: name for thing, name in self._names if isinstance(thing, Variable)}
+        drawing, ids = assemble(self._entries, named, leaves)
+        kept = {ids[entry]: array for entry, array in self._whole.items() if entry in ids}
+        drawing = with_values(drawing, self._asked, kept)
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
-        return replace(drawing, steps=steps, heatmaps=heatmaps)
-
-    def _with_values(self, drawing: Graph, kept: dict[str, Entry]) -> Graph:
-        """The graph with all the values that were asked for, and of the others not too many."""
-        asked = chosen(drawing, "values", self._asked)
-        asked |= {node.group or "" for node in drawing.nodes if node.id in asked}  # fused ops
-        boxes = [*drawing.nodes, *(group.op for group in drawing.groups if group.op is not None)]
-        largest = largest_in_full(box.value for box in boxes if box.value is not None)
-
-        def whole(box: Box) -> Box:
-            if box.id in asked and box.id in kept:
-                return replace(box, value=value_of(self._whole[kept[box.id]], whole=True))
-            if box.value is None or not box.value.whole() or math.prod(box.shape) <= largest:
-                return box
-            return replace(box, value=value_of(box.value.array(), whole=False))
-
-        nodes = tuple(map(whole, drawing.nodes))
-        groups = tuple(
-            group if group.op is None else replace(group, op=whole(group.op))
-            for group in drawing.groups
-        )
-        return replace(drawing, nodes=nodes, groups=groups)
+        return replace(drawing, steps=_steps(self._recorded, ids), heatmaps=heatmaps)
 
     def to_text(self, by: By = "op") -> Text:
         """Add up what ran in a table: calls, and in a timed trace times and operations.
@@ -394,20 +354,6 @@ class Trace(Observer):
             by,
         )
 
-    def _name_what_modules_own(self) -> None:
-        """Tell frozen parameters and buffers from other constants."""
-        tops = dict.fromkeys(ancestry(e.scope)[-1] for e in self._entries if e.scope is not None)
-        for module in (top.module for top in tops if top.module is not None):
-            for name, tensor in module.named_parameters():
-                self._constant_is(_key(tensor), "parameter", name, recorded=False)  # frozen
-            for name, tensor in module.named_buffers():
-                self._constant_is(_key(tensor), "buffer", name)
-
-    def _constant_is(self, key: Hashable, kind: Kind, name: str, recorded: bool = True) -> None:
-        entry = self._made.get(key)
-        if entry is not None and entry.box.kind == "constant":
-            entry.change(kind=kind, label=name, recorded=recorded)
-
     def __repr__(self) -> str:
         return f"Trace({self.graph() if self._entries else 'no op yet'})"
 
@@ -426,10 +372,13 @@ class _Recorded:
     inner: list[_Recorded]  # the steps inside an opened op
 
 
-def _steps(recorded: Iterable[_Recorded], ids: Mapping[Entry, str], run: int) -> tuple[Step, ...]:
+def _steps(
+    recorded: Iterable[_Recorded], ids: Mapping[Entry, str], run: int = 0
+) -> tuple[Step, ...]:
     return number_arrivals(
         replace(
-            one.step, node=ids[one.entry], inner=_steps(one.inner, ids, run), run=run,
+            one.step, node=ids[one.entry], run=run or one.step.run,
+            inner=_steps(one.inner, ids, run or one.step.run),
             parts=tuple(replace(part, target=ids[target]) for target, part in one.parts),
         )
         for one in recorded
@@ -492,45 +441,15 @@ def trace(
     return Trace(heatmap, timed, values, [fused[name] for name in wanted])
 
 
-def _key(value: Any) -> Hashable:
-    """The key of a tensor or an array: its node, or its id if it has none."""
-    node = history(value) if isinstance(value, Variable) else None
-    return id(value) if node is None else node
-
-
-def _array(value: Any) -> np.ndarray:
-    array: np.ndarray = value._data if isinstance(value, Variable) else value
-    return array
-
-
-def _born(op: Primitive, arguments: Sequence[Any], outputs: Sequence[Any]) -> str:
+def _born(call: Call) -> str:
     """What is not finite in the outputs of an op, and in none of its inputs."""
-    made = [_array(output) for output in outputs]
-    given = [_array(value) for _, _, value in _array_arguments(op, arguments)]
-    given += [np.asarray(value) for value in arguments if isinstance(value, float | np.generic)]
+    made = [array_of(output) for output in call.outputs]
+    given = [array_of(value) for _, _, value in array_arguments(call)]
+    given += [
+        np.asarray(value) for value in call.arguments if isinstance(value, float | np.generic)
+    ]
     for name, test in (("NaN", np.isnan), ("inf", np.isinf)):
         if any(test(array).any() for array in made if array.dtype.kind == "f"):
             inherited = any(test(array).any() for array in given if array.dtype.kind == "f")
             return "" if inherited else name
     return ""
-
-
-def _dense(part: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """The cotangent that a rule returned, as an array."""
-    if not isinstance(part, Update):
-        return _array(part)
-    dtype = getattr(part, "value", np.zeros(0)).dtype
-    buffer = np.zeros(shape, dtype)
-    part.add_to(buffer)
-    return buffer
-
-
-def _array_arguments(op: Primitive, arguments: Sequence[Any]) -> Iterator[tuple[int, str, Any]]:
-    """The tensors and arrays among the arguments, but not numbers."""
-    if op.variadic:
-        named = [(f"{op.params[0]}[{i}]", value) for i, value in enumerate(arguments[0])]
-    else:
-        named = list(zip(op.params, arguments, strict=True))
-    for slot, (name, value) in enumerate(named):
-        if isinstance(value, Variable) or (isinstance(value, np.ndarray) and value.ndim):
-            yield slot, name, value
