@@ -177,10 +177,7 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
     forward = eval(f"lambda {', '.join(names)}, *, call: call(({', '.join(names)},))")
     forward.__name__ = cls.__name__
     forward.__module__ = cls.__module__
-    op = primitive(
-        arrays=len(names), residuals=("context",), multiple_outputs=True,
-        side_effects=True,  # it writes to the context
-    )(forward)  # fmt: skip
+    op = primitive(arrays=len(names), residuals=("context",), multiple_outputs=True)(forward)
 
     @op.defjoint(*names)
     def _rule(g: tuple[Any, ...], needed: tuple[bool, ...], context: Any) -> list[Any]:

@@ -221,8 +221,12 @@ class _Writer:
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next[number - 1]), "    ")
+            if part.kink is not None:
+                before, after = part.kink
+                yield f"    a kink: the slope is {before:.3g} on one side, {after:.3g} on the other"
             if part.check is not None:
-                yield f"    {part.check:.1e} from a finite difference"
+                beside = "beside it, " if part.kink is not None else ""
+                yield f"    {beside}{part.check:.1e} from a finite difference"
             elif part.unchecked:
                 yield f"    not checked: {part.unchecked}"
             for line in rule:

@@ -30,8 +30,8 @@ def given_to(
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
     values = {name: _copied(value) for name, value in values.items()}
     size = sum(array.size for array in arrays(tuple(values.values())))
-    if size > LARGEST or not runs_alone(op):
-        return None
+    if size > LARGEST or not runs_alone(op) or any(map(callable, values.values())):
+        return None  # a custom Function writes to its context when it runs
     for name in op.params:
         value = values.get(name)
         if op.variadic and name == op.params[0] and value is not None:

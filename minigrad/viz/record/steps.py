@@ -178,8 +178,9 @@ class Part:
         arrival: Which of the contributions to its target this is, from 1.
         arrivals: How many contributions the target gets in this pass.
         check: The relative difference between this part and a finite difference of the op itself;
-            None if that was not computed.
+            at a kink, that of the rule beside it. None if that was not computed.
         unchecked: Why it was not; empty in a plan.
+        kink: The slopes on both sides along one direction, if the op has a kink here.
         total: The sum of the contributions to the target so far; None if this is the first.
 
     Example:
@@ -201,6 +202,7 @@ class Part:
     arrivals: int = 1
     check: float | None = None
     unchecked: str = ""
+    kink: tuple[float, float] | None = None
     total: Summary | None = None
 
 

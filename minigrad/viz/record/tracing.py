@@ -34,9 +34,10 @@ from minigrad.viz.record.finished import Entry, argument_notes, edges_of, new_en
 from minigrad.viz.record.given import given_to
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.rerun import (
+    Check,
     aside,
+    checked,
     dense,
-    difference,
     errors_sent,
     fastest,
     precision,
@@ -94,7 +95,7 @@ class Trace(Entries):
             notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
             line=user_line(), recorded=call.node is not None, born=_born(call),
             saved=() if call.node is None else saved_by(call.node, numbers=True),
-            seconds=fastest(op, call.arguments) if self._timed and runs_alone(op) else None,
+            seconds=fastest(call) if self._timed and runs_alone(op) else None,
             flops=count_flops(op, call.arguments, call.result)[0] if self._timed else 0,
             primitive=op,
         )  # fmt: skip
@@ -132,14 +133,18 @@ class Trace(Entries):
                     entry.read(end, slot, "", output)
             return
         made = {self._entry_of.get(value) for step in parts for value in step.outputs}
-        stand: dict[Entry, Entry] = {}  # it got its tensors without their history
+        stand: dict[Entry | None, Entry] = {}  # for its tensors, which it got without a history
         for source in [one.source for one in entry.inputs]:
             value = self.value(self._given[source])
-            for key in (value, (None, value)):
-                if key in self._entry_of and self._entry_of[key].box.kind != source.box.kind:
-                    stand[self._entry_of.pop(key)] = source
+            for key in (value, (None, value), (self._doors.get(value), value)):
+                stand[self._entry_of.get(key)] = source
+        rest = [one for one in self._entries if one not in made]
+        read = {x.source for one in (*rest, entry) for x in one.every_input()}
         entry.decomposition = [one for one in self._entries if one in made]
-        self._entries = [one for one in self._entries if one not in made and one not in stand]
+        self._entries = [one for one in rest if one in read or one not in stand]
+        gone = {*rest} - {*self._entries}
+        for key in [key for key, one in self._entry_of.items() if one in gone] if gone else ():
+            del self._entry_of[key]
         entry.result = ends[0] if ends else None
         for one in entry.decomposition:
             one.decomposition, one.scope = [], entry.scope
@@ -210,9 +215,9 @@ class Trace(Entries):
             if part is None:
                 continue
             array = arrays[name] = dense(contribution, edge)
-            check, why = None, "its arguments were not seen"
+            check = Check(None, "its arguments were not seen")
             if call is not None and slot in sources:
-                check, why = difference(call.op, call.arguments, slot, cotangents, array)
+                check = checked(call, slot, cotangents, array)
             target, error = sources.get(slot) or self._behind(edge), unit * norm(shaken)
             self._errors[target] = math.hypot(self._errors.get(target, 0.0), error)
             if (earlier := self._earlier.get(edge)) is not None:
@@ -222,7 +227,7 @@ class Trace(Entries):
             sent.append((target, Part(
                 "", slot, name, summary(array, error),
                 edge.shape if isinstance(part, Update) else part.shape,
-                check=check, unchecked=why,
+                check=check.relative, unchecked=check.reason, kink=check.kink,
                 total=None if total is None else summary(array_of(total), self._errors[target]),
             )))  # fmt: skip
         if node in self._opened:

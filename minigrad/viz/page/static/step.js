@@ -132,7 +132,13 @@ function sourceView({ source, place, origin }) {
 }
 
 /** The finite difference of this very step. */
-function checkView({ check, unchecked }) {
+function checkView({ check, unchecked, kink }) {
+  if (kink && (check === null || check < 1e-3)) {
+    const [before, after] = kink.map(number);
+    const slopes = `◇ a kink: along one direction the slope is ${before} on one side, ${after} on the other`;
+    const beside = check === null ? "" : `; beside it the rule ✓ agrees with a finite difference`;
+    return e.p({ class: "check right" }, `${slopes}${beside}`);
+  }
   if (check === null)
     return e.p({ class: "check" }, `– not checked by a finite difference: ${unchecked}`);
   const [kind, verdict] = check < 1e-3 ? ["right", "✓ agrees with"] : ["wrong", "✗ differs from"];
