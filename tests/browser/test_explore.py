@@ -190,8 +190,10 @@ class TestPlayer:
         listed = page.locator(".end li").all_inner_texts()
         assert len(listed) == len(leaves) == 4
         for text in listed:
-            name, _, norm = text.partition(" ‖.grad‖ = ")
+            name, _, rest = text.partition(" ‖Σ‖ = ")
+            norm, _, held = rest.partition(". ")
             assert float(norm) == pytest.approx(leaves[name], rel=1e-2)
+            assert held == ".grad holds it."
 
     def test_play_and_pause(self, open_page: Open) -> None:
         page = open_page(perceptron())

@@ -15,6 +15,9 @@ GIVEN = (
     "It was given from outside and requires no gradient: data, a mask, a number. "
     "With requires_grad=True a tensor gets one."
 )
+DISCRETE = "It holds {}, which have no gradient: they cannot change a little."
+NOT_ASKED = "What reads it ran its rules, but this gradient was not asked for."
+RUN_AGAIN = "A checkpoint keeps no graph of it: the backward pass runs it again, as other boxes."
 DETACHED = "detach() cuts the graph here: the values go on without their history."
 UNREACHED = "The backward pass began at tensors that do not depend on it."
 
@@ -43,6 +46,9 @@ class _Search:
             if source != target:
                 self.readers[source][target] = None
                 self.sources[target][source] = None
+        for group in diagram.groups:  # what NumPy read in a fused op, such as class indices
+            for edge in group.operands if group.id in fused else ():
+                self.readers[unit[edge.source] or ""][group.id] = None
         steps = with_inner(diagram.steps)
         self.stepped = {step.node for step in steps}
         parts = [part for step in steps for part in step.parts]
@@ -59,6 +65,8 @@ class _Search:
     def _cut(self, box: str) -> str:
         for reader in self.readers[box]:
             node = self.nodes[reader]
+            if node.label == "checkpoint" and reader in self.stepped:
+                return RUN_AGAIN
             if node.kind != "output" and not node.recorded:
                 at = f"{node.label} ({node.line})" if node.line else node.label
                 return f"Its path to the loss is cut at {at}. {self._unrecorded(node)}"
@@ -71,12 +79,15 @@ class _Search:
             return self._unrecorded(node)
         if node.kind == "parameter" and not node.recorded:
             return FROZEN
+        if node.kind not in ("op", "fused") and node.dtype[:3] in ("int", "uin", "boo"):
+            return DISCRETE.format("bools" if node.dtype == "bool" else "integers")
         if node.kind in ("constant", "buffer"):
             return GIVEN
         if not self.stepped:
             return "No backward pass has run yet."
         if self.stepped & self.readers[box].keys():  # their steps ran, but sent it nothing
-            return GIVEN
+            given = node.kind not in ("op", "fused")
+            return self.cuts[box] or (GIVEN if given else NOT_ASKED)
         return self.cuts[box] or UNREACHED
 
     def _unrecorded(self, node: Node) -> str:

@@ -2,6 +2,7 @@
 
 import html
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,10 +16,9 @@ from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
-from minigrad.nn import Module
 from minigrad.trace.lines import user_line
 from minigrad.viz.page.html import write_page
-from minigrad.viz.record.build import graph, state_kept, tensors_in, why_not, with_inputs
+from minigrad.viz.record.build import graph, name_of, state_kept, tensors_in, why_not, with_inputs
 from minigrad.viz.record.finished import read
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Diagram
@@ -87,13 +87,15 @@ def explore(
 ) -> Page:
     """Write a page on which to explore a compute graph and step through its backward pass.
 
-    A module is run once on its inputs, in the mode that it is in. Then a backward pass runs from
-    its loss, if it returns one, and otherwise from its output, with fixed pseudo-random numbers for
-    the output's gradient. It writes no ``.grad``, and leaves the random state as it was.
+    A module or a function is run once on its inputs, a module in the mode that it is in. Then a
+    backward pass runs from its loss, if it returns one, and otherwise from its output, with fixed
+    pseudo-random numbers for the output's gradient. It writes no ``.grad``, and leaves the random
+    state as it was.
 
     Args:
-        target: A Module; or a Graph or a Trace; or a Tensor that was computed, or several.
-        *inputs: What to call the module with.
+        target: A Module or a function; or a Graph or a Trace; or a Tensor that was computed, or
+            several.
+        *inputs: What to call the module or the function with.
         path: The file to write; a new one in a temporary folder if None.
         backward: Whether to run a backward pass.
         timed: Whether to take the time of each op of a module; see `trace`.
@@ -102,7 +104,8 @@ def explore(
         open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
             ``"layer_norm"`` to open: the ops that they stand for are run beside them, and can be
             stepped through. By default attention is, and drawn closed.
-        **named: For a module, keyword arguments of its call. For tensors, names of leaves.
+        **named: For a module or a function, keyword arguments of its call. For tensors, names of
+            leaves.
 
     Returns:
         The page: its path, which shows itself in a notebook. The file needs nothing else.
@@ -123,18 +126,19 @@ def explore(
             "explore: a Graph or a Trace has run already; it takes no inputs, and what is computed "
             "within viz.trace(values=[...]) shows its values"
         )
-    if timed and not isinstance(target, Module):
+    runs = callable(target) and not isinstance(target, Tensor | Trace | Diagram)
+    if timed and not runs:
         raise TypeError(
-            "explore: only a module is run here, and can be timed; what is computed within "
-            "viz.trace(timed=True) is timed there"
+            "explore: only a module or a function is run here, and can be timed; what is computed "
+            "within viz.trace(timed=True) is timed there"
         )
     if isinstance(target, Trace):
         target = target.graph()
     title, start = "Compute graph", ""
     fused = FUSED if open is None else fused_ops().keys() & {*open}
     traced = trace(timed=timed, values=values, open=fused)
-    if isinstance(target, Module):
-        title = type(target).__name__
+    if runs:
+        title = name_of(target)
         target, start = _run(target, inputs, named, backward, traced)
     elif not isinstance(target, Diagram):
         target, start = _computed(target, inputs, named, backward, traced)
@@ -145,23 +149,24 @@ def explore(
 def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
     """Write a page, by default to a new temporary folder, in a file that is called by its title."""
     if path is None:
-        path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{title.replace(' ', '_')}.html"
+        name = re.sub(r"[^\w.-]+", "_", title).strip("_") or "graph"
+        path = Path(tempfile.mkdtemp(prefix="minigrad-")) / f"{name}.html"
     path = Path(path)
     write(path, text)
     return Page(path)
 
 
 def _run(
-    module: Module, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace
+    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace
 ) -> tuple[Graph, str]:
-    """Run a module and, if asked, its backward pass, and watch both."""
-    call, given = with_inputs("explore", module, inputs, named, _anew)
+    """Run a module or a function and, if asked, its backward pass, and watch both."""
+    call, given = with_inputs("explore", target, inputs, named, _anew)
     for value, name in given:
         traced.name(value, name)
-    with state_kept(module), traced:
+    with state_kept(target), traced:
         results = tensors_in(call())
         if not results:
-            raise TypeError(f"explore: {type(module).__name__} returned no Tensor")
+            raise TypeError(f"explore: {name_of(target)} returned no Tensor")
         return _finish(traced, results, backward)
 
 

@@ -18,7 +18,7 @@ from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
 from minigrad.viz.record.fold import all_boxes, close, view
 from minigrad.viz.record.heatmap import Heatmap
-from minigrad.viz.record.model import Diagram
+from minigrad.viz.record.model import Diagram, updated
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, with_inner
@@ -112,12 +112,13 @@ def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:
 
 def _facts(graph: Diagram) -> str:
     """What the graph holds, in a line."""
-    ops = sum(node.kind == "op" and not node.error for node in graph.nodes)
-    size = sum(math.prod(node.shape) for node in graph.nodes if node.kind == "parameter")
+    counts = graph.counts()
+    owned = [node for node in graph.nodes if node.kind == "parameter" and not updated(node)]
+    size = sum(math.prod(node.shape) for node in owned)
     parts = [
         *_numbers(graph),
-        _count(ops, "op"),
-        _count(size, "parameter value") if size else "",
+        _count(counts["op"], "op"),
+        f"{_count(counts['parameter'], 'parameter')} of {_count(size, 'value')}" if size else "",
         _count(len(with_inner(graph.steps)), "backward step")
         if graph.steps
         else "no backward pass",

@@ -17,6 +17,7 @@ from minigrad.viz.explanation.explanations import (
     source_lines,
     step_notes,
 )
+from minigrad.viz.explanation.held import held
 from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.worked import offered
 from minigrad.viz.formula import formula_of
@@ -42,7 +43,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     diagram = replace(diagram, steps=with_inner(diagram.steps))
     steps = {step.node: step for step in diagram.steps} | rules
     missing = missing_gradients(diagram)
-    boxes = all_boxes(diagram)
+    boxes, told = all_boxes(diagram), held(diagram)
     fused = {group.id for group in diagram.groups if group.op is not None and group.opened is None}
     every = replace(diagram, steps=(*diagram.steps, *rules.values()))
     described = _described(every, boxes)
@@ -54,7 +55,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         kept = explain_saved(node, steps.get(node.id)) if op else ()
         return _read(node) | {
             "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": kept,
-            "cost": cost(node), "around": source_lines(node.line),
+            "held": told.get(node.id, ""), "cost": cost(node), "around": source_lines(node.line),
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "flops", "output", "op", "operands")
+    unread = ("primitive", "seconds", "flops", "output", "op", "operands", "grads")
     return {name: value for name, value in _fields(record).items() if name not in unread}
 
 

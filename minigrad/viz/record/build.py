@@ -56,7 +56,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     runs = callable(target) and not isinstance(target, Tensor)
     given: list[tuple[Any, str]] = []
     if runs:
-        subject = f"the output of {_name(target)}"
+        subject = f"the output of {name_of(target)}"
         call, given = with_inputs("graph", target, inputs, named, _copied)
         names = {tensor._node: name for tensor, name in given if isinstance(tensor, Tensor)}
         with enable_grad(), state_kept(target):
@@ -106,7 +106,7 @@ def with_inputs(
     try:
         bound = signature_of(forward).bind(*inputs, **named)
     except TypeError as error:
-        called = f"{_name(target)}{'.forward' * isinstance(target, Module)}"
+        called = f"{name_of(target)}{'.forward' * isinstance(target, Module)}"
         raise TypeError(f"{what}: {called}: {error}") from None
     made: dict[int, tuple[Any, str]] = {}
 
@@ -129,7 +129,7 @@ def with_inputs(
     return lambda: target(*bound.args, **bound.kwargs), list(made.values())
 
 
-def _name(target: Any) -> str:
+def name_of(target: Any) -> str:
     """What a module or a function is called."""
     return str(getattr(target, "__name__", type(target).__name__))
 

@@ -8,14 +8,16 @@ Numbers are noted when they are seen: arrays may change later.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from minigrad._scope import ancestry
 from minigrad._tensor import _grad_of
-from minigrad.autograd.engine import DETACH
+from minigrad.autograd.api import _add_to_grad
+from minigrad.autograd.engine import DETACH, _call_hook
 from minigrad.autograd.events import Call
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
@@ -26,11 +28,13 @@ from minigrad.trace import Step, Value
 from minigrad.trace import Trace as Record
 from minigrad.viz.record.finished import Entry, edges_of, new_entry, read
 from minigrad.viz.record.model import Kind
-from minigrad.viz.record.steps import value_of
+from minigrad.viz.record.steps import summary, value_of
 
 _READING: Any = vars(_grad_of)["__wrapped__"]
+_ADDING: Any = vars(_add_to_grad)["__wrapped__"]
+_HOOK: Any = vars(_call_hook)["__wrapped__"]
 _INDEX: Any = vars(_values)["__wrapped__"]
-"""The functions of two effects: what reads ``.grad``, and what copies a tensor for an index."""
+"""Functions of effects: they read ``.grad``, add to it, call a hook, copy a tensor for an index."""
 
 
 class Entries(Record):
@@ -45,6 +49,8 @@ class Entries(Record):
         self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest
         self._histories: dict[Value, Edge] = {}  # of values that were seen with one
         self._doors: dict[Value, Step] = {}  # by which a value left the graph last
+        self._seen: set[Value] = set()  # the values that ops have read
+        self._first: dict[Entry, Value] = {}  # of an op with several outputs, the first
         self._given: dict[Entry, Any] = {}  # the tensor or array that was read
         self._names: list[tuple[Any, str]] = []
         self._composed: dict[Step, list[Step]] = {}  # the parts of steps
@@ -66,6 +72,34 @@ class Entries(Record):
         if not self._effects:
             self._doors[self.value(tensor)] = self.steps[-1]
 
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """Note what hooks do to gradients, and what ``.grad`` holds."""
+        running = super().effect(function, args, kwargs)
+        next(running)
+        seen = self.value(args[1]) if function is _HOOK else None
+        edges = [edge for edge, value in self._sums.items() if value is seen]
+        before = args[0]._grad if function is _ADDING else None
+        grads = () if before is None else (summary(before._data),)
+        try:
+            result = yield
+        except GeneratorExit:
+            running.close()
+            raise
+        with suppress(StopIteration):
+            running.send(result)
+        for edge in edges:
+            name = getattr(args[0], "__name__", type(args[0]).__name__)
+            note = f"hook {name} {'saw' if result is None else 'changed'} its gradient"
+            entry = self._behind(edge)
+            entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+        if function is _ADDING and args[2] in self._nodes:
+            self._nodes[args[2]].change(grads=(*grads, summary(args[0]._grad._data)))
+
+    def _in_hook(self) -> bool:
+        return bool(self._effects) and self._effects[-1].function is _HOOK
+
     def _end(self, whole: Any, step: Step) -> list[Step]:
         parts = super()._end(whole, step)
         if parts:
@@ -75,6 +109,7 @@ class Entries(Record):
     def _source(self, given: Any, name: str) -> Entry:
         """The entry of what an op reads."""
         value, array = self.value(given), array_of(given)
+        self._seen.add(value)
         edge = history(given) if isinstance(given, Variable) else None
         if edge is not None:
             self._histories[value] = edge
@@ -92,6 +127,7 @@ class Entries(Record):
     def _known(self, value: Value, name: str = "") -> Entry:
         """The entry of a value, with its history if it was seen with one."""
         edge = self._histories.get(value)
+        self._seen.add(value)
         if isinstance(edge, Leaf):
             return self._leaf(edge, value)
         if edge is not None and value not in self._entry_of:
@@ -196,6 +232,7 @@ class Entries(Record):
         for step in self.steps:
             if step.phase == "effect" and step.outputs and step.function is not _READING:
                 effects |= {self._entry_of.get(value) for value in step.reads}
+        read -= {entry for entry, first in self._first.items() if first not in self._seen}
         unread = [entry for entry in ops if entry not in read | self._backward]
         return [entry for entry in unread if entry not in effects] or unread
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -283,7 +282,7 @@ class Graph(Diagram):
         return self._repr_mimebundle_().get("image/svg+xml")
 
     def __repr__(self) -> str:
-        count = Counter(node.kind for node in self.nodes) + Counter(module=len(self.groups))
+        count = self.counts()
         kinds = [kind for kind in ("op", "parameter", "input", "output", "module") if count[kind]]
         parts = [f"{count[kind]} {kind}{'s' * (count[kind] > 1)}" for kind in kinds]
         return f"Graph({', '.join(parts)})"

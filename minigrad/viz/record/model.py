@@ -7,7 +7,7 @@ Everything that draws reads only this.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache, partial
 from types import NoneType
@@ -82,6 +82,8 @@ class Node:
         error: The message of the error that ended the forward pass in this op.
         seconds: The time of an op, or of all ops of a closed module; None without a timed trace.
         flops: Its floating-point operations, in a timed trace; two for each multiplication.
+        grads: Of a leaf, what its ``.grad`` held before the last pass of a trace that wrote it, if
+            anything, and after it.
         freed: Whether a backward pass has freed what the op saved.
         primitive: The op itself; None for a box that is not an op, and for a user's op in a graph
             from another process.
@@ -108,6 +110,7 @@ class Node:
     error: str = ""
     seconds: float | None = None
     flops: int = 0
+    grads: tuple[Summary, ...] = field(default=(), repr=False)
     freed: bool = False
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
 
@@ -251,6 +254,23 @@ class Diagram:
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"from_json: not a graph that viz wrote: {error}") from error
 
+    def counts(self) -> Counter[str]:
+        """How many ops ran, and how many boxes of the other kinds there are.
+
+        A fused op is one, and so is a parameter that was updated.
+        """
+        fused = {group.id for group in self.groups if group.op is not None}
+        read = {edge.target for edge in self.edges}
+        found: Counter[str] = Counter(
+            node.kind
+            for node in self.nodes
+            if node.group not in fused
+            and not node.error
+            and not (node.kind == "parameter" and (node.id in read or updated(node)))
+        )
+        found.update(op=len(fused), module=len(self.groups) - len(fused) - found["module"])
+        return found
+
     def enclosing(self) -> dict[str | None, tuple[Group, ...]]:
         """The groups around a box, the innermost first, by the id of its own group."""
         found: dict[str | None, tuple[Group, ...]] = {None: ()}
@@ -269,6 +289,11 @@ class Diagram:
         """The ids of each box and of the groups around it, the innermost first."""
         around = self.enclosing()
         return {n.id: (n.id, *(group.id for group in around[n.group])) for n in self.nodes}
+
+
+def updated(node: Node) -> bool:
+    """Whether a tensor from outside is shown again, since an optimizer changed it."""
+    return any(note.startswith("after ") for note in node.notes)
 
 
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)

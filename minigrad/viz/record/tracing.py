@@ -74,6 +74,7 @@ class Trace(Entries):
         # Of each opened op the trace inside, the result, and its leaves, by the outer arguments.
         self._opened: dict[Node, tuple[Trace, Tensor, dict[Edge, Any]]] = {}
         self._ran: dict[Node, Call] = {}
+        self._foreign: list[Entry] = []  # ops that read arrays from elsewhere
         self._recorded: list[_Recorded] = []
         self._passes: dict[Any, tuple[int, int]] = {}  # by what they are in: number, last stamp
         self._errors: dict[Entry, float] = {}  # the rounding errors of what has arrived
@@ -99,14 +100,23 @@ class Trace(Entries):
             flops=count_flops(op, call.arguments, call.result)[0] if self._timed else 0,
             primitive=op,
         )  # fmt: skip
+        if self._in_hook():
+            self._mark(entry, "in a hook")
+        known = len(self._entries)
         for slot, name, given in array_arguments(call):
             entry.read(self._source(given, name), slot, name, array_of(given))
+            if entry.inputs[-1].source in self._entries[known:]:
+                self._foreign.append(entry)
+        static = call.arguments[op.variadic :]
+        parts = [part for given in static if isinstance(given, tuple) for part in given]
+        if any(isinstance(part, np.ndarray) and part.ndim for part in parts):
+            self._foreign.append(entry)
         if op.decomposition is not None and runs_alone(op):
             self._decompose(entry, call)
         inner = [self._identity.find(output)[0] for output in outputs] if self._parts else []
         super().ran(call)
-        if parts := self._composed.pop(self.steps[-1], None):
-            self._compose(entry, parts, inner, outputs)
+        if composed := self._composed.pop(self.steps[-1], []):
+            self._compose(entry, composed, inner, outputs)
         self._note(entry, array_of(outputs[0]))
         self._weights.ran(entry, op, call.arguments, outputs[0])
         self._entries.append(entry)
@@ -115,6 +125,8 @@ class Trace(Entries):
             self._entry_of[value] = entry
             if edge is not None:
                 self._histories[value] = edge
+        if len(outputs) > 1:
+            self._first[entry] = self.value(outputs[0])
         if call.node is not None:
             self._nodes |= dict.fromkeys((call.node, *call.node.outputs), entry)
             self._ran[call.node] = call
@@ -177,6 +189,10 @@ class Trace(Entries):
             inner._identity.know(values[slot], self.value(before))
         with aside(inner, recording=opened):
             result = op.call_with(op.decomposition, values)
+        read = {x.source for one in inner._entries for x in one.inputs}
+        for loose in [x for x in entry.inputs if x.source not in read]:
+            reader = (*inner._foreign, *inner._entries[-1:])[0]  # NumPy read it before that
+            reader.inputs.append(replace(loose, slot=len(reader.inputs)))
         for one in inner._entries:
             one.scope = entry.scope
             one.change(line=entry.box.line)
@@ -199,7 +215,7 @@ class Trace(Entries):
         before = len(self.steps)
         super().pulled(pull)
         for step in self.steps[before:]:
-            self._mark(step)
+            self._end_of_rules(step)
         node, g, call = pull.node, pull.cotangent, self._ran.get(pull.node)
         run, entry = self._pass_of(node), self._behind(node)
         cotangents = [array_of(one) for one in (g if isinstance(g, tuple) else (g,))]
@@ -243,15 +259,17 @@ class Trace(Entries):
         noted = Step("", entry.box.label, summary(cotangents[0], came), (), given, (), run)
         self._recorded.append(_Recorded(entry, noted, sent, inside))
 
-    def _mark(self, step: Any) -> None:
+    def _mark(self, entry: Entry, note: str) -> None:
+        """Mark an op that is a part of a backward pass."""
+        entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+        self._backward.add(entry)
+
+    def _end_of_rules(self, step: Any) -> None:
         """Mark the ops that ran within the rules of a node, and let go of what these have sent."""
         for part in self._composed.pop(step, ()):
             for value in part.outputs:
                 if value in self._entry_of and part.op is not None:
-                    note = f"in the backward pass of {step.what}"
-                    entry = self._entry_of[value]
-                    entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
-                    self._backward.add(entry)
+                    self._mark(self._entry_of[value], f"in the backward pass of {step.what}")
         for value in values_in(step.arguments.get("g")):
             if value in self._entry_of and self._entry_of[value].box.kind == "constant":
                 self._entry_of[value].change(label="grad")
@@ -323,7 +341,9 @@ class Trace(Entries):
                     f"graph: an output should be a Tensor, or Tensors in a tuple, list or dict, "
                     f"not {type(given).__name__}"
                 )
+        read = {*self._seen}
         ends = [self._source(tensor, "output") for _, tensor in tensors_in(outputs)]
+        self._seen = read
         if not any(entry.box.kind == "op" for entry in self._entries):
             raise RuntimeError("trace: no op ran within the block")
         for name, value in names.items():

@@ -152,10 +152,11 @@ function endView() {
   const item = ([id, shares]) => {
     const { part } = shares.at(-1);
     const { sign, words } = health(part.total ?? part.sent);
-    return e.li(link.box(id, data.box(id).label), ` ‖.grad‖ = ${sign && `${sign} `}${words}`);
+    const sum = ` ‖Σ‖ = ${sign && `${sign} `}${words}. `;
+    return e.li(link.box(id, data.box(id).label), sum, data.box(id).held);
   };
   return [
-    e.p("Every leaf has the sum of its shares; this is what ", e.code(".grad"), " holds."),
+    e.p("Every leaf has the sum of its shares."),
     e.ul(leaves.map(item)),
   ];
 }

@@ -1,0 +1,383 @@
+"""What a trace says is what happened: writes, updates, detached values, hooks, counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from test_viz_page import data_of
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, optim, viz
+from minigrad.autograd import checkpoint, grad
+from minigrad.nn import functional as F
+from minigrad.viz.explanation.held import held
+from minigrad.viz.explanation.missing_gradients import missing_gradients
+
+
+def leaf(*values: float) -> Tensor:
+    return minigrad.tensor(list(values), requires_grad=True)
+
+
+def boxes(graph: viz.Graph, *labels: str) -> list[viz.Node]:
+    return [node for node in graph.nodes if node.label in labels]
+
+
+def sources(graph: viz.Graph, node: viz.Node) -> dict[str, str]:
+    labels = {one.id: one.label for one in graph.nodes}
+    return {edge.name: labels[edge.source] for edge in graph.edges if edge.target == node.id}
+
+
+def values(node: viz.Node) -> list[float]:
+    assert node.value is not None
+    return np.asarray(node.value.array()).ravel().tolist()
+
+
+class TestWrites:
+    @pytest.mark.parametrize("requires_grad", [True, False])
+    def test_a_write_by_index_is_an_op(self, requires_grad: bool) -> None:
+        x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=requires_grad)
+        with viz.trace() as traced:
+            out = x.clone()
+            out[:, 0] = 0
+            _ = out * 2.0
+        graph = traced.graph(x=x)
+        [write] = boxes(graph, "setitem")
+        assert sources(graph, write)["x"] == "clone"
+        assert values(write) == [0.0, 2.0, 0.0, 4.0]
+        [product] = boxes(graph, "multiply")
+        assert sources(graph, product) == {"a": "setitem"}
+        assert values(boxes(graph, "clone")[0]) == [1.0, 2.0, 3.0, 4.0]
+
+    @pytest.mark.parametrize("requires_grad", [True, False])
+    def test_what_is_written_over_all_is_the_input(self, requires_grad: bool) -> None:
+        x = Tensor([1.0, 2.0], requires_grad=requires_grad)
+        with viz.trace() as traced:
+            out = minigrad.zeros(2)
+            out[...] = x
+            _ = out * 2.0
+        graph = traced.graph(x=x)
+        assert sources(graph, boxes(graph, "setitem")[0])["value"] == "x"
+        assert [n.label for n in graph.nodes if n.kind == "input"] == ["x"]
+
+    def test_a_view_sees_a_write_to_another_one(self) -> None:
+        with viz.trace() as traced:
+            base = minigrad.ones(2, 2) * 1.0
+            row = base[0]
+            base[0, 1] = 5.0
+            _ = row.sum()
+        graph = traced.graph()
+        [total] = boxes(graph, "sum")
+        assert values(total) == [6.0]
+        assert sources(graph, total)["x"] in ("getitem", "setitem")
+
+    def test_a_fill_is_seen(self) -> None:
+        with viz.trace() as traced:
+            a = minigrad.zeros(2)
+            _ = a * 1.0
+            a.fill_(3.0)
+            _ = a * 2.0
+        products = boxes(traced.graph(), "multiply")
+        assert [values(node) for node in products] == [[0.0, 0.0], [6.0, 6.0]]
+
+
+class TestUpdates:
+    """In each picture, the numbers of an op are those of what it is drawn to have read."""
+
+    def checked(self, graph: viz.Graph) -> int:
+        nodes = {node.id: node for node in graph.nodes}
+        checked = 0
+        for node in boxes(graph, "linear", "multiply"):
+            read = {e.name: np.array(values(nodes[e.source])).reshape(e.shape)
+                    for e in graph.edges if e.target == node.id}  # fmt: skip
+            if node.label == "linear":
+                expected = read["x"] @ read["weight"].T + read["bias"]
+            elif len(read) == 2:
+                expected = read["a"] * read["b"]
+            else:
+                continue
+            np.testing.assert_allclose(values(node), expected.ravel(), rtol=1e-5, atol=1e-6)
+            checked += 1
+        return checked
+
+    def test_an_optimizer(self) -> None:
+        model = nn.Linear(2, 2)
+        optimizer = optim.SGD(model.parameters(), 0.1)
+        with viz.trace() as traced:
+            for _ in range(3):
+                optimizer.zero_grad()
+                model(minigrad.randn(4, 2)).sum().backward()
+                optimizer.step()
+        graph = traced.graph()
+        assert self.checked(graph) == 3
+        assert [node.notes for node in boxes(graph, "weight")] == [
+            (), ("after SGD.step",), ("after SGD.step",),
+        ]  # fmt: skip
+        assert {len(step.parts) for step in graph.steps if step.op == "linear"} == {2}
+        assert "2 parameters" in repr(graph)
+
+    def test_an_op_in_place_under_no_grad(self) -> None:
+        w, x = leaf(2.0), minigrad.tensor([3.0])
+        with viz.trace() as traced:
+            (w * x).sum().backward()
+            with no_grad():
+                w -= 0.1 * w.grad
+            (w * x).sum().backward()
+        graph = traced.graph(w=w, x=x)
+        assert self.checked(graph) == 2
+        before, after = boxes(graph, "w")
+        assert (values(before), values(after)) == ([2.0], [pytest.approx(1.7)])
+        assert list(sources(graph, after).values()) == ["subtract"]
+        targets = [part.target for step in graph.steps for part in step.parts if part.name == "a"]
+        assert targets == [before.id, after.id]
+
+    def test_running_statistics(self) -> None:
+        norm = nn.BatchNorm1d(2)
+        x = minigrad.randn(4, 2)
+        with viz.trace() as traced:
+            for train in (False, True, False):
+                norm.train(train)
+                norm(x)
+        graph = traced.graph()
+        first, second = boxes(graph, "running_mean")
+        assert (first.kind, second.kind) == ("buffer", "buffer")
+        assert values(first) == [0.0, 0.0]
+        assert values(second) == pytest.approx(norm.running_mean.tolist())
+        assert len([node for node in graph.nodes if node.kind == "output"]) == 3
+
+    def test_the_data_of_a_parameter(self) -> None:
+        w = leaf(2.0)
+        with viz.trace() as traced:
+            _ = w * minigrad.tensor([3.0])
+            w.data = np.array([5.0], np.float32)
+            _ = w * minigrad.tensor([3.0])
+        assert self.checked(traced.graph(w=w)) == 2
+
+
+class TestDetached:
+    def test_it_is_drawn_where_it_happened(self) -> None:
+        generator, critic = nn.Linear(2, 2), nn.Linear(2, 1)
+        with viz.trace() as traced:
+            fake = generator(minigrad.randn(3, 2))
+            critic(fake.detach()).sum().backward()
+        graph = traced.graph()
+        [cut] = boxes(graph, "detach")
+        assert cut.group is None and "fake.detach()" in cut.line
+        missing = missing_gradients(graph)
+        assert "detach" in missing[boxes(graph, "weight")[0].id]
+
+    def test_in_a_module(self) -> None:
+        class Stop(nn.Module):
+            def forward(self, x: Tensor) -> Tensor:
+                return x.detach()
+
+        with viz.trace() as traced:
+            _ = nn.Linear(2, 2)(Stop()(minigrad.ones(1, 2, requires_grad=True)))
+        graph = traced.graph()
+        modules = {group.id: group.module for group in graph.groups}
+        assert modules[boxes(graph, "detach")[0].group or ""] == "Stop"
+
+    @pytest.mark.parametrize("door", [lambda x: Tensor(x.data), lambda x: x.data * 1.0])
+    def test_by_data(self, door: Callable[[Tensor], Any]) -> None:
+        x = leaf(1.0, 2.0)
+        with viz.trace() as traced:
+            _ = minigrad.exp(x) * door(x)
+        assert len(boxes(traced.graph(x=x), "x")) == 1
+
+    def test_what_no_op_reads_is_not_drawn(self) -> None:
+        x = leaf(1.0)
+        with viz.trace() as traced:
+            loss = (x * x).sum()
+            loss.backward()
+            float(loss.detach())
+        graph = traced.graph(x=x)
+        assert not boxes(graph, "detach") and len(boxes(graph, "output")) == 1
+
+
+class TestWhatGradHolds:
+    def told(self, traced: viz.Trace) -> str:
+        [text] = held(traced.graph()).values()
+        return text
+
+    def test_a_first_gradient(self) -> None:
+        x = leaf(3.0)
+        with viz.trace() as traced:
+            (x * x).sum().backward()
+        assert self.told(traced) == ".grad holds it."
+
+    def test_an_earlier_gradient_and_two_losses(self) -> None:
+        x = leaf(3.0)
+        (x * x).sum().backward()
+        with viz.trace() as traced:
+            (x * x).sum().backward()
+        text = ".grad held a gradient of norm 6; it was added: now 12."
+        assert self.told(traced) == text
+        x.grad = None
+        with viz.trace() as traced:
+            (x * x).sum().backward()
+            (x * x).sum().backward()
+        assert self.told(traced) == text
+        data = data_of(traced.graph(x=x).to_html())
+        assert [node["held"] for node in data["nodes"] if node["label"] == "x"] == [text]
+
+    def test_hooks(self) -> None:
+        def halved(g: Tensor) -> Tensor:
+            return g * 0.5
+
+        x, seen = leaf(3.0), list[Any]()
+        x.register_hook(halved)
+        with viz.trace() as traced:
+            y = x * x
+            y.register_hook(seen.append)
+            y.sum().backward()
+        graph = traced.graph(x=x)
+        assert self.told(traced) == ".grad holds what the hook halved made of it, of norm 3."
+        assert boxes(graph, "x")[0].notes == ("hook halved changed its gradient",)
+        assert boxes(graph, "multiply")[0].notes == ("hook append saw its gradient",)
+        assert "in a hook" in boxes(graph, "multiply")[1].notes
+        assert len(boxes(graph, "output")) == 1 and seen
+
+    def test_no_grad_is_written(self) -> None:
+        x = leaf(3.0)
+        with viz.trace() as traced:
+            grad((x * x).sum(), x)
+        assert self.told(traced) == "No .grad was written."
+        page = viz.explore(nn.Linear(2, 1), minigrad.ones(1, 2)).path.read_text()
+        assert {node["held"] for node in data_of(page)["nodes"] if node["kind"] == "parameter"} == {
+            "No .grad was written."
+        }
+
+
+class TestReasons:
+    def reasons(self, graph: viz.Graph) -> dict[str, str]:
+        labels = {node.id: node.label for node in graph.nodes}
+        return {labels[box]: why for box, why in missing_gradients(graph).items() if box in labels}
+
+    @pytest.mark.parametrize("depth", [None, 9])
+    def test_class_indices_are_read_by_the_loss(self, depth: int | None) -> None:
+        logits, target = minigrad.randn(4, 3, requires_grad=True), np.array([0, 2, 1, 0])
+        with viz.trace() as traced:
+            traced.name(target, "target")
+            F.cross_entropy(logits, target).backward()
+        graph = traced.graph()
+        assert self.reasons(graph)["target"].startswith("It holds integers")
+        view = graph.collapse(depth)
+        [box] = boxes(view, "target")
+        assert any(edge.source == box.id for edge in view.edges)
+
+    def test_masks_and_ids(self) -> None:
+        embedding = nn.Embedding(5, 3)
+        ids, mask = np.array([1, 2]), np.array([[True], [False]])
+        with viz.trace() as traced:
+            minigrad.where(mask, embedding(ids), 0.0).sum().backward()
+        reasons = self.reasons(traced.graph())
+        assert {why.split(",")[0] for why in reasons.values()} == {
+            "It holds bools", "It holds integers",
+        }  # fmt: skip
+
+    def test_what_a_checkpoint_ran(self) -> None:
+        x = leaf(1.0, 2.0)
+        with viz.trace() as traced:
+            checkpoint(lambda x: (x * 2.0).exp(), x).sum().backward()
+        graph = traced.graph(x=x)
+        missing = missing_gradients(graph)
+        [first, again] = boxes(graph, "exp")
+        assert "runs it again" in missing[first.id] and again.id not in missing
+        assert again.notes == ("in the backward pass of checkpoint",)
+        assert sources(graph, boxes(graph, "checkpoint")[0]) == {"": "exp"}
+        assert len(boxes(graph, "output")) == 1
+
+
+class TestHigherOrders:
+    def test_ops_within_rules_are_marked_and_have_the_line_of_the_user(self) -> None:
+        x = leaf(1.0, 2.0)
+        with viz.trace() as traced:
+            y = F.softmax(x**3).sum()
+            slope = grad(y, x, create_graph=True)
+            (slope * slope).sum().backward()
+        graph = traced.graph(x=x)
+        ops = [node for node in graph.nodes if node.kind == "op"]
+        assert {node.line.partition(":")[0].rpartition("/")[2] for node in ops} == {
+            "test_viz_truth.py"
+        }
+        marked = [n for n in ops if any(note.startswith("in the backward") for note in n.notes)]
+        assert "in the backward pass of power" in {note for n in marked for note in n.notes}
+        assert len(ops) - len(marked) == 5
+        assert boxes(graph, "grad") and not [n for n in graph.nodes if n.kind == "constant"
+                                             and n.label == "x"]  # fmt: skip
+
+    @pytest.mark.parametrize("order", [2, 3])
+    def test_generated_code_is_not_the_users(self, order: int) -> None:
+        x = leaf(0.5)
+        with viz.trace() as traced:
+            y = (minigrad.tanh(x) / x).sum()
+            for _ in range(order - 1):
+                y = grad(y, x, create_graph=True).sum()
+            y.backward()
+        assert not [node.line for node in traced.graph().nodes if node.line.startswith("<")]
+
+
+MODELS: dict[str, Callable[[], tuple[nn.Module, Any]]] = {
+    "linear": lambda: (nn.Linear(3, 2), minigrad.ones(4, 3)),
+    "encoder": lambda: (nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(1, 3, 8)),
+    "batch norm": lambda: (nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), minigrad.randn(5, 3)),
+    "tied": lambda: (nn.Sequential(*[nn.Linear(3, 3)] * 2), minigrad.randn(5, 3)),
+}
+
+
+class TestCounts:
+    @pytest.mark.parametrize("name", [name for name in MODELS if name != "batch norm"])
+    def test_a_graph_and_a_page_count_alike(self, name: str) -> None:
+        model, x = MODELS[name]()
+        counts = viz.graph(model, x).counts()
+        page = viz.explore(model, x).path.read_text()
+        found = re.search(r"([\d,]+) ops? · (\d+) parameters? of ([\d,]+) values?", page)
+        assert found is not None
+        assert [int(text.replace(",", "")) for text in found.groups()] == [
+            counts["op"], counts["parameter"], model.count_parameters(),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("name", MODELS)
+    def test_ops_are_counted_as_they_ran(self, name: str) -> None:
+        model, x = MODELS[name]()
+
+        class Counter(minigrad.autograd.Observer):
+            calls = 0
+
+            def ran(self, call: Any) -> None:
+                self.calls += call.op.name != "detach"
+
+        with viz.trace() as traced, Counter() as counter:
+            model(x)
+        counts = traced.graph().counts()
+        assert counts["op"] == counter.calls + len(boxes(traced.graph(), "detach"))
+
+
+class TestWhatIsTaken:
+    def test_a_function_is_explored(self) -> None:
+        x = minigrad.ones(3, requires_grad=True)
+        page = viz.explore(lambda x, scale: x * scale, x, scale=minigrad.ones(3))
+        assert page.path.name == "lambda.html"
+        labels = [node["label"] for node in data_of(page.path.read_text())["nodes"]]
+        assert labels == ["x", "scale", "multiply", "output"]
+        assert x.grad is None
+
+    def test_outputs_in_a_tuple(self) -> None:
+        x = leaf(1.0)
+        with viz.trace() as traced:
+            a, b = x * 2.0, x * 3.0
+        assert traced.graph((a, b), x=x) == traced.graph(a, b, x=x)
+        assert len(boxes(traced.graph({"a": a}), "output")) == 1
+        with pytest.raises(TypeError, match="an output should be a Tensor"):
+            traced.graph(3)
+
+    def test_a_class_of_any_name(self) -> None:
+        class Layer(nn.Linear):
+            pass
+
+        Layer.__name__ = "../a/b c"
+        page = viz.explore(Layer(2, 2), minigrad.ones(1, 2))
+        assert page.path.name == ".._a_b_c.html" and page.path.exists()
