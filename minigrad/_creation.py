@@ -13,6 +13,8 @@ from minigrad._checks import fitted
 from minigrad._dtypes import checked, get_default_dtype, to_array
 from minigrad._spelling import fits, remedied, respelled
 from minigrad._typing import Tensor
+from minigrad.autograd.events import tell
+from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 
 __all__ = [
@@ -85,6 +87,8 @@ def made(array: Any, requires_grad: bool) -> Tensor:
     tensor._data = np.asarray(array)
     if requires_grad:
         tensor.requires_grad = True
+    if state.get().observers:
+        tell("created", tensor)
     return tensor
 
 

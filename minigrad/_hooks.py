@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.autograd.engine import hooked, watch_of
+from minigrad.autograd.mode import version
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock
 
 
@@ -25,10 +26,12 @@ class Removable:
         self._hooks = hooks
         self._key = next(clock)  # never used again, so that removing twice is harmless
         hooks[self._key] = hook
+        version.move()
 
     def remove(self) -> None:
         """Take the hook away; harmless if it is gone already."""
         self._hooks.pop(self._key, None)
+        version.move()
 
     __call__ = remove
 

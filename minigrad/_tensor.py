@@ -19,8 +19,8 @@ from minigrad._spelling import spelled
 from minigrad._views import read_only
 from minigrad.autograd import api as gradients
 from minigrad.autograd.engine import detach, hooked
-from minigrad.autograd.events import effect, tell
-from minigrad.autograd.mode import state
+from minigrad.autograd.events import effect, reading, tell
+from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
@@ -55,7 +55,7 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
     return method
 
 
-@effect
+@reading
 def _grad_of(tensor: Tensor) -> Tensor | None:
     """What `Tensor.grad` holds."""
     return tensor._grad
@@ -97,6 +97,8 @@ class Tensor(Variable, results=True):
     ) -> None:
         _creation.on_cpu(device)
         self._data = to_array(data, dtype, name="Tensor")
+        if state.get().observers:
+            tell("created", self)
         if requires_grad:
             if not isinstance(requires_grad, (bool, np.bool_)):
                 advice = _spelling.remedied("Tensor", "", (data, requires_grad), {})
@@ -120,6 +122,7 @@ class Tensor(Variable, results=True):
             raise RuntimeError(
                 "data: only a leaf's data can be replaced; this tensor is the result of an op"
             )
+        version.move()
         array = value._data if isinstance(value, Variable) else value
         if isinstance(array, np.ndarray):
             checked(array.dtype, "data")
@@ -181,6 +184,7 @@ class Tensor(Variable, results=True):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        version.move()
         if not self.is_leaf:
             if not value:
                 raise RuntimeError(

@@ -23,7 +23,7 @@ from minigrad._checks import check_flag, check_size, fitted
 from minigrad._creation import made, named, on_cpu, shape_of
 from minigrad._dtypes import checked, get_default_dtype, to_array
 from minigrad._typing import Tensor
-from minigrad.autograd.events import effect
+from minigrad.autograd.events import effect, reading
 from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [
@@ -37,7 +37,7 @@ _stream = 0
 _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
 
 
-@effect
+@reading
 def generator() -> np.random.Generator:
     """The NumPy Generator from which all of minigrad draws.
 
@@ -67,7 +67,7 @@ def seed(value: int) -> None:
     set_state(dict(np.random.default_rng(value).bit_generator.state))
 
 
-@effect
+@reading
 def get_state() -> dict[str, Any]:
     """The state of the generator for `set_state`: a dictionary of strings and integers.
 
@@ -360,6 +360,23 @@ def _finite(name: str, *numbers: Any) -> None:
         raise ValueError(f"{name}: finite numbers expected, got {numbers}")
 
 
+class Stream(np.random.Generator):
+    """A generator of its own, which repeats draws."""
+
+
+@effect
+def _repeated(like: Any = None) -> Stream:
+    """A stream that draws what the generator, or another stream, would draw next."""
+    own = Stream(np.random.PCG64())
+    own.bit_generator.state = (like or generator()).bit_generator.state
+    return own
+
+
+def repeating() -> Any | None:
+    """The generator from which this thread draws instead of that of the process, if any."""
+    return _repeating.get()
+
+
 @contextmanager
 def drawing_from(own: np.random.Generator) -> Iterator[None]:
     """Within the block, make minigrad draw from `own`, in this thread."""
@@ -372,14 +389,8 @@ def drawing_from(own: np.random.Generator) -> Iterator[None]:
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:
-    state = get_state()
-
-    def again() -> AbstractContextManager[None]:
-        own = np.random.default_rng()
-        own.bit_generator.state = state
-        return drawing_from(own)
-
-    return again
+    start = _repeated()
+    return lambda: drawing_from(_repeated(start))
 
 
 register_snapshot(_snapshot)

@@ -52,7 +52,7 @@ def results_of(step: Step, arguments: dict[str, Any]) -> Any:
         return [value and value.array for value in step.outputs]
     if step.phase == "backward":
         return backward(step, arguments)
-    if step.what == "copy":
+    if step.op is None:
         (made,) = step.outputs
         assert made is not None
         whole = np.empty(made.shape, made.dtype)

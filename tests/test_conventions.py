@@ -30,6 +30,7 @@ LAYERS = [
     "_errors",
     "_grad_mode",
     "_hooks",
+    "_options",
     "trace",
     "debugging",
     "transforms",

@@ -12,7 +12,7 @@ from minigrad._dtypes import checked
 from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
-from minigrad.autograd.engine import detach, run_backward, watch_of
+from minigrad.autograd.engine import copied, detach, run_backward, watch_of
 from minigrad.autograd.events import effect
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Variable
@@ -189,7 +189,7 @@ def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
     if isinstance(results[edge], Variable):
         return with_history(np.array(results[edge]._data), results[edge]._node)
     owned = mutation.uniquely_owned(results, edge)
-    return wrap(results[edge] if owned else np.array(results[edge]))
+    return wrap(results[edge]) if owned else copied(wrap(results[edge]))
 
 
 @effect

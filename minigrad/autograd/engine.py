@@ -25,8 +25,8 @@ from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import Primitive, primitive
 
 __all__ = [
-    "Update", "accumulate", "alias", "hooked", "pull_recorded", "run_backward", "unbroadcast",
-    "watch_of", "watched",
+    "Update", "accumulate", "alias", "copied", "hooked", "pull_recorded", "run_backward",
+    "unbroadcast", "watch_of", "watched",
 ]  # fmt: skip
 
 Cotangents = dict[Edge, Any]
@@ -108,7 +108,7 @@ def run_backward(
                 if outer.observers:
                     state.set(own._replace(within=node))
                 parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
-                told: list[tuple[Any, Any]] = []
+                told: list[tuple[Any, Any, Any]] = []
                 try:
                     for i, part in enumerate(parts):
                         if outer.observers:
@@ -119,9 +119,7 @@ def run_backward(
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
                 if outer.observers:
                     state.set(own)
-                    sent, totals = zip(*told, strict=True)
-                    tell("pulled", Pull(node, g, parts, sent, totals))
-                    sent = totals = ()
+                    tell("pulled", Pull(node, g, parts, *zip(*told, strict=True)))
                 if not retain:
                     node.saved = FREED
                 del g, told
@@ -179,17 +177,17 @@ def _fitted(part: Any, edge: Edge) -> Any:
 
 def _told(
     pending: Cotangents, schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
-) -> tuple[Any, Any]:
-    """Do what `accumulate` does; the contribution as it is added, and the sum if it is not it."""
+) -> tuple[Any, Any, Any]:
+    """Do what `accumulate` does; the contribution as it is added, what was there, and the sum."""
     if part is None:
-        return None, None
+        return None, None, None
     if not isinstance(part, Update):
         part = _fitted(part, edge)
     elif create:
         part = part.dense()
-    first = edge not in pending
+    before = pending.get(edge)
     accumulate(pending, schedule, edge, part, create)
-    return (pending[edge], None) if first else (part, pending[edge])
+    return (pending[edge], None, None) if before is None else (part, before, pending[edge])
 
 
 def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -> set[Any]:
@@ -333,9 +331,19 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
         outputs = values["out"] if op.multiple_outputs else (values["out"],)
         recorded = tuple(map(with_history, outputs, node.outputs))
         values["out"] = recorded if op.multiple_outputs else recorded[0]
+    if state.get().observers:  # they are told of ops, and not of what NumPy computes
+        static = op.params[1 if op.variadic else op.arrays :]
+        values = {k: v if k in static else _observed(v) for k, v in values.items()}
     if op.decomposition is not None:
         return _pull_decomposition(plan, values, g)
     return plan.pull(g, *values.values())
+
+
+def _observed(value: Any) -> Any:
+    """What a rule reads, with tensors in the place of arrays."""
+    if isinstance(value, tuple):
+        return tuple(map(_observed, value))
+    return wrap(value) if isinstance(value, np.ndarray) else value
 
 
 def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]:
@@ -376,10 +384,27 @@ _view.__name__ = "detach"
 DETACH = Primitive(_view)
 
 
+def _copy(x: Any) -> Any:
+    return np.array(x)
+
+
+_copy.__name__ = "copy"
+COPY = Primitive(_copy)
+
+
 def detach(tensor: Any) -> Any:
     """A tensor without history that shares the memory."""
-    view = wrap(tensor._data.view())
+    return _without_history(DETACH, tensor)
+
+
+def copied(tensor: Any) -> Any:
+    """A tensor without history that has a copy of the memory."""
+    return _without_history(COPY, tensor)
+
+
+def _without_history(op: Primitive, tensor: Any) -> Any:
+    made = wrap(op.forward(tensor._data))
     if state.get().observers:
         scope = state.get().scope
-        tell("ran", Call(DETACH, (tensor,), (tensor._data,), (view,), (), None, scope))
-    return view
+        tell("ran", Call(op, (tensor,), (tensor._data,), (made,), (), None, scope))
+    return made

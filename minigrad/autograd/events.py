@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.node import Node, Variable
     from minigrad.autograd.primitive import Primitive
 
-__all__ = ["Call", "Observer", "Pull", "effect", "tell", "within"]
+__all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "within"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,14 +75,16 @@ class Pull(NamedTuple):
         parts: What the rules returned, one for each edge: an array, a tensor, an `Update`, or None
             where nothing was wanted.
         contributions: The same in the shape and dtype of the edge's target.
-        totals: For each edge the sum with what its target got before in this pass; None for the
-            first contribution.
+        before: For each edge what its target got before in this pass; None for the first
+            contribution.
+        totals: For each edge the sum of both; None for the first contribution.
     """
 
     node: Node
     cotangent: Any
     parts: Sequence[Any]
     contributions: Sequence[Any]
+    before: Sequence[Any]
     totals: Sequence[Any]
 
 
@@ -152,6 +154,20 @@ class Observer:
             door: By what: ``".item()"``, ``"bool()"``, ``".data"`` ...
         """
 
+    def entered(self, module: Any) -> None:
+        """A module was called, whether it runs an op or not.
+
+        Args:
+            module: The module.
+        """
+
+    def created(self, tensor: Variable) -> None:
+        """A tensor was made of numbers or of an array, by no op.
+
+        Args:
+            tensor: The tensor.
+        """
+
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Generator[None, Any, None]:
@@ -199,6 +215,12 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
         return result
 
     return call
+
+
+def reading(function: Callable[P, T]) -> Callable[P, T]:
+    """As `effect`, for a function that only depends on what lives longer, and changes nothing."""
+    function.changes_nothing = True  # type: ignore[attr-defined]
+    return effect(function)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from minigrad._scope import Scope
     from minigrad.autograd.events import Observer
 
-__all__ = ["State", "located", "state"]
+__all__ = ["State", "Version", "located", "state", "version"]
 
 
 class State(NamedTuple):
@@ -48,3 +48,19 @@ def located(message: str, scope: Scope | None = None) -> str:
     if scope is None or (message.endswith("]") and " [in " in message):
         return message
     return f"{message} [in {scope.path or scope.kind}]"
+
+
+class Version:
+    """A number that moves with what a captured step does not read again at each call.
+
+    That is every change of a module's attribute, hooks, ``requires_grad`` or ``.data``.
+    """
+
+    number: int = 0
+
+    def move(self) -> None:
+        """Give it another number."""
+        self.number += 1
+
+
+version = Version()

@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import module_of
-from minigrad.compiler.fusion import fuse, ufunc_of
+from minigrad.autograd.primitive import by_numpy
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
-from minigrad.compiler.recording import add_to_grad
+from minigrad.compiler.recording import Pull, add_to_grad
 
-__all__ = ["drop_unused", "last_uses", "run_all"]
+__all__ = ["last_uses", "run_all"]
+
+_OPS: dict[Any, Any] = by_numpy
+_UFUNCS = {
+    _OPS[ufunc].op.forward: ufunc
+    for ufunc in (
+        np.add, np.subtract, np.multiply, np.divide, np.negative, np.maximum, np.minimum, np.exp,
+        np.log, np.sqrt, np.square, np.tanh, np.sin, np.cos,
+    )
+}  # fmt: skip
+"""The forward functions that only call a ufunc with their arguments."""
 
 
 def run_all(program: Program) -> list[tuple[str, Program]]:
@@ -23,14 +32,14 @@ def run_all(program: Program) -> list[tuple[str, Program]]:
         The programs: as recorded, and after each pass, with the name of the pass.
     """
     stages = [("recorded", program.copied())]
-    for each in (drop_unused, share_equal, fuse, own_gradients, reuse_memory):
+    for each in (drop_unused, share_equal, keep_constants, own_gradients, reuse_memory):
         each(program)
         stages.append((each.__name__.replace("_", " "), program.copied()))
     return stages
 
 
 def drop_unused(program: Program) -> None:
-    """Leave out what nothing uses, and tell joint rules which results are not needed."""
+    """Leave out what nothing uses, also of the cotangents that the rules of a node compute."""
     used = {*values_in(program.result)}
     kept: list[Instruction] = []
     for instruction in reversed(program.instructions):
@@ -39,9 +48,9 @@ def drop_unused(program: Program) -> None:
         if needed_anyway or any(value in used for value in outputs):
             if not instruction.effect:
                 instruction.outputs = tuple([v if v in used else None for v in outputs])
-            if instruction.phase == "backward" and instruction.several:  # rule(g, needed, ...)
-                needed = tuple([value is not None for value in instruction.outputs])
-                instruction.args = (instruction.args[0], needed, *instruction.args[2:])
+            if isinstance(instruction.function, Pull):
+                wanted = tuple([value is not None for value in instruction.outputs])
+                instruction.function = Pull(instruction.function.pulled, wanted)
             used.update(instruction.reads)
             kept.append(instruction)
         else:
@@ -59,18 +68,21 @@ def _may_refuse(instruction: Instruction) -> bool:
     indices = any(
         value.dtype is not None and value.dtype.kind in "iu" for value in instruction.reads
     )
-    return indices or module_of(instruction.function).startswith("minigrad.ops.linalg")
+    module = getattr(instruction.function, "__module__", None) or ""
+    return indices or module.startswith("minigrad.ops.linalg")
 
 
 def share_equal(program: Program) -> None:
     """Compute equal instructions once: the same function of the same values."""
+    returned = {value.memory for value in values_in(program.result)}
     known: dict[Any, Instruction] = {}
     new: dict[Value, Value] = {}
     kept, shared = [], 0
     for instruction in program.instructions:
         instruction.args = replaced(instruction.args, new)
         instruction.keywords = replaced(instruction.keywords, new)
-        key = None if instruction.effect else _key(instruction)
+        own = instruction.effect or any(v and v.memory in returned for v in instruction.outputs)
+        key = None if own else _key(instruction)
         if instruction.effect:
             known.clear()  # what is read after it may differ
         first = None if key is None else known.setdefault(key, instruction)
@@ -108,9 +120,29 @@ def _frozen(thing: Any) -> Any:
         return tuple([(name, _frozen(part)) for name, part in thing.items()])
     if isinstance(thing, (tuple, list)):
         return type(thing), tuple(map(_frozen, thing))
+    if isinstance(thing, slice):
+        return slice, _frozen((thing.start, thing.stop, thing.step))
     if isinstance(thing, (np.ndarray, Value)) or hasattr(thing, "_data"):
         return id(thing)
     return type(thing), repr(thing) if isinstance(thing, float) else thing
+
+
+def keep_constants(program: Program) -> None:
+    """Have a constant made once, unless its memory leaves the program or is written to."""
+    away = {value.memory for value in values_in(program.result)}
+    for each in program.instructions:
+        if each.effect:
+            away.update([value.memory for value in each.reads])
+    kept: dict[Value, Any] = {}
+    for each in program.instructions:
+        if each.name == "constant" and each.outputs[0].memory not in away:  # type: ignore[union-attr]
+            kept[each.outputs[0]] = each.args[0]  # type: ignore[index]
+    program.instructions = [
+        each for each in program.instructions if not (each.outputs and each.outputs[0] in kept)
+    ]
+    for each in program.instructions:
+        each.args = replaced(each.args, kept)
+        each.keywords = replaced(each.keywords, kept)
 
 
 def last_uses(program: Program) -> list[set[Value]]:
@@ -167,6 +199,14 @@ def _with_free_values(program: Program) -> Iterator[tuple[Instruction, set[Value
                 if value.fresh and value.memory is not None and not holders[value.memory]
             },
         )
+
+
+def ufunc_of(instruction: Instruction) -> np.ufunc | None:
+    """The elementwise ufunc of one result that an instruction calls; None for others."""
+    function: Any = instruction.function
+    function = function if isinstance(function, Pull) else _UFUNCS.get(function, function)
+    elementwise = isinstance(function, np.ufunc) and not function.signature and function.nout == 1
+    return function if elementwise else None
 
 
 def _kind(value: Value) -> Any:

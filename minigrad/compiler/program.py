@@ -9,11 +9,31 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CaptureError", "Instruction", "Program", "Value", "replaced", "values_in"]
+__all__ = ["Argument", "CaptureError", "Instruction", "Program", "Value", "replaced", "values_in"]
 
 
 class CaptureError(RuntimeError):
-    """A step does what a replay of it could not repeat."""
+    """A step does what a replay of it could not repeat.
+
+    Attributes:
+        result: What the step returned, if it ran to its end.
+    """
+
+    result: Any = None
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A tensor that is passed to the step, where the tensor itself is needed.
+
+    Attributes:
+        index: Its place among the tensors.
+    """
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"argument {self.index}"
 
 
 @dataclass(eq=False)
@@ -67,6 +87,8 @@ class Instruction:
         path: The module in which it was called, ``""`` outside of modules.
         line: The line of the program that called it.
         where: The module as errors name it: by its class outside of another module.
+        op: The op whose forward function it calls, if it does.
+        errors: How NumPy reports floating-point errors in it; None for the default.
         place: How many instructions were recorded before it.
     """
 
@@ -82,6 +104,8 @@ class Instruction:
     path: str = ""
     line: str = ""
     where: str = ""
+    op: Any = None
+    errors: dict[str, Any] | None = None
     place: int = 0
 
     @property
@@ -98,8 +122,7 @@ class Instruction:
         """The line of a listing, with names for tensors and values (`Program.names`)."""
         if self.to_leaf:
             target, value = self.args
-            place = f"argument {target}" if isinstance(target, int) else _shown(target, names)
-            return f"{place}.grad += {_shown(value, names)}"
+            return f"{_shown(target, names)}.grad += {_shown(value, names)}"
         outputs = ", ".join("_" if value is None else str(value) for value in self.outputs)
         given = [_shown(value, names) for value in self.args]
         given += [f"{name}={_shown(value, names)}" for name, value in self.keywords.items()]
@@ -188,6 +211,8 @@ def values_in(thing: Any) -> Iterator[Value]:
             yield from values_in(part)
     elif isinstance(thing, dict):
         yield from values_in(list(thing.values()))
+    elif isinstance(thing, slice):
+        yield from values_in((thing.start, thing.stop, thing.step))
 
 
 def replaced(thing: Any, new: dict[Value, Value]) -> Any:
@@ -199,6 +224,8 @@ def replaced(thing: Any, new: dict[Value, Value]) -> Any:
     if isinstance(thing, (tuple, list)) and any(True for _ in values_in(thing)):
         parts = [replaced(part, new) for part in thing]
         return tuple(parts) if isinstance(thing, tuple) else parts
+    if isinstance(thing, slice):
+        return slice(*[replaced(part, new) for part in (thing.start, thing.stop, thing.step)])
     return thing
 
 
@@ -218,6 +245,8 @@ def _shown(thing: Any, names: Mapping[int, str]) -> str:
     if isinstance(thing, dict):
         parts = [f"{key!r}: {_shown(part, names)}" for key, part in thing.items()]
         return "{" + ", ".join(parts) + "}"
+    if isinstance(thing, Argument):
+        return str(thing)
     if hasattr(thing, "_node") or isinstance(thing, np.ndarray):
         return names.get(id(thing)) or f"{type(thing).__name__}{tuple(thing.shape)}"
     return repr(thing) if isinstance(thing, (int, float, str, type(None))) else type(thing).__name__

@@ -1,437 +1,338 @@
-"""Watch a step that runs, and write down its program.
+"""From the trace of a step to its program; and whether two programs are one.
 
-An op becomes an instruction that calls its forward function; a node of the backward pass one that
-calls its rules, and the sum of what has arrived before. A function that changes what lives longer
-than the step (`minigrad._effects`) becomes one that calls it again. An array that none of these has
-made is the state of the program, such as a weight, or a constant. A second recording tells them
-apart: state is the same tensor, a constant has equal numbers, and everything else is refused.
+A step of the trace becomes an instruction. Parts of an effect are left out, and so is a step that
+is composed of others, such as a custom Function or a checkpoint: its parts are there.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Generator, Sequence
-from types import FunctionType, MethodType
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from minigrad._checks import fitted
-from minigrad._dtypes import operand, promote
-from minigrad._scope import ancestry
 from minigrad._sums import unbroadcast
 from minigrad._tensor import Tensor
-from minigrad.autograd import engine
-from minigrad.autograd.call import convert, take_arrays
-from minigrad.autograd.events import Call, Observer, Pull
-from minigrad.autograd.mode import state
-from minigrad.autograd.node import Leaf, Node, Output, Variable
-from minigrad.autograd.plan import Plan
-from minigrad.autograd.primitive import Primitive, registry
-from minigrad.compiler.arrays import Arrays
-from minigrad.compiler.program import CaptureError, Instruction, Program, Value, values_in
-from minigrad.ops.searching import argwhere, flatnonzero, nonzero
-from minigrad.ops.statistics import bincount
-from minigrad.trace.lines import user_line
-from minigrad.transforms.structure import mapped
+from minigrad.autograd.call import wrap
+from minigrad.autograd.engine import Update
+from minigrad.autograd.primitive import Primitive
+from minigrad.compiler.program import (
+    Argument,
+    CaptureError,
+    Instruction,
+    Program,
+    Value,
+    replaced,
+)  # fmt: skip
+from minigrad.compiler.watched import ADD_TO_GRAD, READ_GRAD, Layout, Pulled, Watched
+from minigrad.random import drawing_from
+from minigrad.trace import Step
+from minigrad.trace import Value as Traced
 
-__all__ = ["Recording", "add_to_grad", "read"]
-
-_COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, registry["unique"])
-_FUNCTIONS = (FunctionType, MethodType, functools.partial)
+__all__ = ["Pull", "add_to_grad", "agree", "program_of", "read"]
 
 
-class Recording(Observer):
-    """Writes down what runs while it is entered.
+def program_of(watched: Watched, result: Any) -> Program:
+    """The program of a step that returned `result`, a structure with values of the trace."""
+    return _Writer(watched).program(result)
 
-    Args:
-        tensors: The tensors that are passed to the step.
 
-    Attributes:
-        program: The program so far.
-        modules: The modules that ops ran in.
-    """
+class _Writer:
+    """Writes the instructions of one program."""
 
-    def __init__(self, tensors: Sequence[Tensor]) -> None:
-        self.program = Program([], [], None)
-        self.modules: dict[int, Any] = {}
-        self._arrays = Arrays()
-        self._drawn: dict[int, tuple[Any, Value]] = {}  # numbers that an effect returned, by id
-        self._written: set[Value] = set()  # what stands for a tensor that was written to
-        # What the rules of a node can read, as long as it is alive.
-        self._calls: WeakKeyDictionary[Node, dict[str, Any]] = WeakKeyDictionary()
-        self._pending: dict[Any, Value] = {}
-        self._tensors = tensors
-        self._read: list[np.ndarray] = []  # from tensors, since the last effect
-        self._effect: Instruction | None = None
-        self._depth = 0
-        for tensor in tensors:
-            if isinstance(tensor._node, (Node, Output)):
-                self._refuse("an argument is the result of an op: pass it detached")
-            self.program.arguments.append(self._arrays.outside(tensor._data))
+    def __init__(self, watched: Watched) -> None:
+        self._watched = watched
+        self._instructions: list[Instruction] = []
+        self._values: dict[Traced, Any] = {}
+        self._outer = np.geterr()
+        self._step: Step | None = None
 
-    # What is told ------------------------------------------------------------------------------
+    def program(self, result: Any) -> Program:
+        """The program."""
+        watched = self._watched
+        arguments = [self._values.get(a) or self._made(a) for a in watched.inputs]
+        for step in watched.steps:
+            if step in watched.composed or _in_effect(step):
+                continue
+            self._step = step
+            _WRITERS[step.phase](self, step)
+        self._step = None
+        program = Program(arguments, self._instructions, self._in(result))
+        _keep_old_values(program)
+        return program
 
-    def ran(self, call: Call) -> None:
-        """Write down the call of an op."""
-        if self._depth:
-            return
-        op, arguments, result, node = call.op, call.arguments, call.result, call.node
-        values = self._converted(op, list(arguments))
-        if self._counts(op, values):
-            self._refuse(
-                f"the shape of what {op.name} returns depends on the values of a tensor, and a "
-                f"program has fixed shapes: multiply by a mask, or use where"
-            )
-        results = result if op.multiple_outputs else (result,)
-        outputs = [self._arrays.value(part._data) for part in results]
-        residuals = [self._arrays.value() for _ in op.residuals]
-        if node is not None:
-            self._find_residuals(op, node, residuals, [*values_in(values), *outputs])
-            out: Any = tuple(outputs) if op.multiple_outputs else outputs[0]
-            names = (*op.params, "out", *op.residuals)
-            self._calls[node] = dict(zip(names, (*values, out, *residuals), strict=True))
+    # Steps -------------------------------------------------------------------------------------
+
+    def _forward(self, step: Step) -> None:
+        op = step.op
+        assert op is not None
+        values = [self._in(step.arguments[name]) for name in op.params if name in step.arguments]
+        keywords: dict[str, Any] = {}
         if op.variadic:
-            args, rest = tuple(values[0]), dict(zip(op.params[1:], values[1:], strict=True))
+            args, names = tuple(values[0]), op.params[1:]
+            keywords = dict(zip(names, values[1:], strict=False))
         else:
             n = op.positional
-            args, rest = tuple(values[:n]), dict(zip(op.params[n:], values[n:], strict=True))
-        several = op.multiple_outputs or bool(residuals)
-        both = op.multiple_outputs and bool(residuals)
-        forward = _flat(op.forward) if both else op.forward
-        self._write(op.name, "forward", forward, args, (*outputs, *residuals), rest, several)
+            args = tuple(values[:n])
+            keywords = dict(zip(op.params[n:], values[n:], strict=False))
+        several = op.multiple_outputs or bool(op.residuals)
+        forward = _flat(op) if op.multiple_outputs and op.residuals else op.forward
+        self._write(op.name, forward, args, step.outputs, keywords, several=several)
 
-    def pulled(self, pull: Pull) -> None:
-        """Write down the rules of a node, and the sums of what they contribute."""
-        if self._depth:
+    def _backward(self, step: Step) -> None:
+        if step.op is None:
+            total, part = (self._in(each) for each in step.arguments.values())
+            (traced,) = step.outputs
+            assert traced is not None
+            made = self._values[traced] = self._fresh_like(total, traced)
+            function: Callable[..., Any] = _added
+            if isinstance(part, Value) and part.shape is None:
+                function = _updated
+            elif not made.shape:
+                function = operator.add
+            elif part.strides == total.strides == made.strides:
+                function = np.add
+            self._write("add", function, (total, part), [traced])
             return
-        node, cotangent, parts = pull.node, pull.cotangent, pull.parts
-        op, plan = node.plan.op, node.plan
-        if node not in self._calls:
-            self._refuse(f"the backward pass reaches {op.name}, which ran before the step")
-        if isinstance(cotangent, Variable) or any(isinstance(part, Variable) for part in parts):
-            self._refuse("create_graph=True")
-        if node in engine.watched:
-            self._refuse(f"a hook on the output of {op.name}, or its retain_grad()")
-        at_end = state.get().at_end
-        if at_end is None:
-            self._refuse("autograd.grad: call backward()")
-        if self._deliver not in at_end:
-            at_end.append(self._deliver)
-        if op.multiple_outputs:
-            g: Any = tuple(map(self._arrived, node.outputs, cotangent))
-        else:
-            g = self._arrived(node, cotangent)
-        results = self._rules(node, plan, g, parts)
-        for edge, part, value in zip(node.edges, parts, results, strict=True):
-            if value is not None:
-                self._accumulate(edge, part, value)
+        g, *saved = (self._in(each) for each in step.arguments.values())
+        pull = Pull(self._watched.pulls[step])
+        self._write(step.what, pull, (g, *saved), step.outputs, several=True)
 
-    def effect(
-        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Generator[None, Any, None]:
-        """Write down the call of a function that changes what lives longer than the step."""
-        refused = {
-            "_grad_of": "the step reads .grad",
-            "_call_hook": "a hook on a leaf or an output",
-        }
-        if function.__name__ in refused and not self._depth:
-            self._refuse(refused[function.__name__])
-        if function.__name__ == "_add_to_grad" and not self._depth:  # `_deliver` writes it down
-            yield
-            return
-        self._depth += 1
-        try:
-            if self._depth == 1:
-                self._began(function, args, kwargs)
-            result = yield
-            if self._depth == 1 and self._effect is not None:
-                self._ended(result)
-        finally:
-            self._depth -= 1
-
-    def _began(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if any(isinstance(part, _FUNCTIONS) for part in (*args[1:], *kwargs.values())):
-            self._refuse(f"{function.__qualname__} with a function, such as a closure")
-        args, kwargs = (self._in_effect(part) for part in (args, kwargs))
-        self._effect = self._write(function.__qualname__, "effect", function, args, (), kwargs)
-        self._effect.effect = True
-        self._arrays.let_go({value.memory for value in self._effect.reads})
-
-    def _ended(self, result: Any) -> None:
-        """Take what such a function returned as a value of the program."""
-        assert self._effect is not None
-        for array in self._read:  # it may have replaced the array of a tensor
-            self._arrays.forget(array)
-        self._read = []
-        if isinstance(result, (Tensor, np.ndarray)):
-            array = result._data if isinstance(result, Tensor) else result
-            self._effect.outputs = (self._arrays.value(array),)
-        elif isinstance(result, float) or (isinstance(result, int) and result > 1 << 30):
-            value = self._arrays.value()
-            self._drawn[id(result)] = result, value
-            self._effect.outputs = (value,)
-        elif result is not None and not isinstance(result, (bool, int)):
-            self._refuse(f"{self._effect.name} returns {type(result).__name__}")
-
-    def left(self, tensor: Variable, door: str) -> None:
-        """Refuse a value that Python sees: what it does with it would not be repeated."""
-        if not self._depth:
-            self._refuse(
-                f"the step looks at the values of a tensor ({door}), which a replay does not do; "
-                f"return the tensor, and look at it outside"
+    def _written(self, step: Step) -> None:
+        watched = self._watched
+        if step.op is not None:
+            self._forward(step)
+        elif step.what == "copy":
+            values, kind = (self._in(each) for each in step.arguments.values())
+            self._write("copy", _laid_out, (values, *kind), step.outputs)
+        elif step.what == "data":
+            self._write(
+                "data", set_data, self._in(watched.given[step][0]), step.outputs, effect=True
             )
+        else:
+            target, values = (self._in(each) for each in step.arguments.values())
+            self._write("write", write, (target, values), step.outputs, effect=True)
 
-    def wrote(self, tensor: Variable, result: Any) -> None:
-        """Let a tensor that the step made stand for what was written into it."""
-        if self._depth:
-            return
-        if not isinstance(result, Variable) or np.shares_memory(result._data, tensor._data):
-            self._refuse("a write in place to a tensor that the step did not make, or to a view")
-        array = tensor._data
-        value, written = self._arrays.known(array), self._arrays.known(result._data)
-        assert written is not None
-        own = value is not None and (value.fresh or value in self._written)
-        if value is None or not own or not self._arrays.alone(array, value):
-            self._refuse("a write in place to a tensor that the step did not make, or to a view")
-        if (written.dtype, written.strides) != (array.dtype, array.strides):
-            whole = self._arrays.value(np.empty_like(array))
-            self._write("copy", "forward", _copied_like, (value, written), (whole,))
-            written = whole
-        written.fresh = False  # views of the tensor do not know that this is its memory now
-        self._written.add(written)
-        self._arrays.know(array, written)
+    def _effect(self, step: Step) -> None:
+        watched = self._watched
+        args, keywords = (self._in(each) for each in watched.given[step])
+        outputs = [] if step.outputs[0] is None else step.outputs[:1]  # others are read when used
+        if step.function is ADD_TO_GRAD:
+            self._write("add_to_grad", add_to_grad, args, (), effect=True)
+        elif step.function is READ_GRAD:
+            self._write("grad", _grad_of, args, outputs, effect=True)
+        else:
+            function: Any = step.function
+            if step in watched.streams:
+                args = (self._in(watched.streams[step]), function, *args)
+                function = _from_stream
+            self._write(step.what, function, args, outputs, keywords, effect=True)
+
+    def _left(self, step: Step) -> None:
+        """It was refused."""
 
     # Values ------------------------------------------------------------------------------------
 
-    def _array(self, array: np.ndarray) -> Any:
-        """The value of an array; one that nothing is known of is a constant."""
-        return self._seen(array) or array
-
-    def _tensor(self, tensor: Variable) -> Value:
-        """The value of a tensor; one that nothing is known of is read when the program runs."""
-        known = self._seen(tensor._data)
-        if known is None:
-            known = self._arrays.outside(tensor._data)
-            self._read.append(tensor._data)
-            self._write("read", "read", read, (tensor,), (known,))
-        return known
-
-    def _seen(self, array: np.ndarray) -> Value | None:
-        """The value of an array, or of a view of all of it as `detach` gives; None if unknown."""
-        known = self._arrays.seen(array)
-        if known is None and self._arrays.part_of_made(array):
-            self._refuse("a part of a tensor's memory that no op of the step took")
-        return known
-
-    def _any(self, thing: Any) -> Any:
-        """An argument of an op: values in the place of tensors, arrays and drawn numbers."""
-        if isinstance(thing, Variable):
-            return self._tensor(thing)
-        if isinstance(thing, np.ndarray):
-            return self._array(thing)
-        if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
-            parts = [self._any(part) for part in thing]
-            return tuple(parts) if isinstance(thing, tuple) else parts
-        return self._number(thing)
-
-    def _number(self, thing: Any) -> Any:
-        """The value of a number that an effect returned, and anything else as it is."""
-        drawn = isinstance(thing, (float, int)) and self._drawn.get(id(thing))
-        return drawn[1] if drawn else thing
-
-    def _in_effect(self, thing: Any) -> Any:
-        """An argument of an effect: results of ops are values, and other tensors are themselves."""
-        if isinstance(thing, Tensor):
-            value = self._seen(thing._data)
-            stays = any(thing._data is array for array in self._read)
-            return thing if value is None or stays or isinstance(thing._node, Leaf) else value
-        if isinstance(thing, dict):
-            return {key: self._in_effect(part) for key, part in thing.items()}
+    def _in(self, thing: Any) -> Any:
+        """An argument with values of the program in the place of those of the trace."""
+        if isinstance(thing, Traced):
+            return self._value(thing)
+        if type(thing) is dict:
+            return {key: self._in(part) for key, part in thing.items()}
         if isinstance(thing, (tuple, list)):
-            return tuple([self._in_effect(part) for part in thing])
-        return self._number(thing)
+            parts = [self._in(part) for part in thing]
+            if hasattr(thing, "_fields"):
+                return type(thing)(*parts)
+            return parts if isinstance(thing, list) else tuple(parts)
+        if isinstance(thing, slice):
+            return slice(*map(self._in, (thing.start, thing.stop, thing.step)))
+        return thing
 
-    def _converted(self, op: Primitive, arguments: list[Any]) -> list[Any]:
-        """What the forward function gets: the same conversions as in the call of an op."""
-        before = [list(part) if isinstance(part, list) else part for part in arguments]
-        given: list[Any] = list(before[0]) if op.variadic else before
-        values = [self._any(part) for part in given]
-        arrays = [part._data if isinstance(part, Variable) else part for part in given]
-        if op.arrays == 2 == len(op.params) and not (op.residuals or op.variadic or op.promote):
-            operands = [operand(part, op.name) for part in arrays]
-            changed = promote(operands, op.float_inputs, op.compares)
-        else:
-            changed = list(arrays)
-            take_arrays(op, changed)
-            convert(op, changed, ())
-        for i, (array, old) in enumerate(zip(changed, arrays, strict=True)):
-            if isinstance(values[i], Value) and isinstance(array, np.ndarray):
-                if values[i].dtype is not None and array.dtype != values[i].dtype:
-                    values[i] = self._cast(values[i], array.dtype)
-            elif isinstance(array, np.ndarray) and array is not old:
-                values[i] = array
-        return [values, *[self._any(part) for part in before[1:]]] if op.variadic else values
+    def _value(self, traced: Traced) -> Any:
+        watched = self._watched
+        while traced in watched.aliases:
+            traced = watched.aliases[traced]
+        if traced in self._values:
+            return self._values[traced]
+        if traced in watched.constants:
+            array = watched.constants[traced]
+            layout = watched.layouts.get(traced)
+            self._values[traced] = array
+            if layout is not None:
+                self._write("constant", np.array, (array,), [traced])
+            return self._values[traced]
+        if traced in watched.reads:
+            self._write("read", read, (watched.reads[traced],), [traced])
+            return self._values[traced]
+        step, line = traced.step, self._step and self._step.line
+        what = "a value" if step is None else f"what {step.what} computed"
+        raise CaptureError(
+            f"capture: the step uses {what} in a way that no op of the step tells (at {line})"
+        )
 
-    def _counts(self, op: Primitive, values: list[Any]) -> bool:
-        """Whether the shape of the result depends on the values of an argument."""
-        if op is registry["getitem"]:
-            return any(value.dtype == bool for value in values_in(values[1]))
-        given = values_in(values[1:]) if op is registry["repeat"] else ()
-        return op in _COUNTING or any(True for _ in given)
-
-    def _find_residuals(
-        self, op: Primitive, node: Node, residuals: list[Value], given: list[Value]
-    ) -> None:
-        """Learn the shapes of the residuals that the rules read."""
-        for name, array in zip(node.plan.saved_names, node.saved, strict=True):
-            if name not in op.residuals:
-                continue
-            if isinstance(array, np.ndarray):
-                self._arrays.describe(residuals[op.residuals.index(name)], array)
-            else:  # it may hold any of the arrays
-                self._arrays.let_go({each.memory for each in given})
-
-    # The backward pass -------------------------------------------------------------------------
-
-    def _arrived(self, edge: Any, cotangent: np.ndarray) -> Any:
-        """The sum of what has arrived at an output; at the root, the cotangent given."""
-        value = self._pending.pop(edge, None)
-        if value is not None:
-            return value
-        if edge.__class__ is Output and not cotangent.any():
-            return np.zeros_like(cotangent)  # that of an output that nothing used
-        known = self._array(cotangent)
-        if not isinstance(known, Value) and (cotangent != 1).any():
-            self._refuse("backward(gradient) with one that no op of the step computed")
-        self._arrays.borrow(cotangent)  # rules may return it: it is not theirs to change
-        return known
-
-    def _rules(self, node: Node, plan: Plan, g: Any, parts: Sequence[Any]) -> list[Any]:
-        """Write down the rules that gave `parts`; their values, None where nothing was wanted."""
-        op, known = plan.op, self._calls[node]
-
-        def given(name: str) -> Any:
-            if name in known:
-                thing = known[name]
-                return tuple(thing) if isinstance(thing, list) else thing
-            thing = known[name.removesuffix("_shape")]
-            if op.variadic and isinstance(thing, list):
-                return tuple([part.shape for part in thing])
-            return thing.shape if hasattr(thing, "shape") else np.shape(thing)
-
-        values = [None if part is None else self._part(part) for part in parts]
-        if op.joint is None:
-            names = op.params[:1] * len(parts) if op.variadic else plan.slot_names
-            for name, value in zip(names, values, strict=True):
-                if value is not None:
-                    rule = op.rule(name)
-                    args = (g, *map(given, rule.needs))
-                    self._write(f"{op.name}.{name}", "backward", rule.function, args, (value,))
-            return values
-        size = plan.slots[-1] + 1 if op.variadic else len(op.joint_slots)
-        outputs: list[Value | None] = [None] * size
-        for slot, value in zip(plan.slots, values, strict=True):
-            outputs[slot if op.variadic else op.joint_slots.index(slot)] = value
-        needed = tuple([value is not None for value in outputs])
-        args = (g, needed, *map(given, op.joint.needs))
-        self._write(
-            f"{op.name}.{'all' if op.variadic else ', '.join(plan.slot_names)}", "backward",
-            op.joint.function, args, tuple(outputs), several=True,
-        )  # fmt: skip
-        return values
-
-    def _part(self, part: Any) -> Value:
-        """The value of what a rule returned: an array, or an `Update` of a part of one."""
-        value = self._arrays.value()
-        if isinstance(part, np.ndarray):
-            self._arrays.describe(value, part)
+    def _made(self, traced: Traced) -> Value:
+        """A new value of the program."""
+        value = Value(traced.number)
+        layout: Layout | None = self._watched.layouts.get(traced)
+        if layout is not None:
+            value.shape, value.dtype = traced.shape, traced.dtype
+            value.memory, value.strides, value.held = layout.memory, layout.strides, layout.held
+            value.fresh = layout.fresh and layout.memory not in self._watched.shared
+        elif traced.dtype is not None:  # a number of NumPy
+            value.shape, value.dtype = (), traced.dtype
+        self._values[traced] = value
         return value
 
-    def _accumulate(self, edge: Any, part: Any, value: Value) -> None:
-        """The same steps as the engine's `accumulate`."""
-        first = edge not in self._pending
-        if isinstance(part, engine.Update):
-            before = (edge.shape, edge.dtype) if first else self._pending[edge]
-            function: Callable[..., Any] = _updated_zeros if first else _updated
-            known = None if first else self._pending[edge]
-            self._pending[edge] = self._arrays.like(known or value, edge.shape, edge.dtype)
-            self._write("update", "backward", function, (before, value), (self._pending[edge],))
-            return
-        if part.shape != edge.shape:
-            part = unbroadcast(part, edge.shape)
-            whole = self._arrays.like(value, edge.shape, part.dtype)
-            whole.strides = part.strides
-            whole.memory, whole.fresh = value.memory, value.fresh  # it may be a view
-            self._write("unbroadcast", "backward", unbroadcast, (value, edge.shape), (whole,))
-            value = whole
-        if part.dtype != edge.dtype:
-            value = self._cast(value, edge.dtype, "backward")
-        if not first:
-            known = self._pending[edge]
-            total = self._arrays.like(known, edge.shape, edge.dtype)
-            function = np.add if known.strides == value.strides == total.strides else _added
-            self._write("add", "backward", function, (known, value), (total,))
-            value = total
-        self._pending[edge] = value
-
-    def _cast(self, value: Value, dtype: Any, phase: str = "forward") -> Value:
-        cast = self._arrays.like(value, value.shape or (), dtype)
-        self._write("cast", phase, _cast, (value, np.dtype(dtype)), (cast,))
-        return cast
-
-    def _deliver(self) -> None:
-        """Write down that the backward pass adds to the ``.grad`` of the leaves."""
-        for edge, value in self._pending.items():
-            if not isinstance(edge, Leaf) or edge.tensor is None:
-                continue
-            if edge.hooks or edge.post_hooks:
-                self._refuse(f"a hook on {edge.name or 'a leaf'}")
-            target = next((i for i, t in enumerate(self._tensors) if t is edge.tensor), edge.tensor)
-            written = self._write("add_to_grad", "backward", add_to_grad, (target, value), ())
-            written.effect = True
-        self._pending = {}
-
-    # Writing it down ---------------------------------------------------------------------------
+    def _fresh_like(self, like: Any, traced: Traced) -> Value:
+        """A value in memory of its own, in the layout that ``np.empty_like`` gives."""
+        made = Value(traced.number, traced.shape, traced.dtype, -traced.number, True)
+        layout = self._watched.layouts.get(traced)
+        made.strides = None if layout is None else layout.strides
+        return made
 
     def _write(
-        self, name: str, phase: str, function: Callable[..., Any], args: tuple[Any, ...],
-        outputs: tuple[Value | None, ...], keywords: dict[str, Any] | None = None,
-        several: bool = False,
-    ) -> Instruction:  # fmt: skip
-        scope = state.get().scope
-        for call in ancestry(scope):
-            self.modules[id(call.module)] = call.module
-        instruction = Instruction(
-            name, phase, function, args, keywords or {}, outputs, several,
-            path=scope.path if scope else "", line=user_line(),
-            where=(scope.path or scope.kind) if scope else "",
-            place=len(self.program.instructions),
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...],
+        outputs: Sequence[Traced | None], keywords: dict[str, Any] | None = None,
+        several: bool = False, effect: bool = False,
+    ) -> None:  # fmt: skip
+        made = [None if o is None else self._values.get(o) for o in outputs]
+        made = [
+            each if isinstance(each, Value) or traced is None else self._made(traced)
+            for each, traced in zip(made, outputs, strict=True)
+        ]
+        step = self._step
+        scope = step.scope if step is not None else None
+        errors: Any = self._watched.errors[step] if step is not None else self._outer
+        phase = "effect" if effect else "backward" if step and _in_pass(step) else "forward"
+        self._instructions.append(
+            Instruction(
+                name, "backward" if name == "add_to_grad" else phase, function, args,
+                keywords or {}, tuple(made), several, effect=effect,
+                path=scope.path if scope else "", line=step.line if step else "",
+                where=(scope.path or scope.kind) if scope else "",
+                op=step.op if step and function is not np.array else None,
+                errors=None if errors == self._outer else errors,
+                place=len(self._instructions),
+            )
         )  # fmt: skip
-        self.program.instructions.append(instruction)
-        return instruction
 
-    def finish(self, result: Any) -> Program:
-        """The program, once the step has returned `result`."""
 
-        def returned(leaf: Any) -> Any:
-            return self._tensor(leaf) if isinstance(leaf, Tensor) else self._any(leaf)
+_WRITERS: dict[str, Callable[[_Writer, Step], None]] = {
+    "forward": _Writer._forward, "backward": _Writer._backward, "write": _Writer._written,
+    "effect": _Writer._effect, "left": _Writer._left,
+}  # fmt: skip
 
-        self.program.result = mapped(returned, result)
-        return self.program
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise CaptureError(f"capture: {what} (at {user_line()})")
+def _in_effect(step: Step) -> bool:
+    """Whether it is a part of an effect."""
+    whole = step.inside
+    while whole is not None:
+        if whole.phase == "effect":
+            return True
+        whole = whole.inside
+    return False
+
+
+def _in_pass(step: Step) -> bool:
+    """Whether a backward pass ran it."""
+    whole: Step | None = step
+    while whole is not None:
+        if whole.phase == "backward":
+            return True
+        whole = whole.inside
+    return False
+
+
+def _keep_old_values(program: Program) -> None:
+    """Copy what is read after its memory was written, and has the values from before."""
+    found: list[Instruction] = []
+    memories: dict[int, list[Value]] = {}
+    for number, each in enumerate(program.instructions):
+        found.append(each)
+        if each.function is write:
+            target, made = each.args[0], each.outputs[0]
+            later = {v for other in program.instructions[number + 1 :] for v in other.reads}
+            for old in memories.get(target.memory, ()):
+                if old in later and old is not made:
+                    copy = Value(-1 - old.number, old.shape, old.dtype, -1 - old.number, True)
+                    copy.strides = old.strides
+                    found.insert(-1, Instruction("copy", "forward", _copy, (old,), {}, (copy,),
+                                                 line=each.line, place=each.place))  # fmt: skip
+                    for other in program.instructions[number + 1 :]:
+                        other.args = replaced(other.args, {old: copy})
+                        other.keywords = replaced(other.keywords, {old: copy})
+        for out in each.outputs:
+            if out is not None and out.memory is not None:
+                memories.setdefault(out.memory, []).append(out)
+    program.instructions = found
+
+
+# Instructions ---------------------------------------------------------------------------------
+
+
+class Pull:
+    """The rules of a node: the cotangents of its edges, in the shape and dtype of each.
+
+    Args:
+        pulled: What the step ran.
+        wanted: Which of the results are needed.
+    """
+
+    def __init__(self, pulled: Pulled, wanted: tuple[bool, ...] | None = None) -> None:
+        self.pulled = pulled
+        self.wanted = wanted
+        plan = pulled.plan if wanted is None or all(wanted) else pulled.plan.narrow(wanted)
+        self._pull = plan.pull
+
+    def __call__(self, g: Any, *saved: Any) -> Any:
+        """Run the rules."""
+        found = self._pull(g, *saved)
+        _, targets, updates = self.pulled
+        for i, part in enumerate(found):
+            if part.__class__ is np.ndarray:
+                shape, dtype = targets[i]
+                if part.shape == shape and part.dtype is dtype:
+                    continue
+            elif part is None:
+                continue
+            if found.__class__ is tuple:
+                found = list(found)
+            found[i] = _fitted(part, *targets[i], updates[i])
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pull) and self._kind == other._kind
+
+    def __hash__(self) -> int:
+        return hash(self._kind)
+
+    @property
+    def _kind(self) -> Any:
+        plan, targets, updates = self.pulled
+        return plan.op, plan.slots, targets, updates, self.wanted
+
+
+def _fitted(part: Any, shape: tuple[int, ...], dtype: Any, stays: bool) -> Any:
+    """A contribution as `engine.accumulate` brings it to its target."""
+    if isinstance(part, Update):
+        if stays:
+            return part
+        whole = np.zeros(shape, dtype)
+        part.add_to(whole)
+        return whole
+    part = unbroadcast(part, shape) if part.shape != shape else part
+    return part if part.dtype is dtype else part.astype(dtype)
 
 
 @functools.cache
-def _flat(forward: Callable[..., Any]) -> Callable[..., Any]:
+def _flat(op: Primitive) -> Callable[..., Any]:
     """The forward of an op with several outputs and residuals, which gives them in one row."""
 
-    @functools.wraps(forward)
+    @functools.wraps(op.forward)
     def call(*args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        outputs, *residuals = forward(*args, **kwargs)
+        outputs, *residuals = op.forward(*args, **kwargs)
         return (*outputs, *residuals)
 
     return call
@@ -443,22 +344,37 @@ def read(tensor: Any) -> np.ndarray:
     return array
 
 
+def write(target: np.ndarray, values: Any) -> np.ndarray:
+    """Write into memory that lives longer than the step."""
+    np.copyto(target, values, casting="same_kind")
+    return target
+
+
+def set_data(tensor: Any, array: np.ndarray) -> np.ndarray:
+    """Replace the array of a tensor that lives longer than the step."""
+    tensor._data = array
+    return array
+
+
 def add_to_grad(tensor: Any, array: np.ndarray) -> None:
     """Add a gradient to a leaf as a backward pass does; the array becomes the leaf's own."""
     known = tensor._grad
-    grad = Tensor.__new__(Tensor)
-    grad._data = np.asarray(array if known is None else known._data + array)
-    tensor._grad = grad
+    tensor._grad = wrap(array if known is None else known._data + array)
 
 
-def _cast(array: Any, dtype: Any) -> np.ndarray:
-    return fitted(np.asarray(array), dtype)
+def _grad_of(tensor: Any) -> Any:
+    return tensor._grad
 
 
-def _copied_like(before: np.ndarray, result: np.ndarray) -> np.ndarray:
-    """What was written over an array: it keeps its dtype and its layout."""
-    copy = np.empty_like(before)
-    np.copyto(copy, result, casting="same_kind")
+def _copy(array: np.ndarray) -> np.ndarray:
+    return array.copy(order="K")
+
+
+def _laid_out(values: Any, shape: Any, dtype: Any, strides: Any) -> np.ndarray:
+    """What was written over an array: it keeps its shape, its dtype and its layout."""
+    like = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)
+    copy = np.empty_like(like)
+    np.copyto(copy, values, casting="same_kind")
     return copy
 
 
@@ -467,14 +383,75 @@ def _added(known: np.ndarray, part: np.ndarray) -> np.ndarray:
     return np.add(known, part, out=np.empty_like(known))
 
 
-def _updated_zeros(kind: Any, update: Any) -> np.ndarray:
-    """A part of an array, and zeros elsewhere."""
-    array = np.zeros(*kind)
-    update.add_to(array)
-    return array
-
-
 def _updated(array: np.ndarray, update: Any) -> np.ndarray:
     array = np.array(array)
     update.add_to(array)
     return array
+
+
+def _from_stream(stream: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function that draws from a stream of its own."""
+    with drawing_from(stream):
+        return function(*args, **kwargs)
+
+
+# Two recordings -------------------------------------------------------------------------------
+
+
+def agree(first: Program, second: Program) -> None:
+    """Make sure that two recordings are one program.
+
+    A tensor that is read in both is state. Other tensors and arrays, made anew in each call, are
+    constants, and must have equal values.
+
+    Raises:
+        CaptureError: They differ.
+    """
+    same: dict[Value, Value] = dict(zip(first.arguments, second.arguments, strict=True))
+    for a, b in zip(first.instructions, second.instructions, strict=False):
+        if a.function != b.function or len(a.outputs) != len(b.outputs):
+            _refuse(b, f"runs {b.name} where it ran {a.name} before")
+        if not _equal((a.args, a.keywords), (b.args, b.keywords), same):
+            _refuse(
+                b,
+                f"uses a value in {b.name} that changes from call to call, and that no op of the "
+                f"step computed; pass it to the step as a tensor",
+            )
+        pairs = zip(a.outputs, b.outputs, strict=True)
+        same.update({x: y for x, y in pairs if x is not None and y is not None})
+    longer = max(first.instructions, second.instructions, key=len)
+    if len(first.instructions) != len(second.instructions):
+        extra = longer[min(len(first.instructions), len(second.instructions))]
+        _refuse(extra, f"runs {extra.name} in one call and not in another")
+    if not _equal(first.result, second.result, same):
+        raise CaptureError(
+            "capture: the step returns something that changes from call to call and is no tensor"
+        )
+
+
+def _refuse(instruction: Instruction, what: str) -> NoReturn:
+    raise CaptureError(f"capture: the step {what} (at {instruction.line})")
+
+
+def _equal(a: Any, b: Any, same: dict[Value, Value]) -> bool:
+    """Whether two arguments are one value, one object, or equal constants."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, Value):
+        return same.get(a) is b
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key], same) for key in a)
+    if isinstance(a, (tuple, list)):
+        pairs = zip(a, b, strict=False)
+        return len(a) == len(b) and all(_equal(x, y, same) for x, y in pairs)
+    if isinstance(a, slice):
+        return _equal((a.start, a.stop, a.step), (b.start, b.stop, b.step), same)
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, Tensor):  # made anew in each call
+        return _equal(a._data, b._data, same)
+    if isinstance(a, Argument):
+        return a == b
+    return repr(a) == repr(b) if isinstance(a, (float, np.floating)) else bool(a == b)

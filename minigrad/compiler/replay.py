@@ -10,10 +10,9 @@ import numpy as np
 
 from minigrad.autograd.call import wrap
 from minigrad.autograd.errors import explained
-from minigrad.autograd.primitive import registry
 from minigrad.compiler.passes import last_uses
-from minigrad.compiler.program import Instruction, Program, Value, values_in
-from minigrad.compiler.recording import read
+from minigrad.compiler.program import Argument, Instruction, Program, Value, values_in
+from minigrad.compiler.recording import read, set_data, write
 from minigrad.ops._numerics import array_of
 
 __all__ = ["compiled"]
@@ -33,13 +32,14 @@ def compiled(program: Program) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
         f"    {_name(value)} = tensors[{i}]._data" for i, value in enumerate(program.arguments)
     ]
     origins: dict[int, Instruction] = {}
-    phase = "forward"
+    errors = None
     for instruction, ends in zip(program.instructions, last_uses(program), strict=True):
-        if instruction.phase != phase == "backward" or instruction.phase == "backward" != phase:
-            phase = instruction.phase
-            if phase == "backward":
-                lines.append("    with errstate(all='ignore'):")  # as in the engine's pass
-        indent = " " * (8 if phase == "backward" else 4)
+        if instruction.errors != errors:
+            errors = instruction.errors
+            if errors is not None:
+                given = ", ".join([f"{kind}={what!r}" for kind, what in errors.items()])
+                lines.append(f"    with errstate({given}):")  # as in a backward pass
+        indent = " " * (4 if errors is None else 8)
         lines.append(indent + writer.line(instruction))
         origins[len(lines)] = instruction
         if ends:
@@ -69,16 +69,26 @@ def _explained(error: Exception, origins: dict[int, Instruction]) -> Exception:
         return error
     known = trace.tb_frame.f_locals
     arguments = [known.get(_name(a)) if isinstance(a, Value) else a for a in instruction.args]
-    registered = instruction.name in registry
-    named: Any = SimpleNamespace(name=instruction.name, explain_error=None, registered=registered)
+    named: Any = instruction.op or SimpleNamespace(name=instruction.name, explain_error=None)
     found = explained(named, tuple(arguments), error)
     if found is error or not instruction.where:
         return found
     return type(found)(f"{found} [in {instruction.where}]")
 
 
+def _has_live_parts(thing: Any) -> bool:
+    """Whether there are values or arguments in nested containers."""
+    if isinstance(thing, dict):
+        thing = [*thing.values()]
+    if isinstance(thing, slice):
+        thing = thing.start, thing.stop, thing.step
+    if isinstance(thing, (tuple, list)):
+        return any(map(_has_live_parts, thing))
+    return isinstance(thing, (Value, Argument))
+
+
 def _name(value: Value) -> str:
-    return f"v{value.number}"
+    return f"v{value.number}".replace("-", "_")
 
 
 class _Writer:
@@ -95,13 +105,9 @@ class _Writer:
     def line(self, instruction: Instruction) -> str:
         if instruction.function is read:
             (output,) = instruction.outputs
-            return f"{_name(output)} = {self._constant(instruction.args[0])}._data"  # type: ignore[arg-type]
-        within = instruction.phase == "effect"
-        first, *others = instruction.args or (None,)
-        if instruction.to_leaf and isinstance(first, int):
-            args = [f"tensors[{first}]", *[self._written(part, within) for part in others]]
-        else:
-            args = [self._written(part, within) for part in instruction.args]
+            return f"{_name(output)} = {self._written(instruction.args[0], within=False)}._data"  # type: ignore[arg-type]
+        within = instruction.phase == "effect" and instruction.function not in (write, set_data)
+        args = [self._written(part, within) for part in instruction.args]
         args += [f"{k}={self._written(v, within)}" for k, v in instruction.keywords.items()]
         if instruction.into is not None:
             args.append(f"out={_name(instruction.into)}")
@@ -121,10 +127,17 @@ class _Writer:
         """An argument: values by name, wrapped as tensors in an effect; the others as constants."""
         if isinstance(thing, Value):
             return f"wrap({_name(thing)})" if within and thing.shape is not None else _name(thing)
-        if isinstance(thing, (tuple, list)) and any(True for _ in values_in(thing)):
+        if isinstance(thing, Argument):
+            return f"tensors[{thing.index}]"
+        if not _has_live_parts(thing):
+            return self._constant(thing)
+        if isinstance(thing, slice):
+            return f"slice{self._written((thing.start, thing.stop, thing.step), within)}"
+        if isinstance(thing, (tuple, list)):
             parts = ", ".join([self._written(part, within) for part in thing])
             return f"[{parts}]" if isinstance(thing, list) else f"({parts},)"
-        return self._constant(thing)
+        pairs = [f"{self._constant(k)}: {self._written(v, within)}" for k, v in thing.items()]
+        return f"{{{', '.join(pairs)}}}"
 
     def _constant(self, thing: Any) -> str:
         if id(thing) not in self._known:

@@ -26,7 +26,7 @@ from minigrad.distributed.collectives import all_reduce, copy_from_root
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.nn import Module, Parameter
 from minigrad.nn.functional.normalization import update_running
-from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNorm
+from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNorm, weight_of_batch
 from minigrad.nn.module.module_paths import replaced
 from minigrad.ops.joining import concatenate
 from minigrad.transforms.structure import mapped
@@ -376,7 +376,7 @@ class SyncBatchNorm(_BatchNorm):
         centred = input_ - mean.reshape(shape)
         var = all_reduce((centred * centred).sum(axis=axes), comm=self.comm) / total
         if self.training:
-            momentum = self._weight_of_batch()
+            momentum = weight_of_batch(self.num_batches_tracked, self.momentum)
             update_running(self.running_mean, mean.detach(), momentum)
             update_running(self.running_var, var.detach() * (total / (total - 1)), momentum)
         out = centred / (var + self.eps).sqrt().reshape(shape)

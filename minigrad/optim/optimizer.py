@@ -10,6 +10,7 @@ import numpy as np
 from minigrad._checks import check_number
 from minigrad._grad_mode import enable_grad
 from minigrad._inplace import written
+from minigrad._options import Options
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
 from minigrad.autograd.events import effect
@@ -106,7 +107,7 @@ class Optimizer:
             )
         options = {name: param_group.get(name, default) for name, default in self.defaults.items()}
         self._check_options(options)
-        self.param_groups.append({"params": params, **options})
+        self.param_groups.append(Options({"params": params, **options}))
 
     def _listed(self, params: Any) -> list[Any]:
         """Parameters or groups as a list; a model, a single tensor or a dict is an error."""

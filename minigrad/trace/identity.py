@@ -37,6 +37,7 @@ class _Memory:
     """What is known of a memory: by place, and what was written to it, the latest last."""
 
     def __init__(self, owner: np.ndarray) -> None:
+        self.number = next(clock)
         self.owner = weakref.ref(owner)
         self.known: dict[Place, Known] = {}
         self.writes: list[Write] = []
@@ -59,14 +60,14 @@ class Identity:
             self._edges.setdefault(node, {})[number] = known
         array = _array(thing)
         self._arrays[id(array)] = weakref.ref(array), known
-        self._memory(array).known[Place.of_array(array)] = known
+        self.memory(array).known[Place.of_array(array)] = known
         if len(self._arrays) > self._room:
             self._let_go()
 
     def write(self, thing: Any, value: Value) -> None:
         """A tensor was overwritten with a value: what was known of its memory is old."""
         array = _array(thing)
-        memory = self._memory(array)
+        memory = self.memory(array)
         memory.writes.append(Write(Place.of_array(array), value, next(clock)))
         self.know(thing, value)
 
@@ -78,7 +79,7 @@ class Identity:
         if known is None:
             reference, known = self._arrays.get(id(array), (None, None))
             known = known if reference is not None and reference() is array else None
-        memory = self._memory(array)
+        memory = self.memory(array)
         by_place = memory.known.get(Place.of_array(array))
         written = memory.writes[-1].stamp if memory.writes else -1
         if by_place is not None and (known is None or known.stamp < written):
@@ -87,7 +88,8 @@ class Identity:
             return None, memory.writes
         return known.value, [write for write in memory.writes if write.stamp > known.stamp]
 
-    def _memory(self, array: np.ndarray) -> _Memory:
+    def memory(self, array: np.ndarray) -> _Memory:
+        """What is known of the memory that an array reads."""
         whole = owner(array)
         memory = self._memories.get(id(whole))
         if memory is None or memory.owner() is not whole:  # another array had this id

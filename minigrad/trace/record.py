@@ -12,7 +12,7 @@ from minigrad._views import Place
 from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
-from minigrad.autograd.node import FREED, Edge, Node, Variable, clock
+from minigrad.autograd.node import FREED, Node, Variable, clock
 from minigrad.autograd.primitive import registry
 from minigrad.trace.identity import Identity, Write
 from minigrad.trace.lines import user_line
@@ -55,7 +55,6 @@ class Trace(Observer):
         self._effects: list[Step] = []  # that are running
         self._parts: dict[int, tuple[Any, list[Step]]] = {}  # of steps that have not ended, by id
         self._calls: weakref.WeakKeyDictionary[Node, Step] = weakref.WeakKeyDictionary()
-        self._sums: dict[Edge, Value] = {}  # what each edge has got so far
         self._numbers: dict[int, tuple[Any, Value]] = {}  # that an effect returned, by id
 
     # The events --------------------------------------------------------------------------------
@@ -83,16 +82,13 @@ class Trace(Observer):
             known = None if contribution is None else self._from(inner, contribution)
             new = known is None and contribution is not None
             step.outputs.append(self._made(step, contribution) if new else known)
-        for edge, value, total, name in zip(
-            node.edges, step.outputs, pull.totals, plan.slot_names, strict=True
+        for name, value, before, total in zip(
+            plan.slot_names, step.outputs, pull.before, pull.totals, strict=True
         ):
             if total is not None and self._from(inner, total) is None:
-                sent = {"total": self._sums[edge], name: value}
+                sent = {"total": self.value(before), name: value}
                 added = self._step("backward", "accumulate", sent, node=node)
                 added.outputs.append(self._made(added, total))
-                value = added.outputs[0]
-            if value is not None:
-                self._sums[edge] = value
 
     def wrote(self, tensor: Variable, values: Any) -> None:
         """Write down that a tensor holds other values."""
@@ -209,7 +205,9 @@ class Trace(Observer):
         if not isinstance(given, (Variable, np.ndarray)):
             if isinstance(value, np.ndarray):
                 return self.value(value)
-            return self._inside(given if isinstance(given, (tuple, list, dict, slice)) else value)
+            drawn = self._numbers.get(id(given), ((),))[0] is given
+            parts = isinstance(given, (tuple, list, dict, slice))
+            return self._inside(given if drawn or parts else value)
         known = self.value(given)
         array = given._data if isinstance(given, Variable) else given
         if not isinstance(value, np.ndarray) or value is array:

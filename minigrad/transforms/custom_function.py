@@ -15,6 +15,7 @@ import numpy as np
 from minigrad._grad_mode import no_grad
 from minigrad._typing import Tensor
 from minigrad.autograd.call import with_history, wrap
+from minigrad.autograd.engine import copied
 from minigrad.autograd.events import within
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Node, Output, Variable, clock
@@ -145,9 +146,9 @@ class Function:
             context._keep(inputs, outputs)
             context._constant = tuple([any(x is c for c in context._constant) for x in outputs])
             # An output that is an input gets memory of its own: else a write would change both.
-            return tuple(
-                [np.array(x._data) if id(x) in inputs else x._data for x in outputs]
-            ), context
+            with within(context):
+                own = [copied(x) if id(x) in inputs else x for x in outputs]
+            return tuple([x._data for x in own]), context
 
         if "_ops" not in vars(cls):
             cls._ops = {}

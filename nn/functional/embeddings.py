@@ -12,6 +12,8 @@ from minigrad._errors import type_error, value_error
 from minigrad._inplace import written
 from minigrad._spelling import spelled
 from minigrad._tensor import Tensor
+from minigrad.autograd.events import effect, reading
+from minigrad.ops._numerics import array_of, values_of
 
 __all__ = ["embedding", "one_hot"]
 
@@ -43,7 +45,7 @@ def embedding(
     if max_norm is not None:
         check_number("embedding", "max_norm", max_norm, above=0.0)
         check_number("embedding", "norm_type", norm_type, above=0.0, infinite=True)
-        _shorten(np.asarray(input_), weight, max_norm, norm_type)
+        _shorten(input_, weight, max_norm, norm_type)
     return ops.embedding(input_, weight, padding_idx)
 
 
@@ -53,7 +55,9 @@ def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
         raise value_error(f"{owner}: padding_idx {padding_idx} is outside the {rows} rows")
 
 
-def _shorten(ids: np.ndarray, weight: Tensor, max_norm: float, norm_type: float) -> None:
+@effect
+def _shorten(input_: Any, weight: Tensor, max_norm: float, norm_type: float) -> None:
+    ids = np.asarray(array_of(input_))
     rows = ops.embedding(ids, weight.detach()).data
     lengths = ops.norm(rows, norm_type, axis=-1).data
     long = lengths > max_norm
@@ -77,14 +81,21 @@ def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
         >>> F.one_hot([2, 0]).tolist()
         [[0, 0, 1], [1, 0, 0]]
     """
-    ids = np.asarray(input_)
-    if ids.dtype.kind not in "iu":
-        raise type_error(f"one_hot: integers expected, got {ids.dtype}")
-    largest = int(ids.max(initial=-1))
-    count = largest + 1 if num_classes == -1 else num_classes
-    if ids.min(initial=0) < 0 or largest >= count:
+    if num_classes == -1:
+        num_classes = int(np.max(values_of(input_), initial=-1)) + 1
+    ids = input_ if isinstance(input_, Tensor) else Tensor(input_)
+    _check_classes(ids, num_classes)
+    found = ops.equal(ids[..., None], np.arange(num_classes))
+    return found.astype(np.int64 if dtype is None else dtype)
+
+
+@reading
+def _check_classes(ids: Tensor, count: int) -> None:
+    array = ids._data
+    if array.dtype.kind not in "iu":
+        raise type_error(f"one_hot: integers expected, got {array.dtype}")
+    least, largest = array.min(initial=0), array.max(initial=-1)
+    if least < 0 or largest >= count:
         raise value_error(
-            f"one_hot: classes from 0 to {count - 1} expected, "
-            f"got {ids.min(initial=0)} to {largest}"
+            f"one_hot: classes from 0 to {count - 1} expected, got {least} to {largest}"
         )
-    return Tensor(ids[..., None] == np.arange(count), dtype=np.int64 if dtype is None else dtype)

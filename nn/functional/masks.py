@@ -24,7 +24,7 @@ from minigrad._checks import check_size
 from minigrad._creation import zeros
 from minigrad._errors import type_error, value_error
 from minigrad._tensor import Tensor
-from minigrad.autograd.events import effect
+from minigrad.autograd.events import reading
 from minigrad.ops._numerics import array_of
 
 __all__ = ["create_causal_mask", "create_padding_mask"]
@@ -91,7 +91,7 @@ def _kept(
     return keep
 
 
-@effect
+@reading
 def _refuse_the_opposite(attn_mask: Any, keep: Any) -> None:
     """Raise if nobody may attend to its own position: the mask then means the opposite."""
     shape, keep = np.shape(attn_mask), array_of(keep)
@@ -219,7 +219,7 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     return real if isinstance(real, Tensor) else Tensor(real)
 
 
-@effect
+@reading
 def _refuse_lengths(counts: Any, max_length: int) -> None:
     """Raise if a length is negative or too large."""
     array = array_of(counts)

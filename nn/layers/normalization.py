@@ -119,6 +119,16 @@ def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(check_size(owner, "each size in normalized_shape", size) for size in sizes)
 
 
+@effect
+def weight_of_batch(count: Tensor | None, momentum: float | None) -> float:
+    """Count a batch, if `count` is given; the weight of its statistics in the running ones."""
+    if count is not None:
+        assign(count, count.data + 1)
+        if momentum is None:  # the mean of all batches so far
+            return 1.0 / int(count)
+    return 0.0 if momentum is None else momentum
+
+
 class _BatchNorm(_Normalization):
     """Batch normalization of inputs of certain layouts."""
 
@@ -166,21 +176,12 @@ class _BatchNorm(_Normalization):
     def forward(self, input_: Tensor) -> Tensor:
         """Normalize: by the batch statistics in training, by the running ones in evaluation."""
         self._check_layout(input_)
-        momentum = self._weight_of_batch() if input_.size else 0.0
+        count = self.num_batches_tracked if self.training and input_.size else None
+        momentum = weight_of_batch(count, self.momentum) if input_.size else 0.0
         return F.batch_norm(
             input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
             momentum, self.eps,
         )  # fmt: skip
-
-    @effect
-    def _weight_of_batch(self) -> float:
-        """Count a batch in training; the weight of its statistics in the running ones."""
-        count = self.num_batches_tracked
-        if self.training and count is not None:
-            assign(count, count.data + 1)
-            if self.momentum is None:  # the mean of all batches so far
-                return 1.0 / int(count)
-        return 0.0 if self.momentum is None else self.momentum
 
     def _check_layout(self, input_: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}

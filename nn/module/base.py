@@ -16,7 +16,7 @@ from minigrad._hooks import Removable
 from minigrad._scope import Scope
 from minigrad._spelling import fits, renamed, signature_of, spelled
 from minigrad._tensor import Tensor
-from minigrad.autograd.events import effect
+from minigrad.autograd.events import effect, tell
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module import state_dict as states
@@ -91,6 +91,8 @@ class Module(Registry):
         try:
             scope = Scope(module, name, outer.scope)
             token = state.set(State(outer.recording, scope, outer.observers, None, outer.within))
+            if outer.observers:
+                tell("entered", module)
             if module._pre_hooks or module._hooks or module._backward_hooks:
                 return module._forward_with_hooks(args, kwargs)
             return module.forward(*args, **kwargs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
+from minigrad.autograd.mode import version
 from minigrad.nn.module.base import Module
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
@@ -134,6 +135,7 @@ class _ModuleSequence(_Container, MutableSequence[Module]):
         return self._entries[self._position(index)][1]
 
     def __setitem__(self, index: Any, module: Any) -> None:
+        version.move()
         if isinstance(index, slice):
             self._entries[index] = [(None, self._checked(each)) for each in module]
         else:
@@ -144,6 +146,7 @@ class _ModuleSequence(_Container, MutableSequence[Module]):
         """Put a module in the place of that name, or append it; None adds nothing."""
         if module is None:
             return
+        version.move()
         key = self._key(name) if isinstance(name, str) else None
         if key is None:
             self._append(name, module)
@@ -151,10 +154,12 @@ class _ModuleSequence(_Container, MutableSequence[Module]):
             self[key] = module
 
     def __delitem__(self, index: int | slice) -> None:
+        version.move()
         del self._entries[index if isinstance(index, slice) else self._position(index)]
 
     def insert(self, index: int, value: Module) -> None:
         """Insert a module before `index`."""
+        version.move()
         self._entries.insert(index, (None, self._checked(value)))
 
     def append(self, value: Module) -> Self:  # type: ignore[override]
@@ -163,6 +168,7 @@ class _ModuleSequence(_Container, MutableSequence[Module]):
 
     def extend(self, values: Iterable[Module]) -> Self:  # type: ignore[override]
         """Append modules: all of them, or none if one is not a module. Return the container."""
+        version.move()
         self._entries.extend([(None, self._checked(value)) for value in values])
         return self
 
@@ -291,6 +297,7 @@ class ModuleDict(_Container, MutableMapping[str, Module]):
         self._check_child(key, module)
         if key in self._registered:
             raise ValueError(f"{type(self).__name__}: it has another attribute {key!r}")
+        version.move()
         self._entries[key] = module
 
     def add_module(self, name: str, module: Module | None) -> None:
@@ -300,6 +307,7 @@ class ModuleDict(_Container, MutableMapping[str, Module]):
 
     def __delitem__(self, key: str) -> None:
         self[key]
+        version.move()
         del self._entries[key]
 
     def __iter__(self) -> Iterator[str]:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 from minigrad._tensor import Tensor
+from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Buffer, Parameter
@@ -48,6 +49,8 @@ class Registry:
     # Registering
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if self.__dict__.get(name, self) is not value:
+            version.move()
         kind = self._registered.get(name)
         if kind is not None and value is not None:
             self._check_value(name, kind, value)
@@ -83,6 +86,7 @@ class Registry:
             raise TypeError(f"{owner}.{name} is a buffer: a Tensor or None expected, got {given}")
 
     def __delattr__(self, name: str) -> None:
+        version.move()
         super().__delattr__(name)
         self._registered.pop(name, None)
 
@@ -161,6 +165,7 @@ class Registry:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         if buffer is not None and (dtype is not None or not isinstance(buffer, Tensor)):
             buffer = Tensor(buffer, dtype=dtype)
+        version.move()
         self._registered[name] = "buffer" if persistent else "non-persistent buffer"
         super().__setattr__(name, buffer)
 

@@ -12,7 +12,7 @@ from minigrad import _spelling, ops
 from minigrad._checks import check_number
 from minigrad._inplace import assign
 from minigrad._tensor import Tensor
-from minigrad.autograd.events import effect
+from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
 from minigrad.nn.module.eval_mode import evaluating
@@ -51,7 +51,7 @@ def _norm(array: np.ndarray, norm_type: float) -> float:
     return float(within_rule(ops.norm, array, norm_type))
 
 
-@effect
+@reading
 def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:
     """Return the norm of the gradients of some parameters, as if they were one vector.
 

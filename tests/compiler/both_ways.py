@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ def bits(thing: Any) -> Any:
         return {key: bits(part) for key, part in thing.items()}
     if isinstance(thing, (tuple, list)):
         return [bits(part) for part in thing]
+    if dataclasses.is_dataclass(thing):
+        return [bits(getattr(thing, field.name)) for field in dataclasses.fields(thing)]
     return repr(thing) if isinstance(thing, float) else thing
 
 
@@ -59,13 +62,13 @@ def batches(n: int, *kinds: Any, seed: int = 0) -> list[tuple[Tensor, ...]]:
 
 
 def run(
-    make: Callable[[], Made], calls: Sequence[Sequence[Any]], captured: bool,
+    make: Callable[[], Made], calls: Sequence[Sequence[Any]], verify: bool | int | None,
     between: Callable[[int, Sequence[Any]], None] | None = None,
 ) -> tuple[list[Any], Any]:  # fmt: skip
-    """What a step returned and left behind, in each call; and the step."""
+    """What a step returned and left behind, in each call; and the step, captured unless None."""
     minigrad.random.seed(0)
     step, owners = make()
-    called = minigrad.capture(step) if captured else step
+    called = step if verify is None else minigrad.capture(step, verify=verify)
     seen = []
     for i, arguments in enumerate(calls):
         if between is not None:
@@ -79,13 +82,14 @@ def check(
     make: Callable[[], Made], calls: Sequence[Sequence[Any]],
     between: Callable[[int, Sequence[Any]], None] | None = None,
 ) -> Any:  # fmt: skip
-    """Run both ways and compare each call; the captured step, which has a program."""
-    plain, _ = run(make, calls, False, between)
-    captured, step = run(make, calls, True, between)
-    for i, (a, b) in enumerate(zip(plain, captured, strict=True)):
-        assert a[0] == b[0], f"call {i} returned something else"
-        for name in a[1]:
-            assert a[1][name] == b[1][name], f"call {i} left {name} behind otherwise"
-        assert a[2] == b[2], f"call {i} changed its arguments"
-    assert step.program is not None
+    """Run plainly, captured, and verified at every call, and compare; the captured step."""
+    plain, _ = run(make, calls, None, between)
+    for verify in (1, False):
+        captured, step = run(make, calls, verify, between)
+        for i, (a, b) in enumerate(zip(plain, captured, strict=True)):
+            assert a[0] == b[0], f"call {i} returned something else"
+            for name in a[1]:
+                assert a[1][name] == b[1][name], f"call {i} left {name} behind otherwise"
+            assert a[2] == b[2], f"call {i} changed its arguments"
+        assert step.program is not None
     return step

@@ -10,7 +10,6 @@ from both_ways import Made, batches, check
 
 import minigrad
 from minigrad import optim
-from minigrad.compiler import fusion
 from minigrad.compiler.program import Program
 
 ONE: list[Any] = [
@@ -79,16 +78,6 @@ def checked(seed: int) -> Program:
 def test_random_programs(block: int) -> None:
     for seed in range(block * 15, block * 15 + 15):
         checked(seed)
-
-
-@pytest.mark.parametrize("block", range(2))
-def test_random_programs_with_chains_of_small_arrays(
-    block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fusion, "SMALLEST", 1)
-    monkeypatch.setattr(fusion, "BLOCK_BYTES", 256)
-    fused = [checked(seed) for seed in range(block * 20, block * 20 + 20)]
-    assert any("fused" in note for program in fused for note in program.notes)
 
 
 @pytest.mark.long

@@ -22,8 +22,8 @@ def imported(path: Path) -> set[str]:
                 statement.module or "",
                 *(f"{statement.module}.{n.name}" for n in statement.names),
             ]
-            found |= {parts[2] for name in names if (parts := name.split("."))[:2] == ["minigrad", "viz"]
-                      and len(parts) > 2}  # fmt: skip
+            split = [name.split(".") for name in names]
+            found |= {parts[2] for parts in split if parts[:2] == ["minigrad", "viz"] and parts[2:]}
     return found & {*ROOMS}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from minigrad._checks import check_number, check_size
-from minigrad.autograd.events import effect
+from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
 
 
@@ -115,7 +115,7 @@ class LRScheduler:
         """The learning rates of step number `last_epoch`, one for each group."""
         raise NotImplementedError(f"{self._name} does not define get_lr()")
 
-    @effect
+    @reading
     def get_last_lr(self) -> list[float]:
         """The current learning rates, one for each group."""
         return self._lrs

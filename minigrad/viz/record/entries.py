@@ -18,12 +18,11 @@ from minigrad._scope import ancestry
 from minigrad._tensor import _grad_of
 from minigrad.autograd.api import _add_to_grad
 from minigrad.autograd.engine import DETACH, _call_hook
-from minigrad.autograd.events import Call
+from minigrad.autograd.events import Call, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import registry
-from minigrad.ops.indexing import _values
 from minigrad.trace import Step, Value
 from minigrad.trace import Trace as Record
 from minigrad.viz.record.finished import Entry, edges_of, new_entry, read
@@ -33,8 +32,7 @@ from minigrad.viz.record.steps import summary, value_of
 _READING: Any = vars(_grad_of)["__wrapped__"]
 _ADDING: Any = vars(_add_to_grad)["__wrapped__"]
 _HOOK: Any = vars(_call_hook)["__wrapped__"]
-_INDEX: Any = vars(_values)["__wrapped__"]
-"""Functions of effects: they read ``.grad``, add to it, call a hook, copy a tensor for an index."""
+"""Functions of effects: they read ``.grad``, add to it, call a hook."""
 
 
 class Entries(Record):
@@ -49,6 +47,7 @@ class Entries(Record):
         self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest
         self._histories: dict[Value, Edge] = {}  # of values that were seen with one
         self._doors: dict[Value, Step] = {}  # by which a value left the graph last
+        self._arrived: dict[Edge, Value] = {}  # what each edge has got so far
         self._seen: set[Value] = set()  # the values that ops have read
         self._first: dict[Entry, Value] = {}  # of an op with several outputs, the first
         self._given: dict[Entry, Any] = {}  # the tensor or array that was read
@@ -66,6 +65,15 @@ class Entries(Record):
         self.value(value)  # from now on it is known by its place in memory
         self._names.append((value, name))
 
+    def pulled(self, pull: Pull) -> None:
+        """Note what each edge has got so far."""
+        super().pulled(pull)
+        for edge, sent, total in zip(
+            pull.node.edges, pull.contributions, pull.totals, strict=True
+        ):
+            if sent is not None:
+                self._arrived[edge] = self.value(sent if total is None else total)
+
     def left(self, tensor: Any, door: str) -> None:
         """Note by which door a value left."""
         super().left(tensor, door)
@@ -79,7 +87,7 @@ class Entries(Record):
         running = super().effect(function, args, kwargs)
         next(running)
         seen = self.value(args[1]) if function is _HOOK else None
-        edges = [edge for edge, value in self._sums.items() if value is seen]
+        edges = [edge for edge, value in self._arrived.items() if value is seen]
         before = args[0]._grad if function is _ADDING else None
         grads = () if before is None else (summary(before._data),)
         try:
@@ -142,7 +150,7 @@ class Entries(Record):
             return self._entry_of[known[0]]
         if step is not None and step.op is DETACH:
             return self._detached(step.reads[0], value, step, value)
-        if step is not None and (step.op is registry["astype"] or step.function is _INDEX):
+        if step is not None and step.op is registry["astype"]:
             return self._origin(step.reads[0], name)  # a conversion that nobody asked for
         if step is None or step.phase in ("effect", "backward"):
             entry = new_entry("constant", name if step is None else maker(step), value, scope)

@@ -1,0 +1,418 @@
+"""Watch a step that runs: a trace, with what a replay needs besides, and what it cannot repeat.
+
+A tensor that an op of the step made, or that was created in the step, is local: a write to it makes
+a new value, as in any trace. Every other tensor lives longer than the step. Its memory is read when
+the program comes to it, and a write to it is a step of its own, which writes into that memory.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Generator, Sequence
+from types import FunctionType, MethodType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import random
+from minigrad._options import looked_at
+from minigrad._scope import Scope, ancestry
+from minigrad._tensor import Tensor, _grad_of
+from minigrad._views import owner
+from minigrad.autograd.api import _add_to_grad
+from minigrad.autograd.engine import COPY, Update, _call_hook
+from minigrad.autograd.events import Call, Pull
+from minigrad.autograd.node import Node, Output, Variable
+from minigrad.autograd.primitive import Primitive, registry
+from minigrad.compiler.program import Argument, CaptureError
+from minigrad.ops.searching import argwhere, flatnonzero, nonzero
+from minigrad.ops.statistics import bincount
+from minigrad.trace import Step, Trace, Value
+from minigrad.trace.lines import user_line
+from minigrad.trace.steps import values_in
+
+__all__ = ["Layout", "Pulled", "Watched"]
+
+_COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, registry["unique"])
+_FUNCTIONS = (FunctionType, MethodType)
+_EFFECTS: list[Any] = [
+    _grad_of, _add_to_grad, _call_hook, looked_at, Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
+]  # fmt: skip
+READ_GRAD, ADD_TO_GRAD, CALL_HOOK, LOOKED_AT, SET_GRAD, CLEAR_GRAD = (
+    each.__wrapped__ for each in _EFFECTS
+)
+_ON_LOCAL = (READ_GRAD, SET_GRAD, CLEAR_GRAD)
+"""Effects on a tensor that, on a local one, change nothing that outlives the step."""
+
+
+class Layout(NamedTuple):
+    """How the array of a value lies in memory.
+
+    Attributes:
+        memory: The number of its memory.
+        fresh: Whether it has the memory to itself, which was made with it.
+        strides: Its strides.
+        held: The bytes of the memory.
+    """
+
+    memory: int
+    fresh: bool
+    strides: tuple[int, ...]
+    held: int
+
+
+class Pulled(NamedTuple):
+    """What a replay needs to run the rules of a node."""
+
+    plan: Any
+    targets: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
+    updates: tuple[bool, ...]
+
+
+class Watched(Trace):
+    """The trace of a step.
+
+    Args:
+        tensors: The tensors that are passed to the step.
+
+    Attributes:
+        arguments: The values of the tensors that are passed.
+        refused: Why the step cannot be replayed, if that was found after it had changed something.
+        modules: The modules that were called, and those around an op.
+        layouts: How the array of each value lies in memory.
+        reads: Values of tensors from outside, each with its tensor, or its place as an argument.
+        constants: Values of arrays from outside, and of tensors created in the step; copies.
+        aliases: Values that a step composed of others only passes on.
+        pulls: What backward steps ran.
+        given: What effects were called with: values for local tensors, others themselves.
+        streams: The stream from which an effect draws, when it repeats draws.
+        errors: How NumPy reported floating-point errors at a step.
+        composed: The steps that are replaced by their parts.
+        options: The options of optimizers with which Python computed, and their values.
+        gradients: The tensors whose ``.grad`` is read.
+        shared: The memories that something outside of the step sees.
+    """
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        super().__init__(keep=False, lines=True)
+        self.refused = ""
+        self.modules: dict[int, Any] = {}
+        self.layouts: dict[Value, Layout] = {}
+        self.reads: dict[Value, Any] = {}
+        self.constants: dict[Value, Any] = {}
+        self.aliases: dict[Value, Value] = {}
+        self.pulls: dict[Step, Pulled] = {}
+        self.given: dict[Step, tuple[Any, Any]] = {}
+        self.streams: dict[Step, Value] = {}
+        self.errors: dict[Step, Any] = {}
+        self.composed: set[Step] = set()
+        self.gradients: list[Any] = []
+        self.options: list[tuple[Any, str, Any]] = []
+        self.shared: set[int] = set()
+        self._fixed: set[int] = set()  # memories of arrays from outside
+        self._long_lived: dict[int, Any] = {}  # tensors from outside that were read, by id
+        self._local: dict[int, weakref.ref[Any]] = {}  # tensors created in the step, by id
+        self._places = {id(tensor): Argument(i) for i, tensor in enumerate(tensors)}
+        self._changed = False
+        for tensor in tensors:
+            if isinstance(tensor._node, (Node, Output)):
+                self._refuse("an argument is the result of an op: pass it detached")
+        self.inputs = [self.value(tensor) for tensor in tensors]
+        if len({*self.inputs}) != len({*map(id, tensors)}):
+            self._refuse("two arguments share their memory: pass a copy")
+
+    # The events --------------------------------------------------------------------------------
+
+    def ran(self, call: Call) -> None:
+        """Write down the call of an op."""
+        if self._ignores:
+            return
+        self._enter(call.scope)
+        op = call.op
+        composed = any(id(whole) in self._parts for whole in (*call.residuals, *call.values))
+        known = [self._known(output._data) if composed else None for output in call.outputs]
+        super().ran(call)
+        step = self.steps[-1]
+        if _counts(op, step.arguments):
+            self._refuse(
+                f"the shape of what {op.name} returns depends on the values of a tensor, and a "
+                f"program has fixed shapes: multiply by a mask, or use where"
+            )
+        if composed:
+            self.composed.add(step)
+            self._alias(step, known)
+        elif any(not isinstance(each, np.ndarray) for each in call.residuals if each is not None):
+            self._share(*values_in((step.arguments, step.outputs)))  # it may hold any of them
+
+    def pulled(self, pull: Pull) -> None:
+        """Write down the rules of a node, and the sums of what they send."""
+        if self._ignores:
+            return
+        node, op, start = pull.node, pull.node.plan.op, len(self.steps)
+        if node not in self._calls:
+            self._refuse(f"the backward pass reaches {op.name}, which ran before the step")
+            return
+        known = [self._known(part) for part in pull.contributions]
+        composed = id(node) in self._parts
+        super().pulled(pull)
+        step = next(each for each in self.steps[start:] if each.op is op and each.node is node)
+        targets = tuple([(edge.shape, edge.dtype) for edge in node.edges])
+        updates = tuple([isinstance(part, Update) for part in pull.contributions])
+        self.pulls[step] = Pulled(node.plan, targets, updates)
+        lost = [value for value in step.reads if value.step in self.composed]
+        if composed or any(value not in self.aliases for value in lost):
+            self.composed.add(step)
+            self._alias(step, known)
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """Write down that a tensor holds other values."""
+        if self.refused:
+            return
+        if self._effects:
+            before, local = self._known(tensor), self._is_local(tensor)
+            super().wrote(tensor, values)
+            value = self._effects[-1].outputs[-1]
+            assert value is not None
+            if local:
+                if before is not None:  # the effect wrote into the array that it was given
+                    self.aliases[value] = before
+            else:
+                self.reads[value] = self._places.get(id(tensor), tensor)
+            return
+        if values is tensor._data:
+            self._refuse("a write in place of values that no op of the step computed")
+            return
+        if isinstance(values, Variable) and values._data is tensor._data:
+            self._replaced(tensor, values)
+            return
+        before = self.value(tensor)
+        given = self._inside(values)
+        layout, array = self.layouts.get(before), tensor._data
+        kind = (array.shape, array.dtype, array.strides)
+        if not isinstance(given, Value) or kind != self._kind(given):
+            step = self._step("write", "copy", {"values": given, "kind": kind})
+            given = self._new(step, np.empty_like(tensor._data))
+            step.outputs.append(given)
+        if self._memory(tensor) in self.shared:
+            if layout is None or layout.memory != self._memory(tensor):
+                self._refuse("a write through an older view of a tensor from outside of the step")
+                return
+            self._changed = True
+            step = self._step("write", "write", {"target": before, "values": given})
+            given = self._new(step, tensor)
+            step.outputs.append(given)
+            if before in self.reads:
+                self.reads[given] = self.reads[before]
+        self._identity.write(tensor, given)
+
+    def _replaced(self, tensor: Variable, by: Variable) -> None:
+        """Write down that a tensor took over the array of another one: ``tensor.data = by``."""
+        given = self.value(by)
+        if id(tensor) not in self._long_lived:
+            return
+        self._share(given)
+        self._changed = True
+        step = self._step("write", "data", {"values": given})
+        self.given[step] = (self._places.get(id(tensor), tensor), given), {}
+        value = self._new(step, tensor)
+        step.outputs.append(value)
+        self.reads[value] = self._places.get(id(tensor), tensor)
+        self._identity.write(tensor, value)
+
+    def left(self, tensor: Variable, door: str) -> None:
+        """Refuse a value that Python sees: what it does with it would not be repeated."""
+        if not self._ignores:
+            self._refuse(
+                f"the step looks at the values of a tensor ({door}), which a replay does not do; "
+                f"return the tensor, and look at it outside"
+            )
+
+    def entered(self, module: Any) -> None:
+        """Remember a module that is called."""
+        self.modules[id(module)] = module
+
+    def created(self, tensor: Variable) -> None:
+        """Remember a tensor that is created in the step: it is a constant."""
+        if not self._ignores:
+            self._local[id(tensor)] = weakref.ref(tensor)
+            self.value(tensor)
+
+    def effect(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[None, Any, None]:
+        """Write down the call of a function that changes what lives longer than a step."""
+        local = bool(args) and isinstance(args[0], Variable) and self._is_local(args[0])
+        if self._ignores or function is CALL_HOOK or (local and function in _ON_LOCAL):
+            yield
+            return
+        if function is ADD_TO_GRAD and local:
+            before = args[0]._grad
+            yield
+            self._add_locally(args[0], before, args[1][args[2]])
+            return
+        if function is LOOKED_AT:
+            self.options.append((*args, dict.__getitem__(*args)))
+            yield
+            return
+        name = function.__qualname__
+        if any(isinstance(part, _FUNCTIONS) for part in (*args[1:], *kwargs.values())):
+            self._refuse(f"{name} with a function, such as a closure")
+        if function is ADD_TO_GRAD:
+            args = args[0], args[1][args[2]]
+        if function is READ_GRAD:
+            self.gradients.append(args[0])
+        step = self._step("effect", name, {}, function=function)
+        self._enter(step.scope)
+        given = self.given[step] = self._live(args), self._live(kwargs)
+        step.arguments = {"args": given[0], **given[1]}
+        if (stream := random.repeating()) is not None:
+            known = self._numbers.get(id(stream), (None, None))[1]
+            if known is None:
+                self._refuse(f"{name} draws from a generator of its own")
+            else:
+                self.streams[step] = known
+        self._share(*step.reads)
+        self._effects.append(step)
+        try:
+            result = yield
+        finally:
+            self._effects.remove(step)
+        self._changed |= not hasattr(function, "changes_nothing")
+        if isinstance(result, random.Stream):
+            value = self._new(step, None)
+            self._numbers[id(result)] = result, value
+            step.outputs.insert(0, value)
+        elif isinstance(result, (Variable, np.ndarray, float)) or (
+            isinstance(result, int) and result > 1 << 30
+        ):
+            value = self._made(step, result)
+            step.outputs.insert(0, value)
+            self._share(value)
+        elif result is not None and not isinstance(result, (bool, int)):
+            self._refuse(f"{name} returns {type(result).__name__}, which a replay would not change")
+        else:
+            step.outputs.insert(0, None)
+
+    def _add_locally(self, tensor: Any, before: Any, cotangent: Any) -> None:
+        """The ``.grad`` of a local tensor is a value like any other."""
+        value = self.value(cotangent)
+        if before is None:
+            step = self._step("forward", "copy", {"x": value}, op=COPY)
+        else:
+            step = self._step("backward", "accumulate", {"total": self.value(before), "x": value})
+        step.outputs.append(self._made(step, tensor._grad))
+
+    # Values ------------------------------------------------------------------------------------
+
+    def returned(self, leaf: Any) -> Any:
+        """What the program has for a tensor, or a constant, that the step returned."""
+        return self._live(leaf)
+
+    def _from_outside(self, thing: Any) -> Value:
+        array = thing._data if isinstance(thing, Variable) else thing
+        known = isinstance(array, np.ndarray) and self._identity.memory(array).known
+        if known and not self._ignores:
+            seen = self._fixed if isinstance(thing, np.ndarray) else self._fixed | self.shared
+            if self._memory(array) not in seen:
+                self._refuse("a part of a tensor's memory that no op of the step took")
+        lives_longer = isinstance(thing, Variable) and not self._is_local(thing)
+        value = super()._from_outside(thing)
+        if lives_longer:
+            self.reads[value] = self._places.get(id(thing), thing)
+            self._long_lived[id(thing)] = thing
+            self._share(value)
+        else:
+            self.constants[value] = np.array(array) if isinstance(array, np.ndarray) else array
+            if isinstance(thing, np.ndarray):
+                self._fixed.add(self._memory(thing))
+        return value
+
+    def _live(self, thing: Any) -> Any:
+        """An argument of an effect: tensors that live longer than the step stay what they are."""
+        if isinstance(thing, Variable):
+            if self._is_local(thing):
+                return self.value(thing)
+            return self._places.get(id(thing), thing)
+        if type(thing) is dict:
+            return {key: self._live(part) for key, part in thing.items()}
+        if type(thing) in (tuple, list):
+            return type(thing)(map(self._live, thing))
+        if isinstance(thing, random.Stream):
+            return self._numbers.get(id(thing), (None, thing))[1]
+        return self._inside(thing)
+
+    def _is_local(self, tensor: Any) -> bool:
+        """Whether an op of the step made a tensor, or it was created in the step."""
+        created = self._local.get(id(tensor))
+        if created is not None and created() is tensor:
+            return True
+        known = self._known(tensor)
+        while known in self.aliases:
+            known = self.aliases[known]
+        return known is not None and known not in self.reads
+
+    def _known(self, thing: Any) -> Value | None:
+        """The value of a tensor or an array, if it is known, and no write made it old."""
+        if not isinstance(thing, (Variable, np.ndarray)):
+            return None
+        known, writes = self._identity.find(thing)
+        return None if writes else known
+
+    def _alias(self, step: Step, known: Sequence[Value | None]) -> None:
+        """The outputs of a composed step are values of its parts, or others that were known."""
+        for output, value in zip(step.outputs, known, strict=False):
+            if output is not None and value is not None and output is not value:
+                self.aliases[output] = value
+
+    def _memory(self, thing: Any) -> int:
+        array = thing._data if isinstance(thing, Variable) else thing
+        return self._identity.memory(array).number
+
+    def _kind(self, value: Value) -> Any:
+        layout = self.layouts.get(value)
+        return value.shape, value.dtype, layout and layout.strides
+
+    def _share(self, *values: Value) -> None:
+        """Something outside of the step may see the memory of these values from now on."""
+        self.shared.update([self.layouts[v].memory for v in values if v in self.layouts])
+
+    def _new(self, step: Step | None, thing: Any) -> Value:
+        value = super()._new(step, thing)
+        array = thing._data if isinstance(thing, Variable) else thing
+        if isinstance(array, np.ndarray):
+            memory = self._identity.memory(array)
+            fresh = array.base is None and not memory.known and not memory.writes
+            held = owner(array).nbytes
+            self.layouts[value] = Layout(memory.number, fresh, array.strides, held)
+        return value
+
+    def _step(self, *args: Any, **fields: Any) -> Step:
+        step = super()._step(*args, **fields)
+        self.errors[step] = np.geterr()
+        return step
+
+    # What cannot be replayed -------------------------------------------------------------------
+
+    @property
+    def _ignores(self) -> bool:
+        """Whether what runs is a part of an effect, or the step was refused."""
+        return bool(self._effects or self.refused)
+
+    def _enter(self, scope: Scope | None) -> None:
+        for call in ancestry(scope):
+            self.modules[id(call.module)] = call.module
+
+    def _refuse(self, what: str) -> None:
+        """Raise an error, or, if the step has changed something, let it run to its end."""
+        message = f"capture: {what} (at {user_line()})"
+        if not self._changed:
+            raise CaptureError(message)
+        self.refused = self.refused or message
+
+
+def _counts(op: Primitive, arguments: dict[str, Any]) -> bool:
+    """Whether the shape of the result depends on the values of an argument."""
+    if op is registry["getitem"]:
+        return any(value.dtype == bool for value in values_in(arguments["index"]))
+    given = list(values_in([*arguments.values()][1:])) if op is registry["repeat"] else ()
+    return op in _COUNTING or bool(given)
