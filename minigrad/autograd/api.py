@@ -189,7 +189,7 @@ def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
     if isinstance(results[edge], Variable):
         return with_history(np.array(results[edge]._data), results[edge]._node)
     owned = mutation.uniquely_owned(results, edge)
-    return wrap(results[edge]) if owned else copied(wrap(results[edge]))
+    return wrap(results[edge]) if owned else copied(results[edge])
 
 
 @effect

@@ -397,14 +397,14 @@ def detach(tensor: Any) -> Any:
     return _without_history(DETACH, tensor)
 
 
-def copied(tensor: Any) -> Any:
-    """A tensor without history that has a copy of the memory."""
-    return _without_history(COPY, tensor)
+def copied(thing: Any) -> Any:
+    """A tensor without history that has a copy of a tensor, an array or a number."""
+    return _without_history(COPY, thing)
 
 
-def _without_history(op: Primitive, tensor: Any) -> Any:
-    made = wrap(op.forward(tensor._data))
+def _without_history(op: Primitive, thing: Any) -> Any:
+    data = thing._data if isinstance(thing, Variable) else thing
+    made = wrap(op.forward(data))
     if state.get().observers:
-        scope = state.get().scope
-        tell("ran", Call(op, (tensor,), (tensor._data,), (made,), (), None, scope))
+        tell("ran", Call(op, (thing,), (data,), (made,), (), None, state.get().scope))
     return made

@@ -46,6 +46,7 @@ class _Writer:
         self._watched = watched
         self._instructions: list[Instruction] = []
         self._values: dict[Traced, Any] = {}
+        self._seen = {watched.memory_of(number) for number in watched.shared}
         self._outer = np.geterr()
         self._step: Step | None = None
 
@@ -178,10 +179,14 @@ class _Writer:
         layout: Layout | None = self._watched.layouts.get(traced)
         if layout is not None:
             value.shape, value.dtype = traced.shape, traced.dtype
-            value.memory, value.strides, value.held = layout.memory, layout.strides, layout.held
-            value.fresh = layout.fresh and layout.memory not in self._watched.shared
-        elif traced.dtype is not None:  # a number of NumPy
-            value.shape, value.dtype = (), traced.dtype
+            value.memory = self._watched.memory_of(layout.memory)
+            value.strides, value.held = layout.strides, layout.held
+            value.fresh = layout.fresh and value.memory not in self._seen
+        elif traced.dtype is not None:  # a number of NumPy, or a part that the trace has read
+            value.shape, value.dtype = traced.shape, traced.dtype
+            sources = [self._value(each) for each in traced.step.reads[:1]] if traced.step else []
+            if sources and isinstance(sources[0], Value):
+                value.memory, value.held = sources[0].memory, sources[0].held  # it may be a view
         self._values[traced] = value
         return value
 

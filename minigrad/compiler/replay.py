@@ -99,7 +99,12 @@ class _Writer:
     """
 
     def __init__(self) -> None:
-        self.names: dict[str, Any] = {"wrap": wrap, "array_of": array_of, "errstate": np.errstate}
+        self.names: dict[str, Any] = {
+            "wrap": wrap,
+            "array_of": array_of,
+            "errstate": np.errstate,
+            "asarray": np.asarray,
+        }
         self._known: dict[int, str] = {}
 
     def line(self, instruction: Instruction) -> str:
@@ -121,7 +126,11 @@ class _Writer:
             and instruction.outputs[0].shape is not None
         ):
             call = f"array_of({call})"
-        return f"{', '.join(outputs)}{',' if instruction.several else ''} = {call}"
+        written = f"{', '.join(outputs)}{',' if instruction.several else ''} = {call}"
+        for value in instruction.outputs:  # NumPy makes numbers of arrays without axes
+            if value is not None and value.shape == () and instruction.op is not None:
+                written += f"; {_name(value)} = asarray({_name(value)})"
+        return written
 
     def _written(self, thing: Any, within: bool) -> str:
         """An argument: values by name, wrapped as tensors in an effect; the others as constants."""

@@ -109,6 +109,7 @@ class Watched(Trace):
         self.gradients: list[Any] = []
         self.options: list[tuple[Any, str, Any]] = []
         self.shared: set[int] = set()
+        self._joined: dict[int, int] = {}
         self._fixed: set[int] = set()  # memories of arrays from outside
         self._long_lived: dict[int, Any] = {}  # tensors from outside that were read, by id
         self._local: dict[int, weakref.ref[Any]] = {}  # tensors created in the step, by id
@@ -304,6 +305,18 @@ class Watched(Trace):
 
     # Values ------------------------------------------------------------------------------------
 
+    def value(self, thing: Any) -> Value:
+        """The value that a tensor or an array holds now."""
+        value = super().value(thing)
+        if value in self.layouts and not isinstance(thing, np.generic):
+            # After a local write it is in another memory, and views of the tensor are views of it.
+            ours, other = (
+                self.memory_of(each) for each in (self._memory(thing), self.layouts[value].memory)
+            )
+            if ours != other:
+                self._joined[other] = ours
+        return value
+
     def returned(self, leaf: Any) -> Any:
         """What the program has for a tensor, or a constant, that the step returned."""
         return self._live(leaf)
@@ -363,6 +376,12 @@ class Watched(Trace):
         for output, value in zip(step.outputs, known, strict=False):
             if output is not None and value is not None and output is not value:
                 self.aliases[output] = value
+
+    def memory_of(self, number: int) -> int:
+        """The number of a memory; one for all in which a tensor was, by local writes."""
+        while number in self._joined:
+            number = self._joined[number]
+        return number
 
     def _memory(self, thing: Any) -> int:
         array = thing._data if isinstance(thing, Variable) else thing

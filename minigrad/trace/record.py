@@ -231,7 +231,7 @@ class Trace(Observer):
             return {key: self._inside(part) for key, part in thing.items()}
         if isinstance(thing, slice):
             return slice(*map(self._inside, (thing.start, thing.stop, thing.step)))
-        if isinstance(thing, (float, int)) and self._numbers.get(id(thing), ((),))[0] is thing:
+        if isinstance(thing, (float, int, np.generic)) and self._numbers.get(id(thing), ((),))[0] is thing:
             return self._numbers[id(thing)][1]
         return thing
 
