@@ -78,23 +78,32 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
     name = _name(parameter, [step.scope for step in trace.steps])
     connected: set[Any] = {parameter._node}
     reasons = {trace.value(parameter): ""}  # why the graph does not lead from a value to it
+    inner: dict[int, list[str]] = {}  # of a step by id: the reasons of its parts
+    gradients: dict[Any, list[str]] = {}  # the same of what was added to the .grad of a tensor
     left = []
     for step in trace.steps:
         known = [reasons[value] for value in step.reads if value in reasons]
-        if not known or step.phase == "backward":
-            continue
-        if step.phase == "left":
+        known += inner.get(id(step), [])
+        if step.what in ("_add_to_grad", "_grad_of"):
+            tensor = step.arguments["args"][0]
+            known = gradients.setdefault(tensor, []) + known
+            gradients[tensor] = list(filter(None, known))
+        node = step.node if step.phase == "forward" else None
+        linked = node is not None and not connected.isdisjoint(map(node_of, node.edges))
+        if step.phase == "left" and known:
             left.append(step.line)
-            continue
-        node, reason = step.node, next(filter(None, known), "")
-        if node is not None and not connected.isdisjoint(map(node_of, node.edges)):
-            connected.add(node)
-            reason = ""
-        elif not reason:
-            reason = located(f"{_cut(name, step)}, at {step.line}", step.scope)
-        for value in step.outputs:
-            if value is not None:
-                reasons[value] = reason
+        elif linked or known:
+            reason = "" if linked else next(filter(None, known), "")
+            if linked:
+                connected.add(node)
+            elif not reason and step.what == "_grad_of":
+                continue  # what it reads is the tensor, and what it returns is not computed from it
+            elif not reason:
+                reason = located(f"{_cut(name, step)}, at {step.line}", step.scope)
+            for value in filter(None, step.outputs):
+                reasons.setdefault(value, reason)
+                if step.inside is not None:
+                    inner.setdefault(id(step.inside), []).append(reason)
     end = node_of(history(loss))
     why = reasons.get(trace.value(loss))
     if end in connected:
@@ -110,6 +119,10 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
 
 def _cut(name: str, step: Step) -> str:
     """Why the result of a step, which reads the parameter, is not connected to it."""
+    if step.phase == "backward":
+        return f"backward: the gradients of {step.what} are not recorded without create_graph=True"
+    if step.function is not None:
+        return f"{step.what}: what it computes from {name} is not recorded"
     if step.op is not None and not step.grad_mode:
         return f"no_grad: {step.what} is not recorded"
     if step.op is DETACH:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from minigrad._tensor import Tensor
-from minigrad.trace.lines import line_of
+from minigrad.trace.lines import is_users, line_of
 
 if TYPE_CHECKING:
     from minigrad.onnx.runs import Run
@@ -95,20 +95,15 @@ def _frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _is_users(frame: FrameType) -> bool:
-    package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    return package not in ("minigrad", "numpy")
-
-
 def _caller() -> str:
     """The current line, if it is in the user's program, not in minigrad or NumPy; otherwise ""."""
     frame = next(_frames(), None)
-    return line_of(frame) if frame is not None and _is_users(frame) else ""
+    return line_of(frame) if frame is not None and is_users(frame) else ""
 
 
 def users_place() -> str:
     """The line of the user's program that is being executed."""
-    frame = next(filter(_is_users, _frames()), None)
+    frame = next(filter(is_users, _frames()), None)
     return "" if frame is None else line_of(frame)
 
 

@@ -19,6 +19,9 @@ lines_of_nodes: weakref.WeakKeyDictionary[Node, str] = weakref.WeakKeyDictionary
 """The line of each node that an observer saw."""
 
 
+_LIBRARIES = {"contextlib", "copy", "minigrad", "numpy", "pickle"}
+
+
 class Lines(Observer):
     """Remembers the line of each node that is made."""
 
@@ -47,12 +50,14 @@ class Conversions(Observer):
 def user_frame() -> FrameType:
     """The frame of the user's program that is being executed."""
     frame = sys._getframe(1)
-    while frame.f_back is not None:
-        module = str(frame.f_globals.get("__name__"))
-        if module != "minigrad" and not module.startswith("minigrad."):
-            break
+    while frame.f_back is not None and not is_users(frame):
         frame = frame.f_back
     return frame
+
+
+def is_users(frame: FrameType) -> bool:
+    """Whether a frame is in the user's program, not in minigrad or in what calls it for others."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0] not in _LIBRARIES
 
 
 def line_of(frame: FrameType) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn, no_grad
-from minigrad.autograd import why_no_grad
+from minigrad.autograd import Function, checkpoint, grad, why_no_grad
 
 
 def test_a_connected_parameter() -> None:
@@ -164,3 +165,59 @@ def test_values_that_are_written_without_being_recorded_are_followed() -> None:
 
         why = why_no_grad(w, loss)
         assert why.startswith(f"no_grad: {name} is not recorded"), why
+
+
+class Doubled(Function):
+    """A Function that also reads a parameter which is not its argument."""
+
+    extra: Tensor
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x * 2 * Doubled.extra
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        return g * 2
+
+
+def test_what_is_composed_and_what_passes_compute_is_followed() -> None:
+    """Checkpoints, Functions and gradients: connected where they are, and a line where not."""
+    w, v = (minigrad.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    Doubled.extra = w
+
+    def of_another(create: bool) -> Callable[[], Tensor]:
+        return lambda: (v - grad((v * w).sum(), v, create_graph=create)).sum()
+
+    def held_gradient() -> Tensor:
+        (v * w).sum().backward()
+        return (v.grad * 2).sum()
+
+    def trained() -> Tensor:
+        loss = (w * v).sum()
+        loss.backward()
+        return loss
+
+    for function, start in [
+        (lambda: checkpoint(lambda x: (x * w).sum(), v), "connected: "),
+        (lambda: checkpoint(lambda x: (x * 2 * w).sum(), minigrad.ones(2)), "connected: "),
+        (lambda: checkpoint(lambda x: checkpoint(lambda y: y * w, x), v).sum(), "connected: "),
+        (lambda: checkpoint(lambda x: (x * w.detach()).sum(), v), "detach: "),
+        (lambda: Doubled.apply(w).sum(), "connected: "),
+        (lambda: Doubled.apply(v).sum(), "no_grad: multiply is not recorded"),
+        (lambda: grad((w * w * w).sum(), w, create_graph=True).sum(), "connected: "),
+        (lambda: grad((w * w * w).sum(), w).sum(), "backward: the gradients of multiply"),
+        (of_another(True), "connected: "),
+        (of_another(False), "backward: the gradients of multiply"),
+        (held_gradient, "backward: the gradients of multiply"), (trained, "connected: "),
+    ]:  # fmt: skip
+        w.grad = v.grad = None
+        why = why_no_grad(w, function)
+        assert why.startswith(start), why
+        assert start == "connected: " or "test_missing_gradients.py:" in why
+
+
+def test_the_line_of_a_copy_is_the_users() -> None:
+    layer = nn.Linear(2, 2)
+    why = why_no_grad(layer.weight, lambda: copy.deepcopy(layer)(minigrad.ones(2)).sum())
+    assert "unused" in why and "test_missing_gradients.py:" in why and "copy.py:" not in why
