@@ -92,7 +92,7 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
         linked = node is not None and not connected.isdisjoint(map(node_of, node.edges))
         if step.phase == "left" and known:
             left.append(step.line)
-        elif linked or known:
+        elif known:
             reason = "" if linked else next(filter(None, known), "")
             if linked:
                 connected.add(node)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from minigrad import Tensor, ops
+from minigrad._views import Place
 from minigrad.autograd import grad
 
 VALUES = np.arange(24.0).reshape(2, 3, 4)
@@ -214,3 +215,32 @@ def test_methods_take_lengths_one_by_one_or_in_a_tuple() -> None:
     assert Tensor(1.0).expand(2).shape == (2,)
     assert Tensor(1.0).expand().shape == ()
     assert x.expand(Tensor([4, 3])).shape == (4, 3)
+
+
+def test_the_index_of_a_view_is_found_from_its_memory() -> None:
+    """Views of views by integers and slices: the index reads the same elements of the base."""
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(500):
+        base = np.arange(60).reshape(3, 4, 5)[:, : rng.integers(1, 5)]
+        view = base
+        for _ in range(rng.integers(1, 4)):
+            parts = [
+                int(rng.integers(n)) if rng.random() < 0.2 else
+                slice(*sorted(rng.integers(0, n + 1, 2)), rng.integers(1, 3))
+                for n in view.shape
+            ]  # fmt: skip
+            view = view[(*parts, ...)]
+            if not view.size:
+                break
+            view = view[::-1] if view.ndim and rng.random() < 0.3 else view
+            view = view.T if rng.random() < 0.1 else view
+        index = Place.of_array(base).index_of(Place.of_array(view))
+        if index is not None:
+            found += 1
+            again = base[(*index, ...)]
+            assert again.shape == view.shape and again.base is not None
+            np.testing.assert_array_equal(again, view)
+        elif view.size:  # only the axes' order, or one of length 1, is no integer and no slice
+            assert view.ndim > 1
+    assert found > 100

@@ -246,3 +246,19 @@ def test_nothing_is_told_while_nobody_listens() -> None:
         pass
     _ = x * 2
     assert not trace.steps
+
+
+def test_parts_are_written_and_read_by_slices() -> None:
+    x = Tensor(np.arange(12.0).reshape(3, 4))
+    with Copied() as trace:
+        y = x * 1
+        part, row = y[:, 1:3], y[1]
+        part += 1
+        row.mul_(2)
+        total = y.sum() + part.sum() + row[::2].sum()
+    indices = [step.arguments["index"] for step in trace.steps if "index" in step.arguments]
+    assert (slice(None), slice(1, 3)) in indices and (1, slice(None)) in indices
+    assert not any(isinstance(part, (Value, np.ndarray)) for index in indices
+                   for part in (index if isinstance(index, tuple) else (index,)))  # fmt: skip
+    assert total.item() == y.sum().item() + part.sum().item() + row[::2].sum().item()
+    held(trace)
