@@ -130,7 +130,7 @@ def export(
     if opset_version != OPSET:
         raise ValueError(
             f"onnx.export: opset_version={opset_version}: files are written in opset {OPSET}; "
-            f"onnx.version_converter.convert_version makes others of them"
+            f"onnx.version_converter can convert them"
         )
     model = copy.deepcopy(model).eval()
     examples = Examples(model, example_inputs, input_names)

@@ -6,6 +6,7 @@ numbers to corresponding values, even if the shapes differ.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
@@ -68,7 +69,7 @@ class Run(Trace):
         self.noted: dict[Comparison | Untraced, None] = {}
         self.watching = True
         self._exported = exported
-        self._traced: list[Any] = []
+        self._traced: list[weakref.ref[Any]] = []
 
     def ran(self, call: Call) -> None:
         """Write down an op, or its decomposition."""
@@ -97,13 +98,13 @@ class Run(Trace):
         """Trace the uses of the sizes of a tensor."""
         if isinstance(tensor, Variable):
             follow(tensor, self, self.value(tensor).number)
-            self._traced.append(tensor)
+            self._traced.append(weakref.ref(tensor))
 
     def end(self) -> None:
         """End the run: tensors that the model kept become ordinary ones."""
         self.watching = False
-        for tensor in self._traced:
-            release(tensor)
+        for reference in self._traced:
+            release(reference())
         for value in self.outside:
             name = self._state.get(id(value.tensor))
             if name is not None and name not in self.names.values():

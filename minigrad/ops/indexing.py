@@ -11,6 +11,7 @@ from minigrad._spelling import spelled
 from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update
+from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, values_of, zeroed
@@ -105,11 +106,17 @@ def integers(values: Any, what: str = "the indices") -> np.ndarray:
 def _normalized_part(index: Any) -> Any:
     if index is None or index is Ellipsis or isinstance(index, (int, slice)):
         return index
-    array = array_of(clone(index)) if isinstance(index, Variable) else np.array(index)
+    array = _values(index) if isinstance(index, Variable) else np.array(index)
     if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
         array = array.astype(np.intp)  # x[[]] selects nothing
     if array.dtype.kind not in "biu":
         raise IndexError(f"getitem: an index holds integers or bools, got {array.dtype}")
+    return array
+
+
+def _values(index: Variable) -> np.ndarray:
+    """A copy of the values of an index; observers are told of an op."""
+    array: np.ndarray = clone(index)._data if state.get().observers else index._data.copy()
     return array
 
 
