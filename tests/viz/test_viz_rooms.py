@@ -22,8 +22,8 @@ def imported(path: Path) -> set[str]:
                 statement.module or "",
                 *(f"{statement.module}.{n.name}" for n in statement.names),
             ]
-            split = [name.split(".") for name in names]
-            found |= {parts[2] for parts in split if parts[:2] == ["minigrad", "viz"] and parts[2:]}
+            parts = [name.split(".") for name in names if name.startswith("minigrad.viz.")]
+            found |= {part[2] for part in parts}
     return found & {*ROOMS}
 
 

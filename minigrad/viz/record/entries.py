@@ -87,7 +87,7 @@ class Entries(Record):
         running = super().effect(function, args, kwargs)
         next(running)
         seen = self.value(args[1]) if function is _HOOK else None
-        edges = [edge for edge, value in self._arrived.items() if value is seen]
+        edges = [edge for edge, value in self._arrived.items() if seen is value] if seen else []
         before = args[0]._grad if function is _ADDING else None
         grads = () if before is None else (summary(before._data),)
         try:
@@ -107,6 +107,11 @@ class Entries(Record):
 
     def _in_hook(self) -> bool:
         return bool(self._effects) and self._effects[-1].function is _HOOK
+
+    def _mark(self, entry: Entry, note: str) -> None:
+        """Mark an op that is a part of a backward pass."""
+        entry.change(notes=tuple(dict.fromkeys((*entry.box.notes, note))))
+        self._backward.add(entry)
 
     def _end(self, whole: Any, step: Step) -> list[Step]:
         parts = super()._end(whole, step)

@@ -30,7 +30,7 @@ def given_to(
     values |= {f"g_{name}": array for name, array in sent.items()}  # a recurrence reads its own
     values = {name: _copied(value) for name, value in values.items()}
     size = sum(array.size for array in arrays(tuple(values.values())))
-    if size > LARGEST or not runs_alone(op) or any(map(callable, values.values())):
+    if size > LARGEST or not runs_alone(op) or _writes(values):
         return None  # a custom Function writes to its context when it runs
     for name in op.params:
         value = values.get(name)
@@ -39,6 +39,11 @@ def given_to(
         elif isinstance(value, np.ndarray):
             values[f"{name}_shape"] = value.shape
     return Given(values, {name: array.astype(np.float64) for name, array in sent.items()})
+
+
+def _writes(values: Mapping[str, Any]) -> bool:
+    """Whether a function is among the arguments: when it runs again, it may change something."""
+    return any(callable(value) and not isinstance(value, type) for value in values.values())
 
 
 def _copied(value: Any) -> Any:
