@@ -21,11 +21,11 @@ class Watched(viz.Trace):
 
     def __init__(self) -> None:
         super().__init__()
-        self.read_by: list[tuple[Entry, list[np.ndarray]]] = []
+        self.read_by: list[tuple[Entry, dict[int, np.ndarray]]] = []
 
     def ran(self, call: Any) -> None:
         before = len(self._entries)
-        arrays = [array_of(given).copy() for _, _, given in array_arguments(call)]
+        arrays = {slot: array_of(given).copy() for slot, _, given in array_arguments(call)}
         super().ran(call)
         if len(self._entries) > before and self._entries[-1].box.primitive is call.op:
             self.read_by.append((self._entries[-1], arrays))
@@ -36,8 +36,10 @@ def checked(trace: Watched) -> int:
     count = 0
     assert len(trace.graph().nodes) > 1
     for entry, arrays in trace.read_by:
-        inputs = [one for one in entry.inputs if one.name]
-        for one, array in zip(inputs, arrays, strict=False):
+        for one in entry.inputs:
+            array = arrays.get(one.slot)
+            if array is None or not one.name:
+                continue
             value = one.source.box.value
             several = one.source.box.primitive is not None and one.source in trace._first
             if value is not None and value.whole() and not several:

@@ -14,8 +14,9 @@ from minigrad.autograd.engine import DETACH
 from minigrad.autograd.events import Call
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
-from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
+from minigrad.ops.indexing import written
 from minigrad.trace.lines import user_line
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.entries import Entries, array_arguments, array_of
@@ -64,6 +65,8 @@ class Forward(Entries):
             self._mark(entry, "in a hook")
         known = len(self._entries)
         for slot, name, given in array_arguments(call):
+            if not slot and _overwrites(call):
+                continue
             entry.read(self._source(given, name), slot, name, array_of(given))
             if entry.inputs[-1].source in self._entries[known:]:
                 self._foreign.append(entry)
@@ -170,6 +173,14 @@ class Forward(Entries):
                 self._arrived |= dict.fromkeys(leaves)
                 inner._arrived = dict.fromkeys(leaf._node for leaf in leaves.values())
         self._weights.add(inner._weights)
+
+
+def _overwrites(call: Call) -> bool:
+    """Whether a write by index leaves nothing of what was there, and it has no history."""
+    if call.op is not registry["setitem"] or getattr(call.arguments[0], "_node", None) is not None:
+        return False
+    before, _, index, *_ = call.values
+    return bool(written(before.shape, index).all())
 
 
 def _born(call: Call) -> str:
