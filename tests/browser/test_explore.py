@@ -193,7 +193,7 @@ class TestPlayer:
             name, _, rest = text.partition(" ‖Σ‖ = ")
             norm, _, held = rest.partition(". ")
             assert float(norm) == pytest.approx(leaves[name], rel=1e-2)
-            assert held == ".grad holds it."
+            assert held == ".grad holds this sum."
 
     def test_play_and_pause(self, open_page: Open) -> None:
         page = open_page(perceptron())

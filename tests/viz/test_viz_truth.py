@@ -206,14 +206,14 @@ class TestWhatGradHolds:
         x = leaf(3.0)
         with viz.trace() as traced:
             (x * x).sum().backward()
-        assert self.told(traced) == ".grad holds it."
+        assert self.told(traced) == ".grad holds this sum."
 
     def test_an_earlier_gradient_and_two_losses(self) -> None:
         x = leaf(3.0)
         (x * x).sum().backward()
         with viz.trace() as traced:
             (x * x).sum().backward()
-        text = ".grad held a gradient of norm 6; it was added: now 12."
+        text = ".grad held a gradient of norm 6; this sum was added: now 12."
         assert self.told(traced) == text
         x.grad = None
         with viz.trace() as traced:

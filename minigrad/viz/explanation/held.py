@@ -15,7 +15,7 @@ def held(diagram: Diagram) -> dict[str, str]:
 
 def _held(node: Node) -> str:
     hooks = [n for n in node.notes if n.startswith("hook ") and n.endswith("changed its gradient")]
-    made = f"what the hook {hooks[-1].split()[1]} made of it" if hooks else "it"
+    made = f"what the hook {hooks[-1].split()[1]} made of it" if hooks else "this sum"
     if not node.grads:
         return f"No .grad was written{f'; {made} was returned' if hooks else ''}."
     after = f"{node.grads[-1].norm:.4g}"

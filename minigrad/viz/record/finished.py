@@ -73,12 +73,6 @@ def edges_of(node: Node) -> list[tuple[Edge, int, str]]:
     return list(zip(node.edges, node.plan.slots, node.plan.slot_names, strict=True))
 
 
-def recorded_node(outputs: Sequence[Any]) -> Node | None:
-    """The node of a call of an op; None if it was not recorded."""
-    node = node_of(outputs[0]._node)
-    return node if isinstance(node, Node) else None
-
-
 def read(
     sources: Iterable[Edge],
     known: Mapping[Any, Entry] = MappingProxyType({}),
