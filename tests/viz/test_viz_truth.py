@@ -381,3 +381,16 @@ class TestWhatIsTaken:
         Layer.__name__ = "../a/b c"
         page = viz.explore(Layer(2, 2), minigrad.ones(1, 2))
         assert page.path.name == ".._a_b_c.html" and page.path.exists()
+
+
+def test_a_tensor_that_is_known_is_called_by_what_made_it() -> None:
+    """Not by the argument of the op that reads it."""
+    w = leaf(1.0, 2.0)
+    (w * 3.0).sum().backward()
+    assert w.grad is not None
+    with viz.trace() as traced:
+        noise = minigrad.randn(2)
+        _ = w.grad * noise
+        _ = minigrad.where(np.array([True, False]), w, noise)
+    constants = [node.label for node in traced.graph(w=w).nodes if node.kind == "constant"]
+    assert sorted(constants) == ["condition", "grad", "randn"]
