@@ -231,9 +231,9 @@ class Trace(Observer):
             return {key: self._inside(part) for key, part in thing.items()}
         if isinstance(thing, slice):
             return slice(*map(self._inside, (thing.start, thing.stop, thing.step)))
-        if isinstance(thing, (float, int, np.generic)) and self._numbers.get(id(thing), ((),))[0] is thing:
-            return self._numbers[id(thing)][1]
-        return thing
+        known, value = self._numbers.get(id(thing), (None, None))
+        numbers = isinstance(thing, (float, int, np.generic))
+        return value if numbers and known is thing and value is not None else thing
 
     def _saved(self, node: Node) -> dict[str, Any]:
         """What the rules of a node read, by name."""
