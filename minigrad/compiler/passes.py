@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad._checks import module_of
 from minigrad.autograd.primitive import by_numpy
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
 from minigrad.compiler.recording import Pull, add_to_grad
@@ -68,8 +69,7 @@ def _may_refuse(instruction: Instruction) -> bool:
     indices = any(
         value.dtype is not None and value.dtype.kind in "iu" for value in instruction.reads
     )
-    module = getattr(instruction.function, "__module__", None) or ""
-    return indices or module.startswith("minigrad.ops.linalg")
+    return indices or module_of(instruction.function).startswith("minigrad.ops.linalg")
 
 
 def share_equal(program: Program) -> None:

@@ -88,7 +88,7 @@ class AveragedModel(Module):
         average = _equal_weights if self.avg_fn is None else self.avg_fn
         with no_grad():
             for mine, theirs in pairs:
-                assign(mine, average(mine, theirs, count) if count else theirs)
+                assign(mine, _fitted(mine, average(mine, theirs, count) if count else theirs))
         for mine, theirs in buffers:
             assign(mine, theirs)
         assign(self.n_averaged, count + 1)
@@ -105,6 +105,11 @@ class AveragedModel(Module):
                 f"{shapes[1]}"
             )
         return list(zip(own, others, strict=True))
+
+
+def _fitted(tensor: Tensor, values: Tensor) -> Tensor:
+    """Values in the dtype of a tensor: the average of whole numbers loses its fraction."""
+    return values.astype(tensor.dtype)
 
 
 def _equal_weights(averaged: Tensor, current: Tensor, count: int) -> Tensor:

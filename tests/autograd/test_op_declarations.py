@@ -22,9 +22,10 @@ import pytest
 import minigrad
 from minigrad import Tensor, ops, viz
 from minigrad.autograd import grad, gradcheck, primitive
+from minigrad.autograd.events import Call
 from minigrad.autograd.primitive import by_numpy, registry
 from minigrad.spellings.lookup import remedies, spellings
-from minigrad.viz.record.rerun import difference, runs_alone
+from minigrad.viz.record.rerun import checked, runs_alone
 
 ROOT = Path(minigrad.__file__).parent
 PLAIN = "zz_plain"
@@ -91,6 +92,7 @@ def static_argument(name: str) -> list[str]:
             op(x, "ab").sum().backward()
         return [node.notes for node in traced.graph(y=x).nodes]
 
+    called = Call(op.op, (x, "ab"), (x._data, "ab"), (x,), (), None, None)
     return [
         outcome(call)
         for call in (
@@ -100,7 +102,7 @@ def static_argument(name: str) -> list[str]:
             lambda: op(x, dim="ab"),
             lambda: grad(op(x, **{name: "abc"}).sum(), x),
             notes,
-            lambda: (runs_alone(op.op), difference(op.op, (x, "ab"), 0, [np.ones(2)], np.ones(2))),
+            lambda: (runs_alone(op.op), checked(called, 0, [np.ones(2)], np.ones(2))),
         )
     ]
 
@@ -243,7 +245,9 @@ def test_an_op_with_side_effects_is_not_run_again() -> None:
         counted(x).sum().backward()
     traced.graph()
     assert len(runs) == 1
-    assert difference(counted.op, (x,), 0, [np.ones(3)], np.ones(3))[0] is None
+    given = (x,)
+    call = Call(counted.op, given, given, (x,), (), None, None)
+    assert checked(call, 0, [np.ones(3)], np.ones(3)).relative is None
 
 
 # What a forward function may be ---------------------------------------------------------------

@@ -305,5 +305,5 @@ with viz.trace(timed=True) if RANK == 0 else nullcontext() as traced:
 if traced is not None:
     steps = traced.graph().steps
     alone = [part.unchecked for step in steps for part in step.parts]
-    assert alone.count("a collective op is not run again") == 1 + 3, alone
+    assert alone.count("an op with side effects is not run again") == 1 + 3, alone
 print("passed")

@@ -478,7 +478,8 @@ class Holding(Observer):
         self.keep, self.kept = keep, []
 
     def ran(self, call: Any) -> None:
-        self.kept += [self.keep(one) for one in call.outputs]
+        if call.op.name != "detach":
+            self.kept += [self.keep(one) for one in call.outputs]
 
 
 def outcome(function: Program, holder: Any = None) -> list[np.ndarray] | str:

@@ -143,7 +143,7 @@ def test_ops_that_exchange_messages_are_not_run_again() -> None:
 
     x = Tensor([1.0, 2.0], requires_grad=True)
     part = parts_of(lambda x: all_reduce(x * 1.0), x)["all_reduce"]
-    assert (part.check, part.unchecked) == (None, "a collective op is not run again")
+    assert (part.check, part.unchecked) == (None, "an op with side effects is not run again")
 
 
 def test_values_that_a_custom_function_read_can_be_read_again() -> None:

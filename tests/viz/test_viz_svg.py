@@ -16,9 +16,9 @@ from svg_reading import SVG, classed, parse, texts
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node, Saved
-from minigrad.viz.drawing.labels import text_width
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE, Palette
 from minigrad.viz.drawing.svg import draw
+from minigrad.viz.layout.labels import text_width
 
 HOSTILE = "a<&\">'\n|{}</title><script>alert(1)</script>"
 

@@ -47,7 +47,7 @@ class Entries(Record):
         self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest
         self._histories: dict[Value, Edge] = {}  # of values that were seen with one
         self._doors: dict[Value, Step] = {}  # by which a value left the graph last
-        self._arrived: dict[Edge, Value] = {}  # what each edge has got so far
+        self._reached: dict[Edge, Value] = {}  # what each edge has got so far
         self._seen: set[Value] = set()  # the values that ops have read
         self._first: dict[Entry, Value] = {}  # of an op with several outputs, the first
         self._given: dict[Entry, Any] = {}  # the tensor or array that was read
@@ -72,7 +72,7 @@ class Entries(Record):
             pull.node.edges, pull.contributions, pull.totals, strict=True
         ):
             if sent is not None:
-                self._arrived[edge] = self.value(sent if total is None else total)
+                self._reached[edge] = self.value(sent if total is None else total)
 
     def left(self, tensor: Any, door: str) -> None:
         """Note by which door a value left."""
@@ -87,7 +87,7 @@ class Entries(Record):
         running = super().effect(function, args, kwargs)
         next(running)
         seen = self.value(args[1]) if function is _HOOK else None
-        edges = [edge for edge, value in self._arrived.items() if seen is value] if seen else []
+        edges = [edge for edge, value in self._reached.items() if seen is value] if seen else []
         before = args[0]._grad if function is _ADDING else None
         grads = () if before is None else (summary(before._data),)
         try:
