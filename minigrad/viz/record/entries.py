@@ -17,7 +17,7 @@ import numpy as np
 from minigrad._scope import ancestry
 from minigrad._tensor import _grad_of
 from minigrad.autograd.api import _add_to_grad
-from minigrad.autograd.engine import DETACH, _call_hook
+from minigrad.autograd.engine import COPY, DETACH, _call_hook
 from minigrad.autograd.events import Call, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
@@ -155,7 +155,7 @@ class Entries(Record):
             return self._entry_of[known[0]]
         if step is not None and step.op is DETACH:
             return self._detached(step.reads[0], value, step, value)
-        if step is not None and step.op is registry["astype"]:
+        if step is not None and step.op in (registry["astype"], COPY):
             return self._origin(step.reads[0], name)  # a conversion that nobody asked for
         if step is None or step.phase in ("effect", "backward"):
             entry = new_entry("constant", name if step is None else maker(step), value, scope)

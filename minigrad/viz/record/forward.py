@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
-from minigrad.autograd.engine import DETACH
+from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.events import Call
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
@@ -47,7 +47,7 @@ class Forward(Entries):
 
     def ran(self, call: Call) -> None:
         """Note an op, and what it read."""
-        if call.op is DETACH:  # it is drawn if an op reads it
+        if call.op in (DETACH, COPY):  # the first is drawn if an op reads it
             super().ran(call)
             self.steps[-1].line = user_line()
             return
