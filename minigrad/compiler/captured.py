@@ -25,8 +25,9 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.node import Leaf
 from minigrad.compiler import passes
+from minigrad.compiler.functions import constant, read
 from minigrad.compiler.program import Argument, CaptureError, Program, Value
-from minigrad.compiler.recording import agree, program_of, read
+from minigrad.compiler.recording import agree, program_of
 from minigrad.compiler.replay import compiled
 from minigrad.compiler.watched import Watched
 
@@ -510,4 +511,4 @@ def _make_constants(first: Program, second: Program) -> None:
     for before, now in zip(first.instructions, second.instructions, strict=True):
         tensor = now.args[0] if now.function is read else None
         if isinstance(tensor, Tensor) and tensor is not before.args[0]:
-            now.name, now.function, now.args = "constant", np.array, (tensor._data,)
+            now.name, now.function, now.args = "constant", constant, (tensor._data,)

@@ -10,8 +10,9 @@ import numpy as np
 
 from minigrad._checks import module_of
 from minigrad.autograd.primitive import by_numpy
+from minigrad.compiler.functions import add_copy_to_grad, add_to_grad, constant
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
-from minigrad.compiler.recording import Pull, add_to_grad
+from minigrad.compiler.recording import Pull
 
 __all__ = ["last_uses", "run_all"]
 
@@ -135,7 +136,7 @@ def keep_constants(program: Program) -> None:
             away.update([value.memory for value in each.reads])
     kept: dict[Value, Any] = {}
     for each in program.instructions:
-        if each.name == "constant" and each.outputs[0].memory not in away:  # type: ignore[union-attr]
+        if each.function is constant and each.outputs[0].memory not in away:  # type: ignore[union-attr]
             kept[each.outputs[0]] = each.args[0]  # type: ignore[index]
     program.instructions = [
         each for each in program.instructions if not (each.outputs and each.outputs[0] in kept)
@@ -160,7 +161,7 @@ def own_gradients(program: Program) -> None:
     """Copy a gradient that goes to a leaf, unless its memory is its own from then on."""
     for instruction, free in _with_free_values(program):
         if instruction.function is add_to_grad and not any(v in free for v in instruction.reads):
-            instruction.function = _add_copy_to_grad
+            instruction.function = add_copy_to_grad
             program.marks[instruction.place] = "copied", ""
 
 
@@ -212,7 +213,3 @@ def ufunc_of(instruction: Instruction) -> np.ufunc | None:
 def _kind(value: Value) -> Any:
     """What memory must have in common; the layout too: sums of an array add up along it."""
     return value.shape, value.dtype, value.strides
-
-
-def _add_copy_to_grad(tensor: Any, array: np.ndarray) -> None:
-    add_to_grad(tensor, np.array(array))

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.compiler.functions import add_copy_to_grad, add_to_grad, read
+
 __all__ = ["Argument", "CaptureError", "Instruction", "Program", "Value", "replaced", "values_in"]
 
 
@@ -75,7 +77,7 @@ class Instruction:
 
     Attributes:
         name: The op, for a listing.
-        phase: "read" for the array of a tensor, "forward", "backward" or "effect".
+        phase: "forward", "backward" or "effect".
         function: What is called.
         args: Its arguments: values, constants, and tuples of them.
         keywords: Its keyword arguments.
@@ -114,9 +116,14 @@ class Instruction:
         return list(values_in((self.args, *self.keywords.values())))
 
     @property
+    def is_read(self) -> bool:
+        """Whether it takes the array that a tensor has."""
+        return self.function is read
+
+    @property
     def to_leaf(self) -> bool:
-        """Whether it adds a gradient to a leaf; a rule of an op is called ``op.argument``."""
-        return self.phase == "backward" and self.name == "add_to_grad"
+        """Whether it adds a gradient to a leaf."""
+        return self.function in (add_to_grad, add_copy_to_grad)
 
     def shown(self, names: Mapping[int, str] = {}) -> str:
         """The line of a listing, with names for tensors and values (`Program.names`)."""
@@ -176,7 +183,7 @@ class Program:
         lines = [f"{value}: {_kind(value)}" for value in self.arguments]
         phase = ""
         for instruction in self.instructions:
-            if instruction.phase == "read":
+            if instruction.is_read:
                 continue
             if instruction.phase != phase:
                 phase = instruction.phase
@@ -192,7 +199,7 @@ class Program:
         """What a listing calls weights: by the id of the tensor, and of the value that it has."""
         names: dict[int, str] = {}
         for instruction in self.instructions:
-            if instruction.phase == "read":
+            if instruction.is_read:
                 tensor, value = instruction.args[0], instruction.outputs[0]
                 own = getattr(getattr(tensor, "_node", None), "name", None)
                 if own is not None:

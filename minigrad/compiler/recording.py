@@ -15,9 +15,21 @@ import numpy as np
 
 from minigrad._sums import unbroadcast
 from minigrad._tensor import Tensor
-from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import Update
 from minigrad.autograd.primitive import Primitive
+from minigrad.compiler.functions import (
+    add_to_grad,
+    added,
+    constant,
+    copied,
+    from_stream,
+    grad_of,
+    laid_out,
+    read,
+    set_data,
+    updated,
+    write,
+)  # fmt: skip
 from minigrad.compiler.program import (
     Argument,
     CaptureError,
@@ -27,11 +39,10 @@ from minigrad.compiler.program import (
     replaced,
 )  # fmt: skip
 from minigrad.compiler.watched import ADD_TO_GRAD, READ_GRAD, Layout, Pulled, Watched
-from minigrad.random import drawing_from
 from minigrad.trace import Step
 from minigrad.trace import Value as Traced
 
-__all__ = ["Pull", "add_to_grad", "agree", "program_of", "read"]
+__all__ = ["Pull", "agree", "program_of"]
 
 
 def program_of(watched: Watched, result: Any) -> Program:
@@ -88,9 +99,9 @@ class _Writer:
             (traced,) = step.outputs
             assert traced is not None
             made = self._values[traced] = self._fresh_like(total, traced)
-            function: Callable[..., Any] = _added
+            function: Callable[..., Any] = added
             if isinstance(part, Value) and part.shape is None:
-                function = _updated
+                function = updated
             elif not made.shape:
                 function = operator.add
             elif part.strides == total.strides == made.strides:
@@ -107,7 +118,7 @@ class _Writer:
             self._forward(step)
         elif step.what == "copy":
             values, kind = (self._in(each) for each in step.arguments.values())
-            self._write("copy", _laid_out, (values, *kind), step.outputs)
+            self._write("copy", laid_out, (values, *kind), step.outputs)
         elif step.what == "data":
             self._write(
                 "data", set_data, self._in(watched.given[step][0]), step.outputs, effect=True
@@ -123,12 +134,12 @@ class _Writer:
         if step.function is ADD_TO_GRAD:
             self._write("add_to_grad", add_to_grad, args, (), effect=True)
         elif step.function is READ_GRAD:
-            self._write("grad", _grad_of, args, outputs, effect=True)
+            self._write("grad", grad_of, args, outputs, effect=True)
         else:
             function: Any = step.function
             if step in watched.streams:
                 args = (self._in(watched.streams[step]), function, *args)
-                function = _from_stream
+                function = from_stream
             self._write(step.what, function, args, outputs, keywords, effect=True)
 
     def _left(self, step: Step) -> None:
@@ -162,7 +173,7 @@ class _Writer:
             layout = watched.layouts.get(traced)
             self._values[traced] = array
             if layout is not None:
-                self._write("constant", np.array, (array,), [traced])
+                self._write("constant", constant, (array,), [traced])
             return self._values[traced]
         if traced in watched.reads:
             self._write("read", read, (watched.reads[traced],), [traced])
@@ -213,11 +224,11 @@ class _Writer:
         phase = "effect" if effect else "backward" if step and _in_pass(step) else "forward"
         self._instructions.append(
             Instruction(
-                name, "backward" if name == "add_to_grad" else phase, function, args,
+                name, "backward" if function is add_to_grad else phase, function, args,
                 keywords or {}, tuple(made), several, effect=effect,
                 path=scope.path if scope else "", line=step.line if step else "",
                 where=(scope.path or scope.kind) if scope else "",
-                op=step.op if step and function is not np.array else None,
+                op=step.op if step and function is not constant else None,
                 errors=None if errors == self._outer else errors,
                 place=len(self._instructions),
             )
@@ -263,7 +274,7 @@ def _keep_old_values(program: Program) -> None:
                 if old in later and old is not made:
                     copy = Value(-1 - old.number, old.shape, old.dtype, -1 - old.number, True)
                     copy.strides = old.strides
-                    found.insert(-1, Instruction("copy", "forward", _copy, (old,), {}, (copy,),
+                    found.insert(-1, Instruction("copy", "forward", copied, (old,), {}, (copy,),
                                                  line=each.line, place=each.place))  # fmt: skip
                     for other in program.instructions[number + 1 :]:
                         other.args = replaced(other.args, {old: copy})
@@ -341,63 +352,6 @@ def _flat(op: Primitive) -> Callable[..., Any]:
         return (*outputs, *residuals)
 
     return call
-
-
-def read(tensor: Any) -> np.ndarray:
-    """The array that a tensor has when the program comes to this instruction."""
-    array: np.ndarray = tensor._data
-    return array
-
-
-def write(target: np.ndarray, values: Any) -> np.ndarray:
-    """Write into memory that lives longer than the step."""
-    np.copyto(target, values, casting="same_kind")
-    return target
-
-
-def set_data(tensor: Any, array: np.ndarray) -> np.ndarray:
-    """Replace the array of a tensor that lives longer than the step."""
-    tensor._data = array
-    return array
-
-
-def add_to_grad(tensor: Any, array: np.ndarray) -> None:
-    """Add a gradient to a leaf as a backward pass does; the array becomes the leaf's own."""
-    known = tensor._grad
-    tensor._grad = wrap(array if known is None else known._data + array)
-
-
-def _grad_of(tensor: Any) -> Any:
-    return tensor._grad
-
-
-def _copy(array: np.ndarray) -> np.ndarray:
-    return array.copy(order="K")
-
-
-def _laid_out(values: Any, shape: Any, dtype: Any, strides: Any) -> np.ndarray:
-    """What was written over an array: it keeps its shape, its dtype and its layout."""
-    like = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)
-    copy = np.empty_like(like)
-    np.copyto(copy, values, casting="same_kind")
-    return copy
-
-
-def _added(known: np.ndarray, part: np.ndarray) -> np.ndarray:
-    """A sum in the layout of its first part, as the engine makes it."""
-    return np.add(known, part, out=np.empty_like(known))
-
-
-def _updated(array: np.ndarray, update: Any) -> np.ndarray:
-    array = np.array(array)
-    update.add_to(array)
-    return array
-
-
-def _from_stream(stream: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function that draws from a stream of its own."""
-    with drawing_from(stream):
-        return function(*args, **kwargs)
 
 
 # Two recordings -------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ import numpy as np
 
 from minigrad.autograd.call import wrap
 from minigrad.autograd.errors import explained
+from minigrad.compiler.functions import read, set_data, write
 from minigrad.compiler.passes import last_uses
 from minigrad.compiler.program import Argument, Instruction, Program, Value, values_in
-from minigrad.compiler.recording import read, set_data, write
 from minigrad.ops._numerics import array_of
 
 __all__ = ["compiled"]

@@ -96,7 +96,7 @@ class _Segment:
         self.arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
         # Not what effects read, such as running statistics: they move in both runs.
         ops = [step for step in trace.steps if step.phase == "forward" and step.inside is None]
-        read = {value.tensor for step in ops for value in step.reads}
+        read = dict.fromkeys([value.tensor for step in ops for value in step.reads])
         self.arrays += [tensor._data for tensor in read if tensor is not None]
         inner = _recorded_since(self.stamp, result)
         self.shapes = [tensor.shape for tensor in inner]

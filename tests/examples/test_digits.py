@@ -119,7 +119,7 @@ def test_the_page_walks_from_the_loss_to_every_parameter(smoke: tuple[Path, str]
     assert size and abs(int(size[1]) - len(page.encode()) / 1000) < 1
     assert "It begins at the output of cross_entropy." in page
     assert "<title>DigitReader</title>" in page
-    for part in ("images", "class_token", "69,130 parameter values", "backward steps"):
+    for part in ("images", "class_token", "69,130 parameters", "backward steps"):
         assert part in page
 
 

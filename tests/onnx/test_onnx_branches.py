@@ -65,7 +65,7 @@ VALUES: dict[str, Program] = {
     "a copy": lambda m, x: x * 2 if minigrad.tensor(x.mean()).item() > 100 else x * 3,
     "format": lambda m, x: x * 2 if f"{x.mean():.1f}" == "7.0" else x * 3,
     "dlpack": lambda m, x: x + np.from_dlpack(x),
-    "a mask of values": lambda m, x: F.one_hot(x.argmax(-1), 4) * x,
+    "a number of classes": lambda m, x: F.one_hot(x.argmax(-1)).sum() * x,
     "a shape of values": lambda m, x: x * 2 if ops.unique(x).shape[0] > 3 else x * 3,
     "a shape of a bool index": lambda m, x: x * 2 if x[x > 0].shape[0] > 30 else x * 3,
     "a number of a range": lambda m, x: (
@@ -316,3 +316,8 @@ def test_a_number_that_fits_no_size_is_shown_at_different_sizes(tmp_path: Path) 
     message = str(caught.value)
     assert "index is 2 with batch=2, length=5, 4 with batch=5, length=8, " in message
     assert "Compute it with ops on tensors, give it as an input, or fix the size" in message
+
+
+def test_one_hot_of_a_known_number_of_classes(tmp_path: Path) -> None:
+    written = exported(lambda m, x: F.one_hot(x.argmax(-1), 4) * x, tmp_path)
+    assert written.difference == 0

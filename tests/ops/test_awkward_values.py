@@ -129,7 +129,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "nan_to_num": (BRANCH,),
     "nanmean": (BRANCH,),
     "nansum": (BRANCH,),
-    "nextafter": (None, BRANCH),
+    "nextafter": (BRANCH, BRANCH),
     "norm": (EXTREME,),
     "outer": (NUMBER, NUMBER),
     "power": (POWER, BRANCH),

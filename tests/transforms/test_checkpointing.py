@@ -21,6 +21,7 @@ from minigrad.autograd import (
     gradgradcheck,
     graph_memory,
 )
+from minigrad.autograd.node import node_of
 
 
 def float64(*shape: int, seed: int = 0) -> Tensor:
@@ -335,3 +336,11 @@ def test_threads_repeat_their_own_dropout() -> None:
         thread.join()
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_what_it_keeps_stands_in_the_order_of_reading() -> None:
+    """The same in each run, so that a drawing of it is the same."""
+    layers = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    out = checkpoint(layers, minigrad.ones(2, 3))
+    (segment,) = node_of(out._node).saved
+    assert [array.shape for array in segment.arrays] == [(2, 3), (4, 3), (4,), (2, 4), (2,)]

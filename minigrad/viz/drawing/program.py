@@ -111,7 +111,7 @@ class ProgramDrawing:
         """
         if show not in get_args(Show):
             raise ValueError(f"program: show is one of {get_args(Show)}, got {show!r}")
-        counts = [sum(i.phase != "read" for i in p.instructions) for _, p in self._stages]
+        counts = [sum(not i.is_read for i in p.instructions) for _, p in self._stages]
         lines = folded(self.rows, 2 * TALL)
         half = len(lines) if len(lines) <= TALL else -(-len(lines) // 2)
         columns = [lines[:half], lines[half:]] if lines[half:] else [lines]

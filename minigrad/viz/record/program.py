@@ -61,7 +61,7 @@ def rows(stages: Sequence[tuple[str, Program]]) -> list[Row]:
     for name, program in stages:
         names = program.names()
         for each in program.instructions:
-            if each.place not in found and each.phase != "read":
+            if each.place not in found and not each.is_read:
                 kind = "; ".join(
                     f"{v.dtype} {v.shape}" for v in each.outputs if v is not None and v.shape
                 )
@@ -139,7 +139,7 @@ def buffers(program: Program, copied: Collection[int] = ()) -> list[Buffer]:
         for out in each.outputs:
             if out is None or out.memory is None or out.memory in outside:
                 continue
-            if each.phase == "read":
+            if each.is_read:
                 outside.add(out.memory)
             elif each.into is not None:
                 written[out.memory] = written.get(each.into.memory, each.into.memory)
