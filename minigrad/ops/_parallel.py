@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from functools import partial
 from itertools import product, repeat
+from pathlib import Path
 from queue import SimpleQueue
 from threading import RLock, Thread
 from typing import Any, NamedTuple
@@ -335,7 +336,10 @@ class _Library(NamedTuple):
 
 
 def _blas() -> list[_Library]:
-    """NumPy's BLAS; empty if it cannot be controlled."""
+    """NumPy's BLAS; empty if it cannot be controlled.
+
+    NumPy's wheels bring their own, beside which SciPy loads another. Elsewhere they share one.
+    """
     global _libraries
     if _libraries is None:
         try:
@@ -343,8 +347,14 @@ def _blas() -> list[_Library]:
         except ModuleNotFoundError:
             return []
         controllers = ThreadpoolController().select(user_api="blas").lib_controllers
-        _libraries = [_library(controller) for controller in controllers]
+        own = [each for each in controllers if _of_numpy(each.filepath)]
+        _libraries = [_library(controller) for controller in own or controllers]
     return _libraries
+
+
+def _of_numpy(path: str) -> bool:
+    """Whether a library lies in a wheel of NumPy: in numpy.libs, or in numpy/.dylibs."""
+    return any(part in {"numpy", "numpy.libs"} for part in Path(path).parts)
 
 
 def _library(controller: Any) -> _Library:

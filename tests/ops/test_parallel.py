@@ -402,6 +402,18 @@ class TestBlas:
             _parallel._set_blas(before)
         assert not any(codes)
 
+    @pytest.mark.needs("scipy", "threadpoolctl")
+    def test_the_blas_of_scipy_is_left_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        importlib.import_module("scipy.linalg")
+        threadpoolctl = importlib.import_module("threadpoolctl")
+        controllers = threadpoolctl.ThreadpoolController().select(user_api="blas").lib_controllers
+        paths = [controller.filepath for controller in controllers]
+        if not any("numpy.libs" in path for path in paths):
+            return  # NumPy is not from a wheel: they may share one
+        monkeypatch.setattr(_parallel, "_libraries", None)
+        assert len(paths) == 2
+        assert len(_parallel._blas()) == 1
+
     def test_without_threadpoolctl(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_parallel, "_libraries", None)
         monkeypatch.setattr(_parallel, "_threads", None)

@@ -68,9 +68,7 @@ class Entries(Record):
     def pulled(self, pull: Pull) -> None:
         """Note what each edge has got so far."""
         super().pulled(pull)
-        for edge, sent, total in zip(
-            pull.node.edges, pull.contributions, pull.totals, strict=True
-        ):
+        for edge, sent, total in zip(pull.node.edges, pull.contributions, pull.totals, strict=True):
             if sent is not None:
                 self._reached[edge] = self.value(sent if total is None else total)
 
