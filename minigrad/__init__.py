@@ -10,18 +10,13 @@ from numpy import dtype as _dtype
 if __name__ != "minigrad":
     raise ImportError("this folder is the package minigrad: write `import minigrad`")
 if not _os.path.isdir(_os.path.join(__path__[0], "nn")):
-    from minigrad import _checkout as _checkout
+    _importlib.import_module("minigrad.support.checkout")
 
-from minigrad import _spelling as _spelling
 from minigrad import autograd as autograd
 from minigrad import interop as interop  # registers tensors with einops and einx
 from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
-from minigrad._creation import *
-from minigrad._dlpack import *
-from minigrad._memory import *
-from minigrad._tensor import *
 from minigrad.autograd import detect_anomaly as detect_anomaly
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype
@@ -37,6 +32,11 @@ from minigrad.random import rand as rand
 from minigrad.random import randint as randint
 from minigrad.random import randn as randn
 from minigrad.spellings.methods import install as _install_other_spellings
+from minigrad.support import spelling as _spelling
+from minigrad.support.memory import *
+from minigrad.tensors.creation import *
+from minigrad.tensors.dlpack import *
+from minigrad.tensors.tensor import *
 
 __version__ = "0.2.0"
 
@@ -82,7 +82,9 @@ else:
     _install_other_spellings()
     for _module in (autograd, linalg, random):
         _module.__getattr__ = _spelling.names(
-            _module.__name__.removeprefix("minigrad."), _module.__all__
+            _module.__name__.removeprefix("minigrad."),
+            _module.__all__,
+            getattr(_module, "__getattr__", None),
         )
 
 

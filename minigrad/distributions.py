@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad._creation import made, shape_of
-from minigrad._dtypes import get_default_dtype
-from minigrad._spelling import names as _names
-from minigrad._tensor import Tensor
+from minigrad.autograd.call import made
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.support.checks import shape_of
+from minigrad.support.spelling import names as _names
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Categorical", "Distribution", "Normal"]
 

@@ -5,8 +5,8 @@ first tensor. It takes about 1 ms for each. The order of imports does not matter
 
 - einops searches the subclasses of its `AbstractBackend`; ours is below.
 - einx accepts every tensor with ``__array_namespace__`` once the package array-api-compat is
-  imported. The namespace is `minigrad._array_api`. A backend of our own, which is registered when
-  einx is imported, comes before einx's for NumPy and takes arrays beside tensors.
+  imported. The namespace is `minigrad.tensors.array_api`. A backend of our own, which is registered
+  when einx is imported, comes before einx's for NumPy and takes arrays beside tensors.
 """
 
 import contextlib
@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._creation import arange, tensor
-from minigrad._tensor import Tensor
+from minigrad.tensors.creation import arange, tensor
+from minigrad.tensors.tensor import Tensor
 
 with contextlib.suppress(ImportError):
     import array_api_compat  # noqa: F401  (einx only asks whether it is loaded)

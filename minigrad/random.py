@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_flag, check_size, fitted
-from minigrad._creation import made, named, on_cpu, shape_of
-from minigrad._dtypes import checked, get_default_dtype, to_array
-from minigrad._typing import Tensor
+from minigrad.autograd.call import made
+from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
+from minigrad.autograd.typing import Tensor
+from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
+from minigrad.support.spelling import named
 from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if __name__ != "minigrad.nn":
     raise ImportError("this folder is the package minigrad.nn: write `import minigrad.nn`")
 
-from minigrad import _spelling
 from minigrad.nn import by_hand, functional, generation, init, utils
 from minigrad.nn.attention.cache import *
 from minigrad.nn.attention.multi_head import *
@@ -41,8 +40,9 @@ from minigrad.nn.transformers.encoder import *
 from minigrad.nn.transformers.feed_forward import *
 from minigrad.nn.transformers.pytorch import *
 from minigrad.nn.transformers.transformer import *
+from minigrad.support import spelling
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     _classes = [name for name, value in globals().items() if isinstance(value, type)]
     __all__ = ["by_hand", "functional", "generation", "init", "utils", *sorted(_classes)]
-    __getattr__ = _spelling.names("nn", __all__)
+    __getattr__ = spelling.names("nn", __all__)

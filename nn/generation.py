@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
-from minigrad._checks import check_number, check_probability, check_size
-from minigrad._creation import made
-from minigrad._grad_mode import no_grad
-from minigrad._tensor import Tensor
+from minigrad.autograd.call import made
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.module.eval_mode import evaluating
 from minigrad.ops._numerics import array_of
+from minigrad.support.checks import check_number, check_probability, check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["generate", "pad_left", "sample", "stream"]
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from minigrad import _spelling, random
-from minigrad._checks import check_number
-from minigrad._inplace import assign
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad import random
+from minigrad.support import spelling
+from minigrad.support.checks import check_number
+from minigrad.support.spelling import spelled
+from minigrad.tensors.inplace import assign
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "calculate_gain", "constant", "kaiming_normal", "kaiming_uniform", "normal", "ones",
@@ -268,4 +269,4 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = _spelling.names("nn.init", __all__)
+    __getattr__ = spelling.names("nn.init", __all__)

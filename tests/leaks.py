@@ -19,8 +19,8 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import random
-from minigrad._dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd import engine, mode
+from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.ops import _parallel
 from minigrad.ops._parallel import get_num_threads, set_num_threads
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, _creation, random
+from minigrad import Tensor, random
 from minigrad.nn import functional as F
+from minigrad.tensors import creation
 
 SHAPED: list[Callable[..., Tensor]] = [
     minigrad.zeros,
@@ -399,7 +400,7 @@ def test_what_no_tensor_holds_is_refused_wherever_it_comes_in(make: Callable[...
 
 
 def test_wrong_arguments_are_tried_on_every_function_that_makes_a_tensor() -> None:
-    made = {*_creation.__all__, *random.__all__} - {
+    made = {*creation.__all__, *random.__all__} - {
         "generator", "get_state", "key", "made", "named", "on_cpu", "set_stream", "shape_of",
     }  # fmt: skip
     assert made <= set(WRONG)

@@ -134,7 +134,7 @@ def test_every_method_is_its_function() -> None:
     bound = {name for name in ops.__all__ if name in dir(Tensor(0))} - written_out
     assert len(bound) > 100
     other = [name for name in bound if vars(Tensor)[name] is not getattr(ops, name)]
-    assert not other, "minigrad/_tensor.py: name = ops.name expected"
+    assert not other, "minigrad/tensors/tensor.py: name = ops.name expected"
     x = variable([0.5, 1.5], [2.5, 0.7])
     calls: list[tuple[str, Any]] = [
         ("clip", (0.6, 2.0)), ("sum", (0,)), ("astype", (np.float32,)), ("reshape", ((4,),)),

@@ -1,29 +1,54 @@
 """The engine: recording ops, and carrying gradients back through what was recorded.
 
-Read it in this order: `node` (what is recorded), `plan` (what an op saves and runs), `primitive`
-(how an op is defined), `call` (how it is called), `engine` (the backward pass), `api` (`backward`
-and `grad`), `mode` (the state of a thread), `events` (what observers are told), `mutation`
-(in-place writes), `errors`.
+The README of this folder says in which order to read it.
 """
 
-from minigrad._dtypes import get_default_dtype, set_default_dtype
-from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from minigrad._hooks import Removable
+import importlib as _importlib
+import typing as _typing
+
 from minigrad.autograd.api import backward, grad
+from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd.engine import Update
+from minigrad.autograd.events import Observer
+from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from minigrad.autograd.hooks import Removable
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive, primitive
 
-# What stands on the engine has rooms of its own; users find it here all the same.
-# isort: split
-from minigrad.autograd import functional
-from minigrad.autograd.events import Observer
-from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
-from minigrad.debugging import GraphMemory, OpMemory, detect_anomaly, graph_memory, why_no_grad
-from minigrad.debugging.grad_fn import GradFn
-from minigrad.debugging.saved_tensors import saved_tensors_hooks
-from minigrad.transforms.checkpointing import checkpoint
-from minigrad.transforms.custom_function import Function
+# What stands on the engine has rooms of its own. Users find it here all the same, when they ask.
+_LATER = {
+    "Function": "transforms.custom_function",
+    "GradFn": "debugging.grad_fn",
+    "GradientError": "checking",
+    "GraphMemory": "debugging",
+    "NotDifferentiableError": "checking",
+    "OpMemory": "debugging",
+    "checkpoint": "transforms.checkpointing",
+    "detect_anomaly": "debugging",
+    "gradcheck": "checking",
+    "gradgradcheck": "checking",
+    "graph_memory": "debugging",
+    "saved_tensors_hooks": "debugging.saved_tensors",
+    "why_no_grad": "debugging",
+}
+
+if _typing.TYPE_CHECKING:
+    from minigrad.autograd import functional
+    from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
+    from minigrad.debugging import GraphMemory, OpMemory, detect_anomaly, graph_memory, why_no_grad
+    from minigrad.debugging.grad_fn import GradFn
+    from minigrad.debugging.saved_tensors import saved_tensors_hooks
+    from minigrad.transforms.checkpointing import checkpoint
+    from minigrad.transforms.custom_function import Function
+else:
+
+    def __getattr__(name: str) -> _typing.Any:
+        if name == "functional":
+            return _importlib.import_module("minigrad.autograd.functional")
+        if name in _LATER:
+            return getattr(_importlib.import_module(f"minigrad.{_LATER[name]}"), name)
+        raise AttributeError(f"module 'minigrad.autograd' has no attribute {name!r}")
+
 
 __all__ = [
     "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
@@ -32,3 +57,7 @@ __all__ = [
     "gradcheck", "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive",
     "saved_tensors_hooks", "set_default_dtype", "set_grad_enabled", "why_no_grad",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,14 +8,14 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from minigrad._dtypes import checked
-from minigrad._typing import Tensor
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
+from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import copied, detach, run_backward, watch_of
-from minigrad.autograd.events import effect
+from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Variable
+from minigrad.autograd.typing import Tensor
 
 __all__ = ["backward", "grad"]
 
@@ -58,7 +58,7 @@ def backward(
         owner = owners[edge] if owners else reference()
         with _lock:
             if owner is not None:
-                _add_to_grad(owner, results, edge, create_graph)
+                add_to_grad(owner, results, edge, create_graph)
 
     results = run_backward([(tensor._node, seed)], retain, create_graph, owners, write=write)
     with _lock, np.errstate(all="ignore"):
@@ -192,8 +192,15 @@ def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
     return wrap(results[edge]) if owned else copied(results[edge])
 
 
+@reading
+def grad_of(tensor: Tensor) -> Tensor | None:
+    """What the ``.grad`` of a tensor holds."""
+    grad: Tensor | None = tensor._grad
+    return grad
+
+
 @effect
-def _add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool) -> None:
+def add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool) -> None:
     """Add a cotangent to the ``.grad`` of a tensor."""
     known = tensor._grad
     if known is None:

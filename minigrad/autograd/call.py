@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad._dtypes import checked, operand, promote, to_array
-from minigrad._spelling import misfit, respelled
+from minigrad.autograd.dtypes import checked, operand, promote, to_array
 from minigrad.autograd.errors import explained
 from minigrad.autograd.events import Call, tell
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
+from minigrad.support.spelling import misfit, respelled
 
 if TYPE_CHECKING:
-    from minigrad._scope import Scope
     from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.scope import Scope
 
 __all__ = [
-    "call_path", "cut_off", "record", "record_outputs", "rounded_once", "with_history",
+    "call_path", "cut_off", "made", "record", "record_outputs", "rounded_once", "with_history",
     "without_rules", "wrap",
 ]  # fmt: skip
 
@@ -256,6 +256,17 @@ def with_history(array: Any, source: Edge | None) -> Any:
     """A result that stands where `source` stands in its graph."""
     tensor = wrap(array)
     tensor._node = source
+    return tensor
+
+
+def made(array: Any, requires_grad: bool) -> Any:
+    """A leaf that takes over an array that nothing else refers to."""
+    tensor: Any = _new(Variable.result_class)
+    tensor._data = np.asarray(array)
+    if requires_grad:
+        tensor.requires_grad = True
+    if state.get().observers:
+        tell("created", tensor)
     return tensor
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._sums import unbroadcast
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.events import Call, Pull, effect, tell
@@ -23,6 +22,7 @@ from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import Primitive, primitive
+from minigrad.autograd.sums import unbroadcast
 
 __all__ = [
     "Update", "accumulate", "alias", "copied", "hooked", "pull_recorded", "run_backward",
@@ -292,7 +292,8 @@ def _finish(pending: Cotangents, results: Cotangents, targets: Any, since: int, 
 
 
 @effect
-def _call_hook(hook: Any, gradient: Any) -> Any:
+def call_hook(hook: Any, gradient: Any) -> Any:
+    """Show a gradient to a hook."""
     return hook(gradient)
 
 
@@ -300,7 +301,7 @@ def _run_hooks(hooks: dict[int, Any], edge: Edge, pending: dict[Edge, Any]) -> N
     """Show a full cotangent to its hooks; what they return takes its place."""
     recorded = isinstance(pending[edge], Variable)
     for hook in list(hooks.values()):
-        replaced = _call_hook(hook, pending[edge] if recorded else wrap(pending[edge]))
+        replaced = call_hook(hook, pending[edge] if recorded else wrap(pending[edge]))
         if replaced is None:
             continue
         if not isinstance(replaced, Variable) or replaced._data.shape != edge.shape:

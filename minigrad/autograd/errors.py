@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad._checks import shapes_that_clash, what_came
-from minigrad._spelling import remedied
 from minigrad.autograd.mode import located
+from minigrad.support.checks import shapes_that_clash, what_came
+from minigrad.support.spelling import remedied
 
 if TYPE_CHECKING:
     from minigrad.autograd.primitive import Primitive
@@ -43,3 +43,13 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
     return kind(located(remedied(op.name, message, values, {}) if op.registered else message))
+
+
+def type_error(message: str) -> TypeError:
+    """A TypeError whose message names the module call: see `located`."""
+    return TypeError(located(message))
+
+
+def value_error(message: str) -> ValueError:
+    """A ValueError whose message names the module call: see `located`."""
+    return ValueError(located(message))

@@ -1,10 +1,13 @@
-"""The five events: what the engine tells those who watch it.
+"""Events: what the engine tells those who watch it.
 
 - `ran`: an op ran;
 - `pulled`: a backward pass ran the rules of a node;
 - `wrote`: a tensor was written to;
 - `left`: the values of a tensor went to Python or to another library;
 - `effect`: a function ran that changes, or depends on, what lives longer than a step.
+
+Two more say where things begin: `created`, a tensor that no op made, and `entered`, a module that
+was called.
 
 Whoever looks for the origin of a NaN, draws what ran or writes it down is an observer. While there
 is none, an op pays for asking.
@@ -14,17 +17,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from minigrad.autograd.mode import State, state
 
 if TYPE_CHECKING:
-    from minigrad._scope import Scope
     from minigrad.autograd.node import Node, Variable
     from minigrad.autograd.primitive import Primitive
+    from minigrad.autograd.scope import Scope
 
-__all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "within"]
+__all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "undecorated", "within"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -186,8 +189,22 @@ class Observer:
 
 def tell(event: str, *args: Any) -> None:
     """Tell every observer of an event other than an effect."""
-    for observer in state.get().observers:
-        getattr(observer, event)(*args)
+    observers = state.get().observers
+    if observers:
+        with _unobserved():
+            for observer in observers:
+                getattr(observer, event)(*args)
+
+
+@contextmanager
+def _unobserved() -> Iterator[None]:
+    """Tell nobody of what an observer does when it is told."""
+    outer = state.get()
+    state.set(outer._replace(observers=()))
+    try:
+        yield
+    finally:
+        state.set(outer)
 
 
 def effect(function: Callable[P, T]) -> Callable[P, T]:
@@ -201,14 +218,14 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
         given: Any = [list(part) if isinstance(part, Iterator) else part for part in args]
         told = [observer.effect(function, tuple(given), dict(kwargs)) for observer in observers]
         try:
-            for generator in told:
-                next(generator)
+            with _unobserved():
+                for generator in told:
+                    next(generator)
             result = function(*given, **kwargs)
-            for generator in told:
-                try:
-                    generator.send(result)
-                except StopIteration:
-                    continue
+            with _unobserved():
+                for generator in told:
+                    with suppress(StopIteration):
+                        generator.send(result)
         finally:
             for generator in told:
                 generator.close()
@@ -221,6 +238,12 @@ def reading(function: Callable[P, T]) -> Callable[P, T]:
     """As `effect`, for a function that only depends on what lives longer, and changes nothing."""
     function.changes_nothing = True  # type: ignore[attr-defined]
     return effect(function)
+
+
+def undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Of a function with `effect` or `reading`, what observers are told of."""
+    inner: Callable[..., Any] = vars(function)["__wrapped__"]
+    return inner
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from minigrad._scope import Scope
     from minigrad.autograd.events import Observer
+    from minigrad.autograd.scope import Scope
 
 __all__ = ["State", "Version", "located", "state", "version"]
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._views import owner
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import FREED, Node, Variable, clock
+from minigrad.autograd.views import owner
 
 __all__ = [
     "check", "history", "latest", "mark_written", "rewritten", "rewrote", "uniquely_owned",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from minigrad._scope import Scope
     from minigrad.autograd.plan import Plan
+    from minigrad.autograd.scope import Scope
 
 __all__ = ["FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of"]
 

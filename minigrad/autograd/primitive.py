@@ -20,11 +20,11 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from minigrad._checks import module_of
-from minigrad._typing import ExplainError, F, Forward, OpFunction, P
 from minigrad.autograd.call import call_path
 from minigrad.autograd.node import Variable
 from minigrad.autograd.plan import Plan, Rule
+from minigrad.autograd.typing import ExplainError, F, Forward, OpFunction, P
+from minigrad.support.checks import module_of
 
 __all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "registry"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._grad_mode import enable_grad
+from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.checking.errors import GradientError, NotDifferentiableError

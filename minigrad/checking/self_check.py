@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from minigrad._tensor import Tensor
 from minigrad.autograd import events
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.checking.ways_of_use import ways_of_use
+from minigrad.tensors.tensor import Tensor
 
 LIMIT = 1e-6
 """The largest relative error of a correct derivative."""

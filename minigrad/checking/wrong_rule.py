@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._grad_mode import enable_grad
 from minigrad.autograd.call import call_path, wrap
 from minigrad.autograd.events import Call, Observer
+from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive

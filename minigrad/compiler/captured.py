@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import get_default_dtype
-from minigrad._grad_mode import is_grad_enabled
-from minigrad._options import Option
-from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.node import Leaf
 from minigrad.compiler import passes
@@ -30,6 +28,8 @@ from minigrad.compiler.program import Argument, CaptureError, Program, Value
 from minigrad.compiler.recording import agree, program_of
 from minigrad.compiler.replay import compiled
 from minigrad.compiler.watched import Watched
+from minigrad.optim.options import Option
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["CapturedStep", "capture"]
 

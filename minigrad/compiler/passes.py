@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import module_of
 from minigrad.autograd.primitive import by_numpy
 from minigrad.compiler.functions import add_copy_to_grad, add_to_grad, constant
 from minigrad.compiler.program import Instruction, Program, Value, replaced, values_in
 from minigrad.compiler.recording import Pull
+from minigrad.support.checks import module_of
 
 __all__ = ["last_uses", "run_all"]
 

@@ -13,10 +13,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from minigrad._sums import unbroadcast
-from minigrad._tensor import Tensor
 from minigrad.autograd.engine import Update
 from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.sums import unbroadcast
 from minigrad.compiler.functions import (
     add_to_grad,
     added,
@@ -39,6 +38,7 @@ from minigrad.compiler.program import (
     replaced,
 )  # fmt: skip
 from minigrad.compiler.watched import ADD_TO_GRAD, READ_GRAD, Layout, Pulled, Watched
+from minigrad.tensors.tensor import Tensor
 from minigrad.trace import Step
 from minigrad.trace import Value as Traced
 

@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import random
-from minigrad._options import looked_at
-from minigrad._scope import Scope, ancestry
-from minigrad._tensor import Tensor, _grad_of
-from minigrad._views import owner
-from minigrad.autograd.api import _add_to_grad
-from minigrad.autograd.engine import COPY, Update, _call_hook
-from minigrad.autograd.events import Call, Pull
+from minigrad.autograd.api import add_to_grad, grad_of
+from minigrad.autograd.engine import COPY, Update, call_hook
+from minigrad.autograd.events import Call, Pull, undecorated
 from minigrad.autograd.node import Node, Output, Variable
 from minigrad.autograd.primitive import Primitive, registry
+from minigrad.autograd.scope import Scope, ancestry
+from minigrad.autograd.views import owner
 from minigrad.compiler.program import Argument, CaptureError
 from minigrad.ops.searching import argwhere, flatnonzero, nonzero
 from minigrad.ops.statistics import bincount
+from minigrad.optim.options import looked_at
+from minigrad.tensors.tensor import Tensor
 from minigrad.trace import Step, Trace, Value
 from minigrad.trace.lines import user_line
 from minigrad.trace.steps import values_in
@@ -36,10 +36,10 @@ __all__ = ["Layout", "Pulled", "Watched"]
 _COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, registry["unique"])
 _FUNCTIONS = (FunctionType, MethodType)
 _EFFECTS: list[Any] = [
-    _grad_of, _add_to_grad, _call_hook, looked_at, Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
+    grad_of, add_to_grad, call_hook, looked_at, Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
 ]  # fmt: skip
 READ_GRAD, ADD_TO_GRAD, CALL_HOOK, LOOKED_AT, SET_GRAD, CLEAR_GRAD = (
-    each.__wrapped__ for each in _EFFECTS
+    undecorated(each) for each in _EFFECTS
 )
 _ON_LOCAL = (READ_GRAD, SET_GRAD, CLEAR_GRAD)
 """Effects on a tensor that, on a local one, change nothing that outlives the step."""

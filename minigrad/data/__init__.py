@@ -2,7 +2,6 @@
 
 import typing as _typing
 
-from minigrad._spelling import names as _names
 from minigrad.data.collate import default_collate
 from minigrad.data.datasets import (
     ConcatDataset,
@@ -14,6 +13,7 @@ from minigrad.data.datasets import (
 )
 from minigrad.data.loader import DataLoader
 from minigrad.data.samplers import RandomSampler, Sampler, SequentialSampler, WeightedRandomSampler
+from minigrad.support.spelling import names as _names
 
 __all__ = [
     "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",

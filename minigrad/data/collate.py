@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._tensor import Tensor
+from minigrad.tensors.tensor import Tensor
 
 
 def default_collate(samples: Sequence[Any]) -> Any:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
-from minigrad._checks import check_number
-from minigrad._dtypes import to_array
-from minigrad._tensor import Tensor
+from minigrad.autograd.dtypes import to_array
+from minigrad.support.checks import check_number
+from minigrad.tensors.tensor import Tensor
 
 
 def check_dataset(owner: str, dataset: Any) -> None:

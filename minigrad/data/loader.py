@@ -11,9 +11,6 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 
 from minigrad import random
-from minigrad._checks import check_flag, check_size
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
 from minigrad.data.collate import default_collate
 from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
 from minigrad.data.prefetch import Prefetched
@@ -25,6 +22,9 @@ from minigrad.data.samplers import (
     batches_in,
     order_of,
 )
+from minigrad.support.checks import check_flag, check_size
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 B = TypeVar("B")  # a batch
 Collate = Callable[[Any], Any]

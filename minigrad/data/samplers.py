@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from minigrad import random
-from minigrad._checks import check_flag, check_size
-from minigrad._dtypes import to_array
+from minigrad.autograd.dtypes import to_array
 from minigrad.data.datasets import seeded
+from minigrad.support.checks import check_flag, check_size
 
 T = TypeVar("T", covariant=True)  # an index
 Seed = np.random.Generator | int | None

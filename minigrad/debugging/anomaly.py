@@ -12,12 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad._decorators import Decorator
 from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Node, Variable
 from minigrad.autograd.primitive import Primitive
+from minigrad.support.decorators import Decorator
 from minigrad.trace.lines import Conversions, lines_of_nodes, user_line
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._views import owner
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
+from minigrad.autograd.views import owner
 from minigrad.trace.lines import Lines, lines_of_nodes
 
 

@@ -9,17 +9,21 @@ parameter but is not connected to it in the graph.
 from collections.abc import Iterable
 from typing import Any
 
-from minigrad._scope import Scope, ancestry
-from minigrad._views import owner
+from minigrad.autograd.api import add_to_grad, grad_of
 from minigrad.autograd.call import without_rules
 from minigrad.autograd.engine import DETACH
+from minigrad.autograd.events import undecorated
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.scope import Scope, ancestry
+from minigrad.autograd.views import owner
 from minigrad.debugging.memory import arrays, nodes_behind
 from minigrad.trace import Step, Trace
 from minigrad.trace.lines import Conversions
+
+_READING, _ADDING = undecorated(grad_of), undecorated(add_to_grad)
 
 
 def why_no_grad(parameter: Any, loss: Any) -> str:
@@ -84,7 +88,7 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
     for step in trace.steps:
         known = [reasons[value] for value in step.reads if value in reasons]
         known += inner.get(id(step), [])
-        if step.what in ("_add_to_grad", "_grad_of"):
+        if step.function in (_ADDING, _READING):
             tensor = step.arguments["args"][0]
             known = gradients.setdefault(tensor, []) + known
             gradients[tensor] = list(filter(None, known))
@@ -96,7 +100,7 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
             reason = "" if linked else next(filter(None, known), "")
             if linked:
                 connected.add(node)
-            elif not reason and step.what == "_grad_of":
+            elif not reason and step.function is _READING:
                 continue  # what it reads is the tensor, and what it returns is not computed from it
             elif not reason:
                 reason = located(f"{_cut(name, step)}, at {step.line}", step.scope)

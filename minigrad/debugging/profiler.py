@@ -15,15 +15,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad._files import write
-from minigrad._scope import ancestry
-from minigrad._views import owner
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Leaf, Node, Variable
+from minigrad.autograd.scope import ancestry
+from minigrad.autograd.views import owner
 from minigrad.debugging.flops import ALWAYS, count_flops
 from minigrad.debugging.memory import arrays, readable
 from minigrad.debugging.tables import REST, By, Event, Text, aligned, count_text, table, time_text
+from minigrad.support.files import write
 from minigrad.trace.lines import line_of, lines_of_nodes, user_frame
 
 OWNERS = 10

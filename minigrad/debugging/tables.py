@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from minigrad._scope import Scope, ancestry
+from minigrad.autograd.scope import Scope, ancestry
 from minigrad.debugging.memory import readable
 
 By = Literal["module", "line", "op"]

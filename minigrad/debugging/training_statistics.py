@@ -12,11 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from minigrad._checks import optional_package
-from minigrad._files import folder_for
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.debugging.tables import aligned
+from minigrad.support.checks import optional_package
+from minigrad.support.files import folder_for
 
 BINS = 32
 

@@ -21,17 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import get_default_dtype
-from minigrad._grad_mode import enable_grad
-from minigrad._inplace import assign
-from minigrad._typing import Tensor
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.distributed.communicators import Call, Communicator, world
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.joining import along
+from minigrad.tensors.inplace import assign
 
 __all__ = ["all_gather", "all_reduce", "all_to_all", "broadcast", "ppermute", "reduce_scatter"]
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._checks import check_number, check_size, optional_package
 from minigrad.autograd.mode import located
+from minigrad.support.checks import check_number, check_size, optional_package
 from minigrad.trace.lines import line_at, user_frame
 
 ANNOUNCE_AFTER, WARN_AFTER = 1.0, 10.0  # seconds

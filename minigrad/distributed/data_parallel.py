@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
-from minigrad._grad_mode import is_grad_enabled
-from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
+from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import uniquely_owned
 from minigrad.data import Sampler
@@ -29,6 +28,7 @@ from minigrad.nn.functional.normalization import update_running
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNorm, weight_of_batch
 from minigrad.nn.module.module_paths import replaced
 from minigrad.ops.joining import concatenate
+from minigrad.tensors.tensor import Tensor
 from minigrad.transforms.structure import mapped
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
 from minigrad.distributed.collectives import all_gather, exchange_arrays, run_collective
@@ -26,6 +25,7 @@ from minigrad.ops._attention_kernel import Attention, Options, attention_backwar
 from minigrad.ops._numerics import widened
 from minigrad.ops.attention import attention
 from minigrad.ops.casting import as_tensor
+from minigrad.tensors.tensor import Tensor
 
 
 def ring_attention(

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._files import folder_for, remove_unfinished
-from minigrad._tensor import Tensor
 from minigrad.data import DataLoader
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.distributed.data_parallel import DistributedSampler
@@ -27,6 +25,8 @@ from minigrad.io.training import Stateful, resumed, training_of
 from minigrad.io.tree import pack, unpack
 from minigrad.nn.module.base import Module
 from minigrad.optim import Optimizer
+from minigrad.support.files import folder_for, remove_unfinished
+from minigrad.tensors.tensor import Tensor
 
 Pieces = dict[str, list[int]]
 """By the name of an array: the axis that is divided, the part from start to end, the whole size."""

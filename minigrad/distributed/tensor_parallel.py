@@ -27,7 +27,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from minigrad import ops, random
-from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
@@ -49,6 +48,7 @@ from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join
 from minigrad.nn.module.parameter import Parameter
 from minigrad.ops.casting import as_tensor
+from minigrad.tensors.tensor import Tensor
 
 # The two ends of a divided part ---------------------------------------------------------------
 

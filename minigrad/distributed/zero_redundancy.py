@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import mark_written
 from minigrad.distributed.collectives import broadcast
 from minigrad.distributed.communicators import Communicator, world
 from minigrad.optim import Optimizer
+from minigrad.tensors.tensor import Tensor
 
 
 class ZeroRedundancyOptimizer(Optimizer):

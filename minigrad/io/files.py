@@ -5,11 +5,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from minigrad._files import remove_unfinished, replacing
-from minigrad._spelling import spelled
 from minigrad.io import npz, safetensors
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
+from minigrad.support.files import remove_unfinished, replacing
+from minigrad.support.spelling import spelled
 
 FORMATS = {".npz": npz, ".safetensors": safetensors}
 LONGEST = 300

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from minigrad._checks import optional_package
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import Packed
+from minigrad.support.checks import optional_package
 
 FILES, STRUCTURE = ".safetensors files", "minigrad"
 DTYPES = {

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._creation import made
-from minigrad._tensor import Tensor
+from minigrad.autograd.call import made
 from minigrad.io.errors import LoadError
+from minigrad.tensors.tensor import Tensor
 
 VERSION = 1
 DEEPEST = 100

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from minigrad._files import check_place, folder_for, write
 from minigrad.learn import running
 from minigrad.learn.exercise import Exercise, exercise, exercises, paragraphs
 from minigrad.learn.running import check_file
+from minigrad.support.files import check_place, folder_for, write
 
 __all__ = ["Folder", "add_arguments", "run"]
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._grad_mode import no_grad
-from minigrad._spelling import signature_of
-from minigrad._tensor import Tensor
 from minigrad.autograd.events import Call, Observer
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.node import Variable
 from minigrad.onnx.runs import flat
+from minigrad.support.spelling import signature_of
+from minigrad.tensors.tensor import Tensor
 
 Axes = Mapping[str, Mapping[int, str]]
 """For each input, its dynamic axes and the names of their sizes."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._files import write
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.nn import Module
 from minigrad.onnx import recurrent_operators, shape_operators, window_operators  # noqa: F401
@@ -30,6 +29,7 @@ from minigrad.onnx.promises import Promise, promised
 from minigrad.onnx.runs import Run, watch
 from minigrad.onnx.sizes import Size
 from minigrad.onnx.verify import difference
+from minigrad.support.files import write
 
 TABLE: dict[Primitive | None, Operator] = {
     registry[name]: operator for name, operator in OPERATORS.items()

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._grad_mode import no_grad
 from minigrad.autograd.events import Call
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Variable

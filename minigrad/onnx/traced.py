@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minigrad._tensor import Tensor
+from minigrad.tensors.tensor import Tensor
 from minigrad.trace.lines import is_users, line_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from minigrad._sums import BLAS_DTYPES, BLAS_LIMIT, ones
 from minigrad.autograd.events import tell
 from minigrad.autograd.node import Variable
+from minigrad.autograd.sums import BLAS_DTYPES, BLAS_LIMIT, ones
 
 Axis = int | tuple[int, ...] | None
 F = TypeVar("F", bound=Callable[..., Any])

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._attention_kernel import Attention, Options, attention_backward, attention_forward
 from minigrad.ops._numerics import widened
 from minigrad.ops.dropout import dropout_factor

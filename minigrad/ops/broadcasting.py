@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.shapes import Shape, reshape
+from minigrad.support.spelling import spelled
 
 __all__ = ["broadcast_arrays", "broadcast_to", "expand", "meshgrid"]
 

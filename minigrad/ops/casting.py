@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import checked
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.dtypes import checked
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
+from minigrad.support.spelling import spelled
 
 __all__ = ["astype", "clone"]
 

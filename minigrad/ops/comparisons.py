@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._spelling import spelled
 from minigrad.autograd.primitive import OpFunction, primitive
 from minigrad.ops._ufuncs import binary, unary
+from minigrad.support.spelling import spelled
 
 __all__ = [
     "allclose", "equal", "greater", "greater_equal", "isclose", "isfinite", "isinf", "isnan",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of
 from minigrad.ops.selection import where
+from minigrad.support.spelling import spelled
 
 __all__ = ["einsum", "tensordot"]
 

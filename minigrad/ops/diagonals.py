@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.engine import Update
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
+from minigrad.support.spelling import spelled
 
 __all__ = ["diag", "diag_embed", "diagonal", "trace"]
 

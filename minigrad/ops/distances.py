@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.errors import value_error
+from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import floating
 from minigrad.ops.linalg.norms import vector_norm
 from minigrad.ops.shapes import expand_dims
+from minigrad.support.spelling import spelled
 
 __all__ = ["cdist"]
 

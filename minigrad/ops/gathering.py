@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.mode import located
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, formula, zeroed
 from minigrad.ops.indexing import IndexUpdate, add_at, integers, overwritten, written
 from minigrad.ops.shapes import ravel
+from minigrad.support.spelling import spelled
 
 __all__ = [
     "gather", "index_add", "put_along_axis", "scatter", "scatter_add", "take", "take_along_axis",

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import to_array
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import Update
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, values_of, zeroed
 from minigrad.ops.casting import clone
+from minigrad.support.spelling import spelled
 
 __all__ = ["getitem", "setitem"]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._errors import type_error, value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
+from minigrad.support.spelling import spelled
 
 __all__ = [
     "array_split", "chunk", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._sums import ones
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.sums import ones
 from minigrad.ops._numerics import array_of, extent, root_of_squares, row_sums, widened
 from minigrad.ops._parallel import for_rows
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import fitted
-from minigrad._dtypes import checked
-from minigrad._errors import type_error, value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.dtypes import checked
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import IndexUpdate, integers
+from minigrad.support.checks import fitted
+from minigrad.support.spelling import spelled
 
 __all__ = ["pad"]
 

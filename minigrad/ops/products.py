@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.shapes import moveaxis, reshape
+from minigrad.support.spelling import spelled
 
 __all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "vdot", "vecdot"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import Axis, total
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.shapes import ravel
+from minigrad.support.spelling import spelled
 
 __all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile"]
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,
     add_up,
@@ -32,6 +31,7 @@ from minigrad.ops._numerics import (
 from minigrad.ops.comparisons import isnan
 from minigrad.ops.scans import products_before
 from minigrad.ops.selection import where
+from minigrad.support.spelling import spelled
 
 __all__ = ["argmax", "argmin", "logsumexp", "max", "min", "nansum", "norm", "prod", "sum"]
 

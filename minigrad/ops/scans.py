@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import formula, widened, within_rule, zero_safe
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
 from minigrad.ops.joining import along
+from minigrad.support.spelling import spelled
 
 __all__ = ["cumprod", "cumsum", "diff"]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.gathering import take
+from minigrad.support.spelling import spelled
 
 __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique"]
 

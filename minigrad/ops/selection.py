@@ -6,17 +6,17 @@ from typing import Any, overload
 
 import numpy as np
 
-from minigrad._checks import fitted
-from minigrad._errors import type_error, value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, formula, values_of, zeroed
 from minigrad.ops._ufuncs import binary
 from minigrad.ops.broadcasting import broadcast_to
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.searching import nonzero
+from minigrad.support.checks import fitted
+from minigrad.support.spelling import spelled
 
 __all__ = [
     "clip", "fmax", "fmin", "masked_fill", "masked_select", "maximum", "minimum", "nan_to_num",

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,
     array_of,
@@ -29,6 +28,7 @@ from minigrad.ops._numerics import (
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
+from minigrad.support.spelling import spelled
 
 __all__ = ["argsort", "median", "quantile", "sort", "topk"]
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import get_default_dtype
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,
     add_up,
@@ -29,6 +28,7 @@ from minigrad.ops._numerics import (
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem, integers
 from minigrad.ops.shapes import reshape
+from minigrad.support.spelling import spelled
 
 __all__ = ["bincount", "histogram", "mean", "nanmean", "std", "var"]
 

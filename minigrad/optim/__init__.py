@@ -3,7 +3,6 @@
 import importlib as _importlib
 import typing as _typing
 
-from minigrad._spelling import names as _names
 from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
 from minigrad.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
@@ -11,6 +10,7 @@ from minigrad.optim.lbfgs import LBFGS
 from minigrad.optim.optimizer import Optimizer
 from minigrad.optim.rprop import Rprop
 from minigrad.optim.sgd import ASGD, SGD
+from minigrad.support.spelling import names as _names
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",

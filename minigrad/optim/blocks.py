@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._views import owner
+from minigrad.autograd.views import owner
 
 BLOCK = 65_536
 """The maximum number of elements in a block: in float32, four arrays of it are 1 MB."""

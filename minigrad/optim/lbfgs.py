@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_size
-from minigrad._grad_mode import enable_grad
-from minigrad._inplace import assign
-from minigrad._tensor import Tensor
 from minigrad.autograd.events import effect
+from minigrad.autograd.grad_mode import enable_grad
 from minigrad.optim.optimizer import Optimizer, Params, State, options_of
 from minigrad.optim.wolfe import Point, search
+from minigrad.support.checks import check_size
+from minigrad.tensors.inplace import assign
+from minigrad.tensors.tensor import Tensor
 
 
 class LBFGS(Optimizer):

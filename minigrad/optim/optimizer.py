@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_number
-from minigrad._grad_mode import enable_grad
-from minigrad._inplace import written
-from minigrad._options import Options
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
 from minigrad.autograd.events import effect
+from minigrad.autograd.grad_mode import enable_grad
 from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
+from minigrad.optim.options import Options
+from minigrad.support.checks import check_number
+from minigrad.support.spelling import spelled
+from minigrad.tensors.inplace import written
+from minigrad.tensors.tensor import Tensor
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]]
 

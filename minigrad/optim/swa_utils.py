@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_probability
-from minigrad._creation import on_cpu
-from minigrad._grad_mode import no_grad
-from minigrad._inplace import assign
-from minigrad._tensor import Tensor
 from minigrad.autograd.events import effect
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn import Module
+from minigrad.support.checks import check_probability, on_cpu
+from minigrad.tensors.inplace import assign
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["AveragedModel", "get_ema_avg_fn"]
 

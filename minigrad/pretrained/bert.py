@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn import Dropout, Embedding, LayerNorm, LearnedPosEmbedding, Linear, Module
 from minigrad.nn.functional import MaskLike
 from minigrad.pretrained.config import Checked, Index, Share, Size
 from minigrad.pretrained.layers import activation, transformer
+from minigrad.tensors.tensor import Tensor
 
 
 @dataclass(frozen=True, kw_only=True)

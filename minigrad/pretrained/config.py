@@ -28,7 +28,7 @@ from typing import (
     get_type_hints,
 )  # fmt: skip
 
-from minigrad._files import write
+from minigrad.support.files import write
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -14,8 +14,6 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from minigrad._checks import optional_package
-from minigrad._files import folder_for, write
 from minigrad.io import safetensors
 from minigrad.io.errors import LoadError
 from minigrad.nn import Module
@@ -28,6 +26,8 @@ from minigrad.pretrained.config import (
     write_config,
 )
 from minigrad.random import drawing_from
+from minigrad.support.checks import optional_package
+from minigrad.support.files import folder_for, write
 
 Model = TypeVar("Model", bound=Module)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from minigrad._tensor import Tensor
 from minigrad.nn import Dropout, Embedding, KVCache, LearnedPosEmbedding, Linear, Module
 from minigrad.nn.functional import MaskLike
 from minigrad.pretrained.config import Checked, Share, Size
 from minigrad.pretrained.layers import activation, transformer
+from minigrad.tensors.tensor import Tensor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from reprlib import repr as shortened
 
-from minigrad._tensor import Tensor
 from minigrad.nn import LayerNorm, TransformerEncoder, TransformerEncoderLayer
 from minigrad.nn import functional as F
+from minigrad.tensors.tensor import Tensor
 
 tanh_gelu = partial(F.gelu, approximate="tanh")
 

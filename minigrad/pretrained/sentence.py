@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_size
-from minigrad._errors import value_error
-from minigrad._grad_mode import no_grad
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn import Module
 from minigrad.nn.functional import MaskLike
 from minigrad.nn.utils import evaluating
 from minigrad.pretrained.bert import Bert
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 POOLINGS = ("cls", "max", "mean")
 SIMILARITIES = ("cosine", "dot")

@@ -8,7 +8,6 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Annotated, Any
 
-from minigrad._files import folder_for, replacing, write
 from minigrad.pretrained.bert_folder import load_bert, save_bert
 from minigrad.pretrained.config import (
     Kind,
@@ -21,6 +20,7 @@ from minigrad.pretrained.config import (
 )
 from minigrad.pretrained.folder import WHOLE, inside, load_tokenizer, said_of_normalizer
 from minigrad.pretrained.sentence import POOLINGS, SIMILARITIES, Pooling, SentenceEncoder
+from minigrad.support.files import folder_for, replacing, write
 
 Mode = Annotated[str, Kind(f"one of {POOLINGS}", lambda value: value in POOLINGS)]
 Modes = Annotated[list, Kind("a list of them", lambda value: all(v in POOLINGS for v in value))]

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 import minigrad as ours
-from minigrad._creation import Device, on_cpu
-from minigrad._inplace import overwritten
-from minigrad._tensor import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
+from minigrad.support.checks import on_cpu
+from minigrad.tensors.creation import Device
+from minigrad.tensors.inplace import overwritten
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["VALUES", "found", "namespace"]
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import minigrad as ours
-from minigrad._spelling import fits, misfit
 from minigrad.spellings import answers
 from minigrad.spellings.table import (
     ABSENT,
@@ -24,6 +23,7 @@ from minigrad.spellings.table import (
     REMEDIES,
     UNUSED,
 )
+from minigrad.support.spelling import fits, misfit
 
 __all__ = [
     "Spelling", "attribute", "importable", "method", "public_names", "remedy", "renamed",

@@ -7,9 +7,9 @@ but Python would then read every attribute of a tensor four times slower.
 from inspect import getattr_static
 from typing import Any
 
-from minigrad import _spelling
-from minigrad._tensor import Tensor
 from minigrad.spellings.table import ABSENT, ATTRIBUTES, FUNCTIONS
+from minigrad.support import spelling
+from minigrad.tensors.tensor import Tensor
 
 
 class OtherSpelling:
@@ -21,7 +21,7 @@ class OtherSpelling:
     def __get__(self, tensor: Any, owner: type) -> Any:
         if tensor is None and self.name in ABSENT:
             raise AttributeError(f"Tensor has no {self.name!r}: {ABSENT[self.name]}")
-        return self if tensor is None else _spelling.table().method(tensor, self.name)
+        return self if tensor is None else spelling.table().method(tensor, self.name)
 
     def __call__(self, tensor: Any, *args: Any, **kwargs: Any) -> Any:
         """Call it as a function, as in ``Tensor.permute(x, 1, 0)``."""

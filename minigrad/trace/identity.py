@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._views import Place, owner
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Output, Variable, clock
+from minigrad.autograd.views import Place, owner
 from minigrad.trace.steps import Value
 
 

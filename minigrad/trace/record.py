@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._views import Place
 from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Call, Observer, Pull
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import FREED, Node, Variable, clock
 from minigrad.autograd.primitive import registry
+from minigrad.autograd.views import Place
 from minigrad.trace.identity import Identity, Write
 from minigrad.trace.lines import user_line
 from minigrad.trace.steps import Phase, Step, Value

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad._scope import Scope
 from minigrad.autograd.node import Node
 from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.scope import Scope
 
 Phase = Literal["forward", "backward", "write", "effect", "left"]
 

@@ -12,8 +12,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from minigrad._scope import Scope
-from minigrad._views import read_only
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
 from minigrad.autograd.events import Call, tell, within
@@ -21,6 +19,8 @@ from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitive import Primitive
+from minigrad.autograd.scope import Scope
+from minigrad.autograd.views import read_only
 from minigrad.trace import Trace
 from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten, mapped

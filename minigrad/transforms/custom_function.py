@@ -12,14 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from minigrad._grad_mode import no_grad
-from minigrad._typing import Tensor
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.engine import copied
 from minigrad.autograd.events import within
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Node, Output, Variable, clock
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 
 
 class FunctionContext:

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._grad_mode import enable_grad
 from minigrad.autograd.call import wrap
+from minigrad.autograd.grad_mode import enable_grad
 from minigrad.transforms.evaluation import Evaluation, directions, pulled
 from minigrad.transforms.structure import rebuilt
 

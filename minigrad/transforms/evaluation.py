@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import to_array
-from minigrad._grad_mode import enable_grad, is_grad_enabled
-from minigrad._views import read_only
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import alias
+from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.views import read_only
 from minigrad.transforms.structure import aligned, flatten, mapped, rebuilt
 
 

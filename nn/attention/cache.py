@@ -14,13 +14,13 @@ from typing import Any, Self
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_size
-from minigrad._creation import made
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.call import made
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.slots import Slots
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticKVCache"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from minigrad._spelling import signature_of
-from minigrad._tensor import Tensor
 from minigrad.nn.module.base import Module
+from minigrad.support.spelling import signature_of
+from minigrad.tensors.tensor import Tensor
 
 
 @contextmanager

@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_probability, check_size
-from minigrad._creation import empty, zeros
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
@@ -19,6 +16,9 @@ from minigrad.nn.functional.masks import MaskLike, combine, grouped
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_probability, check_size
+from minigrad.tensors.creation import empty, zeros
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["MultiHeadAttention", "ScaledDotProductAttention"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._tensor import Tensor
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["MultiheadAttention"]
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from minigrad._errors import value_error
-from minigrad._scope import Scope, ancestry
-from minigrad._tensor import Tensor
 from minigrad.autograd import mutation
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import state
+from minigrad.autograd.scope import Scope, ancestry
+from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from minigrad.nn.attention.cache import KVCache

@@ -5,7 +5,6 @@ A file lists its public functions in its own `__all__`; this one imports every f
 
 from typing import TYPE_CHECKING
 
-from minigrad import _spelling
 from minigrad.nn.functional.activation import *
 from minigrad.nn.functional.attention import *
 from minigrad.nn.functional.convolution import *
@@ -24,7 +23,8 @@ from minigrad.nn.functional.regularization import *
 from minigrad.nn.functional.resampling import *
 from minigrad.nn.functional.similarity import *
 from minigrad.nn.functional.windows import *
+from minigrad.support import spelling
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     __all__ = sorted(name for name in globals() if callable(globals()[name]))
-    __getattr__ = _spelling.names("nn.functional", __all__)
+    __getattr__ = spelling.names("nn.functional", __all__)

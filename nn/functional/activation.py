@@ -12,16 +12,16 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad import ops, random
-from minigrad._checks import check_number
-from minigrad._errors import value_error
-from minigrad._inplace import overwritten
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
 from minigrad.autograd.call import rounded_once
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 from minigrad.ops.casting import floating
+from minigrad.support.checks import check_number
+from minigrad.support.spelling import spelled
+from minigrad.tensors.inplace import overwritten
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh",

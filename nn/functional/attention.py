@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad._checks import check_probability
-from minigrad._errors import type_error, value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
+from minigrad.support.checks import check_probability
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "additive_attention", "apply_attention_mask", "attention_weights", "compute_attention_scores",

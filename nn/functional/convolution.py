@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad._checks import check_size, check_sizes
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
+from minigrad.support.checks import check_size, check_sizes
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number
-from minigrad._errors import type_error, value_error
-from minigrad._inplace import written
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.events import effect, reading
 from minigrad.ops._numerics import array_of, values_of
+from minigrad.support.checks import check_number
+from minigrad.support.spelling import spelled
+from minigrad.tensors.inplace import written
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["embedding", "one_hot"]
 

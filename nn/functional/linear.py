@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from minigrad import ops
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.ops import linear
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
 

@@ -8,17 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number, check_probability
-from minigrad._dtypes import to_array
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtypes import to_array
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.loss import check_target, class_rows, number, row_weights, weighted
+from minigrad.support.checks import check_number, check_probability
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "huber_loss",

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_size
-from minigrad._creation import zeros
-from minigrad._errors import type_error, value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.events import reading
 from minigrad.ops._numerics import array_of
+from minigrad.support.checks import check_size
+from minigrad.tensors.creation import zeros
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["create_causal_mask", "create_padding_mask"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_flag, check_number
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
 from minigrad.ops.casting import floating
+from minigrad.support.checks import check_flag, check_number
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "cosine_embedding_loss", "gaussian_nll_loss", "margin_ranking_loss", "triplet_margin_loss",

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number, check_probability, check_size
-from minigrad._errors import value_error
-from minigrad._inplace import assign
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
 from minigrad.ops.casting import as_tensor
+from minigrad.support.checks import check_number, check_probability, check_size
+from minigrad.support.spelling import spelled
+from minigrad.tensors.inplace import assign
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad._errors import type_error, value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import type_error, value_error
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["pad"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_size, check_sizes
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
+from minigrad.support.checks import check_size, check_sizes
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",

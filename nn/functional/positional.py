@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad._checks import check_number, check_size
-from minigrad._creation import made, on_cpu
-from minigrad._dtypes import get_default_dtype
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.call import made
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_number, check_size, on_cpu
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "add_positional_encoding", "alibi_bias", "learned_positional_encoding", "rotary_pos_embedding",

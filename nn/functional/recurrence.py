@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from minigrad import ops
-from minigrad._tensor import Tensor
+from minigrad.tensors.tensor import Tensor
 
 
 def rnn_steps(

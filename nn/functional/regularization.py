@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 
 from minigrad import ops, random
-from minigrad._checks import check_probability
-from minigrad._errors import value_error
-from minigrad._inplace import overwritten
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
 from minigrad.ops.dropout import dropout_factor
+from minigrad.support.checks import check_probability
+from minigrad.support.spelling import spelled
+from minigrad.tensors.inplace import overwritten
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["drop_path", "dropout", "dropout1d", "dropout2d"]
 

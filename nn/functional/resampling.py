@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad._checks import check_flag, check_number, check_size, check_sizes
-from minigrad._errors import type_error, value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
+from minigrad.support.checks import check_flag, check_number, check_size, check_sizes
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["interpolate", "pixel_shuffle"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_number
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.linalg import vector_norm
 from minigrad.ops.casting import floating
+from minigrad.support.checks import check_number
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["cosine_similarity", "pairwise_distance"]
 

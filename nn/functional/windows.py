@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_sizes
-from minigrad._errors import value_error
-from minigrad._spelling import spelled
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import scatter_index
+from minigrad.support.checks import check_sizes
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["fold", "unfold"]
 

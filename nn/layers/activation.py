@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from minigrad._checks import check_number
-from minigrad._creation import full
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.argument_checks import Count, Positive
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_number
+from minigrad.tensors.creation import full
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "SELU", "HardSigmoid", "HardSwish", "Hardtanh", "LeakyReLU",

@@ -6,15 +6,15 @@ import math
 from typing import Literal
 
 from minigrad import ops
-from minigrad._checks import check_size, check_sizes
-from minigrad._creation import empty
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
 from minigrad.nn.functional.padding import MODES
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_size, check_sizes
+from minigrad.tensors.creation import empty
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.layers.function_layer import FunctionLayer, layer_of
 from minigrad.nn.module.argument_checks import Probability
 from minigrad.nn.module.base import Module
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["DropPath", "Dropout", "Dropout1d", "Dropout2d"]
 

@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from minigrad._checks import check_size, optional_package
-from minigrad._creation import empty
-from minigrad._tensor import Tensor
 from minigrad.autograd.mode import located
 from minigrad.nn import init
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_size, optional_package
+from minigrad.tensors.creation import empty
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["EinMix", "Rearrange", "Reduce"]
 

@@ -6,14 +6,14 @@ from typing import Self
 
 import numpy as np
 
-from minigrad._creation import empty
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.embeddings import check_padding_idx
 from minigrad.nn.module.argument_checks import Count, NormType, Positive
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.tensors.creation import empty
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Embedding"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Flatten", "Unflatten"]
 

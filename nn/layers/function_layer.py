@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
-from minigrad._tensor import Tensor
 from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.base import Module
+from minigrad.tensors.tensor import Tensor
 
 L = TypeVar("L", bound="FunctionLayer")
 Buffered = Any

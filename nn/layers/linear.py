@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad._creation import empty
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.tensors.creation import empty
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Literal
 
-from minigrad._checks import check_number
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.loss import Reduction
 from minigrad.nn.layers.function_layer import Buffered, FunctionLayer, layer_of
 from minigrad.nn.module.argument_checks import NonNegative, NormType, Positive, Probability
+from minigrad.support.checks import check_number
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss",

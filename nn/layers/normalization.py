@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_number, check_size
-from minigrad._creation import ones, zeros
-from minigrad._errors import value_error
-from minigrad._inplace import assign
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_number, check_size
+from minigrad.tensors.creation import ones, zeros
+from minigrad.tensors.inplace import assign
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "LayerNorm",

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
-from minigrad._checks import check_sizes
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.pooling import parts_per_axis
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
+from minigrad.support.checks import check_sizes
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_size
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.embedding import Embedding
 from minigrad.nn.module.argument_checks import Count, Positive
 from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["LearnedPosEmbedding", "RotaryPosEmbedding", "SinusoidalPosEmbedding"]
 

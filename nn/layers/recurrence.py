@@ -11,16 +11,16 @@ import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad._checks import check_probability, check_size
-from minigrad._creation import empty, zeros
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.rnn import PackedSequence, packing_of
+from minigrad.support.checks import check_probability, check_size
+from minigrad.tensors.creation import empty, zeros
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["GRU", "LSTM", "RNN"]
 

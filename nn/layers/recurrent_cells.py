@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from minigrad._checks import check_size
-from minigrad._creation import empty, zeros
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
 from minigrad.nn.layers.recurrence import check_nonlinearity, pair
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_size
+from minigrad.tensors.creation import empty, zeros
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from minigrad._checks import check_sizes
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.padding import PadMode
@@ -16,6 +14,8 @@ from minigrad.nn.functional.resampling import Mode, Scale, check_interpolation
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.argument_checks import Count
 from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_sizes
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Fold", "PixelShuffle", "ReflectionPad2d", "Unfold", "Upsample", "ZeroPad2d"]
 

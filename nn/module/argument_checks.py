@@ -10,18 +10,18 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from minigrad._checks import (
+from minigrad.autograd.dtypes import checked
+from minigrad.autograd.errors import type_error
+from minigrad.support.checks import (
     check_flag,
     check_number,
     check_probability,
     check_size,
     module_of,
+    on_cpu,
 )
-from minigrad._creation import on_cpu
-from minigrad._dtypes import checked
-from minigrad._errors import type_error
-from minigrad._spelling import renamed, signature_of
-from minigrad._tensor import Tensor
+from minigrad.support.spelling import renamed, signature_of
+from minigrad.tensors.tensor import Tensor
 
 # Annotations that say the range of an argument.
 Count = int

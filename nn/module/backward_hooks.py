@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
 from minigrad.autograd.call import call_path, wrap
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import Primitive
+from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from minigrad.nn.module.base import Module

@@ -10,20 +10,19 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
-from minigrad._checks import module_of
-from minigrad._creation import on_cpu
-from minigrad._hooks import Removable
-from minigrad._scope import Scope
-from minigrad._spelling import fits, renamed, signature_of, spelled
-from minigrad._tensor import Tensor
 from minigrad.autograd.events import effect, tell
+from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Leaf
+from minigrad.autograd.scope import Scope
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.backward_hooks import BackwardHooks
 from minigrad.nn.module.module_paths import path_to
 from minigrad.nn.module.registry import Registry
+from minigrad.support.checks import module_of, on_cpu
+from minigrad.support.spelling import fits, renamed, signature_of, spelled
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Module"]
 

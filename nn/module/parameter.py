@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad._tensor import Tensor
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from typing import Any, overload
 
-from minigrad._tensor import Tensor
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["ParameterDict", "ParameterList"]
 

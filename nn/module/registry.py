@@ -15,11 +15,11 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Buffer, Parameter
+from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:  # every Registry is a Module
     from minigrad.nn.module.base import Module

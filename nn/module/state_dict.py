@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from minigrad._inplace import assign
-from minigrad._tensor import Tensor
 from minigrad.nn.module.module_paths import join, walk
+from minigrad.tensors.inplace import assign
+from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from minigrad.nn.module.base import Module

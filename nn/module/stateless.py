@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from minigrad._tensor import Tensor
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join, walk
+from minigrad.tensors.tensor import Tensor
 from minigrad.transforms.random_state import register_snapshot
 
 _one_at_a_time = threading.RLock()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from minigrad._checks import check_probability, check_size, optional_package
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_probability, check_size, optional_package
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["CausalSelfAttention"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import ops
-from minigrad._checks import check_size
-from minigrad._creation import empty
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn import init
 from minigrad.nn.functional.attention import attend, check_sequences
 from minigrad.nn.functional.masks import MaskLike, combine
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
 from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_size
+from minigrad.tensors.creation import empty
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["DotProductAttention", "MultiHeadDotProductAttention"]
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import check_size
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
@@ -15,6 +13,8 @@ from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.ops._numerics import array_of
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["TransformerEncoderBlock"]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from minigrad import ops
-from minigrad._checks import check_size
-from minigrad._errors import value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import value_error
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["TransformerBlock"]
 

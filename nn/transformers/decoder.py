@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad._checks import check_size
-from minigrad._tensor import Tensor
 from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers.encoder import Layer, cached, stacked
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["TransformerDecoder", "TransformerDecoderLayer"]
 

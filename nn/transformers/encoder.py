@@ -6,8 +6,6 @@ import copy
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from minigrad._checks import check_size
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.attention.multi_head import MultiHeadAttention
@@ -19,6 +17,8 @@ from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 

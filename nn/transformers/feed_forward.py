@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from minigrad._checks import check_size
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_size
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["SwiGLU"]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.attention.multihead import (
     allowed_pairs,
@@ -24,6 +23,7 @@ from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers import decoder, encoder, transformer
+from minigrad.tensors.tensor import Tensor
 
 __all__: list[str] = []
 

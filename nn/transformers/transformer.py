@@ -7,8 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad import ops
-from minigrad._creation import ones
-from minigrad._tensor import Tensor
 from minigrad.nn import functional as F
 from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
 from minigrad.nn.functional.masks import MaskLike
@@ -17,6 +15,8 @@ from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers.decoder import TransformerDecoder, TransformerDecoderLayer
 from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer, cached
+from minigrad.tensors.creation import ones
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Transformer"]
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from minigrad import _spelling, ops
-from minigrad._checks import check_number
-from minigrad._inplace import assign
-from minigrad._tensor import Tensor
+from minigrad import ops
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.maps import attention_weights
@@ -21,6 +18,10 @@ from minigrad.nn.module.stateless import functional_call
 from minigrad.nn.utils import rnn as rnn
 from minigrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
 from minigrad.ops._numerics import LEAST, widened, within_rule
+from minigrad.support import spelling
+from minigrad.support.checks import check_number
+from minigrad.tensors.inplace import assign
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_value", "evaluating", "functional_call",
@@ -169,4 +170,4 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = _spelling.names("nn.utils", __all__)
+    __getattr__ = spelling.names("nn.utils", __all__)

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from minigrad import ops
-from minigrad._checks import check_flag
-from minigrad._creation import full
-from minigrad._errors import type_error, value_error
-from minigrad._tensor import Tensor
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
+from minigrad.support.checks import check_flag
+from minigrad.tensors.creation import full
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from minigrad import ops
-from minigrad._grad_mode import no_grad
-from minigrad._tensor import Tensor
+from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.tensors.tensor import Tensor
 
 M = TypeVar("M", bound=Module)
 

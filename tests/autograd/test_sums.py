@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from minigrad import Tensor
-from minigrad._sums import BLAS_LIMIT, column_sums, ones
 from minigrad.autograd.engine import unbroadcast
+from minigrad.autograd.sums import BLAS_LIMIT, column_sums, ones
 from minigrad.ops._numerics import row_sums
 
 SHAPES = [(3, 4), (2, 3, 5), (1, 1), (7, 1), (0, 4), (4, 0), (2, 0, 3), (BLAS_LIMIT // 64 + 1, 64)]

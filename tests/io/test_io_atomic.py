@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import _files
 from minigrad.io import load, save
+from minigrad.support import files
 
 pytest.importorskip("safetensors")
 
@@ -212,7 +212,7 @@ def test_long_names(path: Path, name: str) -> None:
 
 
 def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
-    with _files.replacing(path) as unfinished:
+    with files.replacing(path) as unfinished:
         assert unfinished.parent == path.parent and unfinished.exists()
         assert re.fullmatch(
             rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.unfinished", unfinished.name
@@ -227,7 +227,7 @@ def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
 LEAVING = """
 import os, sys
 from pathlib import Path
-from minigrad._files import replacing
+from minigrad.support.files import replacing
 with replacing(Path(sys.argv[1])) as unfinished:
     unfinished.write_bytes(b"x" * 1000)
     print("writing", flush=True)
@@ -279,16 +279,16 @@ def test_a_new_file_that_was_taken_for_one_that_was_left_is_made_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program looks for what was left between the making of a file and its lock."""
-    real, seen = _files._locked, []
+    real, seen = files._locked, []
 
     def locked(descriptor: int, wait: bool) -> bool:
         if wait and not seen:
             seen.append(unfinished(path))
-            _files.remove_unfinished(path)
+            files.remove_unfinished(path)
             assert not unfinished(path)
         return real(descriptor, wait)
 
-    monkeypatch.setattr(_files, "_locked", locked)
+    monkeypatch.setattr(files, "_locked", locked)
     save([1], path)
     assert len(seen[0]) == 1 and load(path) == [1] and [*path.parent.iterdir()] == [path]
 

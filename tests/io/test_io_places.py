@@ -238,7 +238,7 @@ def test_a_folder_may_be_a_link(name: str, tmp_path: Path) -> None:
 def test_what_came_while_a_file_was_written_is_not_replaced(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from minigrad._files import replacing
+    from minigrad.support.files import replacing
 
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "x"

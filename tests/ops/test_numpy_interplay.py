@@ -13,9 +13,10 @@ import pytest
 from together import together
 
 import minigrad
-from minigrad import Tensor, _numpy, ops
+from minigrad import Tensor, ops
 from minigrad.autograd import grad, gradcheck
 from minigrad.autograd.primitive import by_numpy
+from minigrad.tensors import numpy_functions
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
 P = np.abs(X) + 0.1
@@ -599,7 +600,7 @@ def dispatching() -> dict[str, Any]:
 
 
 def has_rule(function: Any) -> bool:
-    return function in _numpy._TABLE or function in by_numpy
+    return function in numpy_functions._TABLE or function in by_numpy
 
 
 def each(value: Any, change: Callable[[np.ndarray], Any]) -> Any:
@@ -672,7 +673,7 @@ def test_every_name_of_a_function_that_has_a_rule_has_it() -> None:
     results = {
         name: [outcome(function, each(sample, np.copy)) for sample in SAMPLES]
         for name, function in dispatching().items()
-        if function not in _numpy._ABOUT
+        if function not in numpy_functions._ABOUT
     }
     ruled = {name for name in results if has_rule(dispatching()[name])}
     for name in sorted(set(results) - ruled):
@@ -695,7 +696,7 @@ def positional() -> dict[str, list[Any]]:
     """The functions with a rule whose `out` can be given by position, and what is given."""
     found = {}
     for name, function in dispatching().items():
-        names = _numpy._positional(function) if has_rule(function) else ()
+        names = numpy_functions._positional(function) if has_rule(function) else ()
         known = [n in POSITIONAL for n in names[1:]] + [False]
         given = [POSITIONAL[n] for n in names[1 : 1 + known.index(False)]]
         if len(given) > 1:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from minigrad import Tensor, ops
-from minigrad._views import Place
 from minigrad.autograd import grad
+from minigrad.autograd.views import Place
 
 VALUES = np.arange(24.0).reshape(2, 3, 4)
 

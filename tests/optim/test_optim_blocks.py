@@ -10,7 +10,8 @@ import pytest
 from optimizer_kinds import KINDS, assert_same, kinds, leaf
 
 import minigrad
-from minigrad import Tensor, _views, nn, optim
+from minigrad import Tensor, nn, optim
+from minigrad.autograd import views
 from minigrad.optim import blocks
 
 BLOCK, SMALL = 16, 8
@@ -81,7 +82,7 @@ def test_what_is_kept_belongs_to_one_parameter(make: Any) -> None:
     for i, a in enumerate(arrays):
         assert not any(np.shares_memory(a, b) for b in arrays[:i])
     held = sum(array.nbytes for array in arrays)
-    owners = {id(owner): owner.nbytes for owner in map(_views.owner, arrays)}
+    owners = {id(owner): owner.nbytes for owner in map(views.owner, arrays)}
     assert sum(owners.values()) == held, "arrays keep more memory alive than their own"
 
 

@@ -478,8 +478,7 @@ class Holding(Observer):
         self.keep, self.kept = keep, []
 
     def ran(self, call: Any) -> None:
-        if call.op.name != "detach":
-            self.kept += [self.keep(one) for one in call.outputs]
+        self.kept += [self.keep(one) for one in call.outputs]
 
 
 def outcome(function: Program, holder: Any = None) -> list[np.ndarray] | str:

@@ -16,8 +16,8 @@ import numpy as np
 from programs import IN_PLACE, RECORDED, Program, Step
 
 from minigrad import Tensor
-from minigrad._views import owner
 from minigrad.autograd.node import Node, node_of
+from minigrad.autograd.views import owner
 
 ROOM = 0.02
 """The least distance from a kink, and between numbers whose order matters."""

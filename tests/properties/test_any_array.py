@@ -18,13 +18,14 @@ from hypothesis.extra import numpy as hnp
 from numpy_reference import NAIVE
 from strategies import arrays, axes, axis, laid_out, over
 
-from minigrad import Tensor, _numpy, get_default_dtype, ops
+from minigrad import Tensor, get_default_dtype, ops
 from minigrad.autograd import grad
 from minigrad.autograd.primitive import by_numpy
 from minigrad.checking.samples import CASES, OURS, Case
+from minigrad.tensors import numpy_functions
 
 UFUNCS: dict[Any, Callable[..., Any]] = {
-    function: op for function, op in (by_numpy | _numpy._TABLE).items()
+    function: op for function, op in (by_numpy | numpy_functions._TABLE).items()
     if isinstance(function, np.ufunc) and function.nout == 1 and function.signature is None
     # Of bools NumPy makes int8, or nothing; a float_power is never less than float64.
     and function not in (np.conjugate, np.positive, np.float_power)

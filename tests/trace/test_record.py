@@ -40,7 +40,7 @@ def test_ops_sums_and_gradients_are_steps() -> None:
         "sum", "add", "multiply", "accumulate", "multiply", "accumulate",
     ]  # fmt: skip
     assert [value.tensor for value in trace.outside if value.tensor is not None] == [x, w]
-    assert names(trace, "effect") == ["_add_to_grad"] * 2
+    assert names(trace, "effect") == ["add_to_grad"] * 2
     held(trace)
 
 
@@ -145,7 +145,7 @@ def test_hooks_are_effects_with_their_ops_inside() -> None:
     x.register_hook(lambda g: g * 10)
     with Trace() as trace:
         (x * x).sum().backward()
-    hook = only(trace, "_call_hook")
+    hook = only(trace, "call_hook")
     (scaled,) = [step for step in trace.steps if step.inside is hook]
     assert scaled.what == "multiply"
     assert scaled.arguments["a"] in hook.reads

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, flat
 from minigrad.ops.casting import clone
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.products import matmul
+from minigrad.support.spelling import spelled
 
 __all__ = ["matrix_power", "multi_dot"]
 

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._spelling import spelled
 from minigrad.autograd.call import wrap
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, within_rule
 from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
 from minigrad.ops.linalg.solving import inv, solve
+from minigrad.support.spelling import spelled
 
 __all__ = ["det", "slogdet"]
 

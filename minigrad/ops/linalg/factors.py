@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._grad_mode import is_grad_enabled
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
+from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
 from minigrad.ops.linalg.solving import solve
+from minigrad.support.spelling import spelled
 
 __all__ = ["cholesky", "qr"]
 

@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad._spelling import spelled
-from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops import elementwise, reductions
 from minigrad.ops._numerics import Axis, array_of, kept_shape
 from minigrad.ops.casting import astype
@@ -17,6 +16,7 @@ from minigrad.ops.linalg.solving import inv
 from minigrad.ops.linalg.spectra import svdvals
 from minigrad.ops.selection import where
 from minigrad.ops.shapes import moveaxis, reshape
+from minigrad.support.spelling import spelled
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._typing import Tensor
 from minigrad.autograd.primitive import primitive
+from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import within_rule
 from minigrad.ops.linalg._matrices import mT, no_square, singular, which, wide
 

@@ -4,13 +4,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from minigrad._grad_mode import is_grad_enabled
-from minigrad._spelling import spelled
+from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
+from minigrad.support.spelling import spelled
 
 __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 

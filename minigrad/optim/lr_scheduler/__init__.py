@@ -2,7 +2,6 @@
 
 import typing as _typing
 
-from minigrad._spelling import names as _names
 from minigrad.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from minigrad.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR
 from minigrad.optim.lr_scheduler.decay import ExponentialLR, LambdaLR, MultiStepLR, StepLR
@@ -10,6 +9,7 @@ from minigrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.lr_scheduler.sequential import SequentialLR
 from minigrad.optim.lr_scheduler.warmup import LinearLR, NoamScheduler, WarmupCosineLR
+from minigrad.support.spelling import names as _names
 
 __all__ = [
     "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler",

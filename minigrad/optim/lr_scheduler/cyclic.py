@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal
 
-from minigrad._checks import check_probability
 from minigrad.autograd.events import effect
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
+from minigrad.support.checks import check_probability
 
 
 class _WithMomentum(LRScheduler):

@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from minigrad._checks import check_number, check_size
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
+from minigrad.support.checks import check_number, check_size
 
 
 class LRScheduler:

@@ -2,9 +2,9 @@
 
 import math
 
-from minigrad._checks import check_probability
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
+from minigrad.support.checks import check_probability
 
 
 class LinearLR(LRScheduler):

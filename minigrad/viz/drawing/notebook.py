@@ -8,10 +8,10 @@ import html
 from collections.abc import Iterator
 from typing import Any
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, node_of
 from minigrad.nn import Module
+from minigrad.tensors.tensor import Tensor
 from minigrad.viz.record.build import graph
 from minigrad.viz.record.writing import printable, shape_text
 

@@ -1,6 +1,6 @@
 """An SVG picture as PNG or PDF, by the optional package cairosvg."""
 
-from minigrad._checks import optional_package
+from minigrad.support.checks import optional_package
 from minigrad.viz.drawing.style import FONT
 
 SCALE = 2

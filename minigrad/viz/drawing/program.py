@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal, get_args
 
-from minigrad._files import write
 from minigrad.compiler import CapturedStep, Program
 from minigrad.debugging.memory import readable
+from minigrad.support.files import write
 from minigrad.viz.drawing.pictures import SCALE, convert
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout.labels import shorten, text_width

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
 from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import Primitive, by_numpy, registry
 from minigrad.debugging.memory import readable
 from minigrad.debugging.tables import Text
+from minigrad.tensors.tensor import Tensor
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
 from minigrad.viz.explanation.worked import is_inside, work_out
 from minigrad.viz.formula import Formula, formula_of

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import call_path
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.primitive import Primitive
+from minigrad.tensors.tensor import Tensor
 from minigrad.viz.formula import reading_of
 from minigrad.viz.formula.definitions import Reading
 from minigrad.viz.formula.entries import Entries, Index, as_index, total

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from minigrad._checks import module_of
+from minigrad.support.checks import module_of
 
 Function = ast.Lambda | ast.FunctionDef
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import module_of
 from minigrad.autograd.primitive import Primitive
+from minigrad.support.checks import module_of
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.algebra import factors, is_scalar, summands
 from minigrad.viz.formula.definitions import Reading, arrays_of

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._files import write
-from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
+from minigrad.support.files import write
+from minigrad.tensors.tensor import Tensor
 from minigrad.trace.lines import user_line
 from minigrad.viz.page.html import write_page
 from minigrad.viz.record.build import graph, name_of, state_kept, tensors_in, why_not, with_inputs

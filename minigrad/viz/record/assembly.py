@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from minigrad._dtypes import get_default_dtype
-from minigrad._scope import Scope, ancestry
+from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Leaf
+from minigrad.autograd.scope import Scope, ancestry
 from minigrad.nn import Parameter
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.graph import Graph

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from minigrad import random
-from minigrad._grad_mode import enable_grad
-from minigrad._spelling import signature_of
-from minigrad._tensor import Tensor
 from minigrad.autograd.call import without_rules
+from minigrad.autograd.grad_mode import enable_grad
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
 from minigrad.nn import Cache, Module
 from minigrad.nn.attention.cache import KVCache
+from minigrad.support.spelling import signature_of
+from minigrad.tensors.tensor import Tensor
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read
 from minigrad.viz.record.graph import Graph

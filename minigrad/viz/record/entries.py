@@ -14,24 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._scope import ancestry
-from minigrad._tensor import _grad_of
-from minigrad.autograd.api import _add_to_grad
-from minigrad.autograd.engine import COPY, DETACH, _call_hook
-from minigrad.autograd.events import Call, Pull
+from minigrad.autograd.api import add_to_grad, grad_of
+from minigrad.autograd.engine import COPY, DETACH, call_hook
+from minigrad.autograd.events import Call, Pull, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import registry
+from minigrad.autograd.scope import ancestry
 from minigrad.trace import Step, Value
 from minigrad.trace import Trace as Record
 from minigrad.viz.record.finished import Entry, edges_of, new_entry, read
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary, value_of
 
-_READING: Any = vars(_grad_of)["__wrapped__"]
-_ADDING: Any = vars(_add_to_grad)["__wrapped__"]
-_HOOK: Any = vars(_call_hook)["__wrapped__"]
+_READING = undecorated(grad_of)
+_ADDING = undecorated(add_to_grad)
+_HOOK = undecorated(call_hook)
 """Functions of effects: they read ``.grad``, add to it, call a hook."""
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._scope import Scope
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
+from minigrad.autograd.scope import Scope
 from minigrad.debugging.memory import arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved

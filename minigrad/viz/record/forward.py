@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.events import Call
@@ -17,6 +16,7 @@ from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
 from minigrad.ops.indexing import written
+from minigrad.tensors.tensor import Tensor
 from minigrad.trace.lines import user_line
 from minigrad.viz.record.attention import Weights
 from minigrad.viz.record.entries import Entries, array_arguments, array_of

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from minigrad._files import write
+from minigrad.support.files import write
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.selection import Choice

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad._tensor import Tensor
 from minigrad.autograd.api import grad
 from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import Update, unbroadcast
@@ -17,6 +16,7 @@ from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitive import Primitive
+from minigrad.tensors.tensor import Tensor
 from minigrad.viz.record.steps import norm
 
 RUNS = 3

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-import reprlib
-from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from minigrad._checks import fitted
-from minigrad._dtypes import checked, get_default_dtype, to_array
-from minigrad._spelling import fits, remedied, respelled
-from minigrad._typing import Tensor
-from minigrad.autograd.events import tell
-from minigrad.autograd.mode import state
+from minigrad.autograd.call import made
+from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.node import Variable
+from minigrad.autograd.typing import Tensor
+from minigrad.support.checks import fitted, on_cpu, shape_of
+from minigrad.support.spelling import named
 
 __all__ = [
     "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
@@ -24,34 +20,6 @@ __all__ = [
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def named(function: Callable[P, T]) -> Callable[P, T]:
-    """Name the function and its arguments in the errors that NumPy raises inside it."""
-    name = function.__name__
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return function(*args, **kwargs)
-        except (MemoryError, OverflowError, TypeError, ValueError) as error:
-            if isinstance(error, TypeError) and not fits(function, args, kwargs):
-                answer: T = respelled(name, function, args, kwargs)
-                return answer
-            message = remedied(name, str(error), args, kwargs)
-            if str(error).startswith(name):
-                if message == str(error):
-                    raise
-                raise type(error)(message) from None
-            if " got " not in message:
-                given = [reprlib.repr(value) for value in args]
-                given += [f"{key}={reprlib.repr(value)}" for key, value in kwargs.items()]
-                message += f"; got ({', '.join(given)})"
-            kinds = (MemoryError, OverflowError, TypeError, ValueError)
-            kind = next(kind for kind in kinds if isinstance(error, kind))
-            raise kind(f"{name}: {message}") from None
-
-    return call
 
 
 class Device(str):
@@ -64,32 +32,6 @@ class Device(str):
 
 
 CPU = Device("cpu")
-
-
-def on_cpu(device: Any) -> None:
-    """Refuse every device except the CPU."""
-    if device is not None and str(device) != "cpu":
-        raise ValueError(f'minigrad runs on the CPU only: device="cpu" expected, got {device!r}')
-
-
-def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """The shape given as ``f(2, 3)`` or ``f((2, 3))``."""
-    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        shape = tuple(shape[0])
-    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
-        raise TypeError(f"{name}: a shape is made of integers of at least 0, got {shape}")
-    return tuple(int(n) for n in shape)
-
-
-def made(array: Any, requires_grad: bool) -> Tensor:
-    """A leaf that takes over an array that nothing else refers to."""
-    tensor: Any = object.__new__(Variable.result_class)
-    tensor._data = np.asarray(array)
-    if requires_grad:
-        tensor.requires_grad = True
-    if state.get().observers:
-        tell("created", tensor)
-    return tensor
 
 
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:

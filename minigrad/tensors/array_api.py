@@ -19,9 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import _creation, ops
 from minigrad import linalg as _linalg
-from minigrad._creation import (
+from minigrad import ops
+from minigrad.autograd.dtypes import checked, get_default_dtype, promote
+from minigrad.autograd.node import Variable
+from minigrad.ops._numerics import Axis, array_of
+from minigrad.support.checks import on_cpu
+from minigrad.tensors import creation
+from minigrad.tensors.creation import (
     arange,
     empty_like,
     eye,
@@ -31,10 +36,7 @@ from minigrad._creation import (
     ones_like,
     zeros_like,
 )
-from minigrad._dlpack import from_dlpack
-from minigrad._dtypes import checked, get_default_dtype, promote
-from minigrad.autograd.node import Variable
-from minigrad.ops._numerics import Axis, array_of
+from minigrad.tensors.dlpack import from_dlpack
 
 __all__ = [
     "__array_namespace_info__", "acos", "acosh", "arange", "argsort", "asarray", "asin", "asinh",
@@ -116,23 +118,23 @@ class Info:
     @staticmethod
     def default_device() -> str:
         """The only device."""
-        return _creation.CPU
+        return creation.CPU
 
     @staticmethod
     def devices() -> list[str]:
         """All devices."""
-        return [_creation.CPU]
+        return [creation.CPU]
 
     @staticmethod
     def default_dtypes(*, device: Any = None) -> dict[str, Any]:
         """The dtypes of Python numbers and of indices."""
-        _creation.on_cpu(device)
+        on_cpu(device)
         return {"real floating": get_default_dtype(), "integral": int64, "indexing": int64}
 
     @staticmethod
     def dtypes(*, device: Any = None, kind: Any = None) -> dict[str, Any]:
         """The dtypes of the standard by name, those of a kind or of several."""
-        _creation.on_cpu(device)
+        on_cpu(device)
         return {name: x for name, x in _DTYPES.items() if kind is None or isdtype(x, kind)}
 
 
@@ -204,9 +206,9 @@ def _of_shape(create: Callable[..., Any], name: str) -> Callable[..., Any]:
     return call
 
 
-empty = _of_shape(_creation.empty, "empty")
-ones = _of_shape(_creation.ones, "ones")
-zeros = _of_shape(_creation.zeros, "zeros")
+empty = _of_shape(creation.empty, "empty")
+ones = _of_shape(creation.ones, "ones")
+zeros = _of_shape(creation.zeros, "zeros")
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Variable]:
@@ -217,11 +219,11 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Variable]:
 # einx learns the tensor type from the return annotation.
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Variable:
     """Convert to a tensor; a tensor is returned as it is unless a copy is asked for."""
-    _creation.on_cpu(device)
+    on_cpu(device)
     if isinstance(obj, Variable):
         tensor = astype(obj, obj._data.dtype if dtype is None else dtype, copy=copy is True)
     else:
-        tensor = _creation.tensor(obj, dtype=dtype)
+        tensor = creation.tensor(obj, dtype=dtype)
     if copy is False and tensor is not obj:
         raise ValueError("asarray: copy=False needs a tensor that has the requested dtype already")
     return tensor
@@ -229,7 +231,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Variable:
     """Convert to another dtype; an equal dtype is copied too, unless `copy` is False."""
-    _creation.on_cpu(device)
+    on_cpu(device)
     converted = ops.astype(x, dtype)
     return ops.clone(converted) if copy and converted is x else converted
 

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._dtypes import operand, to_array
-from minigrad._grad_mode import enable_grad, is_grad_enabled, no_grad
-from minigrad._hooks import retain
-from minigrad._spelling import respelled
-from minigrad._typing import Tensor
-from minigrad._views import Place, owner
+from minigrad.autograd.dtypes import operand, to_array
 from minigrad.autograd.engine import watch_of, watched
 from minigrad.autograd.events import tell
+from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.typing import Tensor
+from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
+from minigrad.support.spelling import respelled
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:

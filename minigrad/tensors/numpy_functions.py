@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import _array_api, ops
-from minigrad._grad_mode import is_grad_enabled
+from minigrad import ops
+from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor, floating
+from minigrad.tensors import array_api
 
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: ops.sum, np.multiply: ops.prod, np.maximum: ops.max, np.minimum: ops.min,
@@ -84,7 +85,7 @@ def _rollaxis(x: Any, axis: int, start: int = 0) -> Any:
 _TABLE: dict[Any, Callable[..., Any]] = {
     getattr(theirs, name): op
     for theirs, ours in ((np, {n: getattr(ops, n) for n in ops.__all__}),
-                         (np.linalg, vars(_array_api.linalg)))
+                         (np.linalg, vars(array_api.linalg)))
     for name, op in ours.items() if hasattr(theirs, name)
 } | {
     np.amax: ops.max,
@@ -106,7 +107,7 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.full_like: lambda x, fill_value, dtype=None: np.full(
         x.shape, np.asarray(fill_value), dtype or x.dtype
     ),
-    np.matrix_transpose: _array_api.matrix_transpose,
+    np.matrix_transpose: array_api.matrix_transpose,
     np.positive: lambda x: +x,
     np.ptp: lambda x, axis=None, keepdims=False: ops.subtract(
         ops.max(x, axis, keepdims), ops.min(x, axis, keepdims)
@@ -114,14 +115,14 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     np.real: lambda x: +x,
     np.rollaxis: _rollaxis,
     np.sort: lambda x, axis=-1, kind=None, *, stable=None: ops.sort(x, axis),
-    np.unique_all: _array_api.unique_all,
-    np.unique_counts: _array_api.unique_counts,
-    np.unique_inverse: _array_api.unique_inverse,
-    np.unique_values: _array_api.unique_values,
+    np.unique_all: array_api.unique_all,
+    np.unique_counts: array_api.unique_counts,
+    np.unique_inverse: array_api.unique_inverse,
+    np.unique_values: array_api.unique_values,
 }  # fmt: skip
 _NEWER: dict[str, Callable[..., Any]] = {  # added after NumPy 2.0
-    "cumulative_prod": _array_api.cumulative_prod,
-    "cumulative_sum": _array_api.cumulative_sum,
+    "cumulative_prod": array_api.cumulative_prod,
+    "cumulative_sum": array_api.cumulative_sum,
     "matvec": lambda x1, x2: ops.squeeze(ops.matmul(x1, ops.expand_dims(x2, -1)), -1),
     "unstack": lambda x, *, axis=0: ops.unbind(x, axis),
     "vecmat": lambda x1, x2: ops.squeeze(ops.matmul(ops.expand_dims(x1, -2), x2), -2),

@@ -8,9 +8,11 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import reprlib
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
@@ -136,12 +138,48 @@ def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
     return True
 
 
-def names(module: str, known: Sequence[str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module with these public names, for those of other libraries."""
+def named(function: Callable[P, R]) -> Callable[P, R]:
+    """Name the function and its arguments in the errors that NumPy raises inside it."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (MemoryError, OverflowError, TypeError, ValueError) as error:
+            if isinstance(error, TypeError) and not fits(function, args, kwargs):
+                answer: R = respelled(name, function, args, kwargs)
+                return answer
+            message = remedied(name, str(error), args, kwargs)
+            if str(error).startswith(name):
+                if message == str(error):
+                    raise
+                raise type(error)(message) from None
+            if " got " not in message:
+                given = [reprlib.repr(value) for value in args]
+                given += [f"{key}={reprlib.repr(value)}" for key, value in kwargs.items()]
+                message += f"; got ({', '.join(given)})"
+            kinds = (MemoryError, OverflowError, TypeError, ValueError)
+            kind = next(kind for kind in kinds if isinstance(error, kind))
+            raise kind(f"{name}: {message}") from None
+
+    return call
+
+
+def names(
+    module: str, known: Sequence[str], own: Callable[[str], Any] | None = None
+) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a module with these public names, for those of other libraries.
+
+    `own` is the one that the module has already, which is asked first.
+    """
 
     def __getattr__(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module 'minigrad.{module}' has no attribute {name!r}")
+        with suppress(AttributeError):
+            if own is not None:
+                return own(name)
         return attribute(module, name, known)
 
     return __getattr__

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._checks import fitted
+from minigrad.support.checks import fitted
 
 _default = np.dtype(np.float32)
 

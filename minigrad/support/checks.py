@@ -117,3 +117,18 @@ def shapes_that_clash(values: tuple[Any, ...]) -> str | None:
     except ValueError:
         return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
     return None
+
+
+def on_cpu(device: Any) -> None:
+    """Refuse every device except the CPU."""
+    if device is not None and str(device) != "cpu":
+        raise ValueError(f'minigrad runs on the CPU only: device="cpu" expected, got {device!r}')
+
+
+def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape given as ``f(2, 3)`` or ``f((2, 3))``."""
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = tuple(shape[0])
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
+        raise TypeError(f"{name}: a shape is made of integers of at least 0, got {shape}")
+    return tuple(int(n) for n in shape)

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from minigrad._creation import made, on_cpu
-from minigrad._dtypes import to_array
-from minigrad._typing import Tensor
+from minigrad.autograd.call import made
+from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.events import tell
+from minigrad.autograd.typing import Tensor
+from minigrad.support.checks import on_cpu
 
 __all__ = ["from_dlpack"]
 

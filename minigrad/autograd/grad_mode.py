@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad._decorators import Decorator
 from minigrad.autograd.mode import State, state
+from minigrad.support.decorators import Decorator
 
 
 def is_grad_enabled() -> bool:

@@ -1,4 +1,4 @@
-"""Types for annotations in modules that `_tensor.py` imports: `Tensor` and ops."""
+"""Types for annotations below `minigrad.tensors`: `Tensor` and ops."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import (
 __all__ = ["ExplainError", "F", "Forward", "OpFunction", "P", "Tensor"]
 
 if TYPE_CHECKING:
-    from minigrad._tensor import Tensor
     from minigrad.autograd.primitive import Primitive
+    from minigrad.tensors.tensor import Tensor
 else:
     # A forward reference, which `typing.get_type_hints` resolves to the class.
-    Tensor = ForwardRef("_tensor.Tensor", module="minigrad")
+    Tensor = ForwardRef("tensors.tensor.Tensor", module="minigrad")
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
