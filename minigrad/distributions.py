@@ -15,6 +15,7 @@ import numpy as np
 from minigrad import ops, random
 from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.ops._numerics import values_of
 from minigrad.support.checks import shape_of
 from minigrad.support.spelling import names as _names
 from minigrad.tensors.tensor import Tensor
@@ -97,7 +98,7 @@ class Normal(Distribution):
 
     def __init__(self, loc: Any, scale: Any) -> None:
         mean, deviation = _tensor("Normal", "loc", loc), _tensor("Normal", "scale", scale)
-        if not (deviation.data > 0).all():
+        if not (values_of(deviation) > 0).all():
             raise ValueError(f"Normal: scale must be above 0, got {scale}")
         shape = np.broadcast_shapes(mean.shape, deviation.shape)
         self.loc, self.scale = (
@@ -167,24 +168,24 @@ class Categorical(Distribution):
                 f"got {tensor.shape}"
             )
         if probs is None:
-            if not np.isfinite(tensor.data.max(axis=-1)).all():
+            if not np.isfinite(values_of(tensor).max(axis=-1)).all():
                 raise ValueError("Categorical: each row of logits needs a largest finite one")
             self.logits = ops.log_softmax(tensor, axis=-1)
             self.probs = ops.softmax(tensor, axis=-1)
         else:
-            sums = tensor.data.sum(axis=-1)
-            if (tensor.data < 0).any() or not (np.isfinite(sums) & (sums > 0)).all():
+            sums = values_of(tensor).sum(axis=-1)
+            if (values_of(tensor) < 0).any() or not (np.isfinite(sums) & (sums > 0)).all():
                 raise ValueError(
                     "Categorical: probs must be finite and at least 0, and in each row one above 0"
                 )
-            self.probs = tensor / tensor.sum(axis=-1, keepdims=True)
+            self.probs = tensor / ops.sum(tensor, -1, True)
             eps = float(np.finfo(tensor.dtype).eps)
             self.logits = ops.log(ops.clip(self.probs, eps, 1 - eps))
         super().__init__(tensor.shape[:-1])
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         shape = self._shape(sample_shape)
-        weights = np.asarray(self.probs.data, np.float64)
+        weights = np.asarray(values_of(self.probs), np.float64)
         drawn = random.choices(
             "Categorical", random.generator(), weights, math.prod(shape), replacement=True
         )
@@ -193,7 +194,7 @@ class Categorical(Distribution):
     def log_prob(self, value: Any) -> Tensor:
         classes = self.logits.shape[-1]
         index = value if isinstance(value, Tensor) else Tensor(value)
-        array = index.data
+        array = values_of(index)
         if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
             raise ValueError(
                 f"Categorical.log_prob: values are classes from 0 to {classes - 1}, got {value}"
@@ -216,7 +217,7 @@ def _tensor(owner: str, name: str, value: Any) -> Tensor:
     tensor = value if isinstance(value, Tensor) else Tensor(value)
     if tensor.dtype.kind != "f":
         tensor = tensor.astype(get_default_dtype())
-    if np.isnan(tensor.data).any():
+    if np.isnan(values_of(tensor)).any():
         raise ValueError(f"{owner}: {name} is NaN somewhere: {value}")
     return tensor
 

@@ -22,7 +22,7 @@ from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.module.eval_mode import evaluating
-from minigrad.ops._numerics import array_of
+from minigrad.ops._numerics import array_of, values_of
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.tensor import Tensor
 
@@ -87,7 +87,9 @@ def generate(
         model, beginning, max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p,
         stop=stop, cache=cache, key_padding_mask=key_padding_mask,
     )  # fmt: skip
-    return made(np.concatenate([beginning, *(step.data[:, None] for step in steps)], axis=1), False)
+    return made(
+        np.concatenate([beginning, *(values_of(step)[:, None] for step in steps)], axis=1), False
+    )
 
 
 def stream(
@@ -135,7 +137,7 @@ def _steps(
                 f"generate: the model must return logits of shape (N, L, classes), "
                 f"({tokens.shape[0]}, {tokens.shape[1]}, classes) here, got {logits.shape}"
             )
-        drawn = sample(logits[:, -1], *choice).data
+        drawn = values_of(sample(logits[:, -1], *choice))
         if stop is not None:
             drawn = np.where(ended, stop, drawn)
             ended |= drawn == stop

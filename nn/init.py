@@ -108,7 +108,7 @@ def trunc_normal(
             f"move the mean nearer to them"
         )
     generator = random.generator()
-    values = generator.normal(mean, std, tensor.size)
+    values = generator.normal(mean, std, tensor._data.size)
     outside = np.flatnonzero((values < a) | (values > b))
     while outside.size:
         values[outside] = generator.normal(mean, std, outside.size)

@@ -40,6 +40,7 @@ LAYERS = [
     "spellings",
     "interop",
     "einops",
+    "torch",
     "checking",
     "learn",
     "__init__",

@@ -38,11 +38,15 @@ class Variable:
     _base: Variable | None = None  # the tensor whose memory this one views, if an op made the view
     _current: float = 0  # without a history: the time up to which it knows of recorded writes
 
-    result_class: type[Variable]
+    result_class: type[Variable]  # what the results of ops are
+    other_classes: list[type[Variable]] = []  # noqa: RUF012 - of results, beside the first
 
     def __init_subclass__(cls, results: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if results:
+        if results and hasattr(Variable, "result_class"):
+            cls.result_class = cls
+            Variable.other_classes.append(cls)
+        elif results:
             Variable.result_class = cls
 
     def _read_again(self) -> None:

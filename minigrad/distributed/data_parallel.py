@@ -138,8 +138,8 @@ class _Bucket:
     def add(self, parameter: Parameter) -> int:
         """Give a parameter a place; its number."""
         self.parameters.append(parameter)
-        self.places.append(slice(self.size, self.size + parameter.size))
-        self.size += parameter.size
+        self.places.append(slice(self.size, self.size + parameter._data.size))
+        self.size += parameter._data.size
         return len(self.places) - 1
 
     def clear(self) -> None:
@@ -191,7 +191,11 @@ class _Reducer:
         for i in order:
             parameter = self.parameters[i]
             bucket = last.get(parameter.dtype)
-            size = 0 if bucket is None else (bucket.size + parameter.size) * bucket.dtype.itemsize
+            size = (
+                0
+                if bucket is None
+                else (bucket.size + parameter._data.size) * bucket.dtype.itemsize
+            )
             if bucket is None or size > self.limit:
                 bucket = last[parameter.dtype] = _Bucket(parameter.dtype)
                 self.buckets.append(bucket)
@@ -369,7 +373,7 @@ class SyncBatchNorm(_BatchNorm):
         self._check_layout(input_)
         axes = (0, *range(2, input_.ndim))
         shape = (1, -1) + (1,) * (input_.ndim - 2)
-        count = Tensor([input_.size / self.num_features], dtype=input_.dtype)
+        count = Tensor([input_._data.size / self.num_features], dtype=input_.dtype)
         sums = all_reduce(concatenate([input_.sum(axis=axes), count]), comm=self.comm)
         total = sums[-1].detach()
         mean = sums[:-1] / total

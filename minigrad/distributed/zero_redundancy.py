@@ -63,10 +63,10 @@ class ZeroRedundancyOptimizer(Optimizer):
         shares: list[list[Tensor]] = [[] for _ in range(self.comm.size)]
         sizes = [0] * self.comm.size
         for group in self.param_groups:
-            for param in sorted(group["params"], key=lambda param: -param.size):
+            for param in sorted(group["params"], key=lambda param: -param._data.size):
                 rank = sizes.index(min(sizes))
                 shares[rank].append(param)
-                sizes[rank] += param.size
+                sizes[rank] += param._data.size
         return shares
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -84,7 +84,7 @@ class ZeroRedundancyOptimizer(Optimizer):
                 group["params"] = params
         for rank, share in enumerate(shares):
             for dtype in sorted({param.dtype for param in share}, key=str):
-                self._send([param.data for param in share if param.dtype == dtype], rank)
+                self._send([param._data for param in share if param.dtype == dtype], rank)
         return loss
 
     def _send(self, arrays: list[np.ndarray], rank: int) -> None:

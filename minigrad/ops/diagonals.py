@@ -119,7 +119,7 @@ def diag(x: Any, k: int = 0) -> Tensor:
         return diagonal(x, k)
     if x.ndim != 1:
         raise value_error(f"diag: one or two axes expected, got shape {x.shape}")
-    n = x.size + abs(k)
+    n = x.shape[0] + abs(k)
     return scatter_diagonal(x, (n, n), k)
 
 

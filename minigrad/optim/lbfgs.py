@@ -172,7 +172,7 @@ class LBFGS(Optimizer):
             loss = closure()
         grads = []
         for param in self._params:
-            grad = np.zeros(param.shape) if param.grad is None else param.grad.data
+            grad = np.zeros(param.shape) if param.grad is None else param.grad._data
             if grad.shape != param.shape:
                 self._refuse("grad", grad, param)
             grads.append(grad.reshape(-1))
@@ -181,12 +181,12 @@ class LBFGS(Optimizer):
     def _move(self, t: float, direction: np.ndarray) -> None:
         """θ ← θ + t · direction."""
         for param in self._params:
-            part, direction = np.split(direction, [param.size])
+            part, direction = np.split(direction, [param._data.size])
             assign(param, param._data + (t * part).reshape(param.shape))
 
     def _line(self, closure: Callable[[], Any], direction: np.ndarray) -> Callable[[float], Point]:
         """The loss as a function of the step size; each call restores the parameters."""
-        origin = [param.data.copy() for param in self._params]
+        origin = [param._data.copy() for param in self._params]
 
         def at(t: float) -> Point:
             self._move(t, direction)
@@ -208,7 +208,7 @@ class LBFGS(Optimizer):
                 f"LBFGS: the state of parameter {number} has {sorted(saved)}; {sorted(every)} of "
                 f"parameter 0 expected, for all of them"
             )
-        size = sum(param.size for param in self._params)
+        size = sum(param._data.size for param in self._params)
 
         def vector(name: str, value: Any) -> np.ndarray:
             array = np.asarray(value).astype(self._dtype)

@@ -19,6 +19,7 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.autograd.mutation import mark_written
 from minigrad.nn.attention.slots import Slots
+from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_size
 from minigrad.tensors.tensor import Tensor
 
@@ -290,7 +291,7 @@ class StaticKVCache(KVCache):
             buffers = (self._room_for(key), self._room_for(value))
             self._buffers[layer_idx] = buffers
         for buffer, new in zip(buffers, (key, value), strict=True):
-            buffer[:, :, start:end] = new.data
+            buffer[:, :, start:end] = values_of(new)
             mark_written(buffer)
         self._lengths[layer_idx] = end
 

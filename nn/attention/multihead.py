@@ -73,7 +73,7 @@ class MultiheadAttention(MultiHeadAttention):
         result = super().forward(q, k, v, padding, allowed, is_causal, need_weights=need_weights)
         output, weights = result if need_weights else (result, None)
         if weights is not None and average_attn_weights:
-            weights = weights.mean(axis=1)
+            weights = ops.mean(weights, 1)
         if weights is not None and not batched:
             weights = weights[0]
         return as_given(output, self.batch_first, batched), weights

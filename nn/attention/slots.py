@@ -16,6 +16,7 @@ from minigrad.autograd import mutation
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import state
 from minigrad.autograd.scope import Scope, ancestry
+from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ class Slots:
     def check_memory(self, index: int, memory: Tensor) -> None:
         """Raise if a filled slot holds the projection of another memory; else note this one."""
         kept, stamp = self._memories.setdefault(index, (memory, mutation.latest))
-        if mutation.written_since(kept.data, stamp) or not (
-            memory is kept or np.array_equal(memory.data, kept.data, equal_nan=True)
+        if mutation.written_since(values_of(kept), stamp) or not (
+            memory is kept or np.array_equal(values_of(memory), values_of(kept), equal_nan=True)
         ):
             raise value_error(
                 f"EncoderDecoderCache: layer {index} has cached another memory than the one of "

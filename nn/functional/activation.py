@@ -17,6 +17,7 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
+from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
 from minigrad.support.spelling import spelled
@@ -263,7 +264,7 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
         [[-0.5, -0.25, 2.0]]
     """
     channels = input_.shape[1] if input_.ndim > 1 else 1
-    if weight.ndim > 1 or weight.size not in (1, channels):
+    if weight.ndim > 1 or weight._data.size not in (1, channels):
         raise value_error(
             f"prelu: an input of shape {input_.shape} has {channels} channels, so weight must "
             f"have shape ({channels},) or (1,), got {weight.shape}"
@@ -322,5 +323,5 @@ def gumbel_softmax(
         return soft
     chosen = np.zeros(soft.shape, soft.dtype)
     if chosen.size:
-        np.put_along_axis(chosen, soft.data.argmax(axis, keepdims=True), 1, axis)
+        np.put_along_axis(chosen, values_of(soft).argmax(axis, keepdims=True), 1, axis)
     return soft - soft.detach() + chosen

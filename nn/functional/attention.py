@@ -110,7 +110,7 @@ def _repeated_heads(query: Tensor, keys: Tensor) -> Tensor:
             f"(..., G, S, E) with H divisible by G, got {query.shape} and {keys.shape}"
         )
     times = query.shape[-3] // max(keys.shape[-3], 1)
-    return keys if times == 1 else keys.repeat(times, -3)
+    return keys if times == 1 else ops.repeat(keys, times, -3)
 
 
 def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:

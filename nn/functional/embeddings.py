@@ -58,12 +58,12 @@ def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
 @effect
 def _shorten(input_: Any, weight: Tensor, max_norm: float, norm_type: float) -> None:
     ids = np.asarray(array_of(input_))
-    rows = ops.embedding(ids, weight.detach()).data
-    lengths = ops.norm(rows, norm_type, axis=-1).data
+    rows = values_of(ops.embedding(ids, weight.detach()))
+    lengths = values_of(ops.norm(rows, norm_type, axis=-1))
     long = lengths > max_norm
     if long.any():
         factors = max_norm / (lengths[long] + 1e-7)
-        weight.data[ids[long]] = rows[long] * factors[:, None]
+        values_of(weight)[ids[long]] = rows[long] * factors[:, None]
         written(weight)
 
 

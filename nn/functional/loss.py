@@ -12,7 +12,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
-from minigrad.ops._numerics import array_of
+from minigrad.ops._numerics import array_of, values_of
 from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.loss import check_target, class_rows, number, row_weights, weighted
@@ -181,7 +181,7 @@ def _soft_cross_entropy(
             )
         counts = weight if isinstance(weight, Tensor) else Tensor(weight)
         products = products * counts.astype(y.dtype).reshape(-1, *(1,) * (y.ndim - axis - 1))
-    return reduced(name, -products.sum(axis=axis), reduction)
+    return reduced(name, -ops.sum(products, axis), reduction)
 
 
 @spelled
@@ -333,7 +333,7 @@ def like(
 
 
 def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:
-    low = y.data.min(initial=0.0)
+    low = values_of(y).min(initial=0.0)
     if not low >= 0.0:
         raise value_error(f"{name}: the target must hold probabilities, got {low}{remedy}")
 

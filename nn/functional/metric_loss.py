@@ -11,6 +11,7 @@ from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
+from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_flag, check_number
 from minigrad.support.spelling import spelled
@@ -155,9 +156,9 @@ def gaussian_nll_loss(
             v = ops.expand_dims(v, -1)
         elif v.shape != (*input_.shape[:-1], 1):
             raise value_error(f"{name}: input of shape {input_.shape}, but var of shape {v.shape}")
-    if (v.data < 0).any():
-        raise value_error(f"{name}: var must not be negative, got {v.data.min()}")
-    v = v + np.maximum(eps - v.data, 0).astype(v.dtype)
+    if (values_of(v) < 0).any():
+        raise value_error(f"{name}: var must not be negative, got {values_of(v).min()}")
+    v = v + np.maximum(eps - values_of(v), 0).astype(v.dtype)
     losses = 0.5 * (ops.log(v) + (x - y) ** 2 / v)
     if full:
         losses = losses + 0.5 * math.log(2.0 * math.pi)

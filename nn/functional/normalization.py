@@ -140,8 +140,10 @@ def batch_norm(
 def update_running(running: Tensor | None, found: Tensor, momentum: float) -> None:
     """Move a running statistic towards that of a batch."""
     if running is not None:
-        new = found.data.astype(running.dtype) * momentum
-        assign(running, running.data * (1 - momentum) + new)  # no op: a checkpoint may run it again
+        new = found._data.astype(running.dtype) * momentum
+        assign(
+            running, running._data * (1 - momentum) + new
+        )  # no op: a checkpoint may run it again
 
 
 def _check_channels(owner: str, input_: Tensor, **parts: Tensor | None) -> None:
@@ -223,10 +225,10 @@ def instance_norm(
         )
     _check_channels(owner, input_, weight=weight, bias=bias)
     _check_channels(owner, input_, running_mean=running_mean, running_var=running_var)
-    if (running_mean is not None or running_var is not None) and input_.size:
+    if (running_mean is not None or running_var is not None) and input_._data.size:
         values = as_tensor(input_).detach().reshape(*input_.shape[:2], within)
-        update_running(running_mean, values.mean(axis=2).mean(axis=0), momentum)
-        update_running(running_var, values.var(axis=2, ddof=1).mean(axis=0), momentum)
+        update_running(running_mean, ops.mean(values, (0, 2)), momentum)
+        update_running(running_var, ops.mean(ops.var(values, 2, 1), 0), momentum)
     return group_norm(input_, max(input_.shape[1], 1), weight, bias, eps)
 
 

@@ -283,7 +283,7 @@ def _adaptive(
 
 def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
     if all(count == 1 for count in counts):
-        return x.mean(axis=tuple(range(2, x.ndim)), keepdims=True)
+        return ops.mean(x, tuple(range(2, x.ndim)), True)
     sums, lengths = widened(x), np.ones((), int)
     for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
         starts, ends = parts(size, count)
@@ -291,7 +291,7 @@ def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
             sums = sum_parts(sums, axis, count)
         else:
             sums = sums.reshape(*sums.shape[:axis], count, size // count, *sums.shape[axis + 1 :])
-            sums = sums.sum(axis=axis + 1)
+            sums = ops.sum(sums, axis + 1)
         lengths = lengths[..., None] * (ends - starts)
     return _divided(sums, lengths, x)
 
@@ -309,7 +309,7 @@ def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
         longest = int((ends - starts).max())
         if size % count:  # pad parts to one length by repeating their last element
             places = np.minimum(starts[:, None] + np.arange(longest), ends[:, None] - 1)
-            x = x.take(places.ravel(), axis)
+            x = ops.take(x, places.ravel(), axis)
         kernel.append(longest)
     still = ((0, 0),) * len(kernel)
     return ops.max_pool(x, tuple(kernel), tuple(kernel), still, (1,) * len(kernel))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
@@ -151,15 +152,17 @@ def _between(x: Tensor, axis: int, count: int, places: np.ndarray) -> Tensor:
     low = np.minimum(places.astype(np.intp), n - 1)
     share = np.clip(places - low, 0.0, 1.0).astype(x.dtype)
     share = share.reshape(-1, *(1,) * (x.ndim - axis - 1))
-    return x.take(low, axis) * (1 - share) + x.take(np.minimum(low + 1, n - 1), axis) * share
+    return (
+        ops.take(x, low, axis) * (1 - share) + ops.take(x, np.minimum(low + 1, n - 1), axis) * share
+    )
 
 
 def _picked(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     """Take elements along an axis; where each is taken equally often, by repeating them."""
     times, rest = divmod(len(places), x.shape[axis])
     if not rest and np.array_equal(places, np.arange(x.shape[axis]).repeat(times)):
-        return x.repeat(times, axis)
-    return x.take(places, axis)
+        return ops.repeat(x, times, axis)
+    return ops.take(x, places, axis)
 
 
 @spelled
@@ -185,5 +188,5 @@ def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
         )
     *leading, channels, height, width = input_.shape
     whole = (math.prod(leading), channels // (r * r), r, r, height, width)
-    pixels = input_.reshape(whole).transpose(0, 1, 4, 2, 5, 3)  # (N, C, H, r, W, r)
+    pixels = ops.transpose(input_.reshape(whole), (0, 1, 4, 2, 5, 3))  # (N, C, H, r, W, r)
     return pixels.reshape(*leading, channels // (r * r), height * r, width * r)

@@ -49,7 +49,7 @@ def unfold(
         places = _places("unfold", window, x.shape[2:])  # (K·K', L)
         wide = ops.pad(x, ((0, 0), (0, 0), *window.padding)) if any(map(any, window.padding)) else x
         pixels = as_tensor(wide).reshape(*x.shape[:2], math.prod(wide.shape[2:]))
-        columns = pixels.take(places, 2)  # (N, C, K·K', L)
+        columns = ops.take(pixels, places, 2)  # (N, C, K·K', L)
         return columns.reshape(len(x), x.shape[1] * len(places), places.shape[1])
 
     return over_a_batch("unfold", 2, input_, unfolded)

@@ -70,7 +70,7 @@ class Embedding(Module):
         """Initialize the vectors again, that of `padding_idx` as zeros."""
         init.normal(self.weight)
         if self.padding_idx is not None:
-            self.weight.data[self.padding_idx] = 0.0
+            self.weight._data[self.padding_idx] = 0.0
 
     def forward(self, input_: Tensor | np.ndarray) -> Tensor:
         """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""

@@ -123,7 +123,7 @@ def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
 def weight_of_batch(count: Tensor | None, momentum: float | None) -> float:
     """Count a batch, if `count` is given; the weight of its statistics in the running ones."""
     if count is not None:
-        assign(count, count.data + 1)
+        assign(count, count._data + 1)
         if momentum is None:  # the mean of all batches so far
             return 1.0 / int(count)
     return 0.0 if momentum is None else momentum
@@ -176,8 +176,8 @@ class _BatchNorm(_Normalization):
     def forward(self, input_: Tensor) -> Tensor:
         """Normalize: by the batch statistics in training, by the running ones in evaluation."""
         self._check_layout(input_)
-        count = self.num_batches_tracked if self.training and input_.size else None
-        momentum = weight_of_batch(count, self.momentum) if input_.size else 0.0
+        count = self.num_batches_tracked if self.training and input_._data.size else None
+        momentum = weight_of_batch(count, self.momentum) if input_._data.size else 0.0
         return F.batch_norm(
             input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
             momentum, self.eps,

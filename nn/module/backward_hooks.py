@@ -34,7 +34,7 @@ def _pull(g: Sequence[Any], needed: Sequence[bool], pull: Callable[..., Any]) ->
     recorded = isinstance(g[0], Tensor)
     found = pull([part if recorded else wrap(part) for part in g])
     return [
-        None if part is None or not need else part if recorded else part.data
+        None if part is None or not need else part if recorded else part._data
         for part, need in zip(found, needed, strict=True)
     ]
 

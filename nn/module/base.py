@@ -20,6 +20,7 @@ from minigrad.nn.module.argument_checks import check_tensors, checked_constructo
 from minigrad.nn.module.backward_hooks import BackwardHooks
 from minigrad.nn.module.module_paths import path_to
 from minigrad.nn.module.registry import Registry
+from minigrad.ops._numerics import values_of
 from minigrad.support.checks import module_of, on_cpu
 from minigrad.support.spelling import fits, renamed, signature_of, spelled
 from minigrad.tensors.tensor import Tensor
@@ -277,7 +278,7 @@ class Module(Registry):
         for parameter in self.parameters():
             if parameter.dtype != target:
                 gradient = parameter.grad
-                parameter.data = parameter.data.astype(target)
+                parameter.data = values_of(parameter).astype(target)
                 parameter.grad = None if gradient is None else gradient.astype(target)
         floating = [b for b in self.buffers() if b.dtype.kind == "f" and b.dtype != target]
         converted = {id(buffer): buffer.detach().astype(target) for buffer in floating}

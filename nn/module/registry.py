@@ -250,7 +250,7 @@ class Registry:
 
     def count_parameters(self, recurse: bool = True) -> int:
         """Count the elements of all parameters, shared ones once; `recurse`: also those below."""
-        return sum(parameter.size for parameter in self.parameters(recurse))
+        return sum(parameter._data.size for parameter in self.parameters(recurse))
 
     def get_submodule(self, target: str) -> Module:
         """Return the module at a path such as ``"encoder.layers.0"``; itself for ``""``."""

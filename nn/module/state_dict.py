@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from minigrad.nn.module.module_paths import join, walk
+from minigrad.ops._numerics import values_of
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -88,7 +89,7 @@ def to_pytorch(module: Module) -> dict[str, np.ndarray]:
         >>> nn.utils.to_pytorch(layer)["self_attn.in_proj_weight"].shape
         (24, 8)
     """
-    return _packed(module, {path: tensor.data.copy() for path, tensor in entries(module)}, "")
+    return _packed(module, {path: values_of(tensor).copy() for path, tensor in entries(module)}, "")
 
 
 def _packed(module: Module, state: dict[str, Any], path: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import functional_call
 from minigrad.nn.utils import rnn as rnn
 from minigrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
-from minigrad.ops._numerics import LEAST, widened, within_rule
+from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support import spelling
 from minigrad.support.checks import check_number
 from minigrad.tensors.inplace import assign
@@ -40,7 +40,7 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         5.0
     """
     check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
-    norms = [_norm(widened(tensor.data).reshape(-1), norm_type) for tensor in tensors]
+    norms = [_norm(widened(tensor._data).reshape(-1), norm_type) for tensor in tensors]
     return _norm(np.array(norms, np.float64), norm_type)
 
 
@@ -104,8 +104,8 @@ def clip_grad_norm(
     if not factor >= 1.0:  # also for NaN
         for gradient in gradients:
             wide = np.result_type(gradient.dtype, np.float32).type(factor)  # float16 would round it
-            np.multiply(gradient.data, wide, out=gradient.data, casting="same_kind")
-            mark_written(gradient.data)
+            np.multiply(gradient._data, wide, out=gradient._data, casting="same_kind")
+            mark_written(gradient._data)
     return total
 
 
@@ -123,8 +123,8 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
     """
     check_number("clip_grad_value", "clip_value", clip_value, 0.0, infinite=True)
     for gradient in _gradients(parameters):
-        np.clip(gradient.data, -clip_value, clip_value, out=gradient.data)
-        mark_written(gradient.data)
+        np.clip(gradient._data, -clip_value, clip_value, out=gradient._data)
+        mark_written(gradient._data)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -152,16 +152,16 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         ([[0.0, 1.0]], [2.0])
     """
     targets = list(parameters)
-    total = sum(parameter.size for parameter in targets)
+    total = sum(parameter._data.size for parameter in targets)
     if vec.shape != (total,):
         raise ValueError(
             f"vector_to_parameters: a vector of shape ({total},) expected, got {vec.shape}"
         )
     start = 0
     for parameter in targets:
-        part = vec.data[start : start + parameter.size]
+        part = values_of(vec)[start : start + parameter._data.size]
         assign(parameter, part.reshape(parameter.shape).astype(parameter.dtype))
-        start += parameter.size
+        start += parameter._data.size
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -71,7 +71,7 @@ class Packing:
     def gathered(self, x: Tensor, steps: np.ndarray) -> Tensor:
         """Read packed elements from a tensor (L, N, ...) at their steps, undoing `spread`."""
         rows = x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])
-        return rows.take(steps * x.shape[1] + self.columns, 0)
+        return ops.take(rows, steps * x.shape[1] + self.columns, 0)
 
 
 def packing_of(packed: PackedSequence) -> Packing:

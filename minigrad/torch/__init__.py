@@ -1,0 +1,99 @@
+"""PyTorch's meaning: ``import minigrad.torch as torch``.
+
+Every name, default, position and result is that of PyTorch 2.13, or there is an error that says so.
+The engine, the ops and the modules are minigrad's own.
+"""
+
+import math as _math
+from typing import Any as _Any
+
+import numpy as _np
+
+from minigrad import get_default_dtype as get_default_dtype
+from minigrad import get_num_threads as get_num_threads
+from minigrad import is_grad_enabled as is_grad_enabled
+from minigrad import set_default_dtype as set_default_dtype
+from minigrad import set_num_threads as set_num_threads
+from minigrad.tensors.creation import Device
+from minigrad.torch import amp as amp
+from minigrad.torch import autograd as autograd
+from minigrad.torch import backends as backends
+from minigrad.torch import cuda as cuda
+from minigrad.torch import distributions as distributions
+from minigrad.torch import fx as fx
+from minigrad.torch import jit as jit
+from minigrad.torch import linalg as linalg
+from minigrad.torch import nn as nn
+from minigrad.torch import optim as optim
+from minigrad.torch import random as random
+from minigrad.torch import special as special
+from minigrad.torch import utils as utils
+from minigrad.torch.amp import autocast as autocast
+from minigrad.torch.autograd import enable_grad as enable_grad
+from minigrad.torch.autograd import inference_mode as inference_mode
+from minigrad.torch.autograd import no_grad as no_grad
+from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.torch.creation import *
+from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
+from minigrad.torch.random import get_rng_state as get_rng_state
+from minigrad.torch.random import manual_seed as manual_seed
+from minigrad.torch.random import set_rng_state as set_rng_state
+from minigrad.torch.table import ABSENT as _ABSENT
+from minigrad.torch.tensor import Size as Size
+from minigrad.torch.tensor import Tensor as Tensor
+
+__version__ = "2.13.0"
+device = Device
+
+globals().update(_FUNCTIONS)
+softmax, log_softmax = _FUNCTIONS["softmax"], _FUNCTIONS["log_softmax"]
+
+float16 = half = _np.dtype("float16")
+float32 = float = _np.dtype("float32")
+float64 = double = _np.dtype("float64")
+int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
+short, int, long, uint8, bool = int16, int32, int64, _np.dtype("uint8"), _np.dtype("bool")
+dtype, finfo, iinfo = _np.dtype, _np.finfo, _np.iinfo
+inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
+strided, contiguous_format, channels_last, preserve_format = (
+    "torch.strided", "contiguous_format", "channels_last", "preserve_format",
+)  # fmt: skip
+
+
+def is_tensor(obj: _Any) -> _Any:
+    """Whether it is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def numel(input: _Any) -> _Any:
+    """The number of elements."""
+    return input.numel()
+
+
+def compile(model: _Any = None, **options: _Any) -> _Any:
+    """The function or module itself: nothing is compiled."""
+    return model if model is not None else compile
+
+
+def _assert(condition: _Any, message: str) -> None:
+    """An AssertionError with the message, unless the condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def _typed(kind: str) -> _Any:
+    def make(*data: _Any) -> _Any:
+        return Tensor(*data).to(_np.dtype(kind)) if kind != "float32" else Tensor(*data)
+
+    return make
+
+
+FloatTensor, DoubleTensor, HalfTensor = map(_typed, ("float32", "float64", "float16"))
+LongTensor, IntTensor, ShortTensor = map(_typed, ("int64", "int32", "int16"))
+CharTensor, ByteTensor, BoolTensor = map(_typed, ("int8", "uint8", "bool"))
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _ABSENT:
+        raise AttributeError(f"minigrad.torch has no {name!r}: {_ABSENT[name]}")
+    raise AttributeError(f"minigrad.torch has no {name!r}")

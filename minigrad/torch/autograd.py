@@ -1,0 +1,97 @@
+"""`torch.autograd`: gradients on request, custom functions, and switches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, ClassVar
+
+import minigrad.autograd as ours
+from minigrad.autograd import detect_anomaly as detect_anomaly
+from minigrad.autograd import enable_grad as enable_grad
+from minigrad.autograd import functional as functional
+from minigrad.autograd import gradcheck as gradcheck
+from minigrad.autograd import gradgradcheck as gradgradcheck
+from minigrad.autograd import no_grad as no_grad
+from minigrad.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.autograd.node import Variable as _Tensor
+from minigrad.torch.creation import zeros_like
+from minigrad.torch.tensor import Tensor, adopt
+
+
+def inference_mode(mode: bool = True) -> Any:
+    """As `no_grad`."""
+    return set_grad_enabled(not mode)
+
+
+class set_detect_anomaly(ExitStack):
+    """`detect_anomaly` from here on, or, in a ``with`` statement, within it."""
+
+    running: ClassVar[ExitStack | None] = None
+
+    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
+        super().__init__()
+        if set_detect_anomaly.running is not None:
+            set_detect_anomaly.running.close()
+        set_detect_anomaly.running = self if mode else None
+        if mode:
+            self.enter_context(ours.detect_anomaly())
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    return (given,) if given is None or isinstance(given, _Tensor) else tuple(given)
+
+
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, allow_unused: bool | None = None, is_grads_batched: bool = False,
+    materialize_grads: bool = False, *, only_inputs: bool = True,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The gradients of outputs with respect to inputs: always a tuple, one for each input.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor(3.0, requires_grad=True)
+        >>> torch.autograd.grad(x * x, x)
+        (Tensor(6., dtype=float32),)
+    """
+    if is_grads_batched:
+        raise NotImplementedError("autograd.grad: is_grads_batched=True is not here")
+    roots, targets = _several(outputs), _several(inputs)
+    cotangents = None if grad_outputs is None else _several(grad_outputs)
+    unused = materialize_grads if allow_unused is None else allow_unused
+    found: Any = ours.grad(roots, targets, cotangents, retain_graph, create_graph, unused)
+    if materialize_grads:
+        pairs = zip(found, targets, strict=True)
+        found = tuple([zeros_like(x) if g is None else g for g, x in pairs])
+    adopted: tuple[Any, ...] = adopt(tuple(found))
+    return adopted
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
+) -> None:  # fmt: skip
+    """Add the gradients of one or several tensors to the ``.grad`` of the leaves."""
+    roots = _several(tensors)
+    given: Sequence[Any] = (None,) * len(roots) if grad_tensors is None else _several(grad_tensors)
+    if len(given) != len(roots):
+        raise RuntimeError(f"backward: {len(roots)} tensors but {len(given)} grad_tensors")
+    for i, (root, gradient) in enumerate(zip(roots, given, strict=True)):
+        keep = bool(retain_graph) or i < len(roots) - 1
+        ours.backward(root, gradient, keep, create_graph, inputs)
+
+
+def Variable(data: Any, requires_grad: bool = False) -> Any:
+    """A tensor; the old name."""
+    tensor = data if isinstance(data, Tensor) else adopt(data)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+class Function(ours.Function):
+    """An op with a forward and a backward of one's own, as PyTorch's."""
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run the forward, and record it."""
+        return adopt(super().apply(*args, **kwargs))

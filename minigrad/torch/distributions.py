@@ -1,0 +1,18 @@
+"""`torch.distributions`: minigrad's distributions, whose samples are PyTorch's tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad import distributions as ours
+from minigrad.torch.build import adopting
+
+
+def _door(kind: Any) -> Any:
+    """The class with methods that give PyTorch's tensors."""
+    names = ("sample", "rsample", "log_prob", "entropy", "cdf", "icdf")
+    methods = {name: adopting(getattr(kind, name)) for name in names if hasattr(kind, name)}
+    return type(kind.__name__, (kind,), {"__doc__": kind.__doc__, **methods})
+
+
+globals().update({name: _door(getattr(ours, name)) for name in ours.__all__})

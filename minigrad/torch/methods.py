@@ -1,0 +1,74 @@
+"""Makes the functions of the table, and gives `Tensor` its methods."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad import linalg
+from minigrad.tensors.inplace import overwritten
+from minigrad.torch import functions, helpers
+from minigrad.torch.build import adopting, made
+from minigrad.torch.table import BINARY, DTYPES, ELEMENTWISE, IN_PLACE, LINES
+from minigrad.torch.tensor import Tensor
+
+__all__ = ["FUNCTIONS"]
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+"""All functions of the module, by name."""
+
+_NAMES: dict[str, Any] = {
+    **{name: getattr(minigrad, name) for name in minigrad.__all__},
+    **{name: getattr(helpers, name) for name in helpers.__all__},
+    "linalg": linalg,
+    "bool": bool,
+    "float": float,
+    "tuple": tuple,
+}
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that writes what a function returns over its first argument."""
+
+    def write(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def values(tensor: Any, *args: Any) -> Any:
+            return function(tensor, *args, **kwargs)
+
+        values.__name__ = f"{function.__name__}_"
+        return overwritten(self, values, *args)
+
+    write.__name__ = write.__qualname__ = f"{function.__name__}_"
+    write.__doc__ = f"`{function.__name__}`, written over the tensor."
+    return write
+
+
+def _fill() -> None:
+    pairs = [word.partition("=") for word in ELEMENTWISE.split()]
+    lines = [f"{name}(input) => {ours or name}(input)" for name, _, ours in pairs]
+    two = [word.partition("=") for word in BINARY.split()]
+    lines += [f"{name}(input, other) => {ours or name}(input, other)" for name, _, ours in two]
+    lines += LINES.strip().splitlines()
+    for line in lines:
+        function = made(line, _NAMES, "minigrad.torch")
+        FUNCTIONS[function.__name__] = function
+        if re.match(r"\w+\((input|self)\b", line):
+            setattr(Tensor, function.__name__, function)
+        if re.match(r"\w+\(self\b", line):
+            del FUNCTIONS[function.__name__]
+    for name in functions.__all__:
+        FUNCTIONS[name] = adopting(getattr(functions, name))
+        if name not in ("meshgrid", "where"):
+            setattr(Tensor, name, FUNCTIONS[name])
+    for name in [*(name for name, _, _ in (*pairs, *two)), *IN_PLACE.split()]:
+        setattr(Tensor, f"{name}_", _in_place(FUNCTIONS[name]))
+    del FUNCTIONS["fill"]
+    for name, dtype in DTYPES.items():
+        setattr(Tensor, name, functools.partialmethod(Tensor.to, np.dtype(dtype)))
+
+
+_fill()

@@ -1,0 +1,159 @@
+"""PyTorch's modules: minigrad's classes, each with a subclass that makes PyTorch's tensors.
+
+A module of minigrad's that is assigned to one of PyTorch's, with all in it, becomes PyTorch's: its
+class is replaced by the subclass, and so is that of its parameters and buffers. It stays the same
+object, with the same parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import minigrad
+from minigrad import nn as ours
+from minigrad.nn.transformers import pytorch
+from minigrad.torch.tensor import Tensor
+
+__all__ = ["CLASSES", "Buffer", "Module", "Parameter", "adopt_module"]
+
+
+class Parameter(ours.Parameter, Tensor):
+    """A trainable tensor of a module; unlike minigrad's, it shares the memory of `data`.
+
+    Args:
+        data: A tensor; empty if it is left out.
+        requires_grad: Whether it is trained.
+
+    Source: PyTorch 2.13, "torch.nn.parameter.Parameter".
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.nn.Parameter(torch.zeros(2)).requires_grad
+        True
+    """
+
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        given = minigrad.empty(0) if data is None else data
+        array = given._data if isinstance(given, minigrad.Tensor) else minigrad.tensor(given)._data
+        self._data = array if array.flags.writeable else array.copy()
+        self.requires_grad = requires_grad
+
+
+class Buffer(ours.Buffer, Tensor):
+    """A tensor of a module that is not trained, but saved.
+
+    Args:
+        data: A tensor.
+        persistent: Whether it is saved.
+    """
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        super().__init__(minigrad.empty(0) if data is None else data, persistent=persistent)
+
+
+class Module(ours.Module):
+    """The base class of modules, as PyTorch's.
+
+    Source: PyTorch 2.13, "torch.nn.Module".
+
+    Example:
+        >>> from minigrad import torch
+        >>> class Twice(torch.nn.Module):
+        ...     def forward(self, x):
+        ...         return 2 * x
+        >>> Twice()(torch.ones(2))
+        Tensor([2., 2.], dtype=float32)
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, _adopted(value))
+
+    def register_buffer(  # type: ignore[override]
+        self, name: str, tensor: Any, persistent: Any = True, *, dtype: Any = None
+    ) -> None:
+        """Add a tensor that is not trained, but saved unless it is not persistent."""
+        super().register_buffer(name, tensor, dtype, persistent=persistent)
+        _adopted(self.__dict__.get(name))
+
+    def named_children(self) -> Any:
+        """The modules assigned to this one, with their names."""
+        for name, child in super().named_children():
+            yield name, adopt_module(child)
+
+
+def _adopted(value: Any) -> Any:
+    if isinstance(value, ours.Module):
+        return adopt_module(value)
+    if value.__class__ in _TENSORS:
+        value.__class__ = _TENSORS[value.__class__]
+    return value
+
+
+_TENSORS: dict[type, type] = {
+    ours.Parameter: Parameter, ours.Buffer: Buffer, minigrad.Tensor: Tensor,
+}  # fmt: skip
+_MODULES: dict[type, type] = {ours.Module: Module}
+
+
+def _class_of(kind: type) -> type:
+    """The subclass for a class of minigrad's modules; made once, and with those of its bases."""
+    if kind not in _MODULES:
+        bases = [_class_of(base) for base in kind.__bases__ if issubclass(base, ours.Module)]
+        made = type(kind.__name__, (kind, *bases), {"__doc__": kind.__doc__})
+        made.__module__ = "minigrad.torch.nn"
+        _MODULES[kind] = made
+    return _MODULES[kind]
+
+
+def adopt_module(module: Any) -> Any:
+    """Make a module of minigrad's, and all in it, PyTorch's."""
+    for each in ours.Module.modules(module):
+        kind = type(each)
+        if not isinstance(each, Module):
+            each.__class__ = _class_of(kind)
+            for name in each._registered:
+                _adopted(each.__dict__.get(name))
+    return module
+
+
+_REPLACED: dict[str, Any] = {
+    "TransformerEncoderLayer": pytorch.TransformerEncoderLayer,
+    "TransformerDecoderLayer": pytorch.TransformerDecoderLayer,
+    "Transformer": pytorch.Transformer,
+}
+CLASSES: dict[str, type] = {"Module": Module, "Parameter": Parameter, "Buffer": Buffer}
+"""The classes of `torch.nn` by name."""
+
+_OTHER_NAMES = {"Hardswish": "HardSwish", "Hardsigmoid": "HardSigmoid"}
+for _name in dir(ours):
+    _kind = _REPLACED.get(_name, getattr(ours, _name))
+    if (
+        _name not in CLASSES
+        and not _name.startswith("_")
+        and isinstance(_kind, type)
+        and issubclass(_kind, ours.Module)
+    ):
+        CLASSES[_name] = _class_of(_kind)
+CLASSES.update({theirs: CLASSES[name] for theirs, name in _OTHER_NAMES.items()})
+
+
+def _absent(name: str, why: str) -> type:
+    """A layer that can be named, as in ``isinstance(layer, nn.Conv3d)``, and not made."""
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(f"torch.nn.{name}: {why}")
+
+    return type(name, (Module,), {"__init__": refuse, "__module__": "minigrad.torch.nn"})
+
+
+_ABSENT = {
+    **dict.fromkeys(
+        ("Conv3d", "ConvTranspose3d", "MaxPool3d", "AvgPool3d", "AdaptiveAvgPool3d",
+         "AdaptiveMaxPool3d", "BatchNorm3d", "InstanceNorm3d", "Dropout3d"),
+        "no layer has three spatial axes",
+    ),
+    "SyncBatchNorm": "a model runs in one process: BatchNorm2d",
+    "DataParallel": "a model runs in one process",
+    "CTCLoss": "there is no CTC",
+}  # fmt: skip
+CLASSES.update({_name: _absent(_name, _why) for _name, _why in _ABSENT.items()})

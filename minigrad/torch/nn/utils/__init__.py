@@ -1,0 +1,40 @@
+"""`torch.nn.utils`: clipping, vectors of parameters, weight normalization, packed sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minigrad.nn import utils as ours
+from minigrad.nn.utils import remove_weight_norm as remove_weight_norm
+from minigrad.nn.utils import vector_to_parameters as vector_to_parameters
+from minigrad.torch.creation import tensor
+from minigrad.torch.nn.classes import adopt_module
+from minigrad.torch.nn.utils import rnn as rnn
+from minigrad.torch.tensor import adopt
+
+
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: Any = None,
+) -> Any:  # fmt: skip
+    """Scale gradients so that their norm is at most `max_norm`; returns the norm before."""
+    return tensor(
+        ours.clip_grad_norm(
+            parameters, max_norm, norm_type, 1e-6, error_if_nonfinite=error_if_nonfinite
+        )
+    )
+
+
+def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) -> None:
+    """Clip every element of the gradients."""
+    ours.clip_grad_value(parameters, clip_value)
+
+
+def parameters_to_vector(parameters: Any) -> Any:
+    """All parameters as one vector."""
+    return adopt(ours.parameters_to_vector(parameters))
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Train the norm and the direction of a weight apart."""
+    return adopt_module(ours.weight_norm(module, name, dim))

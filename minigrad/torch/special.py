@@ -1,0 +1,11 @@
+"""`torch.special`: functions of one tensor under the names of SciPy."""
+
+from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
+
+_SAME = (
+    "digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "log1p", "log_softmax", "logit",
+    "logsumexp", "round", "sinc", "softmax", "xlogy",
+)  # fmt: skip
+
+globals().update({name: _FUNCTIONS[name] for name in _SAME if name in _FUNCTIONS})
+expit = _FUNCTIONS["sigmoid"]

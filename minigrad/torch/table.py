@@ -1,0 +1,190 @@
+"""PyTorch's functions that are one expression in minigrad's names: a line each.
+
+On the left stands the call with PyTorch's names, order and defaults; on the right what it computes,
+with minigrad's functions, those of `minigrad.torch.helpers`, and ``linalg``. A function whose first
+argument is `input` is a method of tensors too; `self` is a method only. A function whose answer
+depends on what it is given stands in `minigrad.torch.functions`, written out.
+"""
+
+ELEMENTWISE = """
+abs absolute=abs arccos acos=arccos arccosh acosh=arccosh arcsin asin=arcsin arcsinh asinh=arcsinh
+arctan atan=arctan arctanh atanh=arctanh bitwise_not=invert ceil cos cosh deg2rad erf erfc erfinv exp
+exp2 expm1 fix=trunc floor isfinite isinf isnan log log10 log1p log2 logical_not negative neg=negative
+rad2deg reciprocal relu rsqrt sgn=sign sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc
+"""
+"""Functions of one tensor: ``theirs=ours`` where the names differ."""
+
+BINARY = """
+arctan2 atan2=arctan2 bitwise_and bitwise_left_shift=left_shift bitwise_or
+bitwise_right_shift=right_shift bitwise_xor copysign eq=equal not_equal ne=not_equal greater gt=greater
+greater_equal ge=greater_equal less lt=less less_equal le=less_equal floor_divide fmax fmin fmod hypot
+logaddexp logical_and logical_or logical_xor matmul maximum minimum mul=multiply multiply nextafter
+remainder true_divide=divide xlogy kron inner
+"""
+"""Functions of `input` and `other`, which broadcast."""
+
+LINES = """
+add(input, other, *, alpha=1) => input + (other if alpha == 1 else alpha * other)
+addbmm(input, batch1, batch2, *, beta=1, alpha=1) => scaled(input, beta) + alpha * sum(matmul(batch1, batch2), 0)
+addcdiv(input, tensor1, tensor2, *, value=1) => input + value * (tensor1 / tensor2)
+addcmul(input, tensor1, tensor2, *, value=1) => input + value * (tensor1 * tensor2)
+addmm(input, mat1, mat2, *, beta=1, alpha=1) => scaled(input, beta) + alpha * matmul(mat1, mat2)
+addmv(input, mat, vec, *, beta=1, alpha=1) => scaled(input, beta) + alpha * matmul(mat, vec)
+addr(input, vec1, vec2, *, beta=1, alpha=1) => scaled(input, beta) + alpha * outer(vec1, vec2)
+adjoint(input) => swapaxes(input, -1, -2)
+all(input, dim=None, keepdim=False) => all(input, axes(dim), keepdim)
+allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) => bool(allclose(input, other, rtol, atol, equal_nan))
+amax(input, dim=(), keepdim=False) => max(input, axes(dim), keepdim)
+amin(input, dim=(), keepdim=False) => min(input, axes(dim), keepdim)
+any(input, dim=None, keepdim=False) => any(input, axes(dim), keepdim)
+argmax(input, dim=None, keepdim=False) => argmax(input, dim, keepdim)
+argmin(input, dim=None, keepdim=False) => argmin(input, dim, keepdim)
+argsort(input, dim=-1, descending=False, stable=False) => argsort(input, dim, descending)
+argwhere(input) => argwhere(input)
+baddbmm(input, batch1, batch2, *, beta=1, alpha=1) => scaled(input, beta) + alpha * matmul(batch1, batch2)
+bincount(input, weights=None, minlength=0) => bincount(input, weights, minlength)
+block_diag(*tensors) => block_diagonal(tensors)
+bmm(input, mat2) => matmul(of_axes(input, 3, "bmm"), of_axes(mat2, 3, "bmm"))
+broadcast_tensors(*tensors) => tuple(broadcast_arrays(*tensors))
+broadcast_to(input, size) => broadcast_to(input, size)
+cat(tensors, dim=0) => joined(tensors, dim)
+concat(tensors, dim=0) => joined(tensors, dim)
+concatenate(tensors, dim=0) => joined(tensors, dim)
+cdist(x1, x2, p=2.0, compute_mode=None) => cdist(x1, x2, p)
+chunk(input, chunks, dim=0) => chunks_of(input, chunks, dim)
+clamp(input, min=None, max=None) => clip(input, min, max)
+clamp_max(input, max) => clip(input, None, max)
+clamp_min(input, min) => clip(input, min)
+clip(input, min=None, max=None) => clip(input, min, max)
+clone(input, *, memory_format=None) => clone(input)
+column_stack(tensors) => column_stack(tensors)
+complex(real, imag) => refused("complex", "there are no complex numbers")
+contiguous(self, memory_format=None) => self
+corrcoef(input) => correlation(input)
+count_nonzero(input, dim=None) => count_nonzero(input, axes(dim))
+cov(input, *, correction=1) => covariance(input, correction)
+cumprod(input, dim, *, dtype=None) => cumprod(input, dim, dtype=dtype)
+cumsum(input, dim, *, dtype=None) => cumsum(input, dim, dtype=dtype)
+det(input) => linalg.det(input)
+diag(input, diagonal=0) => diag(input, diagonal)
+diag_embed(input, offset=0, dim1=-2, dim2=-1) => diag_embed(input, offset, dim1, dim2)
+diagonal(input, offset=0, dim1=0, dim2=1) => diagonal(input, offset, dim1, dim2)
+diff(input, n=1, dim=-1, prepend=None, append=None) => diff(input, n, dim, prepend, append)
+dist(input, other, p=2) => norm(input - other, p)
+div(input, other, *, rounding_mode=None) => quotient(input, other, rounding_mode)
+divide(input, other, *, rounding_mode=None) => quotient(input, other, rounding_mode)
+dot(input, tensor) => dot(of_axes(input, 1, "dot"), of_axes(tensor, 1, "dot"))
+dstack(tensors) => dstack(tensors)
+einsum(equation, *operands) => einsum(equation, *(operands[0] if isinstance(operands[0], (list, tuple)) else operands))
+element_size(self) => self.dtype.itemsize
+equal(input, other) => bool(input.shape == other.shape and all(equal(input, other)).item())
+expand_as(self, other) => broadcast_to(self, other.shape)
+flatten(input, start_dim=0, end_dim=-1) => flatten(input, start_dim, end_dim)
+fliplr(input) => fliplr(input)
+flipud(input) => flipud(input)
+float_power(input, exponent) => power(astype(input, "float64"), exponent)
+frac(input) => input - trunc(input)
+gather(input, dim, index, *, sparse_grad=False) => gather(input, dim, index)
+ger(input, vec2) => outer(input, vec2)
+hstack(tensors) => hstack(tensors)
+histc(input, bins=100, min=0, max=0) => histogram_of(input, bins, min, max)
+index_add(input, dim, index, source, *, alpha=1) => index_add(input, dim, index, source, alpha=alpha)
+index_copy(input, dim, index, source) => put_at(input, dim, index, source)
+index_fill(input, dim, index, value) => put_at(input, dim, index, value)
+index_select(input, dim, index) => take(input, index, dim)
+inverse(input) => linalg.inv(input)
+isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) => isclose(input, other, rtol, atol, equal_nan)
+isin(elements, test_elements, *, assume_unique=False, invert=False) => isin(elements, test_elements, invert=invert)
+isneginf(input) => equal(input, -float("inf"))
+isposinf(input) => equal(input, float("inf"))
+is_contiguous(self, memory_format=None) => bool(self._data.flags.c_contiguous)
+is_floating_point(input) => input.dtype.kind == "f"
+is_nonzero(input) => bool(input)
+lerp(input, end, weight) => input + weight * (end - input)
+log_softmax(input, dim, dtype=None) => log_softmax(as_dtype(input, dtype), dim)
+logdet(input) => log(linalg.det(input))
+logit(input, eps=None) => logit(input, eps)
+logsumexp(input, dim, keepdim=False) => logsumexp(input, axes(dim), keepdim)
+masked_fill(input, mask, value) => masked_fill(input, mask, value)
+masked_select(input, mask) => masked_select(input, mask)
+matrix_power(input, n) => linalg.matrix_power(input, n)
+mean(input, dim=None, keepdim=False, *, dtype=None) => mean(of_floats(input, dtype), axes(dim), keepdim, dtype=dtype)
+mm(input, mat2) => matmul(of_axes(input, 2, "mm"), of_axes(mat2, 2, "mm"))
+moveaxis(input, source, destination) => moveaxis(input, source, destination)
+movedim(input, source, destination) => moveaxis(input, source, destination)
+multinomial(input, num_samples, replacement=False) => multinomial(input, num_samples, replacement)
+mv(input, vec) => matmul(of_axes(input, 2, "mv"), of_axes(vec, 1, "mv"))
+nan_to_num(input, nan=0.0, posinf=None, neginf=None) => nan_to_num(input, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+nanmean(input, dim=None, keepdim=False, *, dtype=None) => nanmean(input, axes(dim), keepdim, dtype=dtype)
+nansum(input, dim=None, keepdim=False, *, dtype=None) => nansum(input, axes(dim), keepdim, dtype=dtype)
+narrow(input, dim, start, length) => part(input, dim, slice(start, start + length))
+ndimension(self) => self.ndim
+nelement(self) => self._data.size
+numel(input) => input._data.size
+outer(input, vec2) => outer(of_axes(input, 1, "outer"), of_axes(vec2, 1, "outer"))
+pinverse(input, rcond=1e-15) => linalg.pinv(input, rcond)
+positive(input) => input
+pow(input, exponent) => power(input, exponent)
+quantile(input, q, dim=None, keepdim=False, *, interpolation="linear") => quantile(input, q, dim, keepdim, interpolation)
+ravel(input) => ravel(input)
+repeat_interleave(input, repeats, dim=None) => repeat(input, repeats, dim)
+reshape_as(self, other) => reshape(self, other.shape)
+resolve_conj(input) => input
+roll(input, shifts, dims=None) => roll(input, shifts, dims)
+rot90(input, k=1, dims=(0, 1)) => rot90(input, k, dims)
+round(input, *, decimals=0) => round(input, decimals)
+row_stack(tensors) => vstack(tensors)
+rsub(input, other, *, alpha=1) => other - alpha * input
+scatter_add(input, dim, index, src) => scatter_add(input, dim, index, src)
+searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None) => searchsorted(sorted_sequence, input, side or ("right" if right else "left"))
+select(input, dim, index) => part(input, dim, index)
+slogdet(input) => linalg.slogdet(input)
+softmax(input, dim, dtype=None) => softmax(as_dtype(input, dtype), dim)
+stack(tensors, dim=0) => stack(tensors, dim)
+std_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None) => (deviation(std, input, dim, unbiased, keepdim, correction), mean(input, axes(dim), keepdim))
+sub(input, other, *, alpha=1) => input - (other if alpha == 1 else alpha * other)
+subtract(input, other, *, alpha=1) => input - (other if alpha == 1 else alpha * other)
+swapaxes(input, axis0, axis1) => swapaxes(input, axis0, axis1)
+swapdims(input, dim0, dim1) => swapaxes(input, dim0, dim1)
+t(input) => transposed(input)
+take(input, index) => take(ravel(input), index)
+take_along_dim(input, indices, dim=None) => take_along_axis(input, indices, dim) if dim is not None else take(ravel(input), ravel(indices))
+tensor_split(input, indices_or_sections, dim=0) => tuple(array_split(input, indices_or_sections, dim))
+tensordot(a, b, dims=2) => tensordot(a, b, dims)
+trace(input) => trace(input)
+transpose(input, dim0, dim1) => swapaxes(input, dim0, dim1)
+tril(input, diagonal=0) => tril(input, diagonal)
+triu(input, diagonal=0) => triu(input, diagonal)
+type_as(self, other) => astype(self, other.dtype)
+unbind(input, dim=0) => tuple(unbind(input, dim))
+unsqueeze(input, dim) => expand_dims(input, dim)
+var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None) => (deviation(var, input, dim, unbiased, keepdim, correction), mean(input, axes(dim), keepdim))
+vdot(input, other) => vdot(input, other)
+view_as(self, other) => reshape(self, other.shape)
+vstack(tensors) => vstack(tensors)
+"""
+
+IN_PLACE = """
+add addcdiv addcmul addmm baddbmm clamp clamp_max clamp_min clip cumprod cumsum div divide fill float_power
+index_add index_copy index_fill lerp log_softmax masked_fill nan_to_num pow scatter scatter_add sub
+subtract tril triu softmax where
+"""
+"""Functions with a method that writes: ``x.add_(y)``. Those of one and of two tensors are others."""
+
+DTYPES = {
+    "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32",
+    "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool",
+}  # fmt: skip
+"""Methods that convert, and the dtype."""
+
+ABSENT = {
+    **dict.fromkeys(["cfloat", "cdouble", "complex64", "complex128", "view_as_real", "view_as_complex",
+                     "polar", "angle", "real", "imag", "is_complex", "conj"],
+                    "there are no complex numbers"),
+    **dict.fromkeys(["fft", "stft", "istft"], "there is no Fourier transform"),
+    **dict.fromkeys(["sparse", "sparse_coo_tensor", "sparse_csr_tensor", "to_sparse", "spmm"],
+                    "tensors are dense"),
+    **dict.fromkeys(["quantize_per_tensor", "quantization", "ao"], "there is no quantization"),
+    "hub": "nothing is downloaded: load files",
+}  # fmt: skip
+"""Names that stay out, and why."""

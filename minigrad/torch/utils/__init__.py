@@ -1,0 +1,4 @@
+"""`torch.utils`."""
+
+from minigrad.torch.utils import checkpoint as checkpoint
+from minigrad.torch.utils import data as data
