@@ -204,7 +204,7 @@ class Tensor(minigrad.Tensor, results=True):
             found = [name for name, known in _KINDS.items() if known == kind]
             if not found:
                 raise ValueError(f"type: {dtype!r} is not the name of a type of tensors")
-            dtype = found[0]
+            dtype = np.dtype(found[0])
         return self.to(getattr(dtype, "dtype", dtype))
 
     def cpu(self) -> Any:

@@ -18,6 +18,7 @@ import pytest
 MODELS = Path(__file__).parent / "models"
 PYTORCHS = ["bert", "gan", "gpt", "resnet", "seq2seq", "tagger", "unet", "vae", "vit"]
 PYTORCHS_SPELLING = [*PYTORCHS, "gpt2_lucid3"]
+WORLDS = ["minigrad", "minigrad.torch"]
 TOLERANCE = 1e-9
 
 
@@ -71,11 +72,12 @@ def agree(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("world", WORLDS)
 @pytest.mark.parametrize("name", PYTORCHS_SPELLING)
-def test_losses_and_gradients_are_pytorchs(name: str) -> None:
+def test_losses_and_gradients_are_pytorchs(name: str, world: str) -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
-    here, there = load(name, "minigrad"), load(name, "torch")
+    here, there = load(name, world), load(name, "torch")
     initial = arrays(there.build().double().state_dict())
 
     def run(module: ModuleType, steps: int) -> tuple[list[float], Any]:
@@ -109,12 +111,18 @@ def test_lucid_2s_bert_is_that_of_pytorchs_spelling() -> None:
     agree(arrays(model.state_dict()), arrays(same.state_dict()))
 
 
-@pytest.mark.parametrize("name", [*PYTORCHS_SPELLING, "bert_lucid2"])
-def test_it_trains_from_the_librarys_own_numbers(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "world"),
+    [
+        *((name, world) for name in PYTORCHS_SPELLING for world in WORLDS),
+        ("bert_lucid2", "minigrad"),
+    ],
+)
+def test_it_trains_from_the_librarys_own_numbers(name: str, world: str) -> None:
     import minigrad
 
     minigrad.random.seed(1)
-    module = load(name, "minigrad")
+    module = load(name, world)
     drawing = load("bert", "minigrad") if name == "bert_lucid2" else module
     (batch,) = batches(drawing, 1)
     if name in ("vae", "gan"):

@@ -59,7 +59,7 @@ mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight
 nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean") => F.nll_loss(input, target, weight=weight, reduction=reduced(size_average, reduce, reduction), ignore_index=ignore_index)
 normalize(input, p=2.0, dim=1, eps=1e-12) => F.normalize(input, p, dim, eps)
 one_hot(tensor, num_classes=-1) => F.one_hot(tensor, num_classes)
-pad(input, pad, mode="constant", value=None) => F.pad(input, pad, mode, 0 if value is None else value)
+pad(input, pad, mode="constant", value=None) => F.pad(input, pad, mode, **({} if value is None else {"value": value}))
 pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) => F.pairwise_distance(x1, x2, p, eps, keepdim)
 pixel_shuffle(input, upscale_factor) => F.pixel_shuffle(input, upscale_factor)
 prelu(input, weight) => F.prelu(input, weight)

@@ -1,0 +1,82 @@
+"""``python -m minigrad.torch train.py --epochs 3`` runs a file in which `torch` is this package.
+
+``import torch`` in that process, and in the libraries that it imports, gives `minigrad.torch`.
+Nothing is installed, and nothing is left behind. PyTorch is not imported, even where it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import runpy
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+USAGE = """usage: python -m minigrad.torch FILE [ARGUMENTS ...]
+       python -m minigrad.torch -m MODULE [ARGUMENTS ...]
+
+Runs a Python file, or a module, in which torch is minigrad.torch."""
+
+
+class Door(MetaPathFinder, Loader):
+    """Finds `torch` and its modules in this package."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """The spec of a module of torch; None for others."""
+        if fullname.partition(".")[0] != "torch":
+            return None
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module of this package."""
+        try:
+            module = importlib.import_module(f"minigrad.{spec.name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"minigrad.{spec.name}":
+                raise
+            raise ModuleNotFoundError(
+                f"minigrad.torch has no module {spec.name!r}", name=spec.name
+            ) from None
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: it ran when it was imported. It keeps its own name and place."""
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a file or a module with its arguments.
+
+    Args:
+        arguments: Those after ``python -m minigrad.torch``.
+
+    Returns:
+        The exit code.
+    """
+    first, *rest = arguments or ["--help"]
+    if first in ("-h", "--help") or (first == "-m" and not rest):
+        print(USAGE)
+        return 0 if first in ("-h", "--help") else 2
+    sys.meta_path.insert(0, Door())
+    if first == "-m":
+        sys.argv = rest
+        sys.path.insert(0, "")
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+        return 0
+    if not Path(first).exists():
+        print(f"minigrad.torch: there is no file {first}", file=sys.stderr)
+        return 2
+    sys.argv = [first, *rest]
+    sys.path.insert(0, str(Path(first).resolve().parent))
+    runpy.run_path(first, run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

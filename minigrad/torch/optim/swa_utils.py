@@ -1,0 +1,3 @@
+"""`torch.optim.swa_utils`: averages of weights."""
+
+from minigrad.optim.swa_utils import *

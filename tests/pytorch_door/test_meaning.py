@@ -1,0 +1,242 @@
+"""Through the door a call means what it means in PyTorch: by position, by default, in its result."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+# `x` (3, 4) with a tie and a NaN in `n`, `b` (2, 3, 4), `i` whole numbers (3, 4), `w` a leaf.
+CALLS = """
+x.max(1)
+x.max(1)[1]
+x.max(1, True).indices
+torch.max(x, 0).values
+torch.max(x)
+torch.max(x, y)
+x.min(-1)
+n.max(1)
+n.max(1).values.isnan()
+x.median()
+x.median(1)
+n.median(1).values
+torch.sort(x, descending=True)
+torch.sort(x, 0, True)
+x.sort(1)[0]
+x.topk(2)
+x.topk(2, 0, False)
+y.kthvalue(2, 1)
+i.mode(1)
+x.std()
+x.std(1)
+x.std(1, False)
+x.std(1, True, True)
+x.std(False)
+x.var(0)
+torch.var(x, 1, False)
+torch.std_mean(x, 1)
+x.split(2, 1)
+x.split([1, 3], 1)
+x.split(3, 1)
+b.chunk(2, 2)
+torch.tensor_split(x, 3, 1)
+x.repeat(2, 3)
+x.repeat(2, 1, 1)
+x.nonzero()
+torch.nonzero(x > 0, as_tuple=True)
+torch.where(x > 0)
+torch.meshgrid(v, v)
+torch.meshgrid(v, v, indexing="xy")
+torch.cross(b[0, :, :3], b[1, :, :3], 1)
+torch.unique(i, return_counts=True)
+torch.unique_consecutive(i[0], return_inverse=True)
+torch.equal(x, x), torch.equal(x, y)
+x.eq(x)
+x.cumsum(1)
+x.cummax(1)
+x.cummin(0)
+x.logcumsumexp(1)
+x.squeeze(0).shape
+x[:, None].squeeze(1).shape
+x[:, None].squeeze().shape
+x.transpose(0, 1)
+b.permute(2, 0, 1)
+b.T.shape if False else b.mT
+x.size(), x.size(1), x.numel(), x.dim()
+torch.Tensor(2, 3).shape
+torch.Tensor([1, 2])
+torch.FloatTensor([1, 2])
+torch.FloatTensor(2, 3).shape
+torch.ByteTensor([1, 2])
+x.type()
+x.type(torch.float64)
+x.type("torch.LongTensor")
+x.new(2, 3).shape
+x.new_tensor([1, 2])
+x.new_zeros(2)
+torch.softmax(x, 1)
+F.softmax(x)
+F.softmax(v)
+F.log_softmax(b)
+torch.linspace(0, 3, 4)
+torch.linspace(0, 10, steps=3)
+torch.arange(2.0)
+torch.full((2,), 3)
+torch.full((2,), 1.5)
+torch.ones(2, dtype=torch.long)
+x[0, :2]
+b[0, :, [0, 1]]
+b[:, 0, [0, 1, 1]]
+b[0, ..., [0, 1]]
+b[1, None, :, [0, 2]]
+b[torch.tensor(1), :, [0, 1]]
+b[0, :, i[0] > 0]
+b[[0, 1], :, 1]
+x[i[0, 0], [0, 1]]
+x[x > 0]
+x[i[:, 0]]
+x.gather(1, i)
+x.index_select(1, i[0, :2])
+x.take(i[0])
+x.masked_select(x > 0)
+x.flip(0)
+x.roll(1)
+x.tile((2, 1))
+x.expand(2, 3, 4)
+x.norm()
+x.norm(1)
+x.norm(2, 1)
+x.norm("nuc")
+x.prod()
+x.prod(1)
+x.all(), x.any(1)
+x.argmax(), x.argmax(1)
+x.mean(1), x.mean((0, 1))
+x.sum((0, 1)), x.sum(0, True)
+x.amax((0, 1)), x.amin(1)
+x.logsumexp(1)
+x.clamp(-0.5, 0.5)
+x.add(y, alpha=2), x.sub(1), torch.rsub(x, 1)
+torch.div(i, 2), torch.div(i, -2, rounding_mode="trunc"), i // 2, i / 2
+torch.bmm(b, b.mT)
+torch.addmm(x[:, :3], x, y.t())
+torch.einsum("ij,kj->ik", x, y)
+torch.histc(x, 4, -1, 1)
+torch.diag(v), torch.diag(x)
+torch.tril(x, -1), x.triu(1)
+torch.block_diag(x, y)
+torch.cov(x), torch.corrcoef(x)
+torch.bincount(i[0])
+torch.searchsorted(v.sort()[0], v), torch.searchsorted(v.sort()[0], v, right=True)
+torch.zeros(3, 4).scatter_(1, i, 1.0)
+torch.zeros(3, 4).scatter_add_(1, i, x)
+torch.zeros(3, 4).index_add_(1, i[0], x)
+torch.zeros(3, 4).index_fill_(1, i[0, :1], 2.0)
+x.clone().index_copy_(0, torch.tensor([2, 0]), y[:2])
+x.masked_fill(x > 0, 0.5)
+x.clone().zero_(), x.clone().fill_(2)
+x.clone().clamp_(0), x.clone().add_(y, alpha=3), x.clone().mul_(2).sub_(1)
+torch.cat([torch.tensor([]), v])
+F.batch_norm(x, None, None, training=True)
+F.batch_norm(x, torch.zeros(4), torch.ones(4))
+F.normalize(x)
+F.pad(x, (1, 2))
+F.one_hot(i).shape
+F.cross_entropy(x, i[:, 0])
+F.cosine_similarity(x, y)
+F.huber_loss(x, y, "sum", 0.5)
+F.kl_div(F.log_softmax(x, 1), F.softmax(y, 1), reduction="batchmean")
+F.smooth_l1_loss(x, y, beta=0.5)
+torch.linalg.norm(x), torch.linalg.norm(x, dim=1), torch.linalg.vector_norm(x, 1)
+torch.linalg.svd(x)[1]
+float(torch.finfo(x.dtype).eps)
+torch.autograd.grad((w * w).sum(), w)
+torch.autograd.grad((w ** 3).sum(), w, create_graph=True)[0].sum().backward(); w.grad
+torch.autograd.grad(w * w, w, grad_outputs=torch.ones_like(w))[0]
+torch.autograd.grad([w.sum(), (w * w).sum()], [w])
+torch.autograd.grad(w.sum(), [w, q], allow_unused=True)
+torch.autograd.grad(w.sum(), [w, q], materialize_grads=True)
+torch.autograd.backward([w.sum(), (w * w).sum()]); w.grad
+w.data.normal_().shape; w.data.zero_(); w.sum().backward(); w.detach(), w.grad
+w.data += 1; w.data.mul_(2); w.data[0] = 5; w.detach()
+w.data = torch.zeros(3, 4); w.detach()
+z = w * 2; z.retain_grad(); z.sum().backward(); z.grad, w.grad
+h = w.register_hook(lambda g: g * 2 + g.max(1)[0].sum()); w.sum().backward(); w.grad
+c = x.clone(); c[0, [0, 1]] = 7.0; c[1, :2] = y[0, :2]; c
+c = b.clone(); c[0, :, [0, 1]] = torch.ones(3, 2) * 9; c
+m = nn.Linear(4, 2); m.weight.data.fill_(0.5); m.bias.data.zero_(); m(x)
+m = nn.Linear(4, 2); nn.init.constant_(m.weight.data, 0.1); nn.init.zeros_(m.bias); m(x)
+[type(p).__name__ for p in nn.Linear(4, 2).parameters()]
+nn.TransformerEncoderLayer(4, 2, 8)(b).shape
+nn.MultiheadAttention(4, 2)(b, b, b)[1].shape
+isinstance(nn.Sequential(nn.Linear(2, 2))[0], nn.Linear), isinstance(nn.Linear(2, 2), nn.Module)
+isinstance(nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2), 1).layers[0].linear1, nn.Linear)
+isinstance(nn.Parameter(x), torch.Tensor), isinstance(x + 1, torch.Tensor)
+"""
+
+
+def run(line: str, world: str) -> Any:
+    """The value of a line's last expression in a world."""
+    there = importlib.import_module(world)
+    numbers = np.random.default_rng(0)
+
+    def draw(*shape: int) -> Any:
+        return there.tensor(numbers.standard_normal(shape).astype(np.float32))
+
+    names: dict[str, Any] = {
+        "torch": there, "nn": there.nn, "F": there.nn.functional, "x": draw(3, 4),
+        "y": draw(3, 4), "b": draw(2, 3, 4), "v": draw(4), "n": draw(3, 4),
+        "i": there.tensor(numbers.integers(0, 3, (3, 4))),
+        "w": there.tensor(np.arange(12, dtype=np.float32).reshape(3, 4) / 7, requires_grad=True),
+        "q": there.tensor([1.0, 2.0], requires_grad=True),
+    }  # fmt: skip
+    names["x"][1, 2] = names["x"][1, 0]
+    names["n"][1, 2] = float("nan")
+    *before, last = line.split("; ")
+    exec("\n".join(before), names)
+    return eval(last, names)
+
+
+def plain(value: Any) -> Any:
+    """A value without its world."""
+    if isinstance(value, (tuple, list)):
+        return [plain(part) for part in value]
+    if hasattr(value, "detach"):
+        return value.detach().numpy()
+    return value
+
+
+def agree(found: Any, wanted: Any) -> None:
+    if isinstance(wanted, list):
+        assert isinstance(found, list) and len(found) == len(wanted)
+        for one, other in zip(found, wanted, strict=True):
+            agree(one, other)
+    elif isinstance(wanted, (np.ndarray, float)):
+        assert np.shape(found) == np.shape(wanted)
+        assert np.asarray(found).dtype == np.asarray(wanted).dtype
+        np.testing.assert_allclose(found, wanted, 1e-5, 1e-6)
+    else:
+        assert found == wanted
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", CALLS.strip().splitlines())
+def test_a_call_means_what_it_means_in_pytorch(line: str) -> None:
+    agree(plain(run(line, "minigrad.torch")), plain(run(line, "torch")))
+
+
+def test_every_random_function_draws_in_the_shape_of_pytorchs() -> None:
+    for line in (
+        "torch.randint(5, (3,))", "torch.randint(2, 5, (3, 1))", "torch.randint(5, size=(2,))",
+        "torch.randn(2, 3)", "torch.rand((2, 3))", "torch.randn(size=(2,))", "torch.randperm(4)",
+        "torch.rand_like(x)", "torch.normal(0.0, 1.0, (2, 3))", "torch.bernoulli(x.abs().clamp(0, 1))",
+        "x.clone().uniform_()", "x.clone().normal_(1, 2)", "i.clone().random_(3)",
+        "x.clone().bernoulli_(0.3)", "torch.randint_like(i, 3)", "torch.poisson(x.abs())",
+    ):  # fmt: skip
+        found, wanted = run(line, "minigrad.torch"), run(line, "torch")
+        assert tuple(found.shape) == tuple(wanted.shape), line
+        assert str(found.dtype) == str(wanted.dtype).removeprefix("torch."), line
