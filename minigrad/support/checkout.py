@@ -11,7 +11,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-_FOLDER = Path(__file__).resolve().parent.parent / "nn"
+_FOLDER = Path(__file__).resolve().parents[2] / "nn"
 
 
 class _Finder(MetaPathFinder):
