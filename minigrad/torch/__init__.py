@@ -9,11 +9,11 @@ from typing import Any as _Any
 
 import numpy as _np
 
-from minigrad import get_default_dtype as get_default_dtype
-from minigrad import get_num_threads as get_num_threads
-from minigrad import is_grad_enabled as is_grad_enabled
-from minigrad import set_default_dtype as set_default_dtype
-from minigrad import set_num_threads as set_num_threads
+from minigrad.autograd import get_default_dtype as get_default_dtype
+from minigrad.autograd import is_grad_enabled as is_grad_enabled
+from minigrad.autograd import set_default_dtype as set_default_dtype
+from minigrad.ops._parallel import get_num_threads as get_num_threads
+from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.tensors.creation import Device
 from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd

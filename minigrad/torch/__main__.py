@@ -1,7 +1,7 @@
 """``python -m minigrad.torch train.py --epochs 3`` runs a file in which `torch` is this package.
 
 ``import torch`` in that process, and in the libraries that it imports, gives `minigrad.torch`.
-Nothing is installed, and nothing is left behind. PyTorch is not imported, even where it is installed.
+Nothing is installed or left behind. PyTorch is not imported, even where it is installed.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ from minigrad.autograd import gradcheck as gradcheck
 from minigrad.autograd import gradgradcheck as gradgradcheck
 from minigrad.autograd import no_grad as no_grad
 from minigrad.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.autograd.call import with_history
+from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable as _Tensor
 from minigrad.torch.creation import zeros_like
 from minigrad.torch.tensor import Tensor, adopt
@@ -91,7 +93,13 @@ def Variable(data: Any, requires_grad: bool = False) -> Any:
 class Function(ours.Function):
     """An op with a forward and a backward of one's own, as PyTorch's."""
 
+    @staticmethod
+    def _shown(tensor: Any) -> Any:
+        if tensor is None or isinstance(tensor, Tensor):
+            return tensor
+        return adopt(with_history(tensor._data, history(tensor)))
+
     @classmethod
-    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+    def apply(cls, *args: Any) -> Any:
         """Run the forward, and record it."""
-        return adopt(super().apply(*args, **kwargs))
+        return adopt(super().apply(*args))

@@ -72,10 +72,9 @@ class Tensor(minigrad.Tensor, results=True):
     """
 
     def __init__(self, *data: Any, device: Any = "cpu", requires_grad: bool = False) -> None:
-        if data and not any(isinstance(part, (int, np.integer)) for part in data):
-            super().__init__(data[0], requires_grad, _default(), _named(device))
-        else:
-            super().__init__(np.empty(data or (0,)), requires_grad, _default(), _named(device))
+        sizes = all(isinstance(part, (int, np.integer)) for part in data)
+        given = np.empty(tuple(data) if len(data) > 0 else (0,)) if sizes else data[0]
+        super().__init__(given, requires_grad, _default(), _named(device))
 
     # Attributes
 

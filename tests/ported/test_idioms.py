@@ -113,6 +113,31 @@ def test_every_idiom_is_pytorchs_or_listed(
     assert not wrong, "\n".join(["mend, or list in DIFFERENT or REFUSED with a reason:", *wrong])
 
 
+@pytest.mark.parametrize("idioms", [TENSORS, TRAINING], ids=["tensors", "training"])
+def test_through_the_door_every_idiom_means_what_it_means_in_pytorch(
+    idioms: str,
+    tmp_path: Path,
+    recwarn: pytest.WarningsRecorder,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """None gives something else without an error."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)
+    wrong = []
+    for idiom in idioms.strip().splitlines():
+        torch.manual_seed(0)
+        wanted = plain(run(idiom, "torch", tmp_path))
+        try:
+            found = plain(run(idiom, "minigrad.torch", tmp_path))
+        except Exception as error:
+            if "torch.save" not in idiom:
+                wrong.append(f"{idiom}\n    {type(error).__name__}: {error}")
+            continue
+        if not (same(found, wanted) or (isinstance(wanted, str) and wanted in KINDS)):
+            wrong.append(f"{idiom}\n    {found}\n    PyTorch: {wanted}")
+    assert not wrong, "\n".join(wrong)
+
+
 MEANT_OTHERWISE = {
     "x.max(y.data)": "max(x, axis) reduces, as in NumPy; PyTorch's max(x, other) is maximum",
     "torch.min(x, y.data)": "min(x, axis) reduces, as in NumPy; PyTorch's min(x, other) is minimum",

@@ -1,4 +1,4 @@
-"""Through the door a call means what it means in PyTorch: by position, by default, in its result."""
+"""Through the door a call means what it means in PyTorch: by position, by default, by result."""
 
 from __future__ import annotations
 
@@ -233,9 +233,11 @@ def test_every_random_function_draws_in_the_shape_of_pytorchs() -> None:
     for line in (
         "torch.randint(5, (3,))", "torch.randint(2, 5, (3, 1))", "torch.randint(5, size=(2,))",
         "torch.randn(2, 3)", "torch.rand((2, 3))", "torch.randn(size=(2,))", "torch.randperm(4)",
-        "torch.rand_like(x)", "torch.normal(0.0, 1.0, (2, 3))", "torch.bernoulli(x.abs().clamp(0, 1))",
+        "torch.rand_like(x)", "torch.normal(0.0, 1.0, (2, 3))",
+        "torch.bernoulli(x.abs().clamp(0, 1))",
         "x.clone().uniform_()", "x.clone().normal_(1, 2)", "i.clone().random_(3)",
-        "x.clone().bernoulli_(0.3)", "torch.randint_like(i, 3)", "torch.poisson(x.abs())",
+        "x.clone().bernoulli_(0.3)",
+        "torch.randint_like(i, 3)", "torch.poisson(x.abs())",
     ):  # fmt: skip
         found, wanted = run(line, "minigrad.torch"), run(line, "torch")
         assert tuple(found.shape) == tuple(wanted.shape), line

@@ -1,4 +1,4 @@
-"""PyTorch's tensors and minigrad's own: which class a result has, and what the door leaves alone."""
+"""PyTorch's tensors and minigrad's own: the class of a result, and what the door leaves alone."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_batches_are_pytorchs() -> None:
 
 def test_what_stays_out_says_so() -> None:
     with pytest.raises(AttributeError, match="there are no complex numbers"):
-        torch.complex64  # noqa: B018
+        torch.complex64
     with pytest.raises(NotImplementedError, match="three spatial axes"):
         nn.Conv3d(1, 1, 1)
     with pytest.raises(RuntimeError, match="CPU"):

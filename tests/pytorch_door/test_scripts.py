@@ -1,0 +1,103 @@
+"""``python -m minigrad.torch script.py``: a script that says ``import torch`` runs as it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCRIPT = """
+import argparse, sys
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.optim.lr_scheduler import StepLR
+from torch.utils.data import DataLoader, TensorDataset
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--epochs", type=int, default=1)
+args = parser.parse_args()
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.last = nn.Linear(4, 16), nn.BatchNorm1d(16), nn.Linear(16, 2)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.kaiming_normal_(module.weight)
+                module.bias.data.zero_()
+
+    def forward(self, x):
+        return self.last(F.relu(self.norm(self.first(x))))
+
+
+x = torch.randn(128, 4)
+y = (x[:, 0] * x[:, 1] > 0).long()
+net = Net().to(device)
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+schedule = StepLR(optimizer, 10)
+for epoch in range(args.epochs):
+    right = 0
+    for images, labels in DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True):
+        optimizer.zero_grad()
+        out = net(images.to(device))
+        loss = F.cross_entropy(out, labels)
+        loss.backward()
+        optimizer.step()
+        right += (out.max(1)[1] == labels).sum().item()
+    schedule.step()
+print(args.epochs, torch.__name__, right / 128 > 0.6, "torch._C" in sys.modules)
+"""
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "minigrad.torch", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def test_a_script_runs_as_it_is(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    done = run(str(script), "--epochs", "8")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "8 minigrad.torch True False\n"
+
+
+def test_a_module_runs_too(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__main__.py").write_text("import torch.nn, sys; print(torch.nn.__name__, sys.argv)")
+    command = [sys.executable, "-m", "minigrad.torch", "-m", "package", "--x"]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True
+    )
+    assert done.stdout.startswith("minigrad.torch.nn [") and done.stdout.endswith("'--x']\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import torch.onnx2", "minigrad.torch has no module 'torch.onnx2'"),
+        ("import torch; torch.complex64", "there are no complex numbers"),
+        ("import torch; torch.ones(2).cuda()", "minigrad runs on the CPU"),
+    ],
+)
+def test_what_is_not_here_is_named(text: str, told: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(text, encoding="utf-8")
+    done = run(str(script))
+    assert done.returncode == 1 and told in done.stderr.splitlines()[-1]
+
+
+def test_a_file_that_is_not_there() -> None:
+    done = run("no_such_file.py")
+    assert done.returncode == 2 and "there is no file no_such_file.py" in done.stderr
+    assert "usage: python -m minigrad.torch FILE" in run("--help").stdout
