@@ -20,6 +20,23 @@ from minigrad.tensors.tensor import Tensor
 DEEPEST = 100
 MOST_PARTS = 1_000_000
 ATOMS = (type(None), bool, int, float, str, bytes)
+CONSTANTS = {
+    "BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE",
+    "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8",
+}  # fmt: skip
+"""The opcodes that put their argument on the stack."""
+OPCODES = {
+    opcode.code.encode("latin1"): opcode
+    for opcode in pickletools.opcodes
+    if opcode.name in CONSTANTS | {
+        "ADDITEMS", "APPEND", "APPENDS", "BINGET", "BINPERSID", "BINPUT", "BINSTRING", "BUILD",
+        "EMPTY_DICT", "EMPTY_LIST", "EMPTY_SET", "EMPTY_TUPLE", "FRAME", "GLOBAL", "LONG_BINGET",
+        "LONG_BINPUT", "MARK", "MEMOIZE", "NEWFALSE", "NEWTRUE", "NONE", "PROTO", "REDUCE",
+        "SETITEM", "SETITEMS", "SHORT_BINSTRING", "STACK_GLOBAL", "STOP", "TUPLE", "TUPLE1",
+        "TUPLE2", "TUPLE3",
+    }
+}  # fmt: skip
+"""The opcodes of the machine; others make objects of classes, or are of older protocols."""
 
 
 class Function:
@@ -53,10 +70,12 @@ class Machine:
         """The value of one pickle; the file is then behind it."""
         self.stack, self.marks, self.memo = [], [], {}
         try:
-            for opcode, argument, _ in pickletools.genops(file):
-                if opcode.name == "STOP":
-                    break
-                self.step(opcode.name, argument)
+            while (opcode := known(file.read(1))).name != "STOP":
+                # Only arguments of known opcodes are decoded: those of others may be anything.
+                if opcode.name == "GLOBAL":  # pickletools would replace escape sequences
+                    self.stack.append(self._named(f"{_line(file)}.{_line(file)}"))
+                else:
+                    self.step(opcode.name, opcode.arg.reader(file) if opcode.arg else None)
             (value,) = self.stack
             check(value, self.size + MOST_PARTS)
         except LoadError:
@@ -75,10 +94,7 @@ class Machine:
                 self.memo[len(self.memo)] = stack[-1]
             case "BINGET" | "LONG_BINGET":
                 stack.append(self.memo[argument])
-            case (
-                "BINUNICODE" | "SHORT_BINUNICODE" | "BINUNICODE8" | "BININT" | "BININT1" | "BININT2"
-                | "LONG1" | "LONG4" | "BINFLOAT" | "SHORT_BINBYTES" | "BINBYTES" | "BINBYTES8"
-            ):  # fmt: skip
+            case _ if name in CONSTANTS:
                 stack.append(argument)
             case "SHORT_BINSTRING" | "BINSTRING":  # the text of Python 2
                 stack.append(argument.encode("latin1").decode())
@@ -111,8 +127,6 @@ class Machine:
                 target = self._target(dict, OrderedDict)
                 pairs = zip(items[::2], items[1::2], strict=True)
                 target.update((key(name), value) for name, value in pairs)
-            case "GLOBAL":
-                stack.append(self._named(argument.replace(" ", ".", 1)))
             case "STACK_GLOBAL":
                 module, attribute = self._top(2)
                 stack.append(self._named(f"{module}.{attribute}"))
@@ -128,8 +142,6 @@ class Machine:
                 stack.append(self.persistent(stack.pop()))
             case "PROTO" | "FRAME":
                 pass
-            case _:
-                raise LoadError(f"its pickle uses {name}, which no file of plain values needs")
 
     def _named(self, name: str) -> Any:
         name = name.replace("__builtin__.", "builtins.", 1)
@@ -165,6 +177,25 @@ class Machine:
         items = self.stack[start:]
         del self.stack[start:]
         return items
+
+
+def _line(file: IO[bytes]) -> str:
+    line = file.readline()
+    if not line.endswith(b"\n"):
+        raise LoadError("damaged: its pickle is invalid (it ends within a name)")
+    return line[:-1].decode()
+
+
+def known(code: bytes) -> Any:
+    """The description of an opcode that the machine has."""
+    if code not in OPCODES:
+        if not code:
+            raise LoadError("damaged: its pickle is invalid (it has no end)")
+        name = next((op.name for op in pickletools.opcodes if op.code.encode("latin1") == code), "")
+        if not name:
+            raise LoadError(f"damaged: its pickle is invalid (there is no opcode {code!r})")
+        raise LoadError(f"its pickle uses {name}, which no file of plain values needs")
+    return OPCODES[code]
 
 
 def key(value: Any) -> Any:

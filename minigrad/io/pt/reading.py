@@ -174,8 +174,8 @@ class _ArchiveReader(_Reader):
 
 
 def _read_archive(file: IO[bytes], size: int, bfloat16: str | None) -> Any:
-    advice = "unpack it and pack it again without compression"
-    with opened(file, "a file of torch.save", advice) as archive:
+    advice = "load it with PyTorch and save a state_dict()"
+    with opened(file, "a pt file", advice) as archive:
         return _ArchiveReader(size, bfloat16, archive).value()
 
 
@@ -185,7 +185,7 @@ def _read_old(file: IO[bytes], size: int, bfloat16: str | None) -> Any:
     if data[257:262] == b"ustar":
         raise LoadError("a tar file of PyTorch before 0.1.10; load it with PyTorch and save it")
     if data[:1] != b"\x80":
-        raise LoadError("not a file of torch.save: neither a zip archive nor a pickle")
+        raise LoadError("not a pt file: neither a zip archive nor a pickle")
     reader, content = _Reader(size, bfloat16), io.BytesIO(data)
     magic = reader.machine.read(content)
     if magic != MAGIC or reader.machine.read(content) != OLD_VERSION:

@@ -2,7 +2,6 @@
 
 import math
 import sys
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ UNTYPED = {name: np.dtype(name) for name in ("uint16", "uint32", "uint64")}
 DTYPES = {name: np.dtype(name) for name in (*STORAGES.values(), *UNTYPED)}
 BFLOAT16 = "bfloat16"
 WIDEST = 1 << 26
+"""Bytes that a tensor may have, by repeating its elements, also if the file is smaller."""
 
 
 class Kind:
@@ -47,10 +47,8 @@ class Storage:
 
     def __init__(self, kind: Kind, count: int) -> None:
         self.kind, self.count = kind, count
-        self.dtype = DTYPES.get(kind.name or "")
+        self.dtype = DTYPES.get("float32" if kind.name == BFLOAT16 else kind.name or "")
         self.size = count * kind.itemsize
-        if kind.name == BFLOAT16:
-            self.dtype = np.dtype(np.float32)
         self.memory = np.empty(count, self.dtype or np.uint8)
         self.content = self.memory.view(np.uint8)[self.memory.nbytes - self.size :]
 
@@ -124,7 +122,11 @@ class Tensors:
         """Complete the tensors; until now their memories had no content."""
         for array in self.overlapping:
             array.flags.writeable = False
-        for tensor in self.trained:
+        copied = 0
+        for tensor in self.trained:  # one that repeats its elements gets memory of its own
+            copied += 0 if tensor._data.flags.writeable else tensor._data.nbytes
+            if copied > max(self.size, WIDEST):
+                raise LoadError("its parameters repeat their elements: they are larger than it is")
             tensor.requires_grad = True
 
     def _view(self, memory: np.ndarray, offset: Any, shape: Any, stride: Any) -> np.ndarray:
@@ -169,5 +171,5 @@ class Tensors:
 
 def no_more(value: Any, what: str) -> None:
     """Refuse what a tensor has beside its values."""
-    if value is not None and not (isinstance(value, (dict, OrderedDict)) and len(value) == 0):
+    if value is not None and not (isinstance(value, dict) and len(value) == 0):
         raise LoadError(f"a tensor has {what}, which are not supported")
