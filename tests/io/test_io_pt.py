@@ -200,6 +200,13 @@ def nested(depth: int) -> Any:
     return value
 
 
+def test_what_can_be_saved_can_be_loaded(tmp_path: Path) -> None:
+    """The limits of both are the same."""
+    assert round_trip(nested(100), tmp_path) == nested(100)
+    key = tuple(range(100))
+    assert round_trip({key: {key}}, tmp_path) == {key: {key}}
+
+
 endless: list[Any] = []
 endless.append(endless)
 
@@ -217,6 +224,7 @@ endless.append(endless)
         ({"x": np.datetime64(0, "s")}, TypeError, "x is of type datetime64"),
         ({"x": np.dtype("c8")}, TypeError, "x is of type "),
         ({"a": {frozenset(): 0}}, TypeError, "a has the key frozenset()"),
+        ({"a": {tuple(range(101)): 1}}, TypeError, "a has the key (0, 1, 2"),
         ({"a": {((1,), 2)}}, TypeError, "a has the element ((1,), 2)"),
         (endless, ValueError, "contains itself"),
         (nested(1000), ValueError, "nested too deep"),

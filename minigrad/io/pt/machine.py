@@ -18,8 +18,10 @@ from minigrad.io.errors import LoadError
 from minigrad.tensors.tensor import Tensor
 
 DEEPEST = 100
+LONGEST_KEY = 100
 MOST_PARTS = 1_000_000
 ATOMS = (type(None), bool, int, float, str, bytes)
+EMPTY = (list, tuple, dict, set)
 CONSTANTS = {
     "BININT", "BININT1", "BININT2", "LONG1", "LONG4", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE",
     "BINUNICODE8", "SHORT_BINBYTES", "BINBYTES", "BINBYTES8",
@@ -40,7 +42,7 @@ OPCODES = {
 
 
 class Function:
-    """What a name on the list stands for, if it is called; the first argument may be copied."""
+    """What a name on the list stands for, if it is called with a few arguments."""
 
     def __init__(self, call: Callable[..., Any]) -> None:
         self.call = call
@@ -85,7 +87,7 @@ class Machine:
         return value
 
     def step(self, name: str, argument: Any) -> None:
-        """One opcode."""
+        """Do what an opcode says."""
         stack = self.stack
         match name:
             case "BINPUT" | "LONG_BINPUT":
@@ -153,7 +155,7 @@ class Machine:
     def _called(self, function: Any, arguments: Any) -> Any:
         if not isinstance(function, Function) or type(arguments) is not tuple:
             raise LoadError("damaged: its pickle calls what is no function")
-        if arguments and isinstance(arguments[0], (list, str)):
+        if arguments and isinstance(arguments[0], (list, str, tuple)):
             self.room -= len(arguments[0])
             if self.room < 0:
                 raise LoadError("it copies the same values again and again")
@@ -199,10 +201,18 @@ def known(code: bytes) -> Any:
 
 
 def key(value: Any) -> Any:
-    """A key of a dict, or an element of a set: a plain value or a tuple of them."""
-    for part in value if type(value) is tuple else (value,):
+    """A key of a dict, or an element of a set: a plain value or a tuple of them.
+
+    Each use of a key takes as long as the key: so long ones are refused.
+    """
+    parts = value if type(value) is tuple else (value,)
+    if len(parts) > LONGEST_KEY:
+        raise LoadError(f"it has a key with {len(parts):,} parts")
+    for part in parts:
         if type(part) not in ATOMS:
             raise LoadError(f"it has a key of type {type(part).__name__}, or one that is nested")
+        if type(part) is int and part.bit_length() > 64 * LONGEST_KEY:
+            raise LoadError(f"it has a key of {part.bit_length():,} bits")
     return value
 
 
@@ -218,7 +228,7 @@ def check(value: Any, most: int) -> None:
     while path:
         walk = path[-1]
         for part in walk.rest:
-            if type(part) in ATOMS:
+            if type(part) in ATOMS or (type(part) in EMPTY and len(part) == 0):
                 walk.parts += 1
             elif id(part) in sizes:
                 walk.add(*sizes[id(part)])

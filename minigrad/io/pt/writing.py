@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.io.pt.layout import Storage, Stored, storages_of
-from minigrad.io.pt.machine import ATOMS, DEEPEST
+from minigrad.io.pt.machine import ATOMS, DEEPEST, LONGEST_KEY
 from minigrad.io.pt.storages import DTYPES, STORAGES, UNTYPED
 from minigrad.io.pt.zip_writer import ALIGNMENT, ZipWriter
 from minigrad.io.tree import said, storable
@@ -125,10 +125,10 @@ class _Plain:
 
     def _key(self, key: Any, what: str, path: tuple[str, ...]) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
-        if not all(isinstance(part, ATOMS) for part in parts):
+        if len(parts) > LONGEST_KEY or not all(isinstance(part, ATOMS) for part in parts):
             raise TypeError(
-                f"{said(path)} has {what} {key!r}: numbers, strings, bytes and tuples of them can "
-                f"be keys and elements of sets"
+                f"{said(path)} has {what} {key!r}: numbers, strings, bytes and short tuples of "
+                f"them can be keys and elements of sets"
             )
         return self.value(key, path)
 
