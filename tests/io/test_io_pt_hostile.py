@@ -368,7 +368,7 @@ def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
             except LoadError as error:
                 assert str(error).startswith(f"load: {path}: ") and len(str(error)) < 1000, error
                 outcomes["refused"] += 1
-        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
     finally:
         tracemalloc.stop()
     return outcomes
