@@ -3,15 +3,15 @@
 import os
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
-from minigrad.io import npz, safetensors
+from minigrad.io import npz, pt, safetensors
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
 from minigrad.support.files import remove_unfinished, replacing
 from minigrad.support.spelling import spelled
 
-FORMATS = {".npz": npz, ".safetensors": safetensors}
+FORMATS = {".npz": npz, ".safetensors": safetensors, ".pt": pt, ".pth": pt}
 LONGEST = 300
 
 
@@ -21,13 +21,17 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     The write is atomic: the old file stays until the new one is completely on the disk. If a save
     is killed, the next save or load of this path removes its temporary file. Where the path is a
     link, the file that it leads to is replaced, and the link stays. A state dict is written under
-    its own names, so other programs can read it.
+    its own names, so other programs can read it. ``torch.load`` reads what is written to a path
+    that ends with ``.pt`` or ``.pth``.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
             them. Only the values of tensors are saved. An object that occurs several times is saved
-            each time.
-        path: A path that ends with ``.npz`` or ``.safetensors`` (extra ``safetensors``).
+            each time. A ``.pt`` file takes bytes, sets and dtypes too. It keeps what requires a
+            gradient, what is a parameter, strides, and which tensors share memory; ndarrays come
+            back as tensors, NumPy's scalars as numbers.
+        path: A path that ends with ``.npz``, ``.pt``, ``.pth`` or ``.safetensors`` (extra
+            ``safetensors``).
 
     Raises:
         OSError: It cannot be written, or the path leads to something other than a regular file,
@@ -46,7 +50,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     form = _format("save", path)
     try:
-        packed = pack(obj)
+        packed = pt.pack(obj) if form is pt else pack(obj)
         with replacing(path) as unfinished:
             form.write(unfinished, packed)
     except TypeError as error:
@@ -59,22 +63,28 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
 
 
 @spelled
-def load(path: str | os.PathLike[str]) -> Any:
-    """Load a file written by `save` or `np.savez`, or a safetensors file of any program.
+def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = None) -> Any:
+    """Load a file written by `save`, `np.savez` or `torch.save`, or a safetensors file.
 
     No code from a file is run, and no array can be larger than the file. The whole file is checked
-    before anything is returned.
+    before anything is returned. PyTorch is not needed.
 
     Args:
-        path: A path that ends with ``.npz`` or ``.safetensors`` (extra ``safetensors``).
+        path: A path that ends with ``.npz``, ``.pt``, ``.pth`` or ``.safetensors`` (extra
+            ``safetensors``).
+        bfloat16: "float32" to widen tensors of bfloat16, which NumPy lacks, in a ``.pt`` file. Of a
+            ``.safetensors`` file they are always widened.
 
     Returns:
-        The value. A file that minigrad did not write gives a dict of tensors by name, with bfloat16
-        as float32. Subclasses of tuple, dict and numbers come back as the plain type.
+        The value. A file that minigrad did not write gives a dict of tensors by name. Subclasses of
+        tuple, dict and numbers come back as the plain type. A ``.pt`` file gives what was saved:
+        tensors, parameters and containers; tensors that shared memory share it. A ``torch.Size`` is
+        a tuple, and each device the CPU.
 
     Raises:
         LoadError: The file is damaged, or holds something unsupported.
         OSError: It does not exist or cannot be read.
+        ValueError: The path ends with another suffix, or `bfloat16` is another dtype.
 
     Example:
         >>> import minigrad, pathlib, tempfile
@@ -85,12 +95,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     path = Path(path)
     form = _format("load", path)
+    if bfloat16 not in (None, "float32"):
+        raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')
     remove_unfinished(path)
     path.stat()  # a missing file is not a damaged one
     try:
         if not path.is_file():
             raise LoadError("no file")
-        return unpack(*form.read(path))
+        return pt.read(path, bfloat16) if form is pt else unpack(*form.read(path))
     except LoadError as error:
         why = str(error)  # it may quote much of the file
         brief = why if len(why) <= LONGEST else f"{why[:LONGEST]} ..."
@@ -101,7 +113,7 @@ def _format(name: str, path: Path) -> ModuleType:
     form = FORMATS.get(path.suffix.lower())
     if form is None:
         raise ValueError(
-            f"{name}: {path} ends with neither {' nor '.join(FORMATS)}: that says the format. "
-            f"Pickled files (.pt, .pkl) are not used here, because loading one can run anything"
+            f"{name}: {path} ends with none of {', '.join(FORMATS)}: that says the format. Other "
+            f"pickled files (.pkl) are not used here, because loading one can run anything"
         )
     return form

@@ -90,7 +90,7 @@ class _Packer:
     def entry(self, value: Any, path: tuple[str, ...]) -> Any:
         """The JSON of a value; collects its arrays."""
         if len(path) > DEEPEST:
-            raise ValueError(f"{_said(path)} is nested too deeply, or contains itself")
+            raise ValueError(f"{said(path)} is nested too deeply, or contains itself")
         if value is None or isinstance(value, (bool, str)):
             return value
         if isinstance(value, Tensor):
@@ -110,7 +110,7 @@ class _Packer:
             for key in value:
                 if not (key is None or isinstance(key, (str, int, float))):
                     raise TypeError(
-                        f"{_said(path)} has the key {key!r}: keys must be strings, numbers"
+                        f"{said(path)} has the key {key!r}: keys must be strings, numbers"
                     )
             pairs = [(key, self.entry(part, (*path, str(key)))) for key, part in value.items()]
             if all(isinstance(key, str) and not key.startswith("$") for key, _ in pairs):
@@ -118,14 +118,16 @@ class _Packer:
             return {"$dict": [[self.entry(key, path), part] for key, part in pairs]}
         remedy = "; pass its state_dict()" if hasattr(value, "state_dict") else ""
         raise TypeError(
-            f"{_said(path)} is of type {type(value).__name__}; what can be saved are tensors, "
+            f"{said(path)} is of type {type(value).__name__}; what can be saved are tensors, "
             f"arrays, numbers, strings, bools, None, and dicts, lists and tuples of them{remedy}"
         )
 
     def _array(self, kind: str, array: np.ndarray, path: tuple[str, ...]) -> dict[str, Any]:
         if not storable(array.dtype):
-            said = f"{_said(path)} has dtype {array.dtype}"
-            raise TypeError(f"{said}: bools, integers and floats of up to 64 bits are saved")
+            raise TypeError(
+                f"{said(path)} has dtype {array.dtype}: bools, integers and floats of up to 64 "
+                f"bits are saved"
+            )
         array = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
         name = self._name(path)
         self.arrays[name] = array
@@ -195,5 +197,6 @@ def _native(name: str, array: np.ndarray) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("="), order="C", copy=False)
 
 
-def _said(path: tuple[str, ...]) -> str:
+def said(path: tuple[str, ...]) -> str:
+    """The place of a part of a value, for messages."""
     return ".".join(path[:10]) + (" ..." if len(path) > 10 else "") if path else "the value"

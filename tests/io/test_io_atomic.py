@@ -24,7 +24,7 @@ PROGRAM = Path(__file__).with_name("killed_saves.py")
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals and limits")
 
 
-@pytest.fixture(params=[".npz", ".safetensors"])
+@pytest.fixture(params=[".npz", ".pt", ".safetensors"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / f"file{request.param}"
 

@@ -8,7 +8,6 @@ import re
 import struct
 import subprocess
 import sys
-import tracemalloc
 import warnings
 import zipfile
 import zlib
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import minigrad
 from minigrad.io import LoadError, load, save
@@ -25,23 +25,6 @@ from minigrad.io.tree import pack
 pytest.importorskip("safetensors")
 
 PROGRAM = Path(__file__).with_name("damaged_files.py")
-ENOUGH = 1 << 20
-"""Bytes: more than any of these files needs, and far less than they claim."""
-
-
-def refused(path: Path, said: str) -> None:
-    """Load a file, which must be refused cheaply and with a reason."""
-    tracemalloc.start()
-    try:
-        with warnings.catch_warnings(), pytest.raises(LoadError) as caught:
-            warnings.simplefilter("error")
-            load(path)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    message = str(caught.value)
-    assert message.startswith(f"load: {path}: ") and said in message, message
-    assert peak < ENOUGH, peak
 
 
 # By chance
@@ -60,22 +43,23 @@ def fuzz(suffix: str, count: int, seed: int) -> tuple[int, int, int]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited")
-@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+@pytest.mark.parametrize("suffix", [".npz", ".pt", ".safetensors"])
 def test_files_damaged_by_chance(suffix: str) -> None:
     refused, unharmed, foreign = fuzz(suffix, 600, seed=0)
     assert refused + unharmed + foreign == 600
-    assert refused > 540 and foreign < 10
+    at_least = 480 if suffix == ".pt" else 540  # damage to the padding of a record harms nothing
+    assert refused > at_least and foreign < 10
 
 
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited")
 @pytest.mark.parametrize("seed", range(1, 5))
-@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+@pytest.mark.parametrize("suffix", [".npz", ".pt", ".safetensors"])
 def test_many_files_damaged_by_chance(suffix: str, seed: int) -> None:
     assert sum(fuzz(suffix, 5000, seed)) == 5000
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+@pytest.mark.parametrize("suffix", [".npz", ".pt", ".safetensors"])
 def test_every_truncation(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"file{suffix}"
     save({"x": minigrad.ones(3), "step": 2}, path)
@@ -86,7 +70,7 @@ def test_every_truncation(tmp_path: Path, suffix: str) -> None:
             load(path)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+@pytest.mark.parametrize("suffix", [".npz", ".pt", ".safetensors"])
 def test_every_bit_of_the_values(tmp_path: Path, suffix: str) -> None:
     """One that changed is noticed: nobody goes on from weights that are a little wrong."""
     path = tmp_path / f"file{suffix}"
@@ -298,7 +282,7 @@ def test_a_header_that_lies(
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\5\6", b"not a file of this kind", bytes(1000)])
-@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+@pytest.mark.parametrize("suffix", [".npz", ".pt", ".safetensors"])
 def test_what_is_another_file_altogether(tmp_path: Path, suffix: str, content: bytes) -> None:
     path = tmp_path / f"file{suffix}"
     path.write_bytes(content)

@@ -567,6 +567,7 @@ len(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2,
 torch.utils.data.random_split(torch.utils.data.TensorDataset(x), [2, 1])[0][0][0].shape
 torch.save({"x": x}, path); torch.load(path, map_location="cpu")["x"]
 torch.save({"x": x}, path + ".npz"); torch.load(path + ".npz", map_location="cpu", weights_only=True)["x"]
+torch.save({"x": x}, path + ".pt"); torch.load(path + ".pt", map_location="cpu", weights_only=True)["x"]
 torch.distributions.Categorical(logits=x).log_prob(i[0, :3])
 torch.distributions.Normal(0.0, 1.0).log_prob(x)
 torch.nn.functional.relu(x)

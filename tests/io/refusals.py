@@ -1,0 +1,31 @@
+"""Loading a file that must be refused."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import pytest
+
+from minigrad.io import LoadError, load
+
+ENOUGH = 1 << 20
+"""Bytes: more than any of these files needs, and far less than they claim."""
+
+
+def refused(path: Path, said: str) -> None:
+    """Load a file, which must be refused cheaply and with a reason."""
+    with pytest.raises(LoadError):  # the first error of a process imports the table of spellings
+        load(path)
+    tracemalloc.start()
+    try:
+        with warnings.catch_warnings(), pytest.raises(LoadError) as caught:
+            warnings.simplefilter("error")
+            load(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    message = str(caught.value)
+    assert message.startswith(f"load: {path}: ") and said in message, message
+    assert peak < ENOUGH, peak

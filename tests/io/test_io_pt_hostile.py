@@ -1,0 +1,385 @@
+"""Hostile and damaged files of PyTorch are refused with a reason, and nothing in them is run."""
+
+from __future__ import annotations
+
+import collections
+import io
+import random
+import tracemalloc
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pt_files import (
+    FLOATS,
+    archive,
+    called,
+    named,
+    number,
+    numbers,
+    old,
+    storage,
+    tensor,
+    text,
+)  # fmt: skip
+from refusals import refused
+
+import minigrad
+from minigrad import nn
+from minigrad.io import LoadError, load, save
+
+LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (called("os system", text("touch run")), "asks for os.system"),
+        (called("posix system", text("touch run")), "asks for posix.system"),
+        (called("builtins eval", text("open('run', 'w')")), "asks for builtins.eval"),
+        (called("__builtin__ getattr", named("torch Size"), text("x")), "builtins.getattr"),
+        (called("builtins open", text("run"), text("w")), "asks for builtins.open"),
+        (called("torch load", text("x")), "asks for torch.load"),
+        (called("torch.hub load", text("x")), "asks for torch.hub.load"),
+        (called("torch._utils _rebuild_tensor_v2.__globals__"), "_rebuild_tensor_v2.__globals__"),
+        (called("collections OrderedDict.fromkeys", b"]"), "OrderedDict.fromkeys"),
+        (called("copyreg _reconstructor", named("torch Size")), "copyreg._reconstructor"),
+        (called("torch.storage _load_from_bytes", b"C\0"), "torch.storage._load_from_bytes"),
+        (text("os") + text("system") + b"\x93", "asks for os.system"),
+        (number(3) + text("system") + b"\x93", "asks for 3.system"),
+        (named("evil\x1b[31m thing"), "asks for 'evil"),
+        (b"ios\nsystem\n", "its pickle uses INST"),
+        (b"(" + text("x") + b"ios\nsystem\n", "its pickle uses INST"),
+        (b"(" + named("torch Size") + b"o", "its pickle uses OBJ"),
+        (named("torch Size") + b")\x81", "its pickle uses NEWOBJ"),
+        (b"\x82\1", "its pickle uses EXT1"),
+        (b"Pname\n", "its pickle uses PERSID"),
+        (b"I1\n", "its pickle uses INT"),
+        (b"S'x'\n", "its pickle uses STRING"),
+        (b"]K\1b", "sets attributes"),
+        (called("collections OrderedDict") + b"}" + text("__class__") + b"K\1sb", "attributes"),
+        (b"]}" + text("_metadata") + b"K\1sb", "adds to a list"),
+        (b"K\1)R", "calls what is no function"),
+        (named("torch FloatStorage") + b")R", "calls what is no function"),
+        (named("torch Size") + b"K\1R", "calls what is no function"),
+        (named("torch Size"), "holds a function"),
+        (named("torch FloatStorage"), "holds a kind"),
+        (b"]q\0h\0a", "contains itself"),
+        (b"}q\0K\1h\0s", "contains itself"),
+        (b"]" * 1000 + b"a" * 999, "nested too deep"),
+        (b"]q\0(" + b"h\0" * 3 + b"e", "contains itself"),
+        (b"a", "lacks a value"),
+        (b"]a", "pickle is invalid"),
+        (b"t", "pickle is invalid"),
+        (b"h\7", "pickle is invalid"),
+        (b"", "pickle is invalid"),
+        (b"cos", "pickle is invalid"),
+        (b"ctorch\nS\\x69ze\n", "asks for torch.S\\x69ze"),
+        (b"K\1K\2", "pickle is invalid"),
+        (b"\xff", "pickle is invalid"),
+        (b"X\xff\xff\xff\x7fab", "pickle is invalid"),
+        (b"\x8d" + b"\xff" * 8 + b"ab", "pickle is invalid"),
+        (b"\x8b\xff\xff\xff\x7fab", "pickle is invalid"),
+        (b"X\2\0\0\0\xff\xfe", "pickle is invalid"),
+        (b"r\xff\xff\xff\xff", "pickle is invalid"),
+        (b"}]K\1s", "a key of type list"),
+        (b"})\x85K\1s", "one that is nested"),
+        (b"}" + numbers(*range(101)) + b"K\1s", "a key with 101 parts"),
+        (b"}" + number(1 << 6400) + b"K\1s", "a key of 6,401 bits"),
+        (called("__builtin__ set", b"](]e"), "a key of type list"),
+        (called("__builtin__ set", number(3)), "pickle is invalid"),
+        (called("__builtin__ complex", number(1), number(2)), "builtins.complex; there are no"),
+        (called("torch Size", b"]"), "torch.Size"),
+        (called("torch device", text("meta")), "a device of type 'meta'"),
+        (called("_codecs encode", text("x"), text("rot13")), "the encoding 'rot13'"),
+        (called("torch._utils _rebuild_sparse_tensor"), "tensor.to_dense()"),
+        (called("torch._utils _rebuild_qtensor"), "tensor.dequantize()"),
+        (named("torch QInt8Storage"), "tensor.dequantize()"),
+        (named("torch ComplexFloatStorage"), "no complex numbers"),
+        (named("torch complex64"), "no complex numbers"),
+        (named("torch float8_e4m3fn"), "NumPy has no such dtype"),
+        (named("torch.nn.modules.linear Linear"), "state_dict() of a module"),
+        (named("numpy.core.multiarray scalar"), "a number of Python"),
+        (named("torch._tensor _rebuild_from_type_v2"), "without attributes"),
+    ],
+    ids=lambda value: str(value)[:50],
+)  # fmt: skip
+@pytest.mark.parametrize("write", [archive, old])
+def test_a_pickle_that_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, said: str, write: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("a.pt")
+    refused(write(path, content, {}), said)
+    assert [*Path().iterdir()] == [path]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (storage(), "holds a storage"),
+        (tensor((5,)), "reaches out of its storage of 4 elements"),
+        (tensor((4,), offset=1), "reaches out"),
+        (tensor((1,), offset=4), "reaches out"),
+        (tensor((), (), offset=4), "reaches out"),
+        (tensor((), (), offset=2**80), "reaches out"),
+        (tensor((2, 2), (3, 1)), "reaches out"),
+        (tensor((2,), (2**62,)), "reaches out"),
+        (tensor((2**62, 2), (1, 1)), "reaches out"),
+        (tensor((2**40,), (0,)), "repeats its 4 elements"),
+        (tensor((2**62, 2**62), (0, 0)), "repeats its 4 elements"),
+        (tensor((0, 2**70), (1, 1)), "damaged"),
+        (tensor((1,) * 100, (1,) * 100), "damaged"),
+        (tensor((-1,), (1,)), "shape (-1,)"),
+        (tensor((4,), (-1,), offset=3), "strides (-1,)"),
+        (tensor((1,), offset=-1), "offset -1"),
+        (tensor((2, 2), (1,)), "strides (1,)"),
+        (tensor((2.0,)), "shape (2.0,)"),
+        (tensor((True,)), "shape (True,)"),
+        (tensor(([2],)), "shape ([2],)"),
+        (tensor(4, 1), "shape 4"),
+        (tensor(of=number(3)), "no view of a storage"),
+        (tensor(of=storage(count=3)), "storage 0 should have 12 bytes, but has 16"),
+        (tensor(of=storage(count=5)), "storage 0 should have 20 bytes, but has 16"),
+        (tensor(of=storage(count=2**62)), "storage 0 should have"),
+        (tensor(of=storage(count=-1)), "storage 0 has no type, or no size"),
+        (tensor(of=storage(kind="torch DoubleStorage")), "storage 0 should have 32 bytes"),
+        (tensor(of=storage(kind="torch Size")), "storage 0 has no type"),
+        (tensor(of=storage("1")), "storage 1 is missing"),
+        (tensor(of=storage("../version", 2)), "damaged"),
+        (tensor(of=b"(" + text("module") + named("torch Size") * 4 + b"tQ"), "storages are not"),
+        (tensor(of=number(3) + b"Q"), "pickle is invalid"),
+        (b"S'\\\xe1'\n", "its pickle uses STRING"),
+        (tensor(of=b")Q"), "pickle is invalid"),
+        (tensor(of=storage(more=numbers("1", 0, 4))), "storages are not"),
+        (b"(" + tensor() + tensor(of=storage(kind="torch IntStorage")) + b"t", "in two ways"),
+        (b"(" + tensor() + tensor(of=storage(count=2)) + b"t", "in two ways"),
+        (tensor(requires=number(1)), "requires a gradient"),
+        (tensor(of=storage(kind="torch IntStorage"), requires=b"\x88"), "tensor of int32 requires"),
+        (tensor(of=storage(count=16, kind="torch BoolStorage")), "neither True nor False"),
+        (tensor(hooks=b"}" + number(1) + number(2) + b"s"), "has hooks"),
+        (tensor(more=b"}" + text("conj") + b"\x88s"), "resolve_neg()"),
+        (tensor(of=storage(count=16, kind="torch.storage UntypedStorage")), "damaged"),
+        (tensor(of=storage(count=16, kind="torch.storage UntypedStorage"), version=3,
+                more=named("torch bool")), "bytes are read as bool"),
+        (tensor(of=storage(), version=3, more=named("torch uint16")), "read as uint16"),
+        (called("torch._utils _rebuild_parameter", number(3), b"\x88", b"}"), "no tensor"),
+        (called("torch._utils _rebuild_tensor_v2"), "pickle is invalid"),
+    ],
+    ids=lambda value: str(value)[-60:],
+)  # fmt: skip
+def test_a_tensor_that_lies(tmp_path: Path, content: bytes, said: str) -> None:
+    refused(archive(tmp_path / "a.pt", content), said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"(" + LISTS + called("__builtin__ set", b"h\0") * 200 + b"t", "copies the same"),
+        (b"(" + text("x" * 9000) + b"q\0" + 20 * called("_codecs encode", b"h\0", text("latin1"))
+         + b"t", "copies the same"),
+        (b"(" + b"K\1\x85q\0" + b"".join(
+             b"h" + bytes([i]) + b"h" + bytes([i]) + b"\x86q" + bytes([i + 1]) for i in range(60)
+         ) + b"t", "so often that there are too many"),
+    ],
+    ids=["sets", "texts", "billion laughs"],
+)  # fmt: skip
+def test_a_bomb(tmp_path: Path, content: bytes, said: str) -> None:
+    """What would take much memory, or not end, also for whoever looks at the value."""
+    refused(archive(tmp_path / "a.pt", content), said)
+
+
+def test_parameters_that_would_be_copied(tmp_path: Path) -> None:
+    """A parameter that repeats its elements gets memory of its own: not more than the file has."""
+    leaf = tensor((1 << 24,), (0,), requires=b"\x88")
+    arguments = leaf[leaf.index(b"(") : -1]
+    content = b"(" + named("torch._utils _rebuild_tensor_v2") + b"q\0" + arguments + b"q\1R"
+    path = archive(tmp_path / "a.pt", content + b"h\0h\1R" * 100 + b"t")
+    tracemalloc.start()
+    try:
+        with pytest.raises(LoadError, match="repeat their elements"):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 128 << 20
+    finally:
+        tracemalloc.stop()
+
+
+# Archives that lie
+
+
+def test_compressed_members_could_be_of_any_size(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pt", tensor((1 << 22,), of=storage(count=1 << 22)),
+                   {"0": bytes(1 << 24)}, compression=zipfile.ZIP_DEFLATED)  # fmt: skip
+    assert path.stat().st_size < 20_000
+    refused(path, "is compressed")
+
+
+def test_an_archive_in_an_archive_stays_packed(tmp_path: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("archive/data.pkl", bytes(1 << 22))
+    path = archive(tmp_path / "a.pt", b"K\1", {"0": inner.getvalue()})
+    assert load(path) == 1
+    path.write_bytes(inner.getvalue())
+    refused(path, "is compressed")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_two_members_of_one_name(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pt", tensor())
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("archive/data/0", FLOATS)
+    refused(path, "two members have the same name")
+
+
+def test_a_wrong_checksum(tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.pt", tensor())
+    data = bytearray(path.read_bytes())
+    data[data.index(FLOATS)] ^= 1
+    path.write_bytes(data)
+    refused(path, "CRC")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"version": b"11\n"}, "version b'11' of the format"),
+        ({"version": b"three"}, "version b'three' of the format"),
+        ({"version": b""}, "version b'' of the format"),
+        ({"byteorder": b"middle"}, "byte order is 'middle'"),
+        ({"byteorder": b"\xff"}, "damaged"),
+        ({"storages": {}}, "storage 0 is missing"),
+        ({"storages": {"0": FLOATS, "../constants.pkl": b""}}, ""),
+    ],
+)
+def test_records_that_lie(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    path = archive(tmp_path / "a.pt", tensor(), **options)
+    if said:
+        refused(path, said)
+    else:
+        assert load(path).tolist() == [1, 2, 3, 4]
+
+
+def test_other_archives(tmp_path: Path) -> None:
+    path = tmp_path / "a.pt"
+    with path.open("wb") as file:
+        np.savez(file, x=np.zeros(3))
+    refused(path, "not of torch.save")
+    archive(path, tensor())
+    with zipfile.ZipFile(path, "a") as program:
+        program.writestr("archive/constants.pkl", b"")
+    refused(path, "torch.jit.save")
+
+
+def test_two_end_records_that_differ(tmp_path: Path) -> None:
+    path = tmp_path / "a.pt"
+    save({"x": minigrad.ones(3)}, path)
+    for place in (-22 - 20 - 56 + 32, -22 + 10):  # how many members there are
+        data = bytearray(path.read_bytes())
+        data[len(data) + place] += 1
+        (tmp_path / "b.pt").write_bytes(data)
+        refused(tmp_path / "b.pt", "damaged")
+
+
+# The old format
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"magic": number(1)}, "not of torch.save"),
+        ({"version": number(1000)}, "not of torch.save"),
+        ({"names": b"]"}, "storages are not those"),
+        ({"names": b"K\1"}, "storages are not those"),
+        ({"names": b"](" + text("1") + b"e"}, "storages are not those"),
+        ({"names": b"](" + text("0") * 2 + b"e"}, "cut off"),
+        ({"storages": {"0": FLOATS[:8]}}, "storage 0 has another size"),
+        ({"storages": {"0": FLOATS * 2}}, "storage 0 has another size"),
+        ({"content": tensor((2**40,), of=storage(count=2**40))}, "storage 0 claims"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_an_old_file_that_lies(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    refused(old(tmp_path / "a.pt", **{"content": tensor(), **options}), said)
+
+
+def test_old_files_that_are_cut_off(tmp_path: Path) -> None:
+    path = old(tmp_path / "a.pt", tensor())
+    data = path.read_bytes()
+    for length in range(len(data)):
+        path.write_bytes(data[:length])
+        with pytest.raises(LoadError):
+            load(path)
+    path.write_bytes(data + b"\0")
+    refused(path, "bytes were added")
+
+
+def test_older_files_say_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.pt").write_bytes(b"sys_info".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"))
+    refused(tmp_path / "a.pt", "load it with PyTorch and save it")
+
+
+# Damage by chance, in archives whose checksums are right
+
+
+def damaged_pickle(content: bytes, draw: random.Random) -> bytes:
+    changed = bytearray(content)
+    for _ in range(draw.choice([1, 1, 2, 5])):
+        at, length = draw.randrange(len(changed)), draw.randrange(1, 12)
+        match draw.randrange(5):
+            case 0:
+                changed[at] = draw.randrange(256)
+            case 1:
+                changed[at:at] = draw.randbytes(length)
+            case 2:
+                del changed[at : at + length]
+            case 3:  # an opcode for another
+                changed[at] = draw.choice(
+                    b"(.]})aeubRsthjqrKJMXcNtQ\x81\x85\x86\x87\x88\x89\x8a\x93"
+                )
+            case 4:
+                start = draw.randrange(len(changed))
+                changed[at:at] = changed[start : start + 3 * length]
+        changed = changed or bytearray(b".")
+    return bytes(changed)
+
+
+def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
+    """Damage pickles, and load each in both formats: a value, or an error, and little memory."""
+    draw, outcomes = random.Random(seed), collections.Counter[str]()
+    state: Any = OrderedDict(weight=nn.Parameter([[1.0, 2.0], [3.0, 4.0]]), bias=minigrad.ones(2))
+    state._metadata = {"": {"version": 1}}
+    value = {"model": state, "step": 3, "size": (1, 2), "names": {"a", "b"}, "raw": b"\0\1"}
+    save(value, folder / "file.pt")
+    with zipfile.ZipFile(folder / "file.pt") as file:
+        content = file.read("archive/data.pkl")[2:-1]
+        storages = {str(i): file.read(f"archive/data/{i}") for i in range(2)}
+    tracemalloc.start()
+    try:
+        for i in range(count):
+            write = old if i % 3 == 0 else archive
+            path = write(folder / "damaged.pt", damaged_pickle(content, draw), storages)
+            try:
+                repr(load(path))
+                outcomes["loaded"] += 1
+            except LoadError as error:
+                assert str(error).startswith(f"load: {path}: ") and len(str(error)) < 1000, error
+                outcomes["refused"] += 1
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    return outcomes
+
+
+def test_pickles_damaged_by_chance(tmp_path: Path) -> None:
+    outcomes = fuzz(tmp_path, 300, seed=0)
+    assert outcomes["refused"] > 200 and outcomes.total() == 300
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_many_pickles_damaged_by_chance(tmp_path: Path, seed: int) -> None:
+    assert fuzz(tmp_path, 3000, seed).total() == 3000
