@@ -48,7 +48,11 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         Differences(missing_keys=[], unexpected_keys=[])
     """
     path = Path(path)
-    form = _format("save", path)
+    write_file(obj, path, _format("save", path))
+
+
+def write_file(obj: Any, path: Path, form: ModuleType) -> None:
+    """Save in a format, whatever the path ends with."""
     try:
         packed = pt.pack(obj) if form is pt else pack(obj)
         with replacing(path) as unfinished:
@@ -94,7 +98,11 @@ def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = 
         {'step': 3, 'scores': [0.5, None], 'x': Tensor([1., 1.], dtype=float32)}
     """
     path = Path(path)
-    form = _format("load", path)
+    return read_file(path, _format("load", path), bfloat16)
+
+
+def read_file(path: Path, form: ModuleType, bfloat16: Any = None) -> Any:
+    """Load from a format, whatever the path ends with."""
     if bfloat16 not in (None, "float32"):
         raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')
     remove_unfinished(path)

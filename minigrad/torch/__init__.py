@@ -38,6 +38,8 @@ from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
 from minigrad.torch.random import get_rng_state as get_rng_state
 from minigrad.torch.random import manual_seed as manual_seed
 from minigrad.torch.random import set_rng_state as set_rng_state
+from minigrad.torch.serialization import load as load
+from minigrad.torch.serialization import save as save
 from minigrad.torch.table import ABSENT as _ABSENT
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor

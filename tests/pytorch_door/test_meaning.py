@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -242,3 +243,19 @@ def test_every_random_function_draws_in_the_shape_of_pytorchs() -> None:
         found, wanted = run(line, "minigrad.torch"), run(line, "torch")
         assert tuple(found.shape) == tuple(wanted.shape), line
         assert str(found.dtype) == str(wanted.dtype).removeprefix("torch."), line
+
+
+def test_files_go_both_ways(tmp_path: Path) -> None:
+    here = importlib.import_module("minigrad.torch")
+    ours, theirs = here.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    here.save({"model": ours.state_dict(), "epoch": 3}, tmp_path / "ours")
+    found = torch.load(tmp_path / "ours", weights_only=True)
+    theirs.load_state_dict(found["model"])
+    assert found["epoch"] == 3
+    np.testing.assert_array_equal(theirs.weight.detach().numpy(), ours.weight.detach().numpy())
+    torch.save(torch.nn.Linear(3, 2).state_dict(), tmp_path / "theirs.pt")
+    state = here.load(tmp_path / "theirs.pt", map_location="cpu")
+    ours.load_state_dict(state)
+    assert type(state["weight"]) is here.Tensor
+    torch.save({"p": torch.nn.Parameter(torch.ones(2))}, tmp_path / "parameter.pt")
+    assert type(here.load(tmp_path / "parameter.pt")["p"]) is here.nn.Parameter

@@ -1,0 +1,90 @@
+"""`torch.save` and `torch.load`: PyTorch's files, in which nothing is executed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from minigrad.io import pt
+from minigrad.io.files import read_file, write_file
+from minigrad.nn import Parameter as _Parameter
+from minigrad.support.checks import on_cpu
+from minigrad.torch.nn.classes import Parameter
+from minigrad.torch.tensor import adopt
+
+__all__ = ["load", "save"]
+
+
+def save(
+    obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
+) -> None:  # fmt: skip
+    """Save tensors, numbers and strings in dicts, lists and tuples to a file.
+
+    Args:
+        obj: The value, such as a `state_dict`.
+        f: A path, or a binary file.
+        pickle_module: Not used.
+        pickle_protocol: Not used.
+
+    Raises:
+        TypeError: It has something else in it.
+
+    Example:
+        >>> import io
+        >>> from minigrad import torch
+        >>> file = io.BytesIO()
+        >>> torch.save({"x": torch.ones(2)}, file)
+        >>> _ = file.seek(0)
+        >>> torch.load(file)
+        {'x': Tensor([1., 1.], dtype=float32)}
+    """
+    if isinstance(f, (str, os.PathLike)):
+        write_file(obj, Path(f), pt)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "archive.pt")
+        write_file(obj, path, pt)
+        f.write(path.read_bytes())
+
+
+def load(
+    f: Any, map_location: Any = None, pickle_module: Any = None, *,
+    weights_only: bool | None = None, mmap: bool | None = None, **pickle_load_args: Any,
+) -> Any:  # fmt: skip
+    """Load what `save`, here or in PyTorch, has written; nothing in the file is executed.
+
+    Args:
+        f: A path, or a binary file.
+        map_location: "cpu", or something that means it.
+        pickle_module: Not used.
+        weights_only: Whether to refuse everything else; it is refused in any case.
+        mmap: Not used.
+        **pickle_load_args: Not used.
+
+    Raises:
+        LoadError: The file is damaged, or holds something else.
+    """
+    if map_location is not None and not callable(map_location):
+        on_cpu("cpu" if isinstance(map_location, dict) else str(map_location))
+    if isinstance(f, (str, os.PathLike)):
+        return _of_door(read_file(Path(f), pt))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "archive.pt")
+        path.write_bytes(f.read())
+        return _of_door(read_file(path, pt))
+
+
+def _of_door(value: Any) -> Any:
+    """The same value with PyTorch's tensors."""
+    if value.__class__ is _Parameter:
+        value.__class__ = Parameter
+    elif isinstance(value, dict):
+        for part in value.values():
+            _of_door(part)
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            _of_door(part)
+    return adopt(value)
