@@ -84,11 +84,13 @@ class Module(Registry):
         """Run the hooks and `forward`; ops recorded inside know this module and its path."""
         module: Any = self  # typed as `_Runs`, for the types of `forward`
         outer = state.get()
-        caller = None if outer.scope is None else outer.scope.module
+        around = outer.frame
+        parent = None if around is None else around.scope
+        caller = None if parent is None else parent.module
         name = "" if caller is None else path_to(caller, module)
         token = None
         try:
-            scope = Scope(module, name, outer.scope)
+            scope = Scope(module, name, parent, around)
             token = state.set(State(outer.recording, scope, outer.observers, None, outer.within))
             if outer.observers:
                 tell("entered", module)
