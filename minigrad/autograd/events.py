@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from minigrad.autograd.mode import State, state
+from minigrad.autograd.scope import Frame, Scope, module_call
 
 if TYPE_CHECKING:
     from minigrad.autograd.node import Node, Variable
     from minigrad.autograd.primitive import Primitive
-    from minigrad.autograd.scope import Frame, Scope
 
 __all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "undecorated", "within"]
 
@@ -59,7 +59,7 @@ class Call(NamedTuple):
     @property
     def scope(self) -> Scope | None:
         """The module call in which it ran; None outside of modules."""
-        return None if self.frame is None else self.frame.scope
+        return module_call(self.frame)
 
     @property
     def result(self) -> Any:

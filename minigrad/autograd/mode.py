@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from minigrad.autograd.scope import Frame, Scope, module_call
+
 if TYPE_CHECKING:
     from minigrad.autograd.events import Observer
-    from minigrad.autograd.scope import Frame, Scope
 
 __all__ = ["State", "Version", "located", "state", "version"]
 
@@ -38,7 +39,7 @@ class State(NamedTuple):
     @property
     def scope(self) -> Scope | None:
         """The innermost module call, None outside of any."""
-        return None if self.frame is None else self.frame.scope
+        return module_call(self.frame)
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039

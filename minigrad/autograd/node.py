@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from minigrad.autograd.scope import Frame, Scope, module_call
+
 if TYPE_CHECKING:
     from minigrad.autograd.plan import Plan
-    from minigrad.autograd.scope import Frame, Returned, Scope
 
 __all__ = ["FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of"]
 
@@ -61,8 +62,7 @@ class Node:
         dtype: The dtype of the output, of the first one if there are several.
         types: Shape and dtype of each output; unset unless the op has several.
         stamp: The time of the call. Inputs are always older than outputs.
-        frame: The innermost call that the op was made in, of a module or of a function, or None;
-            in a `Returned` if a framed function returned it.
+        frame: The call that the op was made in, of a module or of a function, or that returned it.
         watches: For an output, its hooks and who retains its gradient; unset until there is one.
 
     Example:
@@ -84,22 +84,13 @@ class Node:
     dtype: np.dtype[Any]
     types: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     stamp: int
-    frame: Frame | Returned | None
+    frame: Frame | None
     watches: dict[int, Watch]
-
-    @property
-    def call(self) -> Frame | None:
-        """The innermost call that the op was made in, without the functions that returned it."""
-        frame = self.frame
-        while isinstance(frame, tuple):
-            frame = frame[2]
-        return frame
 
     @property
     def scope(self) -> Scope | None:
         """The module call that the op was made in, None outside of modules."""
-        call = self.call
-        return None if call is None else call.scope
+        return module_call(self.frame)
 
     @property
     def freed(self) -> bool:

@@ -76,7 +76,7 @@ class Trace(Observer):
         op, plan = node.plan.op, node.plan
         g = tuple(map(self.value, cotangent)) if op.multiple_outputs else self.value(cotangent)
         step = self._step("backward", op.name, {"g": g, **self._saved(node)}, op=op, node=node)
-        step.frame = node.call
+        step.frame = node.frame
         inner = self._end(node, step)
         for contribution in pull.contributions:
             known = None if contribution is None else self._from(inner, contribution)

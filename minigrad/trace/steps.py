@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.node import Node
 from minigrad.autograd.primitive import Primitive
-from minigrad.autograd.scope import Frame, Scope
+from minigrad.autograd.scope import Frame, Scope, module_call
 
 Phase = Literal["forward", "backward", "write", "effect", "left"]
 
@@ -89,7 +89,7 @@ class Step:
     @property
     def scope(self) -> Scope | None:
         """The module call in which it happened; None outside of modules."""
-        return None if self.frame is None else self.frame.scope
+        return module_call(self.frame)
 
     @property
     def node(self) -> Node | None:

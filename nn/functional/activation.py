@@ -15,7 +15,7 @@ from minigrad import ops, random
 from minigrad.autograd.call import rounded_once
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 from minigrad.ops.casting import floating

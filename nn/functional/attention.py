@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd.errors import type_error, value_error
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
 from minigrad.support.checks import check_probability
 from minigrad.support.spelling import spelled

@@ -7,7 +7,7 @@ from typing import Literal
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_size, check_sizes
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.events import effect, reading
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.support.checks import check_number
 from minigrad.support.spelling import spelled

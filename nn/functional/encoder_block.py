@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor

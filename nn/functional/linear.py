@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.ops import linear
 from minigrad.tensors.tensor import Tensor
 

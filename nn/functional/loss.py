@@ -12,7 +12,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
 from minigrad.ops.casting import floating

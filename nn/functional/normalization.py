@@ -10,8 +10,8 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
-from minigrad.autograd.scope import framed
 from minigrad.linalg import vector_norm
+from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import as_tensor
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.support.spelling import spelled

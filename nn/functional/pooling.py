@@ -10,8 +10,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.scope import framed
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
 from minigrad.support.checks import check_size, check_sizes

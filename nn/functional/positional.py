@@ -11,7 +11,7 @@ from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size, on_cpu

@@ -11,7 +11,7 @@ from minigrad import ops, random
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.ops.dropout import dropout_factor
 from minigrad.support.checks import check_probability
 from minigrad.support.spelling import spelled

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad.autograd.errors import type_error, value_error
-from minigrad.autograd.scope import framed
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor

@@ -6,8 +6,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.scope import framed
 from minigrad.linalg import vector_norm
+from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
 from minigrad.support.spelling import spelled

@@ -8,8 +8,8 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.scope import framed
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
 from minigrad.ops.casting import as_tensor

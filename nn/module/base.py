@@ -14,7 +14,7 @@ from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Leaf
-from minigrad.autograd.scope import Scope
+from minigrad.autograd.scope import Scope, module_call
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.backward_hooks import BackwardHooks
@@ -85,7 +85,7 @@ class Module(Registry):
         module: Any = self  # typed as `_Runs`, for the types of `forward`
         outer = state.get()
         around = outer.frame
-        parent = None if around is None else around.scope
+        parent = module_call(around)
         caller = None if parent is None else parent.module
         name = "" if caller is None else path_to(caller, module)
         token = None

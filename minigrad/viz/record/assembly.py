@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Leaf
-from minigrad.autograd.scope import Frame, FunctionCall, Scope, ancestry, frames
+from minigrad.autograd.scope import Frame, Scope, ancestry, module_call
 from minigrad.nn import Parameter
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.graph import Graph
@@ -56,7 +56,7 @@ def assemble(
             given = entry.box.kind == "input" and entry.leaf not in parameters
             frame = None if given or entry not in readers else _common([*readers[entry]])
             if frame is not None and entry.box.kind != "constant":
-                frame = frame.scope  # a function owns no parameters: they are its arguments
+                frame = module_call(frame)  # a function owns no parameters: they are its arguments
         home = home_of[frame]
         if not entry.decomposition:
             add(entry, home)
@@ -96,10 +96,10 @@ def _calls(
     calls, seen = Counter(keys.values()), Counter[int]()
     groups = []
     for number, frame in enumerate(drawn):
-        own, around = f"g{number}", ids[homes[frame.around]]
-        if isinstance(frame, FunctionCall):
-            path = "" if frame.scope is None else frame.scope.path
-            groups.append(Group(own, frame.name, path, "", around))
+        own, around = f"g{number}", ids[homes[_around(frame)]]
+        if isinstance(frame, tuple):
+            scope = module_call(frame)
+            groups.append(Group(own, frame[0], "" if scope is None else scope.path, "", around))
             continue
         key = keys[frame]
         seen[key] += 1
@@ -118,15 +118,28 @@ def _homes(entries: Iterable[Entry]) -> dict[Frame | None, Frame | None]:
     ops = Counter[Frame]()
     for entry in entries:
         if entry.box.kind == "op":
-            ops.update(frames(entry.frame))
+            ops.update(_frames(entry.frame))
     homes: dict[Frame | None, Frame | None] = {None: None}
     for entry in entries:
-        for frame in reversed(frames(entry.frame)):
+        for frame in reversed(_frames(entry.frame)):
             if frame not in homes:
-                around = homes[frame.around]
+                around = homes[_around(frame)]
                 alone = ops[frame] < 2 or (around is not None and ops[frame] == ops[around])
-                homes[frame] = around if alone and isinstance(frame, FunctionCall) else frame
+                homes[frame] = around if alone and isinstance(frame, tuple) else frame
     return homes
+
+
+def _around(frame: Frame) -> Frame | None:
+    return frame[2] if isinstance(frame, tuple) else frame.around
+
+
+def _frames(frame: Frame | None) -> list[Frame]:
+    """A call and those around it, the innermost first."""
+    found = []
+    while frame is not None:
+        found.append(frame)
+        frame = _around(frame)
+    return found
 
 
 def _readers(entries: Iterable[Entry]) -> Readers:
@@ -141,9 +154,9 @@ def _readers(entries: Iterable[Entry]) -> Readers:
 
 def _common(calls: Sequence[Frame | None]) -> Frame | None:
     """The innermost call around all of these."""
-    common = frames(calls[0])
+    common = _frames(calls[0])
     for call in calls[1:]:
-        held = set(frames(call))
+        held = set(_frames(call))
         common = [outer for outer in common if outer in held]
     return common[0] if common else None
 
@@ -156,7 +169,7 @@ def _parameter_names(readers: Readers) -> dict[Leaf, str]:
         leaf = entry.leaf
         if leaf is None:
             continue
-        scopes = [call.scope for call in calls if call is not None]
+        scopes = map(module_call, calls)
         for top in (ancestry(scope)[-1] for scope in scopes if scope is not None):
             if top not in tables:
                 owned = [] if top.module is None else top.module.named_parameters()

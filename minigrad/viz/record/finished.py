@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
-from minigrad.autograd.scope import Frame, FunctionCall, Scope
+from minigrad.autograd.scope import Frame, Scope, module_call
 from minigrad.debugging.memory import arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
@@ -50,7 +50,7 @@ class Entry:
     @property
     def scope(self) -> Scope | None:
         """The module call that it was made in, None outside of modules."""
-        return None if self.frame is None else self.frame.scope
+        return module_call(self.frame)
 
     def change(self, **fields: Any) -> None:
         """Change fields of the box."""
@@ -139,21 +139,31 @@ def _frames(records: Sequence[Node | Leaf]) -> dict[Node, Frame | None]:
 
     A function ran what led to its result since its call began, within the same module call.
     """
-    frames = {record: record.call for record in records if isinstance(record, Node)}
-    for result in reversed(frames):  # the calls around others first
-        made, mark = result.call, result.frame
-        while isinstance(mark, tuple):
-            name, start, mark = mark
-            call = FunctionCall(name, frames[result])
+    frames: dict[Node, Frame | None] = {
+        record: record.scope for record in records if isinstance(record, Node)
+    }
+    for result in reversed(frames):
+        scope, known = result.scope, {start for _, start in _functions(frames[result])}
+        for name, start in sorted(_functions(result.frame), key=lambda one: one[1]):
+            if start in known:
+                continue
+            call = (name, start, frames[result])
             seen, stack = {result}, [result]
             while stack:
                 node = stack.pop()
-                if node.call is made:
+                if node.scope is scope:
                     frames[node] = call
                 new = {one for one in node.parents if one in frames and one.stamp > start} - seen
                 seen |= new
                 stack += new
     return frames
+
+
+def _functions(frame: Frame | None) -> Iterator[tuple[str, int]]:
+    """The name of each function around the innermost module call, and when its call began."""
+    while isinstance(frame, tuple):
+        name, start, frame = frame
+        yield name, start
 
 
 def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, np.ndarray]]]:
