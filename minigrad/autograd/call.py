@@ -25,7 +25,7 @@ from minigrad.support.spelling import misfit, respelled
 if TYPE_CHECKING:
     from minigrad.autograd.plan import Plan
     from minigrad.autograd.primitive import Primitive
-    from minigrad.autograd.scope import Scope
+    from minigrad.autograd.scope import Frame
 
 __all__ = [
     "call_path", "classed", "cut_off", "made", "record", "record_outputs", "rounded_once",
@@ -119,7 +119,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             out = forward(array, *static) if static else forward(array)
         except Exception as error:
             raise explained(op, (array, *static), error) from None
-        recording, scope, observers, _, _ = state.get()
+        recording, frame, observers, _, _ = state.get()
         if source is None or not recording:
             result = wrap(out)
         elif not op.differentiable:
@@ -127,7 +127,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
         else:
             plan = op.plan(_FIRST)
             saved = plan.save(array, *static, out) if static else plan.save(array, out)
-            result = record(plan, (source,), saved, out, scope)
+            result = record(plan, (source,), saved, out, frame)
         if result._data.base is not None or out is array:
             view_of(result, x)
         if _other_classes:
@@ -171,7 +171,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None
-        recording, scope, observers, _, _ = state.get()
+        recording, frame, observers, _, _ = state.get()
         sources: tuple[Any, ...]
         if (p is None and q is None) or not recording:
             result = wrap(out)
@@ -188,7 +188,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
                     x = x.copy()
             else:
                 plan, sources = op.plan(_BOTH), (p, q)
-            result = record(plan, sources, plan.save(x, y, out), out, scope)
+            result = record(plan, sources, plan.save(x, y, out), out, frame)
         if result._data.base is not None or out is x or out is y:
             view_of(result, a)
             view_of(result, b)
@@ -222,12 +222,12 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         extra: tuple[Any, ...] = ()
         if residuals:
             out, *extra = out
-        recording, scope, observers, _, _ = state.get()
+        recording, frame, observers, _, _ = state.get()
         recorded = recording and bool(sources)
         if recorded and op.differentiable:
             plan = op.plan(slots)
             saved = plan.save(*values, out, *extra)
-            result = (record_outputs if several else record)(plan, sources, saved, out, scope)
+            result = (record_outputs if several else record)(plan, sources, saved, out, frame)
         else:
             make = functools.partial(cut_off, op) if recorded else wrap
             result = tuple(map(make, out)) if several else make(out)
@@ -292,7 +292,7 @@ def made(array: Any, requires_grad: bool) -> Any:
     return tensor
 
 
-def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, scope: Scope | None) -> Any:
+def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, frame: Frame | None) -> Any:
     """A result with a new node behind it."""
     if out.__class__ is not _ndarray:
         out = np.asarray(out)
@@ -303,7 +303,7 @@ def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, scope: Sc
     node.shape = out.shape
     node.dtype = out.dtype
     node.stamp = next(clock)
-    node.scope = scope
+    node.frame = frame
     tensor = _new(Variable.result_class)
     tensor._data = out
     tensor._node = node
@@ -311,11 +311,11 @@ def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, scope: Sc
 
 
 def record_outputs(
-    plan: Plan, sources: Any, saved: tuple[Any, ...], outputs: Any, scope: Scope | None
+    plan: Plan, sources: Any, saved: tuple[Any, ...], outputs: Any, frame: Frame | None
 ) -> tuple[Any, ...]:
     """The results of an op with several outputs, with one new node behind them."""
     arrays = [np.asarray(output) for output in outputs]
-    node = record(plan, sources, saved, arrays[0], scope)._node
+    node = record(plan, sources, saved, arrays[0], frame)._node
     node.types = tuple([(array.shape, array.dtype) for array in arrays])
     return tuple(map(with_history, arrays, node.outputs))
 
@@ -350,7 +350,7 @@ def _tell(op: Primitive, arguments: Any, values: Any, residuals: Any, result: An
     outputs = result if op.multiple_outputs else (result,)
     node = node_of(outputs[0]._node) if outputs else None
     own = node if isinstance(node, Node) and node.plan.op is op else None
-    tell("ran", Call(op, arguments, values, outputs, residuals, own, state.get().scope))
+    tell("ran", Call(op, arguments, values, outputs, residuals, own, state.get().frame))
 
 
 def take_arrays(op: Primitive, values: list[Any]) -> tuple[tuple[int, ...], tuple[Any, ...]]:

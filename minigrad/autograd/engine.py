@@ -86,7 +86,7 @@ def run_backward(
     outer = state.get()
     try:
         at_end = outer.at_end if targets else []
-        own = State(create, outer.scope, outer.observers, at_end, outer.within)
+        own = State(create, outer.frame, outer.observers, at_end, outer.within)
         state.set(own)
         with np.errstate(all="ignore"):
             while schedule:
@@ -417,5 +417,5 @@ def _without_history(op: Primitive, thing: Any) -> Any:
     made = wrap(op.forward(data))
     classed((made,), (thing,))
     if state.get().observers:
-        tell("ran", Call(op, (thing,), (data,), (made,), (), None, state.get().scope))
+        tell("ran", Call(op, (thing,), (data,), (made,), (), None, state.get().frame))
     return made

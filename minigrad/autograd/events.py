@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from minigrad.autograd.mode import State, state
+from minigrad.autograd.scope import Frame, Scope, module_call
 
 if TYPE_CHECKING:
     from minigrad.autograd.node import Node, Variable
     from minigrad.autograd.primitive import Primitive
-    from minigrad.autograd.scope import Scope
 
 __all__ = ["Call", "Observer", "Pull", "effect", "reading", "tell", "undecorated", "within"]
 
@@ -45,7 +45,7 @@ class Call(NamedTuple):
         outputs: The tensors that it returns.
         residuals: What else its forward function returned, for its rules.
         node: Its node in the graph; None if it was not recorded.
-        scope: The module call in which it ran; None outside of modules.
+        frame: The innermost call in which it ran, of a module or of a function; None outside.
     """
 
     op: Primitive
@@ -54,7 +54,12 @@ class Call(NamedTuple):
     outputs: tuple[Any, ...]
     residuals: tuple[Any, ...]
     node: Node | None
-    scope: Scope | None
+    frame: Frame | None
+
+    @property
+    def scope(self) -> Scope | None:
+        """The module call in which it ran; None outside of modules."""
+        return module_call(self.frame)
 
     @property
     def result(self) -> Any:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from minigrad.autograd.scope import Frame, Scope, module_call
+
 if TYPE_CHECKING:
     from minigrad.autograd.events import Observer
-    from minigrad.autograd.scope import Scope
 
 __all__ = ["State", "Version", "located", "state", "version"]
 
@@ -22,7 +23,7 @@ class State(NamedTuple):
 
     Attributes:
         recording: Whether ops build a graph.
-        scope: The innermost module call, None outside of any.
+        frame: The innermost call, of a module or of a function of several ops; None outside of any.
         observers: Who is told of each op that runs, the outermost first.
         at_end: Within `backward`, functions that it calls at its end, without arguments.
         within: While somebody observes: the step that what runs is a part of, such as the node
@@ -30,10 +31,15 @@ class State(NamedTuple):
     """
 
     recording: bool = True
-    scope: Scope | None = None
+    frame: Frame | None = None
     observers: tuple[Observer, ...] = ()
     at_end: list[Callable[[], None]] | None = None
     within: Any = None
+
+    @property
+    def scope(self) -> Scope | None:
+        """The innermost module call, None outside of any."""
+        return module_call(self.frame)
 
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039

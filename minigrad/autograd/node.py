@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from minigrad.autograd.scope import Frame, Scope, module_call
+
 if TYPE_CHECKING:
     from minigrad.autograd.plan import Plan
-    from minigrad.autograd.scope import Scope
 
 __all__ = ["FREED", "Edge", "Leaf", "Node", "Output", "Variable", "Watch", "clock", "node_of"]
 
@@ -65,7 +66,7 @@ class Node:
         dtype: The dtype of the output, of the first one if there are several.
         types: Shape and dtype of each output; unset unless the op has several.
         stamp: The time of the call. Inputs are always older than outputs.
-        scope: The module call that the op was made in, None outside of modules.
+        frame: The call that the op was made in, of a module or of a function, or that returned it.
         watches: For an output, its hooks and who retains its gradient; unset until there is one.
 
     Example:
@@ -76,7 +77,7 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__", "dtype", "edges", "plan", "saved", "scope", "shape", "stamp", "types",
+        "__weakref__", "dtype", "edges", "frame", "plan", "saved", "shape", "stamp", "types",
         "watches",
     )  # fmt: skip
 
@@ -87,8 +88,13 @@ class Node:
     dtype: np.dtype[Any]
     types: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
     stamp: int
-    scope: Scope | None
+    frame: Frame | None
     watches: dict[int, Watch]
+
+    @property
+    def scope(self) -> Scope | None:
+        """The module call that the op was made in, None outside of modules."""
+        return module_call(self.frame)
 
     @property
     def freed(self) -> bool:

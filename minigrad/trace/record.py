@@ -76,7 +76,7 @@ class Trace(Observer):
         op, plan = node.plan.op, node.plan
         g = tuple(map(self.value, cotangent)) if op.multiple_outputs else self.value(cotangent)
         step = self._step("backward", op.name, {"g": g, **self._saved(node)}, op=op, node=node)
-        step.scope = node.scope
+        step.frame = node.frame
         inner = self._end(node, step)
         for contribution in pull.contributions:
             known = None if contribution is None else self._from(inner, contribution)
@@ -292,7 +292,7 @@ class Trace(Observer):
         now = state.get()
         line = user_line() if self._lines else ""
         step = Step(phase, what, arguments, line=line, grad_mode=now.recording, **fields)
-        step.scope, whole = now.scope, now.within
+        step.frame, whole = now.frame, now.within
         if node is not None:
             step.recorded = node if self._keep else weakref.ref(node)
         if self._effects:

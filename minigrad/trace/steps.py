@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.node import Node
 from minigrad.autograd.primitive import Primitive
-from minigrad.autograd.scope import Scope
+from minigrad.autograd.scope import Frame, Scope, module_call
 
 Phase = Literal["forward", "backward", "write", "effect", "left"]
 
@@ -68,7 +68,7 @@ class Step:
             for each edge, None where nothing was wanted.
         recorded: The node that it recorded, or whose rules it ran; held weakly in a trace that
             keeps no arrays, since a node keeps some.
-        scope: The module call in which it happened.
+        frame: The innermost call in which it happened, of a module or of a function.
         line: The line of the user's program, if the trace finds lines.
         grad_mode: Whether ops were recorded in the graph.
         inside: The step that it is a part of.
@@ -81,10 +81,15 @@ class Step:
     op: Primitive | None = None
     function: Callable[..., Any] | None = None
     recorded: Node | weakref.ref[Node] | None = None
-    scope: Scope | None = None
+    frame: Frame | None = None
     line: str = ""
     grad_mode: bool = True
     inside: Step | None = None
+
+    @property
+    def scope(self) -> Scope | None:
+        """The module call in which it happened; None outside of modules."""
+        return module_call(self.frame)
 
     @property
     def node(self) -> Node | None:

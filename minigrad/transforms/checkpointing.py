@@ -19,7 +19,6 @@ from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitive import Primitive
-from minigrad.autograd.scope import Scope
 from minigrad.autograd.views import read_only
 from minigrad.trace import Trace
 from minigrad.transforms.random_state import take_snapshots
@@ -68,9 +67,9 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     segment.edges = edges
     plan = _CHECKPOINT.plan(tuple(range(len(edges))))
     arrays = [tensor._data for tensor in inner]
-    outer = record_outputs(plan, edges, (segment,), arrays, segment.scope)
+    outer = record_outputs(plan, edges, (segment,), arrays, segment.frame)
     given = ((), segment)
-    tell("ran", Call(_CHECKPOINT, given, given, outer, (), node_of(outer[0]._node), segment.scope))
+    tell("ran", Call(_CHECKPOINT, given, given, outer, (), node_of(outer[0]._node), segment.frame))
     standing = dict(zip(map(id, inner), outer, strict=True))
     return mapped(lambda leaf: standing.get(id(leaf), leaf), result)
 
@@ -81,7 +80,8 @@ class _Segment:
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.function = function
         self.args, self.kwargs = mapped(_kept, (args, kwargs))
-        self.scope: Scope | None = state.get().scope
+        now = state.get()
+        self.frame, self.scope = now.frame, now.scope
         self.again = take_snapshots()
         self.stamp = next(clock)
         self.edges: tuple[Edge, ...] = ()
@@ -121,7 +121,7 @@ class _Segment:
         create = outer.recording
         start = next(clock)
         try:
-            state.set(State(True, self.scope, outer.observers, within=outer.within))
+            state.set(State(True, self.frame, outer.observers, within=outer.within))
             with self.again():
                 result = self._call()
         finally:

@@ -15,6 +15,7 @@ from minigrad import ops, random
 from minigrad.autograd.call import rounded_once
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
+from minigrad.nn.functional.framing import framed
 from minigrad.ops import activation as own
 from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 from minigrad.ops._numerics import values_of
@@ -60,6 +61,7 @@ def silu(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 @spelled
+@framed
 def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Compute leaky ReLU: x, or ``negative_slope · x`` below 0.
 
@@ -78,6 +80,7 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
 
 
 @spelled
+@framed
 def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Compute the exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
 
@@ -112,6 +115,7 @@ def _elu(x: Tensor, alpha: float, width: float = 1.0) -> Tensor:
 
 
 @spelled
+@framed
 def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Compute the ELU whose slope is 1 at 0 for every alpha: x, or ``alpha · (e^(x/alpha) - 1)``.
 
@@ -127,6 +131,7 @@ def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 @spelled
+@framed
 def selu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute the scaled exponential linear unit, which keeps mean 0 and variance 1.
 
@@ -159,6 +164,7 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 @spelled
+@framed
 def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute the hard sigmoid: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
 
@@ -175,6 +181,7 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 @spelled
+@framed
 def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute hard swish: x · hardsigmoid(x).
 
@@ -191,6 +198,7 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
 
 
 @spelled
+@framed
 def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute Mish: x · tanh(softplus(x)).
 
@@ -225,6 +233,7 @@ def hardtanh(
 
 
 @spelled
+@framed
 def logsigmoid(input_: Tensor) -> Tensor:
     """Compute the logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
 
@@ -237,6 +246,7 @@ def logsigmoid(input_: Tensor) -> Tensor:
 
 
 @spelled
+@framed
 def softsign(input_: Tensor) -> Tensor:
     """Compute softsign, ``x / (1 + |x|)``.
 
@@ -249,6 +259,7 @@ def softsign(input_: Tensor) -> Tensor:
 
 
 @spelled
+@framed
 def prelu(input_: Tensor, weight: Tensor) -> Tensor:
     """Compute leaky ReLU with a slope below 0 that is a tensor.
 
@@ -275,6 +286,7 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
 
 
 @spelled
+@framed
 def glu(input_: Tensor, axis: int = -1) -> Tensor:
     """Compute the gated linear unit: the first half of an axis times the sigmoid of the second.
 
@@ -298,6 +310,7 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
 
 
 @spelled
+@framed
 def gumbel_softmax(
     logits: Tensor, tau: float = 1.0, hard: bool = False, *, axis: int = -1
 ) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd.errors import type_error, value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
 from minigrad.support.checks import check_probability
 from minigrad.support.spelling import spelled
@@ -19,6 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@framed
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: MaskLike = None, dropout_p: float = 0.0,
     is_causal: bool = False, scale: float | None = None, output_weight: bool = False, *,
@@ -113,6 +115,7 @@ def _repeated_heads(query: Tensor, keys: Tensor) -> Tensor:
     return keys if times == 1 else ops.repeat(keys, times, -3)
 
 
+@framed
 def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor:
     r"""Compute attention scores of queries and keys: :math:`Q K^\top / \sqrt{d_k}`.
 
@@ -133,6 +136,7 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
     return scores / Q.shape[-1] ** 0.5 if scale else scores
 
 
+@framed
 def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) -> Tensor:
     """Replace the masked scores by `mask_value`.
 
@@ -176,6 +180,7 @@ def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
     return ops.softmax(scores, axis)
 
 
+@framed
 def additive_attention(
     Q: Tensor, K: Tensor, V: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, mask: MaskLike = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Literal
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_size, check_sizes
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
@@ -19,6 +20,7 @@ Border = Sizes | Literal["same", "valid"]
 
 
 @spelled
+@framed
 def conv1d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
@@ -38,6 +40,7 @@ def conv1d(
 
 
 @spelled
+@framed
 def conv2d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
@@ -71,6 +74,7 @@ def conv2d(
 
 
 @spelled
+@framed
 def conv_transpose1d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
@@ -93,6 +97,7 @@ def conv_transpose1d(
 
 
 @spelled
+@framed
 def conv_transpose2d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,

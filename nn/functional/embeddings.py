@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.events import effect, reading
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.support.checks import check_number
 from minigrad.support.spelling import spelled
@@ -68,6 +69,7 @@ def _shorten(input_: Any, weight: Tensor, max_norm: float, norm_type: float) -> 
 
 
 @spelled
+@framed
 def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
     """Encode integers as one-hot vectors, along a new axis of size `num_classes` at the end.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
@@ -14,6 +16,7 @@ __all__ = ["feed_forward", "merge_heads", "split_heads", "stack_encoder_blocks"]
 
 
 @spelled
+@framed
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Split the last axis into heads: (batch, seq, d_model) -> (batch, heads, seq, d_k).
 
@@ -35,6 +38,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 
 
 @spelled
+@framed
 def merge_heads(x: Tensor) -> Tensor:
     """Concatenate heads on the last axis: the inverse of `split_heads`.
 
@@ -52,6 +56,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 @spelled
+@framed
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
     r"""Apply a position-wise feed-forward network: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
 
@@ -81,6 +86,7 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
 
 
 @spelled
+@functools.partial(framed, calls_modules=True)
 def stack_encoder_blocks(
     x: Tensor, blocks: Iterable[Callable[..., Tensor]], mask: MaskLike = None
 ) -> Tensor:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.ops import linear
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
 
 
+@framed
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     r"""Apply the bilinear map :math:`y_o = x_1^\top W_o\, x_2 + b_o` to the last axes.
 

@@ -12,6 +12,7 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
@@ -30,6 +31,7 @@ Reduction = Literal["mean", "sum", "none"] | None
 
 
 @spelled
+@framed
 def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
     """Compute the squared error (x - y)² of two tensors of the same shape.
 
@@ -46,6 +48,7 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
 
 
 @spelled
+@framed
 def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
     """Compute the absolute error ``|x - y|`` of two tensors of the same shape.
 
@@ -58,6 +61,7 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
 
 
 @spelled
+@framed
 def huber_loss(
     input_: Tensor, target: Any, delta: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -86,6 +90,7 @@ def huber_loss(
 
 
 @spelled
+@framed
 def smooth_l1_loss(
     input_: Tensor, target: Any, beta: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -110,6 +115,7 @@ def smooth_l1_loss(
 
 
 @spelled
+@framed
 def cross_entropy(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
     ignore_index: int | None = -100, label_smoothing: float = 0.0,
@@ -185,6 +191,7 @@ def _soft_cross_entropy(
 
 
 @spelled
+@framed
 def nll_loss(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
     ignore_index: int | None = -100,
@@ -215,6 +222,7 @@ def nll_loss(
 
 
 @spelled
+@framed
 def binary_cross_entropy(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -251,6 +259,7 @@ def binary_cross_entropy(
 
 
 @spelled
+@framed
 def binary_cross_entropy_with_logits(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
     pos_weight: Any = None,
@@ -275,6 +284,7 @@ def binary_cross_entropy_with_logits(
 
 
 @spelled
+@framed
 def kl_div(
     input_: Tensor, target: Any, reduction: Reduction | Literal["batchmean"] = "mean",
     log_target: bool = False,

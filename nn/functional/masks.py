@@ -22,6 +22,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.events import reading
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of
 from minigrad.support.checks import check_size
 from minigrad.tensors.creation import zeros
@@ -184,6 +185,7 @@ def create_causal_mask(seq_length: int) -> Tensor:
     return Tensor(np.tri(seq_length, dtype=bool))
 
 
+@framed
 def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
     """Create a padding mask from sequence lengths: True for real tokens, False for padding.
 

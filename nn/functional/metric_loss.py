@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.loss import Reduction, like, reduced
 from minigrad.nn.functional.similarity import pairwise_distance
 from minigrad.ops._numerics import values_of
@@ -22,6 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@framed
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
     eps: float = 1e-6, swap: bool = False, reduction: Reduction = "mean",
@@ -61,6 +63,7 @@ def triplet_margin_loss(
     return reduced(name, _at_least_0(near - far + margin), reduction)
 
 
+@framed
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -85,6 +88,7 @@ def margin_ranking_loss(
     return reduced(name, _at_least_0(margin - y * (input1 - x2)), reduction)
 
 
+@framed
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -123,6 +127,7 @@ def cosine_embedding_loss(
 
 
 @spelled
+@framed
 def gaussian_nll_loss(
     input_: Tensor, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
     reduction: Reduction = "mean",

@@ -11,6 +11,7 @@ from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
+from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import as_tensor
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.support.spelling import spelled
@@ -81,6 +82,7 @@ def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) ->
 
 
 @spelled
+@framed
 def batch_norm(
     input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
     weight: Tensor | None = None, bias: Tensor | None = None, training: bool = True,
@@ -192,6 +194,7 @@ def group_norm(
 
 
 @spelled
+@framed
 def instance_norm(
     input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
     weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
@@ -233,6 +236,7 @@ def instance_norm(
 
 
 @spelled
+@framed
 def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
     r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
@@ -19,6 +20,7 @@ MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 @spelled
+@framed
 def pad(
     input_: Tensor, pad: Sequence[int], mode: PadMode = "constant", value: float | None = None
 ) -> Tensor:

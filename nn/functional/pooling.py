@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
 from minigrad.support.checks import check_size, check_sizes
@@ -26,6 +27,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 @spelled
+@framed
 def max_pool1d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, *, ceil_mode: bool = False,
@@ -43,6 +45,7 @@ def max_pool1d(
 
 
 @spelled
+@framed
 def max_pool2d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, *, ceil_mode: bool = False,
@@ -74,6 +77,7 @@ def max_pool2d(
 
 
 @spelled
+@framed
 def avg_pool1d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     ceil_mode: bool = False, count_include_pad: bool = True,
@@ -93,6 +97,7 @@ def avg_pool1d(
 
 
 @spelled
+@framed
 def avg_pool2d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     ceil_mode: bool = False, count_include_pad: bool = True,
@@ -117,6 +122,7 @@ def avg_pool2d(
 
 
 @spelled
+@framed
 def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D average pooling to a given output length.
 
@@ -131,6 +137,7 @@ def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
 
 
 @spelled
+@framed
 def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D average pooling to a given output size.
 
@@ -151,6 +158,7 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
 
 
 @spelled
+@framed
 def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D max pooling to a given output length.
 
@@ -165,6 +173,7 @@ def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
 
 
 @spelled
+@framed
 def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D max pooling to a given output size.
 

@@ -11,6 +11,7 @@ from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size, on_cpu
@@ -54,6 +55,7 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
 
 
 @spelled
+@framed
 def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
     """Add positional encodings to a batch of sequences: ``x + pe[:seq_len]``.
 

@@ -11,6 +11,7 @@ from minigrad import ops, random
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
+from minigrad.nn.functional.framing import framed
 from minigrad.ops.dropout import dropout_factor
 from minigrad.support.checks import check_probability
 from minigrad.support.spelling import spelled
@@ -43,6 +44,7 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
 
 
 @spelled
+@framed
 def dropout1d(
     input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -62,6 +64,7 @@ def dropout1d(
 
 
 @spelled
+@framed
 def dropout2d(
     input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -88,6 +91,7 @@ def dropout2d(
 
 
 @spelled
+@framed
 def drop_path(
     input_: Tensor, p: float = 0.1, scale_by_keep: bool = True, training: bool = True
 ) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
@@ -26,6 +27,7 @@ _LINEAR = {1: "linear", 2: "bilinear"}
 
 
 @spelled
+@framed
 def interpolate(
     input_: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
     mode: Mode = "nearest", align_corners: bool | None = None,
@@ -166,6 +168,7 @@ def _picked(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
 
 
 @spelled
+@framed
 def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
     """Rearrange channels into pixels: (..., C·r², H, W) to (..., C, H·r, W·r).
 

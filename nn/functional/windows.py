@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops._windows import Window
 from minigrad.ops.casting import as_tensor
@@ -21,6 +22,7 @@ __all__ = ["fold", "unfold"]
 
 
 @spelled
+@framed
 def unfold(
     input_: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
@@ -56,6 +58,7 @@ def unfold(
 
 
 @spelled
+@framed
 def fold(
     input_: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
     stride: Sizes = 1,

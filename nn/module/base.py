@@ -14,7 +14,7 @@ from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.node import Leaf
-from minigrad.autograd.scope import Scope
+from minigrad.autograd.scope import Scope, module_call
 from minigrad.nn.module import state_dict as states
 from minigrad.nn.module.argument_checks import check_tensors, checked_constructor, floating_dtype
 from minigrad.nn.module.backward_hooks import BackwardHooks
@@ -85,11 +85,13 @@ class Module(Registry):
         """Run the hooks and `forward`; ops recorded inside know this module and its path."""
         module: Any = self  # typed as `_Runs`, for the types of `forward`
         outer = state.get()
-        caller = None if outer.scope is None else outer.scope.module
+        around = outer.frame
+        parent = module_call(around)
+        caller = None if parent is None else parent.module
         name = "" if caller is None else path_to(caller, module)
         token = None
         try:
-            scope = Scope(module, name, outer.scope)
+            scope = Scope(module, name, parent, around)
             token = state.set(State(outer.recording, scope, outer.observers, None, outer.within))
             if outer.observers:
                 tell("entered", module)

@@ -123,8 +123,8 @@ def _cluster(group: Group, ground: str) -> dict[str, str]:
     empty = f'<td width="{min(LETTER * len(name.text + kind.text), 150)}"></td>'
     text = _lines(f"{_line(name)} {_line(kind)}", _line(size), align="left")
     label = f"<{TABLE}<tr><td>{text}</td>{empty}</tr></table>>"
-    tooltip = _plain(f"{group.path or 'the whole'}: {group.module}")
-    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": tooltip}
+    place = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
+    return {**CLUSTER, "label": label, "fillcolor": ground, "tooltip": _plain(place)}
 
 
 def _lines(*lines: str, align: str = "center") -> str:

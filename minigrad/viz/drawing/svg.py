@@ -6,7 +6,7 @@ Everything has a tooltip with what does not fit into the picture.
 
 import html
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from minigrad.viz.drawing.style import STYLE
@@ -64,7 +64,8 @@ def draw(
     drawn = insides(diagram, layout, shown)
     thick = residuals(diagram) & set(placement.edges)
     top = HEADLINE if title else 0
-    legend, width, rows = _legend(shown, bool(thick), placement.width, top + placement.height)
+    entries = legend_entries(shown, diagram.groups, bool(thick))
+    legend, width, rows = _legend(entries, placement.width, top + placement.height)
     above = labels.shorten(title, 2 * labels.LONGEST)
     headline = labels.text_width(above, "title") + 2 * MARGIN * bool(title)
     width = max(placement.width, width, headline)
@@ -73,8 +74,10 @@ def draw(
     unit = max(width / wide, height / high)  # of the drawing, for one of the picture
     left, over = round((wide * unit - width) / 2), round((high * unit - height) / 2)
     view = f"{-left} {-over} {width + 2 * left} {height + 2 * over}"
-    kinds: Counter[str] = Counter(node.kind for node in shown)
-    kinds["open module"] = len(placement.frames)
+    functions = {group.id for group in diagram.groups if group.function}
+    kinds = Counter("function" if node.id in functions else str(node.kind) for node in shown)
+    kinds["open function"] = len(functions & placement.frames.keys())
+    kinds["open module"] = len(placement.frames) - kinds["open function"]
     count = ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in kinds.items() if n)
     parts = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-graph" role="group" '
@@ -106,7 +109,7 @@ def _frames(diagram: Diagram, placement: Placement, direction: Direction) -> Ite
         if group.id not in placement.frames:
             continue
         left, top = placement.titles[group.id]
-        label = f"{group.path or 'the whole'}: {group.module}"
+        label = group.place if group.function else f"{group.path or 'the whole'}: {group.module}"
         label = _escape(f"what {group.name} computes" if group.op else label)
         parts = placement.parts.get(group.id, [placement.frames[group.id]])
         yield (
@@ -312,13 +315,11 @@ def _escape(text: str) -> str:
 # The legend -------------------------------------------------------------------------------------
 
 
-def _legend(
-    shown: Sequence[Node], residual: bool, width: int, top: int
-) -> tuple[list[str], int, int]:
+def _legend(entries: Iterable[tuple[str, str]], width: int, top: int) -> tuple[list[str], int, int]:
     """What occurs in a picture, in rows below it; and the width and height that they need."""
     widest, x, row = 0, MARGIN, 0
     parts = ['<g class="legend" role="img" aria-label="Legend">']
-    for sample, name in legend_entries(shown, residual):
+    for sample, name in entries:
         end = x + WIDTH + 6 + labels.text_width(name, "small")
         if end + MARGIN > max(width, LEAST) and x > MARGIN:
             x, row, end = MARGIN, row + 1, end - x + MARGIN
@@ -329,12 +330,18 @@ def _legend(
     return [*parts, "</g>"], widest, (row + 1) * ROW + MARGIN // 2
 
 
-def legend_entries(shown: Sequence[Node], residual: bool) -> list[tuple[str, str]]:
+def legend_entries(
+    shown: Sequence[Node], groups: Iterable[Group], residual: bool
+) -> list[tuple[str, str]]:
     """A sample and a name for every kind of box that occurs, and for residuals."""
     kinds = {"input" if node.kind == "output" else node.kind for node in shown}
     saved = '<rect class="saved" x="9" y="3" width="8" height="7"/>'
     line = f'<g class="residual"><path class="line" d="M0 7h{WIDTH}"/></g>'
-    entries = [(kind in kinds, _sample(kind), name) for kind, name in NAMES.items()]
+    functions = {group.id for group in groups if group.function}
+    closed = {node.id in functions for node in shown if node.kind == "module"}
+    words = {True: "function", False: "module"}
+    names = NAMES | {"module": "closed " + " or ".join(words[one] for one in sorted(closed))}
+    entries = [(kind in kinds, _sample(kind), name) for kind, name in names.items()]
     entries += [
         (not all(node.recorded for node in shown), _sample("op", "unrecorded"), "not recorded"),
         (any(node.error for node in shown), _sample("op", "error"), "error"),

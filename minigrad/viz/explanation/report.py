@@ -207,7 +207,7 @@ class _Writer:
     def _step(self, number: int, step: Step) -> Iterator[str]:
         node = self.nodes[step.node]
         group = self.groups.get(node.group)
-        where = f" in {group.path or group.module}" if group is not None else ""
+        where = f" in {group.place}" if group is not None else ""
         line = f"  ({printable(node.line)})" if node.line else ""
         yield f"step {number}: {printable(node.label)}{printable(where)}{line}"
         yield f"  ḡ: {shape_text(step.cotangent.shape)}{_numbers(step.cotangent)}"

@@ -146,7 +146,7 @@ def _guide(diagram: Diagram, start: str) -> str:
     samples = "".join(
         f'<svg class="minigrad-graph" width="27" height="15" viewBox="-.5 -.5 27 15" '
         f'aria-hidden="true">{sample}</svg><span>{name}</span>'
-        for sample, name in legend_entries(boxes, bool(residuals(diagram)))
+        for sample, name in legend_entries(boxes, diagram.groups, bool(residuals(diagram)))
     )
     begins = f"It begins at {start}." if diagram.steps else start
     button = '<button class="primary" data-move="on">Take the first step →</button>'
@@ -171,7 +171,7 @@ def _table(graph: Diagram) -> str:
     for node in graph.nodes:
         group = groups.get(node.group or "")
         cells = (
-            node.kind, "" if group is None else group.path or group.module, shape_text(node.shape),
+            node.kind, "" if group is None else group.place, shape_text(node.shape),
             ", ".join(dict.fromkeys(reads[node.id])), gradients.get(node.id, ""),
         )  # fmt: skip
         rest = "".join(f"<td>{_text(cell)}</td>" for cell in cells)

@@ -1,4 +1,4 @@
-"""From entries, of a finished graph or of a trace, to a diagram: ids, names, and module calls."""
+"""From entries, of a finished graph or of a trace, to a diagram: ids, names, and calls."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,20 +7,20 @@ from typing import Any
 
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Leaf
-from minigrad.autograd.scope import Scope, ancestry
+from minigrad.autograd.scope import Frame, Scope, ancestry, module_call
 from minigrad.nn import Parameter
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.graph import Graph
 from minigrad.viz.record.model import Edge, Group, Kind, Node
 from minigrad.viz.record.roles import name_masks
 
-Readers = dict[Entry, dict[Scope | None, None]]
+Readers = dict[Entry, dict[Frame | None, None]]
 
 
 def assemble(
     entries: Iterable[Entry], outputs: Iterable[tuple[str, Entry]], names: Mapping[Any, str]
 ) -> tuple[Graph, dict[Entry, str]]:
-    """Number the entries, name the tensors among them, and put each into its module call.
+    """Number the entries, name the tensors among them, and put each into the call around it.
 
     Each entry comes after what it reads, and may come again. `names` gives names to leaves; they
     replace the names of parameters. Decomposed entries have the id of their group.
@@ -31,7 +31,7 @@ def assemble(
     parameters = _parameter_names(readers)
     labels = _input_names(entries, names, parameters) | parameters
     labels |= {leaf: names[leaf] for leaf in labels if names.get(leaf)}
-    calls, home_of = _module_calls(entries)
+    calls, home_of = _calls(entries)
     groups, nodes, edges = list(calls), list[Node](), list[Edge]()
     ids: dict[Entry, str] = {}
     sources: dict[Entry, str] = {}  # the box where the tensor of an entry comes out
@@ -51,11 +51,13 @@ def assemble(
             yield Edge(source, target, read.slot, read.name, read.shape, read.dtype)
 
     for entry in entries:
-        scope = entry.scope
+        frame = entry.frame
         if entry.box.kind != "op":  # an input stands at the top, other tensors by their readers
             given = entry.box.kind == "input" and entry.leaf not in parameters
-            scope = None if given or entry not in readers else _common([*readers[entry]])
-        home = home_of[scope]
+            frame = None if given or entry not in readers else _common([*readers[entry]])
+            if frame is not None and entry.box.kind != "constant":
+                frame = module_call(frame)  # a function owns no parameters: they are its arguments
+        home = home_of[frame]
         if not entry.decomposition:
             add(entry, home)
             continue
@@ -77,43 +79,84 @@ def assemble(
     return name_masks(Graph(tuple(nodes), tuple(edges), tuple(groups), dtype)), ids
 
 
-def _module_calls(
+def _calls(
     entries: Sequence[Entry],
-) -> tuple[tuple[Group, ...], dict[Scope | None, str | None]]:
-    """The module calls of the ops as groups, and the id of each."""
-    scopes: dict[Scope, None] = {}
-    for entry in entries:
-        scopes |= dict.fromkeys(reversed(ancestry(entry.scope)))
-    ids: dict[Scope | None, str | None] = {None: None}
-    ids |= {scope: f"g{number}" for number, scope in enumerate(scopes)}
+) -> tuple[tuple[Group, ...], dict[Frame | None, str | None]]:
+    """The calls of modules and functions as groups, and the id of the group of each."""
+    homes = _homes(entries)
+    drawn = [frame for frame, home in homes.items() if frame is not None and frame is home]
+    ids: dict[Frame | None, str | None] = {frame: f"g{n}" for n, frame in enumerate(drawn)}
+    ids[None] = None
     # If a module is gone, each of its calls counts as a module of its own.
-    keys = [id(scope if scope.module is None else scope.module) for scope in scopes]
-    calls, seen = Counter(keys), Counter[int]()
+    keys = {
+        frame: id(frame if frame.module is None else frame.module)
+        for frame in drawn
+        if isinstance(frame, Scope)
+    }
+    calls, seen = Counter(keys.values()), Counter[int]()
     groups = []
-    for number, (scope, key) in enumerate(zip(scopes, keys, strict=True)):
+    for number, frame in enumerate(drawn):
+        own, around = f"g{number}", ids[homes[_around(frame)]]
+        if isinstance(frame, tuple):
+            scope = module_call(frame)
+            groups.append(Group(own, frame[0], "" if scope is None else scope.path, "", around))
+            continue
+        key = keys[frame]
         seen[key] += 1
-        name = "" if scope.parent is None else scope.name
-        size = None if scope.module is None else scope.module.count_parameters()
-        place = (f"g{number}", name, scope.path, scope.kind, ids[scope.parent])
+        name = "" if frame.parent is None else frame.name
+        size = None if frame.module is None else frame.module.count_parameters()
+        place = (own, name, frame.path, frame.kind, around)
         groups.append(Group(*place, size, seen[key], calls[key]))
-    return tuple(groups), ids
+    return tuple(groups), {frame: ids[home] for frame, home in homes.items()}
+
+
+def _homes(entries: Iterable[Entry]) -> dict[Frame | None, Frame | None]:
+    """For each call the innermost one around it that is drawn, or itself; parents come first.
+
+    A function is drawn if it ran several ops, and not all of those of the call around it.
+    """
+    ops = Counter[Frame]()
+    for entry in entries:
+        if entry.box.kind == "op":
+            ops.update(_frames(entry.frame))
+    homes: dict[Frame | None, Frame | None] = {None: None}
+    for entry in entries:
+        for frame in reversed(_frames(entry.frame)):
+            if frame not in homes:
+                around = homes[_around(frame)]
+                alone = ops[frame] < 2 or (around is not None and ops[frame] == ops[around])
+                homes[frame] = around if alone and isinstance(frame, tuple) else frame
+    return homes
+
+
+def _around(frame: Frame) -> Frame | None:
+    return frame[2] if isinstance(frame, tuple) else frame.around
+
+
+def _frames(frame: Frame | None) -> list[Frame]:
+    """A call and those around it, the innermost first."""
+    found = []
+    while frame is not None:
+        found.append(frame)
+        frame = _around(frame)
+    return found
 
 
 def _readers(entries: Iterable[Entry]) -> Readers:
-    """For each tensor from outside, the module calls that read it."""
+    """For each tensor from outside, the calls that read it."""
     readers: Readers = {}
     for entry in entries:
         for read in entry.every_input():
             if read.source.box.kind != "op":
-                readers.setdefault(read.source, {})[entry.scope] = None
+                readers.setdefault(read.source, {})[entry.frame] = None
     return readers
 
 
-def _common(scopes: Sequence[Scope | None]) -> Scope | None:
-    """The innermost module call around all of these."""
-    common = ancestry(scopes[0])
-    for scope in scopes[1:]:
-        held = set(ancestry(scope))
+def _common(calls: Sequence[Frame | None]) -> Frame | None:
+    """The innermost call around all of these."""
+    common = _frames(calls[0])
+    for call in calls[1:]:
+        held = set(_frames(call))
         common = [outer for outer in common if outer in held]
     return common[0] if common else None
 
@@ -122,10 +165,11 @@ def _parameter_names(readers: Readers) -> dict[Leaf, str]:
     """The full name of every parameter, as the outermost module knows it."""
     tables: dict[Scope, dict[int, str]] = {}
     names: dict[Leaf, str] = {}
-    for entry, scopes in readers.items():
+    for entry, calls in readers.items():
         leaf = entry.leaf
         if leaf is None:
             continue
+        scopes = map(module_call, calls)
         for top in (ancestry(scope)[-1] for scope in scopes if scope is not None):
             if top not in tables:
                 owned = [] if top.module is None else top.module.named_parameters()

@@ -186,8 +186,9 @@ def _places(groups: Sequence[Group]) -> tuple[dict[str | None, Key], dict[Key, s
         place = (*places[group.parent], group.name or group.module)
         counted[place] += 1
         places[group.id] = key = (*place, counted[place])
-        own = f"{group.path or group.module} (call {counted[place]})" if counted[place] > 1 else ""
-        paths[key] = printable(own or group.path)
+        own = group.place if group.function else group.path
+        again = f"{group.place} (call {counted[place]})" if counted[place] > 1 else ""
+        paths[key] = printable(again or own)
     return places, paths
 
 

@@ -146,7 +146,7 @@ class Entries(Record):
 
     def _origin(self, value: Value, name: str) -> Entry:
         """The entry of the step that made a value, or of one that was there before."""
-        step, scope = value.step, state.get().scope
+        step, frame = value.step, state.get().frame
         known = [one for one in (value, *(step.outputs if step else ())) if one in self._entry_of]
         if known:
             return self._entry_of[known[0]]
@@ -155,11 +155,11 @@ class Entries(Record):
         if step is not None and step.op in (registry["astype"], COPY):
             return self._origin(step.reads[0], name)  # a conversion that nobody asked for
         if step is None or step.phase in ("effect", "backward"):
-            entry = new_entry("constant", name if step is None else maker(step), value, scope)
+            entry = new_entry("constant", name if step is None else maker(step), value, frame)
         else:  # a write that a view sees, or one of fewer numbers
             numbers = [(k, v) for k, v in step.arguments.items() if isinstance(v, int | float)]
             entry = new_entry(
-                "op", step.what, value, step.scope, recorded=False, primitive=step.op,
+                "op", step.what, value, step.frame, recorded=False, primitive=step.op,
                 notes=tuple(f"{argument} = {number}" for argument, number in numbers),
             )  # fmt: skip
             for slot, (argument, one) in enumerate(step.arguments.items()):
@@ -174,9 +174,9 @@ class Entries(Record):
     ) -> Entry:
         """The entry of a value that goes on without its history, drawn where that happened."""
         if key not in self._entry_of:
-            scope, line = (state.get().scope, "") if step is None else (step.scope, step.line)
+            frame, line = (state.get().frame, "") if step is None else (step.frame, step.line)
             entry = new_entry(
-                "op", "detach", like, scope, recorded=False, notes=notes, line=line
+                "op", "detach", like, frame, recorded=False, notes=notes, line=line
             )  # fmt: skip
             entry.read(self._known(value), 0, "x", like)
             self._entry_of[key] = entry

@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
-from minigrad.autograd.scope import Scope
+from minigrad.autograd.scope import Frame, Scope, module_call
 from minigrad.debugging.memory import arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
@@ -40,12 +40,17 @@ class Entry:
     """One op that ran, or a tensor that came from outside."""
 
     box: Box  # how it is drawn; its id and group are not known yet
-    scope: Scope | None = None  # the module call that it was made in
+    frame: Frame | None = None  # the call that it was made in, of a module or of a function
     leaf: Leaf | None = None  # the leaf of a tensor that requires a gradient
     inputs: list[Input] = field(default_factory=list)  # what an op read
     decomposition: list[Entry] = field(default_factory=list)  # the ops that a fused op stands for
     result: Entry | None = None  # the one of these that returns the result
     opened: float | None = None  # how these compare with the fused op, if they were opened
+
+    @property
+    def scope(self) -> Scope | None:
+        """The module call that it was made in, None outside of modules."""
+        return module_call(self.frame)
 
     def change(self, **fields: Any) -> None:
         """Change fields of the box."""
@@ -62,10 +67,10 @@ class Entry:
 
 
 def new_entry(
-    kind: Kind, label: str, tensor: Any, scope: Scope | None = None, **more: Any
+    kind: Kind, label: str, tensor: Any, frame: Frame | None = None, **more: Any
 ) -> Entry:
     """Make an entry of a tensor's shape and dtype; `more` are further fields of its box."""
-    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, **more), scope)
+    return Entry(Box("", kind, label, tensor.shape, tensor.dtype.name, **more), frame)
 
 
 def edges_of(node: Node) -> list[tuple[Edge, int, str]]:
@@ -85,25 +90,27 @@ def read(
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}
-    for record in _walk(sources, known):
+    records = _walk(sources, known)
+    frames = _frames(records)
+    for record in records:
         if isinstance(record, Leaf):
             entries[record] = new_entry("input", "", record)
             entries[record].leaf = record
             continue
-        op, scope = record.plan.op, record.scope
+        op, frame = record.plan.op, frames[record]
         notes, given = _other_arguments(record)
         freed = record.saved is FREED and bool(record.plan.saved_names)
         box = Box(
             "", "op", op.name, record.shape, record.dtype.name, notes=notes, saved=saved_by(record),
             freed=freed, primitive=op,
         )  # fmt: skip
-        entry = Entry(box, scope)
+        entry = Entry(box, frame)
         for slot, name, array in given:
             constant = constants.get(id(array))
             if constant is None:
                 inputs = [n for one, n in integers if np.array_equal(one.ravel(), array.ravel())]
                 kind: Kind = "input" if inputs else "constant"
-                constant = new_entry(kind, (*inputs, name)[0], array, scope)
+                constant = new_entry(kind, (*inputs, name)[0], array, frame)
                 constants[id(array)] = entries[constant] = constant
             entry.read(constant, slot, name, array)
         for source, slot, name in edges_of(record):
@@ -125,6 +132,38 @@ def _walk(sources: Iterable[Edge], known: Mapping[Any, Entry]) -> list[Node | Le
                     found[source] = None
                     stack.append(source)
     return sorted(found, key=lambda record: record.stamp)
+
+
+def _frames(records: Sequence[Node | Leaf]) -> dict[Node, Frame | None]:
+    """The innermost call of each node, also of functions, which mark only what they returned.
+
+    A function ran what led to its result since its call began, within the same module call.
+    """
+    frames: dict[Node, Frame | None] = {
+        record: record.scope for record in records if isinstance(record, Node)
+    }
+    for result in reversed(frames):
+        scope, known = result.scope, {start for _, start in _functions(frames[result])}
+        for name, start in sorted(_functions(result.frame), key=lambda one: one[1]):
+            if start in known:
+                continue
+            call = (name, start, frames[result])
+            seen, stack = {result}, [result]
+            while stack:
+                node = stack.pop()
+                if node.scope is scope:
+                    frames[node] = call
+                new = {one for one in node.parents if one in frames and one.stamp > start} - seen
+                seen |= new
+                stack += new
+    return frames
+
+
+def _functions(frame: Frame | None) -> Iterator[tuple[str, int]]:
+    """The name of each function around the innermost module call, and when its call began."""
+    while isinstance(frame, tuple):
+        name, start, frame = frame
+        yield name, start
 
 
 def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, np.ndarray]]]:

@@ -1,6 +1,6 @@
-"""Collapse modules so that a graph can be read.
+"""Collapse modules and functions so that a graph can be read.
 
-A group is one *call* of a module. No other op runs between the first op of a call and its last, so
+A group is one *call*. No other op runs between the first op of a call and its last, so
 closing calls never makes a cycle.
 """
 
@@ -82,8 +82,8 @@ def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyD
     seen = set()
     for group in sorted(diagram.groups, key=lambda group: levels[group.id]):
         candidate = group.id in closed and group.id not in shut and group.parent not in closed
-        if candidate and group.module not in seen:
-            seen.add(group.module)
+        if candidate and (group.module or group.name) not in seen:
+            seen.add(group.module or group.name)
             if _boxes(diagram, closed - {group.id}) <= room:
                 closed.remove(group.id)
     for depth in range(2, max(levels.values(), default=0) + 2):

@@ -53,7 +53,7 @@ class Forward(Entries):
             return
         op, outputs = call.op, call.outputs
         entry = new_entry(
-            "op", op.name, outputs[0], call.scope,
+            "op", op.name, outputs[0], call.frame,
             notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
             line=user_line(), recorded=call.node is not None, born=_born(call),
             saved=() if call.node is None else saved_by(call.node, numbers=True),
@@ -122,7 +122,7 @@ class Forward(Entries):
             del self._entry_of[key]
         entry.result = ends[0] if ends else None
         for one in entry.decomposition:
-            one.decomposition, one.scope = [], entry.scope
+            one.decomposition, one.frame = [], entry.frame
             one.inputs = [replace(x, source=stand.get(x.source, x.source)) for x in one.inputs]
 
     def _decompose(self, entry: Entry, call: Call) -> None:
@@ -158,7 +158,7 @@ class Forward(Entries):
             reader = (*inner._foreign, *inner._entries[-1:])[0]  # NumPy read it before that
             reader.inputs.append(replace(loose, slot=len(reader.inputs)))
         for one in inner._entries:
-            one.scope = entry.scope
+            one.frame = entry.frame
             one.change(line=entry.box.line)
             if not opened:
                 one.change(recorded=entry.box.recorded)

@@ -51,7 +51,7 @@ class Graph(Diagram):
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
             open: Modules to open all the same: paths such as ``"layers.0"``, patterns such as
-                ``"*.self_attn"``, classes or their names.
+                ``"*.self_attn"``, classes, or names of classes and functions.
             hide: Modules, ops and tensors to leave out, by path, name, pattern or class, such as
                 ``["reshape", "*.bias", nn.Dropout]``: lines go on to what read them.
 

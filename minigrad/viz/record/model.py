@@ -158,19 +158,20 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One call of a module, or the decomposition of a fused op.
+    """One call of a module or of a function of several ops, or the decomposition of a fused op.
 
     Attributes:
         id: ``"g0"``, ``"g1"``, ... in order of creation: a parent comes before its children.
-        name: What the parent calls the module, empty at the top.
-        path: The dotted names from the outermost call, empty at the top.
-        module: The module's class.
+        name: What the parent calls the module, empty at the top; the name of the function.
+        path: The dotted names from the outermost call, empty at the top; of a function that of
+            the module in which it ran.
+        module: The module's class; empty for a function.
         parent: The id of the group around this one, None at the top.
         size: The number of parameter values in the module; None if the module is gone.
         call: Which call of the module this is, from 1.
         calls: How many calls of the module there are.
         op: The node of the fused op that this decomposes, as it looks when closed; None for
-            a module call.
+            a call.
         operands: What the fused op reads when closed.
         opened: Of a fused op that was opened in a trace, how its ops compare with it: the relative
             difference of the results, or of the gradients if that is larger. None otherwise.
@@ -195,6 +196,18 @@ class Group:
     operands: tuple[Edge, ...] = ()
     opened: float | None = None
 
+    @property
+    def function(self) -> bool:
+        """Whether this is a call of a function."""
+        return not self.module and self.op is None
+
+    @property
+    def place(self) -> str:
+        """Where an op in it is: the path of its module, after the function if it is in one."""
+        if not self.function:
+            return self.path or self.module
+        return f"{self.name} in {self.path}" if self.path else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
@@ -203,7 +216,7 @@ class Diagram:
     Attributes:
         nodes: The boxes.
         edges: The tensors between them.
-        groups: The module calls, parents before their children.
+        groups: The calls of modules and functions, parents before their children.
         dtype: The default dtype, which is not shown.
         steps: The backward pass, if one was traced.
         heatmaps: The weights of attention, if it was traced.
@@ -268,7 +281,8 @@ class Diagram:
             and not node.error
             and not (node.kind == "parameter" and (node.id in read or updated(node)))
         )
-        found.update(op=len(fused), module=len(self.groups) - len(fused) - found["module"])
+        modules = [group for group in self.groups if group.op is None and not group.function]
+        found.update(op=len(fused), module=len(modules) - found["module"])
         return found
 
     def enclosing(self) -> dict[str | None, tuple[Group, ...]]:

@@ -138,7 +138,7 @@ class _Sequence:
             if node.kind in ("parameter", "buffer")
         }
         around = diagram.enclosing()
-        homes = {home: tuple(group.module for group in around[home]) for home in around}
+        homes = {home: tuple(one.module or one.name for one in around[home]) for home in around}
         self._calls = {group.id for group in diagram.groups if group.op is None}
         self._kinds = np.zeros(len(ops), np.int64)  # equal for ops that may correspond
         self._begin = [0]  # where the numbers of each op begin
@@ -279,6 +279,10 @@ def _around_calls(
     """The group of all calls but the first, and the new parents of what is in it."""
     calls = [groups[call] for (call,) in run.steps[1:]]
     first, last = calls[0], calls[-1]
+    around = f"{first.id}…{last.id}"
+    homes = {call.id: around for call in calls}
+    if first.function:
+        return [replace(first, id=around, name=f"{first.name} ×{len(calls)}")], homes
     own = len({group.path for group in calls}) == len(calls)
     name = f"{first.name}, calls {first.call} … {last.call}"
     name = f"{first.name} … {last.name}" if own else name
@@ -286,8 +290,7 @@ def _around_calls(
     size = None if None in sizes else sum(filter(None, sizes))
     kind = f"{first.module} ×{len(calls)}" + ("" if own else " with the same parameters")
     path = first.path.removesuffix(first.name).removesuffix(".")
-    outer = Group(f"{first.id}…{last.id}", name, path, kind, first.parent, size)
-    return [outer], {call.id: outer.id for call in calls}
+    return [Group(around, name, path, kind, first.parent, size)], homes
 
 
 def _around_loop(

@@ -40,7 +40,7 @@ def aside(*observers: Observer, recording: bool = False) -> Iterator[None]:
     """Within the block nothing warns, only these observers watch, and ops are recorded or not."""
     outer = state.get()
     try:
-        state.set(State(recording, outer.scope if observers else None, observers))
+        state.set(State(recording, outer.frame if observers else None, observers))
         with np.errstate(all="ignore"):
             yield
     finally:

@@ -1,4 +1,4 @@
-"""What a caller chose to open or to hide: modules by path or class, ops and tensors by name."""
+"""What a caller chose to open or to hide: modules by path or class, the rest by name."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from minigrad.viz.record.model import LEAVES, AnyDiagram, Diagram, Edge, Group, Node
 
 Choice = Sequence[str | type]
-"""Modules and ops: a path, a name or a pattern such as ``"*.norm?"``, or a class."""
+"""Modules, functions and ops: a path, a name or a pattern such as ``"*.norm?"``, or a class."""
 
 
 def opened(diagram: Diagram, choice: Choice) -> set[str]:
@@ -36,18 +36,22 @@ def hidden(diagram: AnyDiagram, choice: Choice) -> AnyDiagram:
 
 def _chosen(what: str, choice: Choice, among: Iterable[Group | Node]) -> set[str]:
     """The ids of the groups and boxes that are called as the caller says."""
-    names = {}
+    names: dict[str, tuple[str, ...]] = {}
     for one in among:
         box = one if isinstance(one, Node) else one.op
-        module = (one.path, one.module) if isinstance(one, Group) else ()
-        names[one.id] = (box.label,) if box else module
+        if box is not None:
+            names[one.id] = (box.label,)
+        elif isinstance(one, Group):
+            names[one.id] = (one.name,) if one.function else (one.path, one.module)
     found: set[str] = set()
     for name in (wanted if isinstance(wanted, str) else wanted.__name__ for wanted in choice):
         so_called = {item for item in names if any(fnmatchcase(n, name) for n in names[item] if n)}
         if not so_called:
             near = get_close_matches(name, {text for texts in names.values() for text in texts})
             hint = f"; similar: {', '.join(near)}" if near else ""
-            raise ValueError(f"{what}: no module or op of this graph is called {name!r}{hint}")
+            raise ValueError(
+                f"{what}: no module, function or op of this graph is called {name!r}{hint}"
+            )
         found |= so_called
     return found
 

@@ -6,6 +6,7 @@ function boxView(id) {
     return [e.p("Select a box in the picture, or search for one with ", e.kbd("/"), ".")];
   const [node, group] = [data.box(id), data.group.get(id)];
   const [path, op] = [pathOf(id).join(" › "), ["op", "fused"].includes(node.kind)];
+  const kind = node.kind === "module" && group?.module === "" ? "function" : node.kind;
   const names = (title, table) => {
     const ids = neighbours(data, id, table);
     return ids.length ? e.p(`${title}: `, listed(ids.map((one) => link.box(one)))) : "";
@@ -24,7 +25,7 @@ function boxView(id) {
     node.cost && `forward ${node.cost}`,
   ];
   return [
-    e.p({ class: "over" }, [node.kind, path && `in ${path}`].filter(Boolean).join(" · ")),
+    e.p({ class: "over" }, [kind, path && `in ${path}`].filter(Boolean).join(" · ")),
     e.h2(nameOf(id)),
     e.p({ class: "facts" }, shapeView(node.shape), facts.filter(Boolean).join(" · ")),
     node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",

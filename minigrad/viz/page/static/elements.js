@@ -112,7 +112,7 @@ const link = {
   box: (id, words = nameOf(id)) => leading(() => go.box(id), words),
 };
 
-/** Where a box is: the modules around it, from the outermost. */
+/** Where a box is: the modules and functions around it, from the outermost. */
 function pathOf(id) {
   const names = [];
   for (let at = data.parent(id); at !== null; at = data.parent(at)) {
@@ -124,7 +124,7 @@ function pathOf(id) {
 
 function nameOf(id) {
   const [group, box] = [data.group.get(id), data.box(id)];
-  return group && box.kind === "module" ? group.path || group.module : box.label;
+  return group?.module && box.kind === "module" ? group.path || group.module : box.label;
 }
 
 /** Where the program made it: the line, between its neighbours if they are known. */

@@ -1,0 +1,297 @@
+"""Functions of several ops have frames in drawings, like modules, and are in no module path."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import Tensor, nn, no_grad, ones, randn, viz
+from minigrad.autograd import why_no_grad
+from minigrad.debugging import Profile
+from minigrad.nn import functional as F
+from minigrad.viz import Graph
+from minigrad.viz.record.repeats import wrap_repeats
+
+
+def x(*shape: int) -> Tensor:
+    return randn(*shape, requires_grad=True)
+
+
+def p(*shape: int) -> Tensor:
+    """Probabilities."""
+    return minigrad.full(shape, 0.25, requires_grad=True)
+
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "adaptive_avg_pool1d": lambda: F.adaptive_avg_pool1d(x(2, 3, 5), 2),
+    "adaptive_avg_pool2d": lambda: F.adaptive_avg_pool2d(x(2, 3, 4, 4), 2),
+    "adaptive_max_pool1d": lambda: F.adaptive_max_pool1d(x(2, 3, 5), 2),
+    "adaptive_max_pool2d": lambda: F.adaptive_max_pool2d(x(2, 3, 5, 5), 2),
+    "add_positional_encoding": lambda: F.add_positional_encoding(x(2, 3, 4), x(5, 4)),
+    "additive_attention": lambda: F.additive_attention(
+        x(2, 3, 4), x(2, 5, 4), x(2, 5, 4), x(4, 6), x(4, 6), x(6)
+    ),
+    "alibi_bias": lambda: F.alibi_bias(2, 3),
+    "apply_attention_mask": lambda: F.apply_attention_mask(x(3, 3), F.create_causal_mask(3)),
+    "attention_weights": lambda: F.attention_weights(x(3, 3)),
+    "avg_pool1d": lambda: F.avg_pool1d(x(2, 3, 4), 2),
+    "avg_pool2d": lambda: F.avg_pool2d(x(2, 3, 4, 4), 2),
+    "batch_norm": lambda: F.batch_norm(x(3, 2), ones(2), ones(2), training=False),
+    "bilinear": lambda: F.bilinear(x(2, 3), x(2, 4), x(5, 3, 4), x(5)),
+    "binary_cross_entropy": lambda: F.binary_cross_entropy(p(3), p(3)),
+    "binary_cross_entropy_with_logits": lambda: F.binary_cross_entropy_with_logits(x(3), p(3)),
+    "celu": lambda: F.celu(x(3), 2.0),
+    "compute_attention_scores": lambda: F.compute_attention_scores(x(3, 4), x(3, 4)),
+    "conv1d": lambda: F.conv1d(x(2, 5), x(3, 2, 2)),
+    "conv2d": lambda: F.conv2d(x(2, 5, 5), x(3, 2, 2, 2)),
+    "conv_transpose1d": lambda: F.conv_transpose1d(x(2, 2, 5), x(2, 3, 2), x(3)),
+    "conv_transpose2d": lambda: F.conv_transpose2d(x(2, 2, 5, 5), x(2, 3, 2, 2), x(3)),
+    "cosine_embedding_loss": lambda: F.cosine_embedding_loss(x(2, 3), x(2, 3), [1, -1]),
+    "cosine_similarity": lambda: F.cosine_similarity(x(2, 3), x(2, 3)),
+    "create_causal_mask": lambda: F.create_causal_mask(3),
+    "create_padding_mask": lambda: F.create_padding_mask(minigrad.tensor([1, 2]), 3),
+    "cross_entropy": lambda: F.cross_entropy(x(2, 4), p(2, 4)),
+    "drop_path": lambda: F.drop_path(x(4, 2), 0.5),
+    "dropout": lambda: F.dropout(x(4)),
+    "dropout1d": lambda: F.dropout1d(x(2, 3, 4)),
+    "dropout2d": lambda: F.dropout2d(x(2, 3, 4, 4)),
+    "elu": lambda: F.elu(x(3)),
+    "embedding": lambda: F.embedding([0, 1], x(3, 2)),
+    "feed_forward": lambda: F.feed_forward(x(2, 3, 4), x(4, 5), x(5), x(5, 4), x(4)),
+    "fold": lambda: F.fold(x(1, 4, 4), 3, 2),
+    "gaussian_nll_loss": lambda: F.gaussian_nll_loss(x(3), x(3), p(3)),
+    "gelu": lambda: F.gelu(x(3)),
+    "glu": lambda: F.glu(x(4)),
+    "group_norm": lambda: F.group_norm(x(2, 4), 2),
+    "gumbel_softmax": lambda: F.gumbel_softmax(x(2, 3), hard=True),
+    "hardsigmoid": lambda: F.hardsigmoid(x(3)),
+    "hardswish": lambda: F.hardswish(x(3)),
+    "hardtanh": lambda: F.hardtanh(x(3)),
+    "huber_loss": lambda: F.huber_loss(x(3), x(3)),
+    "instance_norm": lambda: F.instance_norm(
+        x(2, 3, 4), ones(3), ones(3), use_input_stats=False
+    ),
+    "interpolate": lambda: F.interpolate(x(1, 2, 3, 3), scale_factor=2.0, mode="bilinear"),
+    "kl_div": lambda: F.kl_div(x(2, 3), p(2, 3)),
+    "l1_loss": lambda: F.l1_loss(x(3), x(3)),
+    "layer_norm": lambda: F.layer_norm(x(2, 3), 3),
+    "leaky_relu": lambda: F.leaky_relu(x(3)),
+    "learned_positional_encoding": lambda: F.learned_positional_encoding(3, 4),
+    "linear": lambda: F.linear(x(2, 3), x(4, 3), x(4)),
+    "log_softmax": lambda: F.log_softmax(x(3)),
+    "logsigmoid": lambda: F.logsigmoid(x(3)),
+    "margin_ranking_loss": lambda: F.margin_ranking_loss(x(3), x(3), ones(3)),
+    "max_pool1d": lambda: F.max_pool1d(x(3, 4), 2),
+    "max_pool2d": lambda: F.max_pool2d(x(3, 4, 4), 2),
+    "merge_heads": lambda: F.merge_heads(x(2, 3, 4, 5)),
+    "mish": lambda: F.mish(x(3)),
+    "mse_loss": lambda: F.mse_loss(x(3), x(3)),
+    "nll_loss": lambda: F.nll_loss(x(2, 3), [0, 1]),
+    "normalize": lambda: F.normalize(x(2, 3)),
+    "one_hot": lambda: F.one_hot([0, 2]),
+    "pad": lambda: F.pad(x(2, 4), (-1, 2)),
+    "pairwise_distance": lambda: F.pairwise_distance(x(2, 3), x(2, 3)),
+    "pixel_shuffle": lambda: F.pixel_shuffle(x(1, 4, 2, 2), 2),
+    "prelu": lambda: F.prelu(x(2, 3), x(3)),
+    "relu": lambda: F.relu(x(3)),
+    "relu6": lambda: F.relu6(x(3)),
+    "rms_norm": lambda: F.rms_norm(x(2, 3), 3),
+    "rotary_pos_embedding": lambda: F.rotary_pos_embedding(x(2, 3, 4)),
+    "scaled_dot_product_attention": lambda: F.scaled_dot_product_attention(
+        x(2, 3, 4), x(2, 3, 4), x(2, 3, 4), output_weight=True
+    ),
+    "selu": lambda: F.selu(x(3)),
+    "sigmoid": lambda: F.sigmoid(x(3)),
+    "silu": lambda: F.silu(x(3)),
+    "sinusoidal_encoding": lambda: F.sinusoidal_encoding(3, 4),
+    "sinusoidal_pos_embedding": lambda: F.sinusoidal_pos_embedding(3, 4),
+    "smooth_l1_loss": lambda: F.smooth_l1_loss(x(3), x(3)),
+    "softmax": lambda: F.softmax(x(3)),
+    "softplus": lambda: F.softplus(x(3)),
+    "softsign": lambda: F.softsign(x(3)),
+    "split_heads": lambda: F.split_heads(x(2, 3, 4), 2),
+    "stack_encoder_blocks": lambda: F.stack_encoder_blocks(
+        x(2, 3), [lambda h, mask: h.exp(), lambda h, mask: h * 2]
+    ),
+    "tanh": lambda: F.tanh(x(3)),
+    "triplet_margin_loss": lambda: F.triplet_margin_loss(x(2, 3), x(2, 3), x(2, 3)),
+    "unfold": lambda: F.unfold(x(1, 2, 3, 3), 2),
+}  # fmt: skip
+
+
+def frames(graph: Graph) -> list[str]:
+    """The names of the functions that have a frame, without those within others."""
+    outer = {group.id for group in graph.groups if group.function}
+    return [g.name for g in graph.groups if g.function and g.parent not in outer]
+
+
+class Net(nn.Module):
+    """A model that calls functions of several ops beside its layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3)
+        self.scale = nn.Parameter(ones(2, 1, 1))
+
+    def forward(self, image: Tensor) -> Tensor:
+        return F.leaky_relu(F.mish(self.conv(image) * self.scale)) + F.relu(image[:, :, 1:-1, 1:-1])
+
+
+def test_every_function_is_called_here() -> None:
+    assert {name for name in F.__all__ if name != "MaskLike"} == CALLS.keys()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_function_has_a_frame_exactly_if_it_runs_several_ops(name: str) -> None:
+    with viz.trace() as traced:
+        CALLS[name]()
+    if str(traced) != "Trace(no op yet)":
+        graph = traced.graph()
+        assert frames(graph) == [name] * (graph.counts()["op"] > 1)
+    result = CALLS[name]()  # nobody observes: what was recorded is known
+    result = result[0] if isinstance(result, tuple) else result
+    if result.requires_grad and not result.is_leaf:
+        graph = viz.graph(result)
+        assert frames(graph) == [name] * (graph.counts()["op"] > 1)
+
+
+@pytest.mark.parametrize("name", ["leaky_relu", "interpolate", "stack_encoder_blocks"])
+def test_a_function_keeps_its_signature_and_its_docstring(name: str) -> None:
+    function = getattr(F, name)
+    plain = inspect.unwrap(function)
+    assert inspect.signature(function) == inspect.signature(plain)
+    assert (function.__name__, function.__doc__) == (plain.__name__, plain.__doc__) != (name, None)
+
+
+def test_functions_lie_in_their_module_and_own_no_parameters() -> None:
+    graph = viz.graph(Net(), ones(1, 1, 5, 5))
+    groups = {group.id: group for group in graph.groups}
+    found = [(g.name, g.path, g.place, g.parent) for g in graph.groups if g.function]
+    assert found == [("mish", "", "mish", "g0"), ("leaky_relu", "", "leaky_relu", "g0")]
+    homes = {node.label: groups[node.group or ""].module for node in graph.nodes if node.group}
+    assert homes["scale"] == "Net" and homes["conv.weight"] == "Conv2d"
+    assert graph.counts()["module"] == 2
+
+
+def test_the_same_function_has_a_frame_for_each_call() -> None:
+    y = F.elu(F.elu(x(3)), 2.0)
+    graph = viz.graph(y)
+    assert frames(graph) == ["elu", "elu"]
+    assert len({node.group for node in graph.nodes if node.label == "where"}) == 2
+
+
+def test_functions_within_functions_lie_in_their_frames() -> None:
+    result = F.triplet_margin_loss(x(2, 3), x(2, 3), x(2, 3))
+    outer, *inner = viz.graph(result).groups
+    assert outer.name == "triplet_margin_loss"
+    assert [(g.name, g.parent) for g in inner] == [("pairwise_distance", outer.id)] * 2
+
+
+def test_a_function_that_is_all_of_a_module_has_no_frame_of_its_own() -> None:
+    graph = viz.graph(nn.LeakyReLU(), x(3))
+    assert [group.module for group in graph.groups] == ["LeakyReLU"]
+
+
+def test_a_module_within_a_function_lies_in_its_frame() -> None:
+    class Stack(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = nn.ModuleList([nn.Linear(3, 3) for _ in range(2)])
+
+        def forward(self, h: Tensor) -> Tensor:
+            blocks = [lambda h, mask, own=one: own(h) for one in self.blocks]
+            return F.stack_encoder_blocks(h, blocks).exp()
+
+    graph = viz.graph(Stack()(ones(2, 3)))
+    assert [(g.name, g.path, g.parent) for g in graph.groups] == [
+        ("", "", None),
+        ("stack_encoder_blocks", "", "g0"),
+        ("blocks.0", "blocks.0", "g1"),
+        ("blocks.1", "blocks.1", "g1"),
+    ]
+
+
+def test_what_a_function_returns_unchanged_is_not_in_a_frame() -> None:
+    h = x(2, 3, 4).exp()
+    before = h._node.frame
+    assert F.dropout1d(h, training=False) is h
+    assert h._node.frame is before
+    assert not frames(viz.graph(h * h))
+
+
+def test_a_function_in_place_has_one_frame() -> None:
+    h = x(3).exp()
+    F.elu(h, inplace=True)
+    assert frames(viz.graph(h)) == ["elu"]
+
+
+def test_frames_close_and_open_like_modules() -> None:
+    graph = viz.graph(Net(), ones(1, 1, 5, 5))
+    closed = graph.collapse(1)
+    assert [n.label for n in closed.nodes if n.kind == "module"] == ["conv", "mish", "leaky_relu"]
+    text = graph.collapse(0, open=["mish"]).to_text()
+    assert "    %2 = softplus(" in text and "  mish" in text.splitlines()[4]
+    assert re.search(r"%\d+ = leaky_relu\(%\d+\) +→ 1×2×3×3", text)
+    with pytest.raises(ValueError, match="similar: leaky_relu"):
+        graph.collapse(0, open=["leaky_rel"])
+
+
+def test_calls_in_a_row_fold() -> None:
+    y = x(3)
+    for _ in range(6):
+        y = F.elu(y)
+    folded = wrap_repeats(viz.graph(y))
+    assert [group.name for group in folded.groups if group.parent is None] == ["elu ×5", "elu"]
+
+
+def test_frames_in_the_text_and_the_picture_of_a_graph_and_of_a_trace() -> None:
+    with viz.trace() as traced:
+        Net()(ones(1, 1, 5, 5)).sum().backward()
+    for graph in (traced.graph(), viz.graph(Net(), ones(1, 1, 5, 5))):
+        assert "\n  mish\n" in graph.to_text()
+        svg = graph.to_svg()
+        assert 'aria-label="mish"' in svg and "2 open functions" in svg
+        closed = graph.collapse(1).to_svg()
+        assert "closed module or function" in closed and "2 functions" in closed
+
+
+def test_frames_on_the_page_of_steps() -> None:
+    page = viz.explore(Net(), ones(1, 1, 5, 5))
+    text = page.path.read_text(encoding="utf-8")
+    assert "mish" in text and "<td>mish</td>" in text
+
+
+def test_a_frame_is_written_and_read() -> None:
+    graph = viz.graph(Net(), ones(1, 1, 5, 5))
+    assert json.loads(graph.to_json())["groups"][2]["name"] == "mish"
+    assert Graph.from_json(graph.to_json()) == graph
+
+
+class Wrong(nn.Module):
+    """Gives a function what does not fit."""
+
+    def forward(self, h: Tensor) -> Tensor:
+        return F.feed_forward(h, ones(3, 3), ones(3), ones(3, 3), ones(4))
+
+
+def test_a_function_is_in_no_module_path() -> None:
+    model = nn.Sequential(nn.Sequential(Wrong()))
+    for context in (no_grad(), viz.trace(), minigrad.enable_grad()):
+        with context, pytest.raises(ValueError, match=r"got \(4,\) \[in 0\.0\]$"):
+            model(ones(1, 2, 3, requires_grad=True))
+
+
+def test_tables_and_reasons_know_modules_only() -> None:
+    model, image = Net(), ones(1, 1, 5, 5)
+    with Profile() as profile:
+        model(image)
+    modules = {event.module for event in profile.events if event.line}
+    assert modules == {"Net", "conv"}
+    assert model(image)._node.scope.kind == "Net"
+    assert "mish" not in str(why_no_grad(model.scale, F.mish(model.scale).detach().sum()))
