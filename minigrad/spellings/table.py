@@ -66,6 +66,7 @@ ARGUMENTS = {
     "isin": {"elements": "element"},
     "searchsorted": {"sorted_sequence": "a", "input": "v"},
     "cdist": {"x1": "a", "x2": "b"},
+    "unfold": {"dimension": "axis"},
 }
 """Keywords of one class or its forward, theirs to ours."""
 
@@ -98,7 +99,7 @@ MODULES = {
     "jit": {"Final": "answers.typing.Final", "*": "answers.jit.*"},
     "jit.annotations": {"*": "answers.typing.*"},
     "nn.parameter": {"*": "nn.*"},
-    "special": {"expit": "sigmoid", "*": "*"},
+    "special": {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "*": "*"},
     "utils": {},
     "utils.checkpoint": {"checkpoint": "answers.checkpoint"},
     "utils.data": {"*": "data.*"},
@@ -186,7 +187,6 @@ tensordot(a, b, dims=2) => tensordot(a, b, dims)
 index_select(input, dim, index) => input.take(index, dim)
 where(condition, input, other) => where(condition, input, other)
 where(self, condition, other) => where(condition, self, other)
-index_fill(input, dim, index, value) => index_fill(input, dim, index, value)
 index_add_(self, dim, index, source, *, alpha=1) => write(self, index_add(self, dim, index, source * alpha))
 take_along_dim(input, indices, dim=None) => input.take_along_axis(indices, dim)
 dim(self) => self.ndim
@@ -289,6 +289,7 @@ clamp_max_(self, max) => self.clip_(None, max)
 clamp_(self, min=None, max=None) => self.clip_(min, max)
 masked_fill_(self, mask, value) => write(self, self.masked_fill(mask, value))
 scatter_add_(self, dim, index, src) => write(self, scatter_add(self, dim, index, src))
+index_fill_(self, dim, index, value) => write(self, index_fill(self, dim, index, value))
 scatter_(self, dim, index, src) => write(self, scatter(self, dim, index, src))
 scatter_(self, dim, index, value) => write(self, scatter(self, dim, index, value))
 sigmoid_(self) => write(self, sigmoid(self))

@@ -327,6 +327,12 @@ CALLS: dict[str, Callable[..., Any]] = {
     "repeat_interleave": lambda x, repeats, axis=None, output_size=None: (
         ops.repeat(x, repeats, axis)
     ),
+    **{f"polygamma.polygamma_n_{n}": lambda x, n: ops.polygamma(n, x) for n in range(5)},
+    "special.polygamma.special_polygamma_n_0": lambda x, n: ops.polygamma(n, x),
+    **{
+        f"scatter_reduce.{how}": ops.scatter_reduce
+        for how in ("sum", "prod", "mean", "amax", "amin")
+    },
     "select": lambda x, axis, index: ops.take(x, index, axis),
     "std_mean": lambda *args, **kw: _with_mean(ops.std, *args, **kw),
     "var_mean": lambda *args, **kw: _with_mean(ops.var, *args, **kw),
@@ -363,6 +369,7 @@ NOT_COMPARED: dict[str, str] = {
 
 REFUSED: dict[str, str] = {
     "out of bounds for array of dimension 0": "a number has no axis; in PyTorch it has one",
+    "does not exist in shape ()": "a number has no axis; in PyTorch it has one",
     "eps must be a number of at least": "a negative eps is refused",
     "momentum must be a number from 0 to 1": "such a momentum is refused",
     "full_matrices=True has no derivative": "the further vectors have no derivative",
@@ -386,6 +393,7 @@ EXCUSED: dict[tuple[str, str], str] = {
     ("linalg.norm.subgradients_at_zero", "second"): "0 at 0, to every order; NaN there",
     ("prod", "infinite"): _ZERO,
     ("cumprod", "infinite"): _ZERO,
+    ("logcumsumexp", "infinite"): "a share that is too small is a computed 0, and inf * 0 is NaN",
     ("linalg.multi_dot", "infinite"): "infinite parts meet in another order of the products",
     ("linalg.solve_triangular", "infinite"): "LAPACK's solver multiplies zeros by infinity",
     ("nn.functional.layer_norm", "infinite"): _PARTS,
