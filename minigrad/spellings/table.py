@@ -139,7 +139,6 @@ ABSENT = {
     "dirac_": "write the kernel: weight.copy_(...)", "parametrize": "there is weight_norm",
     "as_strided": "a slice is a view", "quantization": "there is no quantization",
     **dict.fromkeys(["CTCLoss", "ctc_loss"], "there is no CTC"),
-    **dict.fromkeys(["LazyLinear", "LazyConv1d", "LazyConv2d"], "name the size of the input"),
 }  # fmt: skip
 """What is not here, and what to do instead."""
 

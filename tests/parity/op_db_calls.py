@@ -381,6 +381,8 @@ REFUSED: dict[str, str] = {
     "pairwise_distance: p must be a number above": "only norms",
     "pad: mode=": "no negative widths",
     "interpolate: mode=": "no volumes",
+    "grid_sample: mode must be": "no such mode",
+    "grid_sample: an input of shape": "no volumes",
     "gaussian_nll_loss: input of shape": "the target has the shape of the input",
     "nonzero: at least one axis expected": "a number has no axis; in PyTorch it has one",
 }
@@ -388,6 +390,7 @@ REFUSED: dict[str, str] = {
 
 _ZERO = "a product with a zero among its factors is a computed 0, and inf * 0 is NaN"
 _PARTS = "infinite parts of both signs meet, as the formula is composed of others here"
+_TWICE = "where a place is written twice, the last value counts; there all get its gradient"
 EXCUSED: dict[tuple[str, str], str] = {
     ("linalg.norm.subgradients_at_zero", "gradient"): "0 at 0; there other subgradients too",
     ("linalg.norm.subgradients_at_zero", "second"): "0 at 0, to every order; NaN there",
@@ -399,6 +402,12 @@ EXCUSED: dict[tuple[str, str], str] = {
     ("nn.functional.layer_norm", "infinite"): _PARTS,
     ("nn.functional.bilinear", "infinite"): _PARTS,
     ("lerp", "infinite"): _PARTS,
+    ("nn.functional.grid_sample", "infinite"): _PARTS,
+    **{
+        (f"nn.functional.max_unpool{n}d", kind): _TWICE
+        for n in (1, 2)
+        for kind in ("gradient", "infinite")
+    },
     **{(f"nn.functional.{name}", "infinite"): _PARTS for name in COMPOSED},
 }
 """For an op and a kind of comparison, why results may differ."""
