@@ -136,7 +136,6 @@ ABSENT = {
     "svd": "linalg.svd(x, full_matrices=False) gives U, S and V transposed",
     "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
     "hub": "nothing is downloaded: load files, see minigrad.pretrained",
-    "dirac_": "write the kernel: weight.copy_(...)", "parametrize": "there is weight_norm",
     "as_strided": "a slice is a view", "quantization": "there is no quantization",
     **dict.fromkeys(["CTCLoss", "ctc_loss"], "there is no CTC"),
 }  # fmt: skip
