@@ -84,7 +84,7 @@ MODULES = {
         f"{name}_": f"nn.init.{name}"
         for name in (
             "uniform", "normal", "constant", "zeros", "ones", "xavier_uniform", "xavier_normal",
-            "trunc_normal", "orthogonal",
+            "trunc_normal", "orthogonal", "eye", "dirac", "sparse",
         )
     } | {"_calculate_fan_in_and_fan_out": "answers.fans"},
     "nn.utils": {

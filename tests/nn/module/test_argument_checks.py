@@ -263,6 +263,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "init.kaiming_uniform": (weight(),),
     "init.normal": (weight(),),
     "init.orthogonal": (weight(),),
+    "init.sparse": (weight(), 0.5),
     "init.trunc_normal": (weight(),),
     "init.uniform": (weight(),),
     "init.xavier_normal": (weight(),),
@@ -271,6 +272,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "utils.clip_grad_value": (gradient(), 1.0),
     "utils.get_total_norm": (gradient(),),
     "utils.grad_norm": (gradient(),),
+    "utils.spectral_norm": (nn.Linear(2, 2),),
 }
 ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
