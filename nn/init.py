@@ -96,7 +96,7 @@ def eye(tensor: Tensor) -> Tensor:
     """
     if tensor.ndim != 2:
         raise ValueError(f"eye: a matrix expected, got shape {tensor.shape}")
-    return _write("eye", tensor, np.eye(*tensor.shape))
+    return _write("eye", tensor, np.eye(tensor.shape[0], tensor.shape[1]))
 
 
 def dirac(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -120,9 +120,9 @@ def dirac(tensor: Tensor, groups: int = 1) -> Tensor:
         )
     values = np.zeros(tensor.shape)
     own = tensor.shape[0] // groups
-    middle = tuple(n // 2 for n in tensor.shape[2:])
+    middle = (..., *(n // 2 for n in tensor.shape[2:]))
     for channel in range(min(own, tensor.shape[1])):
-        values[(slice(channel, None, own), channel, *middle)] = 1.0
+        values[channel::own, channel][middle] = 1.0
     return _write("dirac", tensor, values)
 
 

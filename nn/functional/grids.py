@@ -55,7 +55,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
         )
     x, y = (_centres(n, align_corners).astype(theta.dtype) for n in (width, height))
     points = np.stack([*np.meshgrid(x, y), np.ones((height, width), theta.dtype)], axis=-1)
-    grid = points.reshape(-1, 3) @ theta.mT  # (N, H · W, 2)
+    grid: Any = points.reshape(-1, 3) @ theta.mT  # (N, H · W, 2)
     return grid.reshape(batch, height, width, 2)
 
 
@@ -135,9 +135,10 @@ def _check(input_: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
         )
 
 
-def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool) -> Tensor:
+def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool) -> Any:
     """From coordinates between -1 and 1 to places among `n` pixels, as real numbers from 0."""
-    places = (points + 1) * ((n - 1) / 2) if align_corners else ((points + 1) * n - 1) / 2
+    shifted = points + 1
+    places: Any = shifted * ((n - 1) / 2) if align_corners else (shifted * n - 1) / 2
     if padding_mode == "zeros":
         return places
     if padding_mode == "reflection":
@@ -149,11 +150,10 @@ def _place(points: Tensor, n: int, padding_mode: str, align_corners: bool) -> Te
         places = np.where(turn.detach() <= span, turn, 2 * span - turn) + first
     known = places.detach()
     limited = np.fmin(np.fmax(known, 0.0), n - 1.0)  # NaN becomes 0
-    inside: Tensor = np.where((known > 0) & (known < n - 1), places, limited)
-    return inside
+    return np.where((known > 0) & (known < n - 1), places, limited)
 
 
-def _pixels(images: Tensor, x: Tensor, y: Tensor) -> Tensor:
+def _pixels(images: Tensor, x: Any, y: Any) -> Any:
     """The pixels at whole places, (N, C, P, P'); 0 outside of the image."""
     height, width = images.shape[2:]
     inside = (x >= 0) & (x < width) & (y >= 0) & (y < height)

@@ -108,7 +108,7 @@ class EmbeddingBag(Embedding):
         self.mode: BagMode = mode
         self.include_last_offset = include_last_offset
 
-    def forward(  # type: ignore[override]
+    def forward(
         self, input_: Tensor | np.ndarray, offsets: Tensor | np.ndarray | None = None,
         per_sample_weights: Tensor | None = None,
     ) -> Tensor:  # fmt: skip

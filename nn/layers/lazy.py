@@ -13,6 +13,7 @@ from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
 from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
+from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_size
 from minigrad.tensors.creation import empty, ones, zeros
 from minigrad.tensors.tensor import Tensor
@@ -97,7 +98,7 @@ class _LazyConvolution(_Lazy):
     out_channels: int
     kernel_size: tuple[int, ...]
     groups: int
-    weight: Tensor
+    weight: Parameter
 
     def __init__(
         self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Border = 0,
@@ -105,7 +106,7 @@ class _LazyConvolution(_Lazy):
         padding_mode: PaddingMode = "zeros",
     ) -> None:  # fmt: skip
         groups = check_size(type(self).__name__, "groups", groups)
-        super().__init__(  # type: ignore[call-arg]
+        super().__init__(
             groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
             padding_mode,
         )  # fmt: skip
@@ -157,8 +158,8 @@ class LazyConv2d(_LazyConvolution, Conv2d):
 
 class _LazyBatchNorm(_Lazy):
     num_features: int
-    weight: Tensor | None
-    bias: Tensor | None
+    weight: Parameter | None
+    bias: Parameter | None
     running_mean: Tensor | None
     running_var: Tensor | None
 
@@ -166,7 +167,7 @@ class _LazyBatchNorm(_Lazy):
         self, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1, affine: bool = True,
         track_running_stats: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(1, eps, momentum, affine, track_running_stats)  # type: ignore[call-arg]
+        super().__init__(1, eps, momentum, affine, track_running_stats)
         self._fill(0)
 
     def _fill(self, size: int) -> None:

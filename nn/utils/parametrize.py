@@ -102,7 +102,7 @@ def register_parametrization(module: M, tensor_name: str, parametrization: Modul
             f"{tensor_name!r} of shape {value.shape}; the same shape expected"
         )
     if parametrized:
-        _parametrizations(module)[tensor_name].append(parametrization)
+        _list_of(module, tensor_name).append(parametrization)
         return module
     functions = ParametrizationList([parametrization])
     functions.original = Parameter(original, requires_grad=value.requires_grad)
@@ -150,19 +150,23 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
             f"remove_parametrizations: {tensor_name!r} of {type(module).__name__} is not "
             f"parametrized"
         )
-    functions = _parametrizations(module)
-    original = functions[tensor_name].original
+    functions, original = _parametrizations(module), _list_of(module, tensor_name).original
     with no_grad():
         value = getattr(module, tensor_name) if leave_parametrized else original
     del functions[tensor_name]
     rest = {name: f for name, f in computed(module).items() if name != tensor_name}
     set_computed(module, rest)
     if not len(functions):
-        del module.parametrizations
+        del module.parametrizations  # type: ignore[attr-defined]
     setattr(module, tensor_name, Parameter(value, requires_grad=original.requires_grad))
     return module
 
 
 def _parametrizations(module: Module) -> ModuleDict:
     found: ModuleDict = module.get_submodule("parametrizations")  # type: ignore[assignment]
+    return found
+
+
+def _list_of(module: Module, tensor_name: str) -> ParametrizationList:
+    found: ParametrizationList = _parametrizations(module)[tensor_name]  # type: ignore[assignment]
     return found
