@@ -120,7 +120,7 @@ def dirac(tensor: Tensor, groups: int = 1) -> Tensor:
         )
     values = np.zeros(tensor.shape)
     own = tensor.shape[0] // groups
-    middle = (..., *(n // 2 for n in tensor.shape[2:]))
+    middle: Any = (..., *(n // 2 for n in tensor.shape[2:]))
     for channel in range(min(own, tensor.shape[1])):
         values[channel::own, channel][middle] = 1.0
     return _write("dirac", tensor, values)

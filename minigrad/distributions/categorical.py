@@ -93,9 +93,10 @@ class Categorical(Distribution):
         return -(ops.clip(self.logits, least, None) * self.probs).sum(axis=-1)
 
     def kl(self, other: Categorical) -> Tensor:
-        terms = self.probs * (self.logits - other.logits)
+        terms: Any = self.probs * (self.logits - other.logits)
         terms = np.where(other.probs.data == 0, np.inf, terms)
-        found: Tensor = np.where(self.probs.data == 0, 0, terms).sum(axis=-1)  # type: ignore[assignment]
+        terms = np.where(self.probs.data == 0, 0, terms)
+        found: Tensor = terms.sum(axis=-1)
         return found
 
 
