@@ -138,11 +138,14 @@ class Bernoulli(Distribution):
             eps = float(np.finfo(self.probs.dtype).eps)
             limited = ops.clip(self.probs, eps, 1 - eps)
             self.logits = ops.log(limited) - ops.log1p(-limited)
-        self.mean = self.probs
         super().__init__(self.probs.shape)
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:

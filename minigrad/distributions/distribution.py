@@ -25,8 +25,6 @@ class Distribution:
     Attributes:
         batch_shape: The shape of the batch; () for a single distribution.
         event_shape: The shape of one value; () for a number.
-        mean: The mean, shape ``(*batch_shape, *event_shape)``.
-        variance: The variance, likewise.
 
     Example:
         >>> from minigrad.distributions import Distribution, Normal
@@ -35,13 +33,21 @@ class Distribution:
         (True, (3,), (4, 2, 3))
     """
 
-    mean: Tensor
-    variance: Tensor
     _shown: tuple[str, ...] = ()
     """The parameters that the repr shows."""
 
     def __init__(self, batch_shape: tuple[int, ...], event_shape: tuple[int, ...] = ()) -> None:
         self.batch_shape, self.event_shape = batch_shape, event_shape
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean, shape ``(*batch_shape, *event_shape)``."""
+        raise NotImplementedError(f"{type(self).__name__} does not define a mean")
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance of each element, shape ``(*batch_shape, *event_shape)``."""
+        raise NotImplementedError(f"{type(self).__name__} does not define a variance")
 
     @property
     def stddev(self) -> Tensor:

@@ -35,11 +35,11 @@ class Exponential(Distribution):
         super().__init__(self.rate.shape)
 
     @property
-    def mean(self) -> Tensor:  # type: ignore[override]
+    def mean(self) -> Tensor:
         return 1 / self.rate
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         return 1 / ops.square(self.rate)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
@@ -86,11 +86,14 @@ class Laplace(Distribution):
         self.loc, self.scale = broadcast(
             floats("Laplace", "loc", loc), positive("Laplace", "scale", scale)
         )
-        self.mean = self.loc
         super().__init__(self.loc.shape)
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
         return 2 * ops.square(self.scale)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:

@@ -40,11 +40,11 @@ class Gamma(Distribution):
         super().__init__(self.rate.shape)
 
     @property
-    def mean(self) -> Tensor:  # type: ignore[override]
+    def mean(self) -> Tensor:
         return self.concentration / self.rate
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         return self.concentration / ops.square(self.rate)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
@@ -93,11 +93,11 @@ class Dirichlet(Distribution):
         super().__init__(shape[:-1], shape[-1:])
 
     @property
-    def mean(self) -> Tensor:  # type: ignore[override]
+    def mean(self) -> Tensor:
         return self.concentration / self.concentration.sum(axis=-1, keepdims=True)
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         total, mean = self.concentration.sum(axis=-1, keepdims=True), self.mean
         return mean * (1 - mean) / (total + 1)
 
@@ -166,11 +166,11 @@ class Beta(Distribution):
         super().__init__(self.concentration1.shape)
 
     @property
-    def mean(self) -> Tensor:  # type: ignore[override]
+    def mean(self) -> Tensor:
         return self._pair.mean[..., 0]
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         return self._pair.variance[..., 0]
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:

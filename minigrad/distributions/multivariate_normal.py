@@ -64,7 +64,7 @@ class MultivariateNormal(Distribution):
             factor = linalg.cholesky(matrix if precision_matrix is None else linalg.inv(matrix))
         k = mean.shape[-1]
         batch = np.broadcast_shapes(mean.shape[:-1], factor.shape[:-2])
-        self.loc = self.mean = ops.broadcast_to(mean, (*batch, k))
+        self.loc = ops.broadcast_to(mean, (*batch, k))
         self.scale_tril = ops.broadcast_to(factor, (*batch, k, k))
         super().__init__(batch, (k,))
 
@@ -74,7 +74,11 @@ class MultivariateNormal(Distribution):
         return self.scale_tril @ self.scale_tril.mT
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
         return ops.square(self.scale_tril).sum(axis=-1)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:

@@ -44,15 +44,18 @@ class Normal(Distribution):
     def __init__(self, loc: Any, scale: Any) -> None:
         mean, deviation = floats("Normal", "loc", loc), positive("Normal", "scale", scale)
         self.loc, self.scale = broadcast(mean, deviation)
-        self.mean = self.loc
         super().__init__(self.loc.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
 
     @property
     def stddev(self) -> Tensor:
         return self.scale
 
     @property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         return ops.square(self.scale)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
