@@ -531,6 +531,9 @@ nn.init.constant_(parameter, val=0.5)
 nn.init.uniform_(parameter, -0.1, 0.1).shape
 nn.init.trunc_normal_(parameter, std=0.02).shape
 nn.init.orthogonal_(parameter).shape
+nn.init.eye_(torch.empty(2, 3))
+nn.init.dirac_(torch.empty(4, 2, 3))
+nn.init.sparse_(torch.empty(4, 3), sparsity=0.5).shape
 nn.utils.rnn.pad_sequence([v, v[:2]], batch_first=True)
 with torch.no_grad(): r = (parameter * 2).requires_grad
 torch.no_grad()(lambda: (parameter * 2).requires_grad)()
