@@ -194,6 +194,13 @@ def _median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return ops.median(x, axis, keepdims)
 
 
+def _embedding_bag(weight: Any, ids: Any, **kw: Any) -> Any:
+    kw.pop("sparse", None)
+    if kw.pop("scale_grad_by_freq", False):
+        raise Elsewhere("no scale_grad_by_freq")
+    return F.embedding_bag(ids, weight, **kw)
+
+
 def _embedding(weight: Any, index: Any, **options: Any) -> Any:
     if {*options} - {"padding_idx"}:
         raise Elsewhere(f"no {', '.join(sorted({*options} - {'padding_idx'}))}")
@@ -271,6 +278,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "linalg.solve": _solve,
     "median": _median,
     "nn.functional.embedding": _embedding,
+    "nn.functional.embedding_bag": _embedding_bag,
     "nn.functional.hardtanh": lambda x, min_val=-1.0, max_val=1.0: hardtanh(x, min_val, max_val),
     "nn.functional.softplus": lambda x, beta=1.0, threshold=None: (
         F.softplus(x, beta) if threshold is None else _elsewhere("exact, so without a threshold")
