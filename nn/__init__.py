@@ -18,9 +18,11 @@ from minigrad.nn.layers.dropout import *
 from minigrad.nn.layers.einops_layers import *
 from minigrad.nn.layers.embedding import *
 from minigrad.nn.layers.flatten import *
+from minigrad.nn.layers.lazy import *
 from minigrad.nn.layers.linear import *
 from minigrad.nn.layers.loss import *
 from minigrad.nn.layers.normalization import *
+from minigrad.nn.layers.padding import *
 from minigrad.nn.layers.pooling import *
 from minigrad.nn.layers.positional import *
 from minigrad.nn.layers.recurrence import *

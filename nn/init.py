@@ -13,14 +13,15 @@ import numpy as np
 
 from minigrad import random
 from minigrad.support import spelling
-from minigrad.support.checks import check_number
+from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "calculate_gain", "constant", "kaiming_normal", "kaiming_uniform", "normal", "ones",
-    "orthogonal", "trunc_normal", "uniform", "xavier_normal", "xavier_uniform", "zeros",
+    "calculate_gain", "constant", "dirac", "eye", "kaiming_normal", "kaiming_uniform", "normal",
+    "ones", "orthogonal", "sparse", "trunc_normal", "uniform", "xavier_normal", "xavier_uniform",
+    "zeros",
 ]  # fmt: skip
 
 FanMode = Literal["fan_in", "fan_out"]
@@ -83,6 +84,74 @@ def ones(tensor: Tensor) -> Tensor:
         [1.0, 1.0]
     """
     return _write("ones", tensor, 1.0)
+
+
+def eye(tensor: Tensor) -> Tensor:
+    """Fill a matrix with the identity: 1 on the diagonal, 0 elsewhere.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> nn.init.eye(empty(2, 3)).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    if tensor.ndim != 2:
+        raise ValueError(f"eye: a matrix expected, got shape {tensor.shape}")
+    return _write("eye", tensor, np.eye(tensor.shape[0], tensor.shape[1]))
+
+
+def dirac(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill the weight of a convolution so that it keeps as many channels as it can.
+
+    Args:
+        tensor: Shape (O, C / groups, K) or (O, C / groups, K, K'): 1 in the middle of the kernel
+            that maps channel i of a group to channel i, 0 elsewhere.
+        groups: The number of groups.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> nn.init.dirac(empty(2, 2, 3)).tolist()
+        [[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
+    """
+    groups = check_size("dirac", "groups", groups)
+    if not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups:
+        raise ValueError(
+            f"dirac: the weight of a convolution, whose channels groups={groups} divides, "
+            f"expected, got shape {tensor.shape}"
+        )
+    values = np.zeros(tensor.shape)
+    own = tensor.shape[0] // groups
+    middle: Any = (..., *(n // 2 for n in tensor.shape[2:]))
+    for channel in range(min(own, tensor.shape[1])):
+        values[channel::own, channel][middle] = 1.0
+    return _write("dirac", tensor, values)
+
+
+def sparse(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
+    """Fill a matrix with normally distributed numbers, and a part of each column with zeros.
+
+    Source: Martens, "Deep learning via Hessian-free optimization", 2010.
+
+    Args:
+        tensor: A matrix; written in place.
+        sparsity: The part of each column that is 0, rounded up.
+        std: The standard deviation of the others.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> (nn.init.sparse(empty(4, 3), sparsity=0.5) == 0).sum(axis=0).tolist()
+        [2, 2, 2]
+    """
+    if tensor.ndim != 2:
+        raise ValueError(f"sparse: a matrix expected, got shape {tensor.shape}")
+    sparsity = check_probability("sparse", "sparsity", sparsity)
+    std = check_number("sparse", "std", std, 0.0)
+    generator = random.generator()
+    values = generator.normal(0.0, std, tensor.shape)
+    rows, columns = tensor.shape
+    order = generator.random((rows, columns)).argsort(axis=0)
+    zeros = order[: math.ceil(sparsity * rows)]
+    values[zeros, np.arange(columns)] = 0.0
+    return _write("sparse", tensor, values)
 
 
 def trunc_normal(

@@ -41,6 +41,8 @@ class Naive:
     hardtanh = staticmethod(lambda x, low=-1.0, high=1.0: np.clip(x, low, high))
     erf = staticmethod(lambda x: np.vectorize(math.erf, otypes=[float])(x))
     erfc = staticmethod(lambda x: np.vectorize(math.erfc, otypes=[float])(x))
+    lgamma = staticmethod(lambda x: np.vectorize(math.lgamma, otypes=[float])(x))
+    digamma = staticmethod(lambda x: Naive.polygamma(0, x))
     rsqrt = staticmethod(lambda x: 1 / np.sqrt(x))
     xlogy = staticmethod(lambda x, y: x * np.log(y))
     xlog1py = staticmethod(lambda x, y: x * np.log1p(y))
@@ -177,6 +179,54 @@ class Naive:
             target[axis] = index[place]
             out[tuple(target)] = src[place] if np.ndim(src) else src
         return out
+
+    @staticmethod
+    def index_fill(x: Any, axis: int, index: Any, value: Any) -> Any:
+        out = np.array(x)
+        for place in index:
+            np.moveaxis(out, axis, 0)[place] = value
+        return out
+
+    @staticmethod
+    def scatter_reduce(
+        x: Any, axis: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    ) -> Any:
+        """One element at a time, of all that is written to it."""
+        out = np.array(x)
+        for place in np.ndindex(x.shape):
+            found = [x[place]] if include_self else []
+            for other in np.ndindex(index.shape):
+                if (*other[:axis], index[other], *other[axis + 1 :]) == place:
+                    found.append(src[other])
+            out[place] = getattr(np, reduce)(found) if found else x[place]
+        return out
+
+    @staticmethod
+    def unfold(x: Any, axis: int, size: int, step: int = 1) -> Any:
+        windows = np.lib.stride_tricks.sliding_window_view(x, size, axis)
+        return windows.take(range(0, windows.shape[axis], step), axis)
+
+    @staticmethod
+    def logcumsumexp(x: Any, axis: int) -> Any:
+        return np.log(np.cumsum(np.exp(x), axis))
+
+    @staticmethod
+    def cummax(x: Any, axis: int) -> tuple[Any, None]:
+        return np.maximum.accumulate(x, axis), None
+
+    @staticmethod
+    def cummin(x: Any, axis: int) -> tuple[Any, None]:
+        return np.minimum.accumulate(x, axis), None
+
+    @staticmethod
+    def polygamma(n: int, x: Any) -> Any:
+        """The sum over all poles; what is left of it is an integral, corrected once or twice."""
+        k = np.arange(3000.0)
+        y, many = x + len(k), np.expand_dims(x, -1) + k
+        if n == 0:
+            return np.log(y) - 1 / (2 * y) - 1 / (12 * y**2) - (1 / many).sum(-1)
+        rest = y**-n / n + y ** -(n + 1) / 2 + (n + 1) * y ** -(n + 2) / 12
+        return -((-1) ** n) * math.factorial(n) * ((many ** -(n + 1)).sum(-1) + rest)
 
     @staticmethod
     def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Any:

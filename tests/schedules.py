@@ -17,6 +17,12 @@ SCHEDULERS: dict[str, Any] = {
     "WarmupCosineLR": lambda o: lr_scheduler.WarmupCosineLR(o, 4, 12),
     "LinearLR": lambda o: lr_scheduler.LinearLR(o, 0.2, 0.7, 9),
     "CosineAnnealingWarmRestarts": lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 3, 2),
+    "ConstantLR": lambda o: lr_scheduler.ConstantLR(o, 0.5, 4),
+    "PolynomialLR": lambda o: lr_scheduler.PolynomialLR(o, 12, 2.0),
+    "MultiplicativeLR": lambda o: lr_scheduler.MultiplicativeLR(o, lambda step: 0.9),
+    "ChainedScheduler": lambda o: lr_scheduler.ChainedScheduler(
+        [lr_scheduler.ConstantLR(o, 0.5, 4), lr_scheduler.StepLR(o, 3)]
+    ),
     "SequentialLR": lambda o: lr_scheduler.SequentialLR(
         o, [lr_scheduler.LinearLR(o), lr_scheduler.CyclicLR(o, 0.1, 0.5, 4)], [3]
     ),

@@ -51,7 +51,8 @@ LAYERS = [
 # Users find what stands on the engine here too, and on the layers; nothing below imports it from
 # here.
 FRONT_DOORS = {
-    ROOT / "minigrad" / name for name in ("autograd/functional.py", "optim/swa_utils.py")
+    ROOT / "minigrad" / name
+    for name in ("autograd/functional.py", "optim/swa_utils.py", "data/transforms.py")
 }
 
 

@@ -228,6 +228,18 @@ class Torch:
     def cumprod(self, x: Any, axis: int | None = None) -> Any:
         return torch.cumprod(x.reshape(-1) if axis is None or not x.ndim else x, axis or 0)
 
+    def logcumsumexp(self, x: Any, axis: int) -> Any:
+        return torch.logcumsumexp(x, axis)
+
+    def cummax(self, x: Any, axis: int) -> Any:
+        return torch.cummax(x, axis)
+
+    def cummin(self, x: Any, axis: int) -> Any:
+        return torch.cummin(x, axis)
+
+    def unfold(self, x: Any, axis: int, size: int, step: int) -> Any:
+        return x.unfold(axis, size, step)
+
     def diff(self, x: Any, n: int = 1, axis: int = -1, **edges: Any) -> Any:
         if not all(map(torch.is_tensor, edges.values())):
             raise Elsewhere
@@ -389,6 +401,16 @@ class Torch:
 
     def index_add(self, x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -> Any:
         return torch.index_add(x, axis, torch.as_tensor(index), source, alpha=alpha)
+
+    def index_fill(self, x: Any, axis: int, index: Any, value: Any) -> Any:
+        return torch.index_fill(x, axis, torch.as_tensor(index) % x.shape[axis], value)
+
+    def scatter_reduce(
+        self, x: Any, axis: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    ) -> Any:
+        src = src[tuple(slice(n) for n in index.shape)]  # their gradient knows no longer ones
+        index = torch.as_tensor(index)
+        return torch.scatter_reduce(x, axis, index, src, reduce, include_self=include_self)
 
     @staticmethod
     def grid(index: Any, axis: int) -> Any:

@@ -294,14 +294,14 @@ def erf_array(x: np.ndarray) -> np.ndarray:
     if x.dtype == np.float64:
         size = np.abs(x)
         far = np.minimum(size, 6.0)
-        tail = 1.0 - np.exp(-far * far) * _horner(_R64, (far - 3.0) / (far + 3.0))
+        tail = 1.0 - np.exp(-far * far) * horner(_R64, (far - 3.0) / (far + 3.0))
         near = np.minimum(size, 1.0)
-        series = near * _horner(_P64, near * near)
+        series = near * horner(_P64, near * near)
         return np.asarray(np.copysign(np.where(size < 1.0, series, tail), x))
     y: np.ndarray = np.asarray(np.clip(x, -4, 4), np.float32)
     s = y * y
-    y *= _horner(_P32, s)
-    y /= _horner(_Q32, s)
+    y *= horner(_P32, s)
+    y /= horner(_Q32, s)
     return np.asarray(np.clip(y, -1.0, 1.0, out=y).astype(x.dtype, copy=False))
 
 
@@ -311,7 +311,7 @@ def erfc_array(x: np.ndarray) -> np.ndarray:
     far = np.clip(y, 0.5, 30.0)
     top = far.astype(np.float32).astype(np.float64)  # its square is exact
     power = np.exp(-top * top) * np.exp((top - far) * (top + far))
-    tail = power * _horner(_C64, (far - 3.75) / (far + 3.75)) / (far + 3.75)
+    tail = power * horner(_C64, (far - 3.75) / (far + 3.75)) / (far + 3.75)
     return np.asarray(np.where(y < 0.5, 1.0 - erf_array(y), tail).astype(x.dtype, copy=False))
 
 
@@ -334,7 +334,8 @@ def erfinv_array(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.copysign(root, x).astype(x.dtype, copy=False))
 
 
-def _horner(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
+def horner(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
+    """A polynomial of an array; the coefficients begin with the constant one."""
     value = np.full_like(x, coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
         value *= x

@@ -9,6 +9,7 @@ from minigrad.ops.diagonals import *
 from minigrad.ops.distances import *
 from minigrad.ops.elementwise import *
 from minigrad.ops.exponentials import *
+from minigrad.ops.gamma import *
 from minigrad.ops.gathering import *
 from minigrad.ops.joining import *
 from minigrad.ops.logic import *
@@ -18,6 +19,7 @@ from minigrad.ops.rearranging import *
 from minigrad.ops.reductions import *
 from minigrad.ops.rounding import *
 from minigrad.ops.scans import *
+from minigrad.ops.scattering import *
 from minigrad.ops.searching import *
 from minigrad.ops.selection import *
 from minigrad.ops.shapes import *

@@ -16,7 +16,7 @@ from minigrad.ops._numerics import formula, widened, within_rule, zeroed
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded
 from minigrad.ops.indexing import IndexUpdate
 
-__all__ = ["max_pool", "sum_pool"]
+__all__ = ["max_pool", "max_pool_places", "sum_pool"]
 
 Sizes = tuple[int, ...]
 
@@ -79,6 +79,17 @@ def _chosen_places(
         # In a window of -inf only, a padding element may have been chosen.
         index.append(np.clip(places, 0, shape[2 + axis] - 1, out=places))
     return tuple(index)
+
+
+@primitive(arrays=1)
+def max_pool_places(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
+    """Where `max_pool` finds its elements: the index within each channel, flattened."""
+    _, chosen = max_pool.op.forward(x, kernel, stride, padding, dilation)
+    _, _, *parts = _chosen_places(chosen, kernel, stride, padding, dilation, x.shape)
+    places = np.zeros(chosen.shape, np.int64)
+    for part, size in zip(parts, x.shape[2:], strict=True):
+        places = places * size + part
+    return places
 
 
 @primitive(arrays=1)

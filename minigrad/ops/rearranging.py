@@ -1,4 +1,4 @@
-"""Rearranging: the same elements flipped, rolled or repeated."""
+"""Rearranging: the same elements flipped, rolled or repeated, or in windows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import Axis, total
+from minigrad.ops.gathering import take
 from minigrad.ops.indexing import IndexUpdate, integers
-from minigrad.ops.shapes import ravel
+from minigrad.ops.joining import along
+from minigrad.ops.shapes import moveaxis, ravel
+from minigrad.support.checks import check_size
 from minigrad.support.spelling import spelled
 
-__all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile"]
+__all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile", "unfold"]
 
 
 @primitive(numpy=np.flip, arrays=1, axes=("axis",))
@@ -166,6 +170,39 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
         [[1.0, 2.0, 1.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
     """
     return np.tile(x, reps)
+
+
+@spelled
+def unfold(x: Any, axis: int, size: int, step: int = 1) -> Tensor:
+    """The windows that slide along an axis, as a new axis at the end.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis, of length n.
+        size: The length of a window, from 1 to n.
+        step: The distance between the starts of neighbouring windows.
+
+    Returns:
+        The shape of `x` with (n - size) // step + 1 windows along the axis, followed by an axis of
+        length `size`. An element receives the sum of the gradients of all windows that hold it.
+
+    Raises:
+        TypeError: `size` or `step` is no integer.
+        ValueError: The axis does not exist, or no window fits.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.unfold(minigrad.arange(5), 0, size=3, step=2).tolist()
+        [[0, 1, 2], [2, 3, 4]]
+    """
+    size, step = check_size("unfold", "size", size), check_size("unfold", "step", step)
+    x, axis, n = along("unfold", x, axis)
+    if size > n:
+        raise value_error(f"unfold: no window of {size} fits into axis {axis} of shape {x.shape}")
+    starts = np.arange(0, n - size + 1, step)
+    windows = take(x, starts[:, None] + np.arange(size), axis)
+    moved: Tensor = moveaxis(windows, axis + 1, -1)
+    return moved
 
 
 def _repeat_x(g: Any, repeats: Any, axis: int, x_shape: tuple[int, ...]) -> Any:

@@ -1,21 +1,24 @@
-"""Scans: cumulative sums and products along an axis, and differences."""
+"""Scans: cumulative sums, products and extremes along an axis, and differences."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import formula, widened, within_rule, zero_safe
+from minigrad.ops._numerics import array_of, formula, widened, within_rule, zero_safe
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
+from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.joining import along
+from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.support.spelling import spelled
 
-__all__ = ["cumprod", "cumsum", "diff"]
+__all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff", "logcumsumexp"]
 
 
 @primitive(numpy=np.cumsum, arrays=1, casts=True, axes=("axis",))
@@ -62,6 +65,82 @@ def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
     """
     out = np.cumprod(widened(x), axis)
     return out.astype(np.float16) if x.dtype == np.float16 else out
+
+
+@primitive(arrays=1, float_inputs=True, axes=("axis",))
+def logcumsumexp(x: Any, axis: int) -> Any:
+    """The logarithm of the cumulative sum of exponentials along an axis, without overflow.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis.
+
+    Returns:
+        A tensor of the shape of `x`. Where all so far is -inf, the gradient is 0.
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logcumsumexp(minigrad.tensor([1000.0, 1000.0, 0.0]), axis=0)
+        Tensor([1000.    , 1000.6931, 1000.6931], dtype=float32)
+    """
+    out = np.logaddexp.accumulate(widened(x), normalize_axis_index(axis, x.ndim))
+    return out.astype(x.dtype, copy=False)
+
+
+@primitive(arrays=1, axes=("axis",))
+def _running_places(x: Any, axis: int, largest: bool) -> Any:
+    """Where the largest or smallest element so far stands: the last of equal ones, or a NaN."""
+    best = (np.maximum if largest else np.minimum).accumulate(x, axis)
+    numbers = np.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - axis - 1))
+    return np.maximum.accumulate(np.where((x == best) | (x != x), numbers, 0), axis)
+
+
+@spelled
+def cummax(x: Any, axis: int) -> ValuesAndIndices:
+    """The largest element so far along an axis, and where it stands.
+
+    Args:
+        x: Tensor or array.
+        axis: The axis.
+
+    Returns:
+        The values and their indices, int64, both of the shape of `x`; of equal elements the last
+        one counts, for indices and for gradients. NaN is larger than any number.
+
+    Raises:
+        ValueError: The axis does not exist.
+
+    Example:
+        >>> import minigrad
+        >>> values, indices = minigrad.cummax(minigrad.tensor([1.0, 5.0, 3.0, 5.0]), axis=0)
+        >>> values.tolist(), indices.tolist()
+        ([1.0, 5.0, 5.0, 5.0], [0, 1, 1, 3])
+    """
+    return _extremes_so_far("cummax", x, axis, largest=True)
+
+
+@spelled
+def cummin(x: Any, axis: int) -> ValuesAndIndices:
+    """The smallest element so far along an axis, and where it stands; otherwise as `cummax`.
+
+    NaN is smaller than any number.
+
+    Example:
+        >>> import minigrad
+        >>> values, indices = minigrad.cummin(minigrad.tensor([3.0, 5.0, 1.0, 2.0]), axis=0)
+        >>> values.tolist(), indices.tolist()
+        ([3.0, 3.0, 1.0, 1.0], [0, 0, 2, 2])
+    """
+    return _extremes_so_far("cummin", x, axis, largest=False)
+
+
+def _extremes_so_far(name: str, x: Any, axis: int, largest: bool) -> ValuesAndIndices:
+    x, axis, _ = along(name, x, axis)
+    indices = _running_places(x, axis, largest)
+    return ValuesAndIndices(take_along_axis(x, indices, axis), indices)
 
 
 @spelled
@@ -163,6 +242,24 @@ def _cumprod_x(g: Any, x: Any, axis: int | None) -> Any:
     return cotangent.reshape(x.shape) if flat else cotangent.swapaxes(axis, -1)
 
 
+@formula("a - b  # -inf where both are infinite")
+def _lead(a: Any, b: Any) -> Any:
+    """The difference of logarithms, of which the first is not the larger one."""
+    return a - np.where(array_of(b) == -np.inf, np.inf, b)
+
+
+@formula("exp(x) * flip(cumsum(flip(g * exp(-out), axis), axis), axis)  # without overflow")
+def _logcumsumexp_x(g: Any, x: Any, out: Any, axis: int) -> Any:
+    """The share of each element in its own sum and all after it."""
+    g, x, out = (a.swapaxes(axis, -1) for a in (g, widened(x), widened(out)))
+    grown = np.exp(_lead(out[..., :-1], out[..., 1:]))  # at most 1
+    first = np.ones((*out.shape[:-1], 1), out.dtype)
+    shares = np.concatenate([first, grown], axis=-1) if x.shape[-1] else grown
+    cotangent = _carried_back(g, shares) * np.exp(_lead(x, out))
+    return cotangent.swapaxes(axis, -1)
+
+
 # The table.
 cumsum.defvjp(x=_cumsum_x)
 cumprod.defvjp(x=_cumprod_x)
+logcumsumexp.defvjp(x=_logcumsumexp_x)

@@ -7,14 +7,15 @@ from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
 from minigrad.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
 from minigrad.optim.lbfgs import LBFGS
+from minigrad.optim.muon import Muon
 from minigrad.optim.optimizer import Optimizer
 from minigrad.optim.rprop import Rprop
 from minigrad.optim.sgd import ASGD, SGD
 from minigrad.support.spelling import names as _names
 
 __all__ = [
-    "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
-    "RAdam", "RMSprop", "Rprop", "lr_scheduler", "swa_utils",
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam",
+    "Optimizer", "RAdam", "RMSprop", "Rprop", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
 
 if _typing.TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Averages of a model's weights over the steps of training.
+"""Averages of a model's weights over the steps of training, and what they need.
 
 This file uses `minigrad.nn`. It is in this folder because PyTorch has it here.
 """
@@ -6,19 +6,23 @@ This file uses `minigrad.nn`. It is in this folder because PyTorch has it here.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
 from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn import Module
+from minigrad.nn.layers.normalization import _BatchNorm
+from minigrad.optim.lr_scheduler.scheduler import LRScheduler
+from minigrad.optim.optimizer import Optimizer
 from minigrad.support.checks import check_probability, on_cpu
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["AveragedModel", "get_ema_avg_fn"]
+__all__ = ["SWALR", "AveragedModel", "get_ema_avg_fn", "update_bn"]
 
 Average = Callable[[Any, Any, Any], Any]
 
@@ -129,3 +133,96 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
         return decay * averaged + (1 - decay) * current
 
     return average
+
+
+class SWALR(LRScheduler):
+    """Anneal the learning rate to the constant one with which weights are averaged.
+
+    Source: Izmailov et al., "Averaging weights leads to wider optima and better generalization",
+    2018; as in PyTorch.
+
+    Args:
+        swa_lr: The last learning rate, one for all groups or one for each.
+        anneal_epochs: The number of steps of the annealing.
+        anneal_strategy: "cos" or "linear".
+
+    Example:
+        >>> from minigrad import ones, optim
+        >>> from minigrad.optim.swa_utils import SWALR
+        >>> optimizer = optim.SGD([ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = SWALR(optimizer, swa_lr=0.5, anneal_epochs=2, anneal_strategy="linear")
+        >>> for _ in range(3):
+        ...     scheduler.step()
+        >>> scheduler.get_last_lr()
+        [0.5]
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, swa_lr: float | Sequence[float], anneal_epochs: int = 10,
+        anneal_strategy: Literal["cos", "linear"] = "cos", last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        self._take(optimizer)
+        self.swa_lrs = self._per_group("swa_lr", swa_lr)
+        self.anneal_epochs = self._check_count("anneal_epochs", anneal_epochs, 0)
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                f'SWALR: anneal_strategy must be "cos" or "linear", got {anneal_strategy!r}'
+            )
+        self.anneal_strategy = anneal_strategy
+        super().__init__(optimizer, last_epoch)
+
+    def _share(self, step: int) -> float:
+        """How much of the last learning rate there is in that of a step."""
+        t = min(max(step / max(1, self.anneal_epochs), 0.0), 1.0)
+        return (1 - math.cos(math.pi * t)) / 2 if self.anneal_strategy == "cos" else t
+
+    def get_lr(self) -> list[float]:
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._share(step - 1), self._share(step)
+        rates = []
+        for lr, last in zip(self._lrs, self.swa_lrs, strict=True):
+            first = last if before == 1 else (lr - before * last) / (1 - before)
+            rates.append(last * now + first * (1 - now))
+        return rates
+
+
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Compute the running statistics of all batch normalization again, for averaged weights.
+
+    The model sees all batches once, in training mode; the statistics are the means over them. The
+    modes of its modules stay what they were.
+
+    Args:
+        loader: Batches: the input, or a list or tuple of which it is the first.
+        model: The model.
+        device: "cpu".
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> from minigrad.optim.swa_utils import update_bn
+        >>> model = nn.BatchNorm1d(1)
+        >>> update_bn([tensor([[1.0], [3.0]]), tensor([[4.0], [4.0]])], model)
+        >>> model.running_mean.item()
+        3.0
+    """
+    on_cpu(device)
+    layers = [m for m in model.modules() if isinstance(m, _BatchNorm) and m.track_running_stats]
+    if not layers:
+        return
+    modes = [(module, module.training) for module in model.modules()]
+    momenta = [layer.momentum for layer in layers]
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.momentum = None  # a mean with equal weights
+    model.train()
+    try:
+        with no_grad():
+            for batch in loader:
+                model(batch[0] if isinstance(batch, (list, tuple)) else batch)
+    finally:
+        for module, mode in modes:
+            module.training = mode
+        for layer, momentum in zip(layers, momenta, strict=True):
+            layer.momentum = momentum

@@ -222,13 +222,6 @@ def scaled(x: Tensor, by: float) -> Any:
     return x if by == 1 else 0 if by == 0 else x * by
 
 
-def index_fill(x: Tensor, dim: int, index: Any, value: Any) -> Tensor:
-    """The same with a value at some places of an axis."""
-    filled = x.reshape(x.shape or (1,)).clone()
-    filled[(slice(None),) * (dim % filled.ndim) + (index,)] = value
-    return filled.reshape(x.shape)
-
-
 def write(x: Tensor, value: Any) -> Tensor:
     """In place: all elements."""
     return overwritten(x, copy_, value)

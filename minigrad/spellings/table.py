@@ -66,6 +66,7 @@ ARGUMENTS = {
     "isin": {"elements": "element"},
     "searchsorted": {"sorted_sequence": "a", "input": "v"},
     "cdist": {"x1": "a", "x2": "b"},
+    "unfold": {"dimension": "axis"},
 }
 """Keywords of one class or its forward, theirs to ours."""
 
@@ -83,7 +84,7 @@ MODULES = {
         f"{name}_": f"nn.init.{name}"
         for name in (
             "uniform", "normal", "constant", "zeros", "ones", "xavier_uniform", "xavier_normal",
-            "trunc_normal", "orthogonal",
+            "trunc_normal", "orthogonal", "eye", "dirac", "sparse",
         )
     } | {"_calculate_fan_in_and_fan_out": "answers.fans"},
     "nn.utils": {
@@ -98,7 +99,7 @@ MODULES = {
     "jit": {"Final": "answers.typing.Final", "*": "answers.jit.*"},
     "jit.annotations": {"*": "answers.typing.*"},
     "nn.parameter": {"*": "nn.*"},
-    "special": {"expit": "sigmoid", "*": "*"},
+    "special": {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma", "*": "*"},
     "utils": {},
     "utils.checkpoint": {"checkpoint": "answers.checkpoint"},
     "utils.data": {"*": "data.*"},
@@ -135,10 +136,8 @@ ABSENT = {
     "svd": "linalg.svd(x, full_matrices=False) gives U, S and V transposed",
     "storage": ".data is the array", "stride": ".data.strides is NumPy's, in bytes",
     "hub": "nothing is downloaded: load files, see minigrad.pretrained",
-    "dirac_": "write the kernel: weight.copy_(...)", "parametrize": "there is weight_norm",
     "as_strided": "a slice is a view", "quantization": "there is no quantization",
     **dict.fromkeys(["CTCLoss", "ctc_loss"], "there is no CTC"),
-    **dict.fromkeys(["LazyLinear", "LazyConv1d", "LazyConv2d"], "name the size of the input"),
 }  # fmt: skip
 """What is not here, and what to do instead."""
 
@@ -186,7 +185,6 @@ tensordot(a, b, dims=2) => tensordot(a, b, dims)
 index_select(input, dim, index) => input.take(index, dim)
 where(condition, input, other) => where(condition, input, other)
 where(self, condition, other) => where(condition, self, other)
-index_fill(input, dim, index, value) => index_fill(input, dim, index, value)
 index_add_(self, dim, index, source, *, alpha=1) => write(self, index_add(self, dim, index, source * alpha))
 take_along_dim(input, indices, dim=None) => input.take_along_axis(indices, dim)
 dim(self) => self.ndim
@@ -289,6 +287,7 @@ clamp_max_(self, max) => self.clip_(None, max)
 clamp_(self, min=None, max=None) => self.clip_(min, max)
 masked_fill_(self, mask, value) => write(self, self.masked_fill(mask, value))
 scatter_add_(self, dim, index, src) => write(self, scatter_add(self, dim, index, src))
+index_fill_(self, dim, index, value) => write(self, index_fill(self, dim, index, value))
 scatter_(self, dim, index, src) => write(self, scatter(self, dim, index, src))
 scatter_(self, dim, index, value) => write(self, scatter(self, dim, index, value))
 sigmoid_(self) => write(self, sigmoid(self))

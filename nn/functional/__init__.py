@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from minigrad.nn.functional.activation import *
 from minigrad.nn.functional.attention import *
 from minigrad.nn.functional.convolution import *
+from minigrad.nn.functional.embedding_bag import *
 from minigrad.nn.functional.embeddings import *
 from minigrad.nn.functional.encoder_block import *
+from minigrad.nn.functional.grids import *
 from minigrad.nn.functional.linear import *
 from minigrad.nn.functional.loss import *
 from minigrad.nn.functional.masks import *
@@ -22,6 +24,7 @@ from minigrad.nn.functional.positional import *
 from minigrad.nn.functional.regularization import *
 from minigrad.nn.functional.resampling import *
 from minigrad.nn.functional.similarity import *
+from minigrad.nn.functional.unpooling import *
 from minigrad.nn.functional.windows import *
 from minigrad.support import spelling
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
+from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.support.checks import check_size, check_sizes
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
@@ -24,14 +25,25 @@ __all__ = [
 ]  # fmt: skip
 
 Pairs = tuple[tuple[int, int], ...]
+Window = tuple[tuple[int, ...], ...]
 
 
+@overload
+def max_pool1d(
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def max_pool1d(
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
 @spelled
 @framed
 def max_pool1d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
+    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor | ValuesAndIndices:  # fmt: skip
     """Apply 1-D max pooling: the largest element of each window.
 
     Arguments, errors and sizes are those of `max_pool2d`, for an input (N, C, L) or (C, L).
@@ -41,15 +53,26 @@ def max_pool1d(
         >>> nn.functional.max_pool1d(tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
         [[[3.0, 2.0]]]
     """
-    return _max("max_pool1d", 1, input_, kernel_size, stride, padding, dilation, ceil_mode)
+    window = _window("max_pool1d", 1, kernel_size, stride, padding, dilation)
+    return _max("max_pool1d", 1, input_, window, ceil_mode, return_indices)
 
 
+@overload
+def max_pool2d(
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[False] = False,
+) -> Tensor: ...  # fmt: skip
+@overload
+def max_pool2d(
+    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
 @spelled
 @framed
 def max_pool2d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False,
-) -> Tensor:  # fmt: skip
+    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor | ValuesAndIndices:  # fmt: skip
     """Apply 2-D max pooling: the largest pixel of each window.
 
     Args:
@@ -60,10 +83,12 @@ def max_pool2d(
         padding: The number of rows and columns of -∞ added on each side; at most half a window.
         dilation: The distance between the pixels of a window.
         ceil_mode: Whether to round the output size up, with last partial windows.
+        return_indices: Whether to return where the pixels were found too, for `max_unpool2d`.
 
     Returns:
         Shape (N, C, P, P') with P = (H + 2 · padding - dilation · (K - 1) - 1) // stride + 1 and P'
-        likewise, or (C, P, P'). Of equal pixels the first receives the gradient.
+        likewise, or (C, P, P'). Of equal pixels the first receives the gradient. With
+        `return_indices` also their places, int64, of the same shape: W · row + column.
 
     Raises:
         ValueError: A window does not fit into the input, or the padding is too wide.
@@ -73,7 +98,8 @@ def max_pool2d(
         >>> nn.functional.max_pool2d(tensor([[[[1.0, 3.0], [2.0, 0.0]]]]), 2).tolist()
         [[[[3.0]]]]
     """
-    return _max("max_pool2d", 2, input_, kernel_size, stride, padding, dilation, ceil_mode)
+    window = _window("max_pool2d", 2, kernel_size, stride, padding, dilation)
+    return _max("max_pool2d", 2, input_, window, ceil_mode, return_indices)
 
 
 @spelled
@@ -190,7 +216,7 @@ def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
 
 def _window(
     owner: str, axes: int, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes
-) -> tuple[tuple[int, ...], ...]:
+) -> Window:
     """Return kernel, stride, padding and dilation, each with one int per axis."""
     kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
     strides = kernel if stride is None else check_sizes(owner, "stride", stride, axes)
@@ -204,7 +230,7 @@ def _window(
     return kernel, strides, widths, gaps
 
 
-def _pairs(sizes: Sequence[int], window: tuple[tuple[int, ...], ...], ceil_mode: bool) -> Pairs:
+def _pairs(sizes: Sequence[int], window: Window, ceil_mode: bool) -> Pairs:
     """Return the padding before and after each axis, longer after it for `ceil_mode`."""
     pairs = []
     for size, kernel, stride, width, gap in zip(sizes, *window, strict=True):
@@ -220,16 +246,17 @@ def _pairs(sizes: Sequence[int], window: tuple[tuple[int, ...], ...], ceil_mode:
 
 
 def _max(
-    owner: str, axes: int, input_: Tensor, kernel_size: Sizes, stride: Sizes | None,
-    padding: Sizes, dilation: Sizes, ceil_mode: bool,
-) -> Tensor:  # fmt: skip
-    window = _window(owner, axes, kernel_size, stride, padding, dilation)
+    owner: str, axes: int, input_: Tensor, window: Window, ceil_mode: bool, return_indices: bool
+) -> Any:
     kernel, strides, _, gaps = window
 
-    def pooled(x: Tensor) -> Tensor:
-        return ops.max_pool(x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps)
+    def pooled(op: Any) -> Tensor:
+        return over_a_batch(owner, axes, input_, lambda x: op(
+            x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps
+        ))  # fmt: skip
 
-    return over_a_batch(owner, axes, input_, pooled)
+    values = pooled(ops.max_pool)
+    return ValuesAndIndices(values, pooled(ops.max_pool_places)) if return_indices else values
 
 
 def _average(

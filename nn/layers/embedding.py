@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.functional.embedding_bag import BagMode
 from minigrad.nn.functional.embeddings import check_padding_idx
 from minigrad.nn.module.argument_checks import Count, NormType, Positive
 from minigrad.nn.module.base import Module
@@ -15,7 +16,7 @@ from minigrad.nn.module.parameter import Parameter
 from minigrad.tensors.creation import empty
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["Embedding"]
+__all__ = ["Embedding", "EmbeddingBag"]
 
 
 class Embedding(Module):
@@ -83,3 +84,40 @@ class Embedding(Module):
         if self.max_norm is not None:
             parts.append(f"max_norm={self.max_norm}, norm_type={self.norm_type}")
         return ", ".join(parts)
+
+
+class EmbeddingBag(Embedding):
+    """Sums, means or largest elements of bags of learned vectors: see `functional.embedding_bag`.
+
+    The table is that of `Embedding`. The vectors of `padding_idx` belong to no bag.
+
+    Example:
+        >>> import numpy as np
+        >>> from minigrad import nn
+        >>> words = nn.EmbeddingBag(100, 8, mode="sum")
+        >>> words(np.array([5, 7, 0, 3]), np.array([0, 2, 2])).shape
+        (3, 8)
+    """
+
+    def __init__(
+        self, num_embeddings: Count, embedding_dim: Count, max_norm: Positive | None = None,
+        norm_type: NormType = 2.0, *, mode: BagMode = "mean", include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type)
+        self.mode: BagMode = mode
+        self.include_last_offset = include_last_offset
+
+    def forward(
+        self, input_: Tensor | np.ndarray, offsets: Tensor | np.ndarray | None = None,
+        per_sample_weights: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Look up the vectors of bags, from (B, L) or from (n,) with offsets to (B, width)."""
+        return F.embedding_bag(
+            input_, self.weight, offsets, self.max_norm, self.norm_type, mode=self.mode,
+            per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
+            padding_idx=self.padding_idx,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, mode={self.mode!r}"

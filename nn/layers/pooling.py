@@ -12,16 +12,17 @@ from typing import Any, ClassVar
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.pooling import parts_per_axis
-from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
+from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
 from minigrad.support.checks import check_sizes
+from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
-    "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d",
+    "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d", "MaxUnpool1d", "MaxUnpool2d",
 ]  # fmt: skip
 
 
-class _Windows(UnaryLayer):
+class _Windows(FunctionLayer):
     """The checks that all poolings by window share."""
 
     axes: ClassVar[int]
@@ -39,7 +40,7 @@ class _Windows(UnaryLayer):
 
 
 @layer_of(F.max_pool2d)
-class _MaxPool(_Windows):
+class _MaxPool(_Windows, UnaryLayer):
     """Max pooling along `axes` axes."""
 
     kernel_size: Sizes
@@ -48,6 +49,7 @@ class _MaxPool(_Windows):
     dilation: Sizes = 1
     _: KW_ONLY
     ceil_mode: bool = False
+    return_indices: bool = False
 
 
 class MaxPool1d(_MaxPool):
@@ -75,8 +77,50 @@ class MaxPool2d(_MaxPool):
     axes = 2
 
 
+@layer_of(F.max_unpool2d)
+class _MaxUnpool(_Windows):
+    """Unpooling along `axes` axes."""
+
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+
+    def forward(
+        self, input_: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """Put the elements of `input_` where `indices` point, into an output of `output_size`."""
+        return self._result(input_, indices, output_size=output_size)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Undo `MaxPool1d` as far as it can be undone: see `functional.max_unpool1d`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> pool, unpool = nn.MaxPool1d(2, return_indices=True), nn.MaxUnpool1d(2)
+        >>> unpool(*pool(tensor([[[1.0, 3.0, 2.0, 0.0]]]))).tolist()
+        [[[0.0, 3.0, 2.0, 0.0]]]
+    """
+
+    axes = 1
+    function = staticmethod(F.max_unpool1d)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Undo `MaxPool2d` as far as it can be undone: see `functional.max_unpool2d`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> pool, unpool = nn.MaxPool2d(2, return_indices=True), nn.MaxUnpool2d(2)
+        >>> unpool(*pool(ones((2, 8, 28, 28)))).shape
+        (2, 8, 28, 28)
+    """
+
+    axes = 2
+
+
 @layer_of(F.avg_pool2d)
-class _AvgPool(_Windows):
+class _AvgPool(_Windows, UnaryLayer):
     """Average pooling along `axes` axes."""
 
     kernel_size: Sizes

@@ -1,4 +1,4 @@
-"""Layers that resize, pad, or rearrange images: Upsample, PixelShuffle, padding, Unfold, Fold.
+"""Layers that resize or rearrange images: Upsample, PixelShuffle, Unfold, Fold.
 
 The functions of the same names explain the arguments.
 """
@@ -9,15 +9,12 @@ from collections.abc import Sequence
 
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
-from minigrad.nn.functional.padding import PadMode
 from minigrad.nn.functional.resampling import Mode, Scale, check_interpolation
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.argument_checks import Count
-from minigrad.nn.module.base import Module
 from minigrad.support.checks import check_sizes
-from minigrad.tensors.tensor import Tensor
 
-__all__ = ["Fold", "PixelShuffle", "ReflectionPad2d", "Unfold", "Upsample", "ZeroPad2d"]
+__all__ = ["Fold", "PixelShuffle", "Unfold", "Upsample"]
 
 
 @layer_of(F.interpolate)
@@ -60,55 +57,6 @@ class PixelShuffle(UnaryLayer):
     """
 
     upscale_factor: Count
-
-
-class _Pad2d(Module):
-    """A border around the last two axes."""
-
-    mode: PadMode
-
-    def __init__(self, padding: int | Sequence[int]) -> None:
-        super().__init__()
-        owner = type(self).__name__
-        least = 0 if self.mode != "constant" else -(2**31)
-        self.padding = check_sizes(owner, "padding", padding, 4, least)
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Pad an input of shape (..., H, W)."""
-        return F.pad(input_, self.padding, self.mode)
-
-    def extra_repr(self) -> str:
-        return str(self.padding)
-
-
-class ZeroPad2d(_Pad2d):
-    """Put zeros around images (..., H, W).
-
-    Args:
-        padding: The width, or (left, right, top, bottom); a negative one removes pixels.
-
-    Example:
-        >>> from minigrad import nn, ones
-        >>> nn.ZeroPad2d((1, 0, 0, 0))(ones((1, 2, 2))).tolist()
-        [[[0.0, 1.0, 1.0], [0.0, 1.0, 1.0]]]
-    """
-
-    mode = "constant"
-
-
-class ReflectionPad2d(_Pad2d):
-    """Put a reflection, without the edge, around images (..., H, W).
-
-    Args:
-        padding: The width, or (left, right, top, bottom); each less than the size of its axis.
-
-    Example:
-        >>> from minigrad import nn, tensor
-        >>> nn.ReflectionPad2d((2, 0, 0, 0))(tensor([[[1.0, 2.0, 3.0]]])).tolist()
-        [[[3.0, 2.0, 1.0, 2.0, 3.0]]]
-    """
-
-    mode = "reflect"
 
 
 class _Windows(UnaryLayer):

@@ -15,7 +15,10 @@ from minigrad.nn.attention.maps import attention_weights
 from minigrad.nn.module.eval_mode import evaluating
 from minigrad.nn.module.state_dict import to_pytorch
 from minigrad.nn.module.stateless import functional_call
+from minigrad.nn.utils import parametrizations as parametrizations
+from minigrad.nn.utils import parametrize as parametrize
 from minigrad.nn.utils import rnn as rnn
+from minigrad.nn.utils.parametrizations import spectral_norm
 from minigrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support import spelling
@@ -25,8 +28,8 @@ from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "attention_weights", "clip_grad_norm", "clip_grad_value", "evaluating", "functional_call",
-    "get_total_norm", "grad_norm", "parameters_to_vector", "remove_weight_norm", "to_pytorch",
-    "vector_to_parameters", "weight_norm",
+    "get_total_norm", "grad_norm", "parameters_to_vector", "remove_weight_norm",
+    "spectral_norm", "to_pytorch", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from minigrad import ops
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
+from minigrad.nn.utils.computed import computed, set_computed
 from minigrad.tensors.tensor import Tensor
 
 M = TypeVar("M", bound=Module)
@@ -51,7 +52,7 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
         [('bias', (3,)), ('weight_g', (3, 1)), ('weight_v', (3, 4))]
     """
     owner = type(module).__name__
-    if name in _norms(module):
+    if _is_normalized(module, name):
         raise ValueError(f"weight_norm: {name!r} of {owner} is normalized already")
     own = dict(module._own_parameters())
     if name not in own:
@@ -70,7 +71,7 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
     delattr(module, name)
     setattr(module, f"{name}_g", Parameter(length))
     setattr(module, f"{name}_v", Parameter(weight))
-    _set_norms(module, {**_norms(module), name: norm})
+    set_computed(module, {**computed(module), name: norm})
     return module
 
 
@@ -83,38 +84,17 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
         >>> [name for name, _ in layer.named_parameters()]
         ['bias', 'weight']
     """
-    if name not in _norms(module):
+    if not _is_normalized(module, name):
         raise ValueError(
             f"remove_weight_norm: {name!r} of {type(module).__name__} is not normalized"
         )
     weight = getattr(module, name).detach()
     for part in "gv":
         delattr(module, f"{name}_{part}")
-    _set_norms(module, {n: norm for n, norm in _norms(module).items() if n != name})
+    set_computed(module, {n: norm for n, norm in computed(module).items() if n != name})
     setattr(module, name, Parameter(weight))
     return module
 
 
-def _norms(module: Module) -> dict[str, _WeightNorm]:
-    """The normalized weights of a module by name."""
-    return getattr(type(module), "_weight_norms", {})
-
-
-def _set_norms(module: Module, norms: dict[str, _WeightNorm]) -> None:
-    """Give a module a class of its own, whose weights of these names are properties."""
-    plain = next(kind for kind in type(module).__mro__ if "_weight_norms" not in vars(kind))
-    copied = {name: getattr(plain, name) for name in ("__doc__", "__module__", "__qualname__")}
-    own = {name: property(norm) for name, norm in norms.items()}
-    body = {**copied, **own, "_weight_norms": norms, "__reduce__": _reduced}
-    module.__class__ = type(plain.__name__, (plain,), body) if norms else plain
-
-
-def _reduced(module: Module) -> tuple[Any, ...]:
-    """How `copy` and `pickle` make the module anew: its class has no name to be found by."""
-    return _made, (type(module).__base__, _norms(module)), module.__dict__
-
-
-def _made(plain: type[M], norms: dict[str, _WeightNorm]) -> M:
-    module = object.__new__(plain)
-    _set_norms(module, norms)
-    return module
+def _is_normalized(module: Module, name: str) -> bool:
+    return isinstance(computed(module).get(name), _WeightNorm)

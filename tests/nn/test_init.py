@@ -157,3 +157,40 @@ def test_a_detached_tensor_is_filled_and_a_broadcast_one_is_refused() -> None:
     with pytest.raises(RuntimeError, match=r"uniform: .*read-only view .*broadcast_to"):
         init.uniform(weight[0].broadcast_to(2, 3))
     assert weight.tolist() == [[1.0] * 3] * 2
+
+
+# The identity, and sparse weights -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "groups"), [((4, 2, 3), 1), ((2, 4, 3, 2), 1), ((6, 2, 3, 3), 3), ((4, 1, 5), 4)]
+)
+def test_dirac_keeps_the_channels(shape: tuple[int, ...], groups: int) -> None:
+    torch = pytest.importorskip("torch")
+    found = nn.init.dirac(minigrad.empty(shape), groups)
+    wanted = torch.nn.init.dirac_(torch.empty(shape), groups)
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+
+def test_eye_and_sparse() -> None:
+    assert nn.init.eye(minigrad.empty(3, 2)).tolist() == [[1, 0], [0, 1], [0, 0]]
+    minigrad.random.seed(0)
+    weight = nn.init.sparse(minigrad.empty(100, 50), 0.333, std=2.0).numpy()
+    assert ((weight == 0).sum(0) == 34).all()
+    assert abs(weight[weight != 0].std() - 2) < 0.1
+    assert len({tuple(column) for column in (weight == 0).T}) == 50
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: nn.init.eye(minigrad.empty(3)), r"^eye: a matrix expected, got shape \(3,\)"),
+        (lambda: nn.init.sparse(minigrad.empty(3), 0.5), r"^sparse: a matrix .*\(3,\)"),
+        (lambda: nn.init.sparse(minigrad.empty(3, 3), 1.5), r"^sparse: sparsity .*1.5"),
+        (lambda: nn.init.dirac(minigrad.empty(3, 3)), r"^dirac: .*\(3, 3\)"),
+        (lambda: nn.init.dirac(minigrad.empty(3, 3, 1), 2), r"^dirac: .*groups=2.*\(3, 3, 1\)"),
+    ],
+)
+def test_shapes_that_do_not_fit(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -75,6 +75,8 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "cosh": (NUMBER,),
     "cross": (NUMBER, NUMBER),
     "cross_entropy": (BRANCH,),
+    "cummax": (BRANCH,),
+    "cummin": (BRANCH,),
     "cumprod": (NUMBER,),
     "diag": (BRANCH,),
     "diagonal": (BRANCH,),
@@ -94,6 +96,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "hardtanh": (BRANCH,),
     "histogram": (READ,),
     "hypot": (ORIGIN, ORIGIN),
+    "index_fill": (BRANCH,),
     "inner": (NUMBER, NUMBER),
     "kron": (NUMBER, NUMBER),
     "group_norm": (NUMBER, NUMBER),
@@ -145,6 +148,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "round": (BRANCH,),
     "scatter": (BRANCH, BRANCH),
     "scatter_add": (None, BRANCH),
+    "scatter_reduce": (READ, READ),
     "setitem": (BRANCH, BRANCH),
     "sign": (BRANCH,),
     "sinc": (NUMBER,),
@@ -160,6 +164,7 @@ ZERO_SLOPES: dict[str, tuple[str | None, ...]] = {
     "tril": (BRANCH,),
     "triu": (BRANCH,),
     "trunc": (BRANCH,),
+    "unfold": (BRANCH,),
     "unique": (BRANCH,),
     "var": (NUMBER,),
     "vdot": (NUMBER, NUMBER),
@@ -294,7 +299,7 @@ def test_a_mask_keeps_every_bit_or_none(size: int, dtype: type) -> None:
 ULPS = {
     # sums in another order
     "softmax": 4, "log_softmax": 4, "broadcast_to": 4, "expand": 4, "matmul": 4, "dot": 4,
-    "vecdot": 8, "attention_weights": 8, "put_along_axis": 4, "cdist": 4,
+    "vecdot": 8, "attention_weights": 8, "put_along_axis": 4, "cdist": 4, "index_fill": 4,
     # a kernel beside its decomposition
     "cross_entropy": 8, "batch_norm": 8, "rnn": 8, "gru": 16, "lstm": 16, "convolution": 16,
     "attention": 64, "ring_attention": 64,

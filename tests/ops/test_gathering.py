@@ -315,3 +315,46 @@ def test_index_add_of_any_shape(data: Any, shape: tuple[int, ...]) -> None:
         wanted = ops.scatter_add(np.zeros(shape), axis, spread, 0.5 * source)
         assert found.dtype == dtype
         np.testing.assert_allclose(found.numpy(), wanted.numpy(), atol=tolerance)
+
+
+# scatter_reduce, index_fill and unfold -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["sum", "prod", "mean", "amax", "amin"])
+def test_scatter_reduce_takes_the_common_dtype(how: str) -> None:
+    x, src = np.array([4, 7]), np.array([1, 2, 6])
+    found = ops.scatter_reduce(x, 0, [0, 0, 0], src, how)
+    wanted = {"sum": 13, "prod": 48, "mean": 3, "amax": 6, "amin": 1}[how]
+    assert found.tolist() == [wanted, 7] and found.dtype == x.dtype
+    wide = ops.scatter_reduce(np.ones(2, np.float32), 0, [0], np.ones(1), how)
+    assert wide.dtype == np.float64
+    assert ops.scatter_reduce(x, 0, [], np.ones(0, int), how, include_self=False).tolist() == [4, 7]
+
+
+def test_equal_extremes_share_the_gradient() -> None:
+    x = Tensor([3.0, 1.0], requires_grad=True)
+    src = Tensor([3.0, 3.0, -np.inf, -np.inf], requires_grad=True)
+    index = np.array([0, 0, 1, 1])
+    out = ops.scatter_reduce(x, 0, index, src, "amax")
+    index[:] = 0
+    found = grad(out.sum(), (x, src))
+    np.testing.assert_allclose(found[0].numpy(), [1 / 3, 1])
+    np.testing.assert_allclose(found[1].numpy(), [1 / 3, 1 / 3, 0, 0])
+    out = ops.scatter_reduce(x, 0, [0, 0, 1, 1], src, "amax", include_self=False)
+    np.testing.assert_allclose(grad(out[1], src).numpy(), [0, 0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_the_product_has_right_gradients_beside_zeros(n: int) -> None:
+    values = np.array([0.0] * n + [2.0, 3.0, 5.0, 7.0][n:])
+    src = Tensor(values, requires_grad=True)
+    out = ops.scatter_reduce(np.ones(1), 0, [0] * 4, src, "prod", include_self=False)
+    wanted = [np.prod(np.delete(values, i)) for i in range(4)]
+    np.testing.assert_allclose(grad(out.sum(), src).numpy(), wanted)
+
+
+def test_index_fill_of_a_number_and_with_a_tensor() -> None:
+    assert ops.index_fill(Tensor(2.0), 0, [0], 5.0).tolist() == 5.0
+    value = Tensor(3.0, requires_grad=True)
+    ops.index_fill(np.zeros((2, 3)), 1, [0, 2], value).sum().backward()
+    assert value.grad.tolist() == 4.0

@@ -372,6 +372,31 @@ MESSAGES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         r"^scatter_add: .*index.*src.*\(1,\).*\(\)",
     ),
+    "scatter_reduce": (
+        lambda: ops.scatter_reduce(t(3), 0, [0], t(1), "max"),
+        ValueError,
+        "^scatter_reduce: .*sum, prod, mean, amax, amin.*'max'",
+    ),
+    "scatter_reduce index": (
+        lambda: ops.scatter_reduce(t(2, 3), 1, [[3]], t(1, 1), "amax"),
+        IndexError,
+        r"^scatter_reduce: .*index 3.*axis 1.*\(2, 3\).*0 to 2",
+    ),
+    "scatter_reduce src": (
+        lambda: ops.scatter_reduce(t(2, 3), 1, [[0, 0]], t(1, 1), "sum"),
+        ValueError,
+        r"^scatter_reduce: .*axis 1.*src.*\(1, 2\).*\(1, 1\)",
+    ),
+    "index_fill": (
+        lambda: ops.index_fill(t(3), 0, [0], t(2)),
+        ValueError,
+        r"^index_fill: .*without axes.*\(2,\)",
+    ),
+    "index_fill axis": (lambda: ops.index_fill(t(3), 1, [0], 2), ValueError, "^index_fill: axis 1"),
+    "unfold": (lambda: ops.unfold(t(2, 3), 1, 4), ValueError, r"^unfold: .*4.*axis 1.*\(2, 3\)"),
+    "unfold step": (lambda: ops.unfold(t(3), 0, 2, 0), ValueError, "^unfold: step.*1.*0"),
+    "cummax": (lambda: ops.cummax(t(3), 1), ValueError, "^cummax: axis 1"),
+    "logcumsumexp": (lambda: ops.logcumsumexp(t(3), 1), ValueError, "^logcumsumexp: axis 1"),
     # Sorting and searching
     "sort": (lambda: ops.sort(t(2), 1), ValueError, "^sort: .*axis 1"),
     "argsort": (lambda: ops.argsort(t(2), 1), ValueError, "^argsort: .*axis 1"),

@@ -185,3 +185,43 @@ def test_a_number_along_an_axis_is_numpys() -> None:
         found = getattr(ops, name)(x, axis)
         assert found.shape == getattr(np, name)(np.array(3.0), axis).shape == (1,)
         assert grad(found, x, [2.0]).item() == 2.0
+
+
+# Extremes so far, and logarithms of sums --------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", ["cummax", "cummin"])
+def test_of_equal_extremes_the_last_counts(op: str) -> None:
+    """So it is in PyTorch, and a NaN is followed by later NaNs only."""
+    x = np.array([[2.0, 2.0, 1.0, 2.0, 3.0], [np.nan, 5.0, np.nan, 1.0, np.nan]])
+    wanted = {
+        "cummax": ([2, 2, 2, 2, 3], [0, 1, 1, 3, 4]),
+        "cummin": ([2, 2, 1, 1, 1], [0, 1, 2, 2, 2]),
+    }[op]
+    values, indices = getattr(ops, op)(Tensor(x), 1)
+    np.testing.assert_array_equal(values.numpy(), [wanted[0], [np.nan] * 5])
+    np.testing.assert_array_equal(indices.numpy(), [wanted[1], [0, 0, 2, 2, 4]])
+    assert indices.dtype == np.int64
+
+
+def test_extremes_so_far_of_integers_and_bools() -> None:
+    assert ops.cummax(np.array([1, 3, 2]), 0).values.tolist() == [1, 3, 3]
+    assert ops.cummin(np.array([True, False, True]), 0).values.tolist() == [True, False, False]
+
+
+def test_logcumsumexp_has_no_overflow() -> None:
+    x = Tensor(np.array([-np.inf, -np.inf, 1000.0, -1000.0, 1000.0]), requires_grad=True)
+    out = ops.logcumsumexp(x, 0)
+    np.testing.assert_allclose(
+        out.numpy(), [-np.inf, -np.inf, 1000, 1000, 1000 + np.log(2)], rtol=1e-15
+    )
+    for create_graph in (True, False):
+        found = grad(out[2:].sum(), x, create_graph=create_graph)
+        np.testing.assert_allclose(found.numpy(), [0, 0, 2.5, 0, 0.5])
+
+
+def test_logcumsumexp_along_a_wide_range() -> None:
+    """The gradient is right where the exponential of a sum would overflow in either direction."""
+    x = Tensor(np.linspace(-2000.0, 2000.0, 9), requires_grad=True)
+    weights = np.cos(np.arange(9.0))
+    np.testing.assert_allclose(grad((ops.logcumsumexp(x, 0) * weights).sum(), x).numpy(), weights)

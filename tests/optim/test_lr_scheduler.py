@@ -222,6 +222,12 @@ def test_warm_restarts_go_on_where_they_were(last_epoch: int) -> None:
         (lambda o: lr_scheduler.LinearLR(o, total_iters=0), "LinearLR: total_iters must be"),
         (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 0), "Restarts: T_0 must be"),
         (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 0), "Restarts: T_mult must"),
+        (lambda o: lr_scheduler.ConstantLR(o, 1.5), "ConstantLR: factor must be at most 1"),
+        (lambda o: lr_scheduler.ChainedScheduler([]), "ChainedScheduler: a list of schedulers"),
+        (
+            lambda o: lr_scheduler.ChainedScheduler([lr_scheduler.StepLR(optimizer(), 2)], o),
+            r"ChainedScheduler: schedulers\[0\], StepLR, was made for another optimizer",
+        ),
         (lambda o: lr_scheduler.SequentialLR(o, [], []), "0 milestones for 0 schedulers"),
         (lambda o: one_by_one(o, [2, 3]), "2 milestones for 2 schedulers"),
         (lambda o: one_by_one(o, [-1]), "each of milestones must be at least 0"),

@@ -20,7 +20,7 @@ NUMERIC = re.compile(r"\b(int|float)\b")
 
 
 def leaf() -> Tensor:
-    return Tensor([1.0, 2.0], requires_grad=True)
+    return Tensor([[1.0, 2.0]], requires_grad=True)  # a matrix, as Muon takes
 
 
 OPTIMIZERS = [
@@ -37,6 +37,10 @@ SCHEDULES: dict[str, dict[str, Any]] = {
     "LambdaLR": {"lr_lambda": lambda step: 1.0},
     "LinearLR": {},
     "MultiStepLR": {"milestones": [1]},
+    "MultiplicativeLR": {"lr_lambda": abs},
+    "ChainedScheduler": {},
+    "ConstantLR": {},
+    "PolynomialLR": {},
     "NoamScheduler": {"model_size": 4, "warmup_steps": 2},
     "OneCycleLR": {"max_lr": 1.0, "total_steps": 5},
     "ReduceLROnPlateau": {},
@@ -129,7 +133,7 @@ def test_an_option_set_later_is_refused_by_the_next_step(kind: Any) -> None:
         optimizer.param_groups[1][option] = value
         with pytest.raises(ValueError, match=f"{kind.__name__}: {option} "):
             optimizer.step()
-        np.testing.assert_array_equal(x.data, [1.0, 2.0])  # nothing was moved
+        np.testing.assert_array_equal(x.data, [[1.0, 2.0]])  # nothing was moved
 
 
 def test_what_is_no_list_of_parameters_is_refused_with_the_remedy() -> None:

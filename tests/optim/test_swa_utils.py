@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import nn
+from minigrad import Tensor, nn
+from minigrad.optim import swa_utils
 from minigrad.optim.swa_utils import AveragedModel, get_ema_avg_fn
 
 
@@ -78,3 +79,19 @@ def test_refusals() -> None:
     ):
         with pytest.raises(error, match=message):
             make()
+
+
+def test_running_statistics_are_those_of_all_batches() -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    batches = [rng.standard_normal((6, 3)).astype(np.float32) for _ in range(4)]
+    ours = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2), nn.BatchNorm1d(2)).eval()
+    theirs = torch.nn.Sequential(
+        torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2)
+    ).eval()
+    theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})
+    swa_utils.update_bn([(Tensor(batch), 0) for batch in batches], ours)
+    torch.optim.swa_utils.update_bn([torch.tensor(batch) for batch in batches], theirs)
+    for (name, mine), other in zip(ours.named_buffers(), theirs.buffers(), strict=True):
+        np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=1e-5, err_msg=name)
+    assert not any(module.training for module in ours.modules()) and ours[0].momentum == 0.1

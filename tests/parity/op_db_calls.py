@@ -194,6 +194,13 @@ def _median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return ops.median(x, axis, keepdims)
 
 
+def _embedding_bag(weight: Any, ids: Any, **kw: Any) -> Any:
+    kw.pop("sparse", None)
+    if kw.pop("scale_grad_by_freq", False):
+        raise Elsewhere("no scale_grad_by_freq")
+    return F.embedding_bag(ids, weight, **kw)
+
+
 def _embedding(weight: Any, index: Any, **options: Any) -> Any:
     if {*options} - {"padding_idx"}:
         raise Elsewhere(f"no {', '.join(sorted({*options} - {'padding_idx'}))}")
@@ -271,6 +278,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "linalg.solve": _solve,
     "median": _median,
     "nn.functional.embedding": _embedding,
+    "nn.functional.embedding_bag": _embedding_bag,
     "nn.functional.hardtanh": lambda x, min_val=-1.0, max_val=1.0: hardtanh(x, min_val, max_val),
     "nn.functional.softplus": lambda x, beta=1.0, threshold=None: (
         F.softplus(x, beta) if threshold is None else _elsewhere("exact, so without a threshold")
@@ -327,6 +335,12 @@ CALLS: dict[str, Callable[..., Any]] = {
     "repeat_interleave": lambda x, repeats, axis=None, output_size=None: (
         ops.repeat(x, repeats, axis)
     ),
+    **{f"polygamma.polygamma_n_{n}": lambda x, n: ops.polygamma(n, x) for n in range(5)},
+    "special.polygamma.special_polygamma_n_0": lambda x, n: ops.polygamma(n, x),
+    **{
+        f"scatter_reduce.{how}": ops.scatter_reduce
+        for how in ("sum", "prod", "mean", "amax", "amin")
+    },
     "select": lambda x, axis, index: ops.take(x, index, axis),
     "std_mean": lambda *args, **kw: _with_mean(ops.std, *args, **kw),
     "var_mean": lambda *args, **kw: _with_mean(ops.var, *args, **kw),
@@ -363,6 +377,7 @@ NOT_COMPARED: dict[str, str] = {
 
 REFUSED: dict[str, str] = {
     "out of bounds for array of dimension 0": "a number has no axis; in PyTorch it has one",
+    "does not exist in shape ()": "a number has no axis; in PyTorch it has one",
     "eps must be a number of at least": "a negative eps is refused",
     "momentum must be a number from 0 to 1": "such a momentum is refused",
     "full_matrices=True has no derivative": "the further vectors have no derivative",
@@ -374,6 +389,8 @@ REFUSED: dict[str, str] = {
     "pairwise_distance: p must be a number above": "only norms",
     "pad: mode=": "no negative widths",
     "interpolate: mode=": "no volumes",
+    "grid_sample: mode must be": "no such mode",
+    "grid_sample: an input of shape": "no volumes",
     "gaussian_nll_loss: input of shape": "the target has the shape of the input",
     "nonzero: at least one axis expected": "a number has no axis; in PyTorch it has one",
 }
@@ -381,16 +398,24 @@ REFUSED: dict[str, str] = {
 
 _ZERO = "a product with a zero among its factors is a computed 0, and inf * 0 is NaN"
 _PARTS = "infinite parts of both signs meet, as the formula is composed of others here"
+_TWICE = "where a place is written twice, the last value counts; there all get its gradient"
 EXCUSED: dict[tuple[str, str], str] = {
     ("linalg.norm.subgradients_at_zero", "gradient"): "0 at 0; there other subgradients too",
     ("linalg.norm.subgradients_at_zero", "second"): "0 at 0, to every order; NaN there",
     ("prod", "infinite"): _ZERO,
     ("cumprod", "infinite"): _ZERO,
+    ("logcumsumexp", "infinite"): "a share that is too small is a computed 0, and inf * 0 is NaN",
     ("linalg.multi_dot", "infinite"): "infinite parts meet in another order of the products",
     ("linalg.solve_triangular", "infinite"): "LAPACK's solver multiplies zeros by infinity",
     ("nn.functional.layer_norm", "infinite"): _PARTS,
     ("nn.functional.bilinear", "infinite"): _PARTS,
     ("lerp", "infinite"): _PARTS,
+    ("nn.functional.grid_sample", "infinite"): _PARTS,
+    **{
+        (f"nn.functional.max_unpool{n}d", kind): _TWICE
+        for n in (1, 2)
+        for kind in ("gradient", "infinite")
+    },
     **{(f"nn.functional.{name}", "infinite"): _PARTS for name in COMPOSED},
 }
 """For an op and a kind of comparison, why results may differ."""

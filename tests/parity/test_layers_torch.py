@@ -193,6 +193,35 @@ def test_embedding(options: dict[str, Any]) -> None:
     assert_close(ours.weight, theirs.weight)
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("options", [{}, {"padding_idx": 1}, {"max_norm": 0.8}], ids=str)
+def test_embedding_bag(mode: Any, options: dict[str, Any]) -> None:
+    """Bags as rows, and one after the other: empty ones, and ones of padding alone."""
+    ids = np.array([0, 1, 4, 4, 2, 0, 1, 1, 3])
+    for given in (
+        (ids.reshape(3, 3),),
+        (ids, np.array([0, 2, 2, 6, 8])),
+        (ids, np.array([0, 2, 9]), True),
+    ):
+        last = {"include_last_offset": True} if len(given) == 3 else {}
+        ours = nn.EmbeddingBag(5, 3, mode=mode, **options, **last).double()
+        theirs = randomise(torch.nn.EmbeddingBag(5, 3, mode=mode, **options, **last))
+        arrays = [torch.tensor(array) for array in given[:2]]
+        compare(ours, theirs, [], lambda: ours(*given[:2]), lambda: theirs(*arrays))  # noqa: B023
+        assert_close(ours.weight, theirs.weight)
+
+
+def test_weights_of_an_embedding_bag() -> None:
+    ours = nn.EmbeddingBag(5, 3, mode="sum", padding_idx=2).double()
+    theirs = randomise(torch.nn.EmbeddingBag(5, 3, mode="sum", padding_idx=2))
+    ids, offsets = np.array([0, 1, 2, 4, 2, 0]), np.array([0, 4])
+    compare(
+        ours, theirs, [draw(6)],
+        lambda w: ours(ids, offsets, w),
+        lambda w: theirs(torch.tensor(ids), torch.tensor(offsets), w),
+    )  # fmt: skip
+
+
 def losses() -> dict[str, tuple[Any, Any, np.ndarray, np.ndarray]]:
     x, y, p = draw(3, 4), draw(3, 4, seed=1), np.abs(np.sin(draw(3, 4)))
     hard = np.array([0, 3, 2])

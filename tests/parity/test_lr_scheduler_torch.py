@@ -11,7 +11,7 @@ import pytest
 from side_by_side import torch
 
 from minigrad import Tensor, optim
-from minigrad.optim import lr_scheduler
+from minigrad.optim import lr_scheduler, swa_utils
 
 THEIRS = torch.optim.lr_scheduler
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -21,6 +21,11 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("StepLR", {"step_size": 1, "gamma": 0.9}),
     ("MultiStepLR", {"milestones": [20, 3, 20, 11], "gamma": 0.5}),
     ("ExponentialLR", {"gamma": 0.9}),
+    ("ConstantLR", {}),
+    ("ConstantLR", {"factor": 0.1, "total_iters": 12}),
+    ("PolynomialLR", {}),
+    ("PolynomialLR", {"total_iters": 30, "power": 2.0}),
+    ("MultiplicativeLR", {"lr_lambda": lambda step: 0.99 - 0.001 * step}),
     ("CosineAnnealingLR", {"T_max": 40}),
     ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
     ("CosineAnnealingLR", {"T_max": 1, "eta_min": 0.01}),
@@ -160,6 +165,37 @@ def test_one_after_another(parts: Any, milestones: list[int]) -> None:
     ]
     ours = lr_scheduler.SequentialLR(pair[0], made[0], milestones)
     compare(pair, [(ours, THEIRS.SequentialLR(pair[1], made[1], milestones))])
+
+
+def test_several_at_once() -> None:
+    pair = optimizers("SGD")
+    parts: list[tuple[str, dict[str, Any]]] = [
+        ("ConstantLR", {"total_iters": 4}), ("ExponentialLR", {"gamma": 0.9}),
+        ("StepLR", {"step_size": 7}),
+    ]  # fmt: skip
+    made = [
+        [getattr(module, name)(optimizer, **options) for name, options in parts]
+        for module, optimizer in zip((lr_scheduler, THEIRS), pair, strict=True)
+    ]
+    ours = lr_scheduler.ChainedScheduler(made[0])
+    compare(pair, [(ours, THEIRS.ChainedScheduler(made[1]))])
+    state = ours.state_dict()
+    again = [getattr(lr_scheduler, name)(pair[0], **options) for name, options in parts]
+    loaded = lr_scheduler.ChainedScheduler(again)
+    loaded.load_state_dict(state)
+    assert loaded.state_dict() == state
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"swa_lr": 0.05}, {"swa_lr": [0.05, 0.5], "anneal_strategy": "linear"},
+     {"swa_lr": 0.05, "anneal_epochs": 0}, {"swa_lr": 0.3, "anneal_epochs": 40}],
+    ids=shown,
+)  # fmt: skip
+def test_annealing_for_averages(options: dict[str, Any]) -> None:
+    pair = optimizers("SGD")
+    ours = swa_utils.SWALR(pair[0], **options)
+    compare(pair, [(ours, torch.optim.swa_utils.SWALR(pair[1], **options))])
 
 
 @pytest.mark.parametrize("options", [{"T_0": 4}, {"T_0": 2, "T_mult": 2}], ids=shown)

@@ -25,6 +25,9 @@ ONLY_OURS = {
     "unique",
 }  # no case of these can be compared
 
+ROUGH = {"digamma", "polygamma"}
+"""PyTorch's trigamma has nine digits; tests/ops/test_gamma.py compares these with SciPy."""
+
 
 def outputs_of(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [result]
@@ -46,7 +49,7 @@ def compare(case: Case, dtype: Any) -> bool:
         theirs,
         [torch.as_tensor(w).to(e.dtype) for w, e in zip(weights, expected, strict=True)],
     )
-    tolerance = 1e-10 if dtype == np.float64 else 2e-5
+    tolerance = 2e-5 if dtype == np.float32 else 1e-8 if case.op in ROUGH else 1e-10
     for one, other in zip([*outputs, *found], [*expected, *wanted], strict=True):
         reference = other.detach().numpy()
         assert one.shape == reference.shape
@@ -208,6 +211,7 @@ DIFFERENT_AT_NAN = {
     "min": "as max",
     "nanmean": "0 in a row of NaN alone too; PyTorch multiplies 0 by an infinite share there",
     "prod": "as cumprod",
+    "scatter_reduce": "as prod",
     "rnn": "NaN reaches what the same matrix product gives only; PyTorch spreads it in the cell",
     "lstm": "as rnn",
     "gru": "as rnn",

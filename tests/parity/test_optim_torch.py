@@ -105,7 +105,50 @@ def test_every_optimizer_is_compared() -> None:
     here = {
         name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler", "swa_utils")
     }
-    assert here == {*EVERY, "LBFGS"}
+    assert here == {*EVERY, "LBFGS", "Muon"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"nesterov": False, "momentum": 0.8}, {"adjust_lr_fn": "match_rms_adamw", "ns_steps": 3},
+     {"weight_decay": 0.0, "ns_coefficients": (2.0, -1.5, 0.5), "adjust_lr_fn": "original"}],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-10), (np.float32, 1e-4)])
+def test_muon(
+    options: dict[str, Any], dtype: Any, rtol: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Step for step, if theirs does not round the iteration to bfloat16."""
+    monkeypatch.setattr(torch.Tensor, "bfloat16", lambda x: x.clone())
+    found = muon_steps(options, dtype)
+    for one, other in found:
+        assert_close(one, other, rtol=rtol)
+
+
+def test_muon_with_their_rounding() -> None:
+    """The iteration in bfloat16, which has eight bits, turns a step by some percent."""
+    for one, other in muon_steps({}, np.float32):
+        assert np.abs(one - other.numpy(force=True)).max() < 0.05 * 20 * 0.05
+
+
+def muon_steps(options: dict[str, Any], dtype: Any) -> list[tuple[Any, Any]]:
+    shapes = [(3, 4), (5, 2), (4, 4)]
+    arrays = [draw(*shape).astype(dtype) for shape in shapes]
+    mine = [Tensor(array, requires_grad=True) for array in arrays]
+    other = [torch.tensor(array, requires_grad=True) for array in arrays]
+    ours = optim.Muon(mine, lr=0.05, **options)
+    theirs = torch.optim.Muon(other, lr=0.05, **options)
+    found = []
+    for step in range(20):
+        for i, (a, b) in enumerate(zip(mine, other, strict=True)):
+            gradient = (draw(*a.shape, seed=100 * step + i) + 0.1 * a.data).astype(dtype)
+            skipped = i == 1 and step % 3 == 0
+            a.grad = None if skipped else Tensor(gradient)
+            b.grad = None if skipped else torch.tensor(gradient)
+        ours.step()
+        theirs.step()
+        found += [(a.data.copy(), b.detach().clone()) for a, b in zip(mine, other, strict=True)]
+    return found
 
 
 @pytest.mark.parametrize("name", EVERY)

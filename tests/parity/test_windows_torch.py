@@ -112,6 +112,14 @@ POOLS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] = [
     ("PixelShuffle", (3,), {}, (2, 2, 9, 3, 4)),
     ("ZeroPad2d", (1,), {}, (2, 3, 4)),
     ("ZeroPad2d", ((1, 0, -2, 3),), {}, (2, 3, 4, 5)),
+    *[
+        (f"{kind}Pad1d", (padding,), {}, shape)
+        for kind in ("Reflection", "Replication", "Circular", "Zero")
+        for padding, shape in ((2, (2, 3, 4)), ((1, 3), (3, 4)))
+    ],
+    *[(f"{kind}Pad2d", ((1, 0, 2, 3),), {}, (2, 3, 4, 5)) for kind in ("Replication", "Circular")],
+    ("ConstantPad1d", ((1, -1), 2.5), {}, (2, 3, 4)),
+    ("ConstantPad2d", (2, -1.5), {}, (2, 3, 4, 5)),
     ("ReflectionPad2d", (2,), {}, (2, 3, 4, 5)),
     ("ReflectionPad2d", ((1, 0, 2, 3),), {}, (3, 4, 5)),
     *[

@@ -275,6 +275,15 @@ x.narrow(1, 0, 2)
 torch.narrow(x, 0, 1, 2)
 x.select(1, 0)
 x.index_fill(1, i[0, :1], 0.0)
+x.clone().index_fill_(1, i[0, :1], 0.0)
+x.unfold(dimension=1, size=2, step=1)
+torch.logcumsumexp(x, dim=1)
+torch.cummax(x, dim=1).indices
+x.cummin(1)[0]
+torch.scatter_reduce(x, 1, i, x, "amax", include_self=False)
+torch.special.gammaln(x.abs())
+torch.special.psi(x.abs() + 1)
+torch.polygamma(1, x.abs() + 1)
 x.lerp(y, 0.5)
 torch.logical_not(x > 0)
 torch.sign(x)
@@ -522,6 +531,9 @@ nn.init.constant_(parameter, val=0.5)
 nn.init.uniform_(parameter, -0.1, 0.1).shape
 nn.init.trunc_normal_(parameter, std=0.02).shape
 nn.init.orthogonal_(parameter).shape
+nn.init.eye_(torch.empty(2, 3))
+nn.init.dirac_(torch.empty(4, 2, 3))
+nn.init.sparse_(torch.empty(4, 3), sparsity=0.5).shape
 nn.utils.rnn.pad_sequence([v, v[:2]], batch_first=True)
 with torch.no_grad(): r = (parameter * 2).requires_grad
 torch.no_grad()(lambda: (parameter * 2).requires_grad)()

@@ -1,5 +1,6 @@
 """Ops on one element at a time, and on pairs of broadcast elements."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,7 @@ def _dividing(op: str) -> list[Case]:
 
 
 _LATER: dict[str, Any] = {"rsqrt": positive, "erfc": normal, "erfinv": inside, "logit": _unit}
+_NEGATIVE = np.array([-0.3, -0.6, -1.4, -2.5, -7.3])
 _WHOLE = np.array([0.0, 1.0, 2.0, 3.0, -1.0, -2.0])
 _ROWS = np.array([[-2.0, -0.5, 0.3, 0.9, 2.0]] * 2)
 
@@ -133,4 +135,7 @@ CASES: list[Case] = [
         for x, mask in [((2, 3), _CONDITION), ((3,), _CONDITION), ((4, 2, 3), _CONDITION),
                         ((2, 1), _CONDITION), ((), np.array(True)), ((0, 3), np.ones(3, bool))]
     ],
+    *[case(op, positive(*s)) for op in ("lgamma", "digamma") for s in _SHAPES],
+    *[case(op, x) for op in ("lgamma", "digamma") for x in (_NEGATIVE, 0.9 + 5 * positive(5))],
+    *[case("polygamma", n, x) for n, x in product((0, 1, 2), (positive(2, 3), _NEGATIVE))],
 ]  # fmt: skip

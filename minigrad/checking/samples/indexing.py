@@ -181,4 +181,19 @@ CASES: list[Case] = [
             (1, np.array([[[-1]], [[0]], [[2]]]), ()), (None, np.array([59, 0, -7]), (3,)),
         ]
     ],
+    case("index_fill", _X, 1, np.array([0, 2, -1]), 2.5),
+    case("index_fill", _X, -1, np.array([3, 3]), normal()),
+    *[
+        case("scatter_reduce", spaced(3, 4, 2), axis, _squares(shape, axis) % 3,
+             spaced(*(n + longer for n in shape)), how, include_self=include_self)
+        for how, include_self in product(("sum", "prod", "mean", "amax", "amin"), (True, False))
+        for axis, shape, longer in ((1, (3, 5, 2), 0), (0, (6, 2, 1), 1))
+    ],
+    *[
+        case("scatter_reduce", np.array([2.0, 0.0, 3.0]), 0, np.array([0, 2, 0, 2]),
+             np.array([0.0, 5.0, 0.0, 2.0]), how, include_self=include_self, name=f"of zeros {how}")
+        for how, include_self in product(("prod", "mean"), (True, False))
+    ],
+    *[case("scatter_reduce", normal(2), 0, np.zeros(0, int), normal(0), how)
+      for how in ("prod", "amax", "mean")],
 ]  # fmt: skip

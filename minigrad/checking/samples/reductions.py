@@ -71,6 +71,11 @@ def _histogram(**options: Any) -> Case:
     return Case("histogram", f"weights, {options}", call, (normal(2, 3),))
 
 
+def _extremes_so_far(op: str, x: np.ndarray, axis: int) -> Case:
+    call = lambda m, x: getattr(m, op)(x, axis)[0]
+    return Case(op, f"{x.shape} along {axis}", call, (x,))
+
+
 CASES: list[Case] = [
     *[found for op in _OPTIONS for found in _reduction(op)],
     *[case(op, normal(0, 3), axis=axis) for op in ("sum", "prod") for axis in (None, 0, -1)],
@@ -119,4 +124,8 @@ CASES: list[Case] = [
             ((2, 2, 3), (4, 3), 2.0), ((2, 1, 2, 1), (3, 2, 1), 2.0), ((0, 3), (2, 3), 2.0),
         ]
     ],
+    *[case("logcumsumexp", x, axis)
+      for axis, x in product((0, -1), (normal(2, 5), normal(9), normal(0, 3), normal(3, 0)))],
+    *[_extremes_so_far(op, x, axis) for op, axis, x in
+      product(("cummax", "cummin"), (0, -1), (spaced(3, 4), spaced(5), normal(0, 3)))],
 ]  # fmt: skip

@@ -178,4 +178,7 @@ CASES: list[Case] = [
             ((2,), (2,)), ((2, 3), (2,)), ((), (1, 2)), ((0,), (0, 2)), ((2, 1, 2), (2, 3, 2)),
         ]
     ],
+    *[case("unfold", normal(2, 5, 2), 1, size, step) for size, step in ((3, 1), (2, 3), (5, 2))],
+    case("unfold", normal(4), -1, 2, 1),
+    case("unfold", normal(0, 3), 1, 2, 1),
 ]  # fmt: skip

@@ -5,16 +5,18 @@ import typing as _typing
 from minigrad.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from minigrad.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR
 from minigrad.optim.lr_scheduler.decay import ExponentialLR, LambdaLR, MultiStepLR, StepLR
+from minigrad.optim.lr_scheduler.factors import ConstantLR, MultiplicativeLR, PolynomialLR
 from minigrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
-from minigrad.optim.lr_scheduler.sequential import SequentialLR
+from minigrad.optim.lr_scheduler.sequential import ChainedScheduler, SequentialLR
 from minigrad.optim.lr_scheduler.warmup import LinearLR, NoamScheduler, WarmupCosineLR
 from minigrad.support.spelling import names as _names
 
 __all__ = [
-    "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR", "LRScheduler",
-    "LambdaLR", "LinearLR", "MultiStepLR", "NoamScheduler", "OneCycleLR",
-    "ReduceLROnPlateau", "SequentialLR", "StepLR", "WarmupCosineLR",
+    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
+    "MultiplicativeLR", "NoamScheduler", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau",
+    "SequentialLR", "StepLR", "WarmupCosineLR",
 ]  # fmt: skip
 
 if not _typing.TYPE_CHECKING:

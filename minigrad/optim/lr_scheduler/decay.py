@@ -32,8 +32,8 @@ class LambdaLR(LRScheduler):
     ) -> None:  # fmt: skip
         if isinstance(lr_lambda, Optimizer):
             raise TypeError(
-                "LambdaLR: the optimizer comes first, unlike in Lucid: "
-                "LambdaLR(optimizer, lr_lambda)"
+                f"{self._name}: the optimizer comes first, unlike in Lucid: "
+                f"{self._name}(optimizer, lr_lambda)"
             )
         self._take(optimizer)
         groups = len(optimizer.param_groups)
@@ -43,12 +43,12 @@ class LambdaLR(LRScheduler):
         for factor in self.lr_lambdas:
             if not callable(factor):
                 raise TypeError(
-                    f"LambdaLR: lr_lambda must be a function of the step, or a list of them, one "
-                    f"for each group, got {factor!r}"
+                    f"{self._name}: lr_lambda must be a function of the step, or a list of them, "
+                    f"one for each group, got {factor!r}"
                 )
         if len(self.lr_lambdas) != groups:
             raise ValueError(
-                f"LambdaLR: {len(self.lr_lambdas)} functions, the optimizer has {groups} groups"
+                f"{self._name}: {len(self.lr_lambdas)} functions, the optimizer has {groups} groups"
             )
         super().__init__(optimizer, last_epoch)
 

@@ -1,4 +1,4 @@
-"""Schedulers in sequence."""
+"""Schedulers made of others: in sequence, or all at once."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,50 @@ from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.optimizer import Optimizer
 
 
-class SequentialLR(LRScheduler):
+class _Several(LRScheduler):
+    """A scheduler made of others, and its state."""
+
+    _schedulers: list[Any]
+
+    def _check_scheduler(self, i: int, scheduler: Any) -> None:
+        kind = type(scheduler).__name__
+        if not isinstance(scheduler, LRScheduler):
+            raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
+        if isinstance(scheduler, ReduceLROnPlateau):
+            raise ValueError(
+                f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a metric; "
+                f"step it by itself"
+            )
+        if scheduler.optimizer is not self.optimizer:
+            raise ValueError(
+                f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
+            )
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state, as plain values; "_schedulers" is the list of the states of the schedulers."""
+        states = [scheduler.state_dict() for scheduler in self._schedulers]
+        return {**super().state_dict(), "_schedulers": states}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Load a saved state, besides the optimizer's; if it does not fit, nothing is changed."""
+        before, schedulers = self.state_dict(), self._schedulers
+        super().load_state_dict(state_dict)
+        self._schedulers = schedulers
+        states = state_dict["_schedulers"]
+        try:
+            if not isinstance(states, list) or len(states) != len(schedulers):
+                raise ValueError(
+                    f"{self._name}: a list of {len(schedulers)} states expected in '_schedulers', "
+                    f"got {states}"
+                )
+            for scheduler, state in zip(schedulers, states, strict=True):
+                scheduler.load_state_dict(state)
+        except ValueError:
+            self.load_state_dict(before)
+            raise
+
+
+class SequentialLR(_Several):
     """Run several schedulers in sequence, such as a warm-up and then a decay.
 
     Each scheduler starts from the initial learning rate, and counts its own steps.
@@ -65,20 +108,6 @@ class SequentialLR(LRScheduler):
             )
         super().__init__(optimizer, last_epoch)
 
-    def _check_scheduler(self, i: int, scheduler: Any) -> None:
-        kind = type(scheduler).__name__
-        if not isinstance(scheduler, LRScheduler):
-            raise TypeError(f"{self._name}: schedulers[{i}] must be a scheduler, got {kind}")
-        if isinstance(scheduler, ReduceLROnPlateau):
-            raise ValueError(
-                f"{self._name}: schedulers[{i}] is ReduceLROnPlateau, whose step needs a metric; "
-                f"step it by itself"
-            )
-        if scheduler.optimizer is not self.optimizer:
-            raise ValueError(
-                f"{self._name}: schedulers[{i}], {kind}, was made for another optimizer"
-            )
-
     def get_lr(self) -> list[float]:
         which = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[which]
@@ -88,25 +117,43 @@ class SequentialLR(LRScheduler):
             scheduler.step()
         return self._lrs
 
-    def state_dict(self) -> dict[str, Any]:
-        """The state, as plain values; "_schedulers" is the list of the states of the schedulers."""
-        states = [scheduler.state_dict() for scheduler in self._schedulers]
-        return {**super().state_dict(), "_schedulers": states}
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load a saved state, besides the optimizer's; if it does not fit, nothing is changed."""
-        before, schedulers = self.state_dict(), self._schedulers
-        super().load_state_dict(state_dict)
-        self._schedulers = schedulers
-        states = state_dict["_schedulers"]
-        try:
-            if not isinstance(states, list) or len(states) != len(schedulers):
-                raise ValueError(
-                    f"{self._name}: a list of {len(schedulers)} states expected in '_schedulers', "
-                    f"got {states}"
-                )
-            for scheduler, state in zip(schedulers, states, strict=True):
-                scheduler.load_state_dict(state)
-        except ValueError:
-            self.load_state_dict(before)
-            raise
+class ChainedScheduler(_Several):
+    """Run several schedulers at once: each changes the learning rate that the one before has set.
+
+    Args:
+        schedulers: The schedulers, made for one optimizer, by multiplying what is there.
+        optimizer: That optimizer; by default that of the first scheduler.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import optim
+        >>> from minigrad.optim.lr_scheduler import ChainedScheduler, ConstantLR, ExponentialLR
+        >>> optimizer = optim.SGD([minigrad.ones(1, requires_grad=True)], lr=1.0)
+        >>> parts = [ConstantLR(optimizer, 0.5, total_iters=2), ExponentialLR(optimizer, 0.5)]
+        >>> scheduler = ChainedScheduler(parts)
+        >>> rates = scheduler.get_last_lr()
+        >>> for _ in range(2):
+        ...     scheduler.step()
+        ...     rates += scheduler.get_last_lr()
+        >>> rates
+        [0.5, 0.25, 0.25]
+    """
+
+    def __init__(
+        self, schedulers: Iterable[LRScheduler], optimizer: Optimizer | None = None
+    ) -> None:
+        self._schedulers = list(schedulers) if isinstance(schedulers, Iterable) else []
+        if not self._schedulers:
+            raise ValueError(f"{self._name}: a list of schedulers expected, got {schedulers!r}")
+        given = getattr(self._schedulers[0], "optimizer", None) if optimizer is None else optimizer
+        self._take(given)  # type: ignore[arg-type]
+        for i, scheduler in enumerate(self._schedulers):
+            self._check_scheduler(i, scheduler)
+        super().__init__(self.optimizer)
+
+    def get_lr(self) -> list[float]:
+        if not self._starting:
+            for scheduler in self._schedulers:
+                scheduler.step()
+        return self._lrs

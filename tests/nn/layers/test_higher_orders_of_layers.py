@@ -45,6 +45,7 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
     "Linear, normalized": (
         lambda: nn.utils.weight_norm(nn.Linear(4, 2)), [X], lambda m, x: m(x)),
     "Embedding": (lambda: nn.Embedding(5, 4), [], lambda m: m(IDS)),
+    "EmbeddingBag": (lambda: nn.EmbeddingBag(5, 4), [], lambda m: m(IDS)),
     "LayerNorm": (lambda: nn.LayerNorm(4), [X], lambda m, x: m(x)),
     "LayerNorm of two axes": (lambda: nn.LayerNorm((3, 4)), [X], lambda m, x: m(x)),
     "RMSNorm": (lambda: nn.RMSNorm(4), [X], lambda m, x: m(x)),
@@ -102,6 +103,21 @@ LAYERS: dict[str, tuple[Callable[[], Any], Shapes, Callable[..., Any]]] = {
             nn.Upsample(scale_factor=2), nn.PixelShuffle(2), nn.ZeroPad2d((1, -1, 0, 1)),
             nn.ReflectionPad2d(1), nn.Upsample((5, 3), mode="bilinear")),
         [(1, 4, 2, 2)], lambda m, x: m(x)),
+    "borders of sequences": (
+        lambda: nn.Sequential(
+            nn.ReflectionPad1d(1), nn.ReplicationPad1d((1, 0)), nn.CircularPad1d((0, 2)),
+            nn.ZeroPad1d((1, -1)), nn.ConstantPad1d(1, 0.5)),
+        [(2, 3)], lambda m, x: m(x)),
+    "borders of images": (
+        lambda: nn.Sequential(
+            nn.ReplicationPad2d((1, 0, 2, 0)), nn.CircularPad2d(1), nn.ConstantPad2d(-1, 0.5)),
+        [(1, 2, 2)], lambda m, x: m(x)),
+    "unpooling": (
+        lambda: nn.ModuleList([nn.MaxPool1d(2, return_indices=True), nn.MaxUnpool1d(2)]),
+        [(1, 2, 4)], lambda m, x: m[1](*m[0](x))),
+    "unpooling of images": (
+        lambda: nn.ModuleList([nn.MaxPool2d(2, return_indices=True), nn.MaxUnpool2d(2)]),
+        [(1, 2, 4, 2)], lambda m, x: m[1](*m[0](x))),
     "windows as columns": (
         lambda: nn.Sequential(nn.Unfold(2, padding=1), nn.Tanh(), nn.Fold((2, 3), 2, padding=1)),
         [(2, 2, 2, 3)], lambda m, x: m(x)),
@@ -269,12 +285,13 @@ def test_third_order(name: str) -> None:
 
 
 def test_every_layer_is_here() -> None:
-    """Except containers, and those that are nothing but ops of the package einops."""
+    """Except containers, lazy ones, and those that are nothing but ops of the package einops."""
     public = {kind for kind in vars(nn).values() if isinstance(kind, type)}
     layers = {kind.__name__ for kind in public if issubclass(kind, nn.Module)}
     made = {type(part).__name__ for make, _, _ in LAYERS.values() for part in make().modules()}
     elsewhere = {
-        "CausalSelfAttention", "EinMix", "Module", "ModuleDict", "ParameterDict", "ParameterList",
+        "CausalSelfAttention", "EinMix", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d",
+        "LazyConv2d", "LazyLinear", "Module", "ModuleDict", "ParameterDict", "ParameterList",
         "Rearrange", "Reduce",
     }  # fmt: skip
     assert layers - made <= elsewhere

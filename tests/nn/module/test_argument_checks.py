@@ -29,6 +29,10 @@ MADE_OF: dict[str, tuple[Any, ...]] = {
     "MultiheadAttention": (4, 2),
     "MultiHeadDotProductAttention": (4, 4, 4, 4, 2), "RMSNorm": (4,), "RNN": (4, 4),
     "RNNCell": (4, 4), "Rearrange": ("a b -> b a",), "Reduce": ("a b -> a", "sum"),
+    "MaxUnpool1d": (2,), "MaxUnpool2d": (2,), "EmbeddingBag": (5, 4), "CircularPad1d": (1,),
+    "CircularPad2d": (1,), "ConstantPad1d": (1, 0.5), "ConstantPad2d": (1, 0.5),
+    "ReflectionPad1d": (1,), "ReplicationPad1d": (1,), "ReplicationPad2d": (1,), "ZeroPad1d": (1,),
+    "LazyConv1d": (4, 2), "LazyConv2d": (4, 2), "LazyLinear": (4,),
     "SwiGLU": (4,), "TransformerBlock": (4, 4, 2, 4), "Transformer": (4, 2),
     "TransformerDecoderLayer": (4, 2), "TransformerEncoderBlock": (4, 2),
     "TransformerEncoderLayer": (4, 2), "Unflatten": (1, (2, 2)),
@@ -139,7 +143,12 @@ MEANT: dict[tuple[str, str], Any] = {
     ("PReLU", "init"): (-1, -0.5),
     ("Hardtanh", "min_val"): (-1, -0.5),
     ("Hardtanh", "max_val"): (-1, -0.5),
-    ("ZeroPad2d", "padding"): (-1,),  # removes pixels
+    ("ZeroPad1d", "padding"): (-1,),  # removes elements
+    ("ZeroPad2d", "padding"): (-1,),
+    ("ConstantPad1d", "padding"): (-1,),
+    ("ConstantPad2d", "padding"): (-1,),
+    ("EmbeddingBag", "padding_idx"): (-1,),
+    ("EmbeddingBag", "norm_type"): (float("inf"),),
     ("MarginRankingLoss", "margin"): (-1, -0.5),
     ("CosineEmbeddingLoss", "margin"): (-1, -0.5),
     ("TripletMarginLoss", "p"): (float("inf"),),
@@ -233,6 +242,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "functional.celu": (weight(),),
     "functional.elu": (weight(),),
     "functional.embedding": ([1], weight()),
+    "functional.embedding_bag": ([[1]], weight()),
     "functional.gaussian_nll_loss": (weight(), weight(), weight()),
     "functional.group_norm": (weight(), 1),
     "functional.gumbel_softmax": (weight(),),
@@ -253,6 +263,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "init.kaiming_uniform": (weight(),),
     "init.normal": (weight(),),
     "init.orthogonal": (weight(),),
+    "init.sparse": (weight(), 0.5),
     "init.trunc_normal": (weight(),),
     "init.uniform": (weight(),),
     "init.xavier_normal": (weight(),),
@@ -261,6 +272,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "utils.clip_grad_value": (gradient(), 1.0),
     "utils.get_total_norm": (gradient(),),
     "utils.grad_norm": (gradient(),),
+    "utils.spectral_norm": (nn.Linear(2, 2),),
 }
 ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
@@ -288,6 +300,7 @@ MEANT_BY_FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "trunc_normal.b": (-1, -0.5), "orthogonal.gain": (-1, -0.5),
     "calculate_gain.param": (-1, -0.5), "kaiming_normal.a": (-1, -0.5),
     "kaiming_uniform.a": (-1, -0.5), "embedding.norm_type": (float("inf"),),
+    "embedding_bag.norm_type": (float("inf"),),
     "clip_grad_norm.max_norm": (float("inf"),), "clip_grad_norm.norm_type": (float("inf"),),
     "clip_grad_value.clip_value": (float("inf"),), "get_total_norm.norm_type": (float("inf"),),
     "grad_norm.norm_type": (float("inf"),), "normalize.p": (float("inf"),),
@@ -301,7 +314,7 @@ MEANT_BY_FUNCTIONS: dict[str, tuple[Any, ...]] = {
 def test_a_function_refuses_a_number_without_sense(path: str) -> None:
     part, _, name = path.partition(".")
     function = getattr(getattr(nn, part), name)
-    others = {"max_norm": 1.0} if name == "embedding" else {}
+    others = {"max_norm": 1.0} if name.startswith("embedding") else {}
     if path.startswith("init.kaiming"):
         others["nonlinearity"] = "leaky_relu"
     accepted = []

@@ -1,0 +1,171 @@
+"""Distributions over classes, and over no and yes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops, random
+from minigrad.autograd.call import made
+from minigrad.distributions.distribution import Distribution, floats
+from minigrad.ops._numerics import values_of
+from minigrad.tensors.tensor import Tensor
+
+
+class Categorical(Distribution):
+    """Distributions over the classes 0, 1, ..., given by probabilities or by logits.
+
+    Args:
+        probs: Unnormalized probabilities, shape ``(*batch_shape, classes)``.
+        logits: Unnormalized log probabilities instead.
+
+    Attributes:
+        probs: The probabilities.
+        logits: The log probabilities. Computed from `probs`, they are at least log(eps).
+
+    Raises:
+        ValueError: Both arguments are given, or neither; a probability is negative; a row has no
+            probability above 0; or a value is NaN.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.distributions import Categorical
+        >>> policy = Categorical(logits=minigrad.zeros(4, requires_grad=True))
+        >>> action = policy.sample()
+        >>> (-policy.log_prob(action) * 0.5).backward()  # REINFORCE with reward 0.5
+        >>> round(policy.entropy().item(), 4)  # log 4
+        1.3863
+    """
+
+    _shown = ("probs",)
+
+    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Categorical: either probs or logits expected")
+        name, given = ("logits", logits) if probs is None else ("probs", probs)
+        tensor = floats("Categorical", name, given)
+        if not tensor.ndim or not tensor.shape[-1]:
+            raise ValueError(
+                f"Categorical: {name} of shape (..., classes) expected, with at least one class, "
+                f"got {tensor.shape}"
+            )
+        if probs is None:
+            if not np.isfinite(values_of(tensor).max(axis=-1)).all():
+                raise ValueError("Categorical: each row of logits needs a largest finite one")
+            self.logits = ops.log_softmax(tensor, axis=-1)
+            self.probs = ops.softmax(tensor, axis=-1)
+        else:
+            sums = values_of(tensor).sum(axis=-1)
+            if (values_of(tensor) < 0).any() or not (np.isfinite(sums) & (sums > 0)).all():
+                raise ValueError(
+                    "Categorical: probs must be finite and at least 0, and in each row one above 0"
+                )
+            self.probs = tensor / tensor.sum(axis=-1, keepdims=True)
+            eps = float(np.finfo(tensor.dtype).eps)
+            self.logits = ops.log(ops.clip(self.probs, eps, 1 - eps))
+        super().__init__(tensor.shape[:-1])
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        shape = self._shape(sample_shape)
+        weights = np.asarray(values_of(self.probs), np.float64)
+        drawn = random.choices(
+            "Categorical", random.generator(), weights, math.prod(shape), replacement=True
+        )
+        return made(np.moveaxis(drawn, -1, 0).reshape(shape + self.batch_shape), False)
+
+    def log_prob(self, value: Any) -> Tensor:
+        classes = self.logits.shape[-1]
+        index = value if isinstance(value, Tensor) else Tensor(value)
+        array = values_of(index)
+        if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
+            raise ValueError(
+                f"Categorical.log_prob: values are classes from 0 to {classes - 1}, got {value}"
+            )
+        shape = np.broadcast_shapes(array.shape, self.batch_shape)
+        places = np.broadcast_to(array.astype(np.int64), shape)[..., None]
+        logits = ops.broadcast_to(self.logits, (*shape, classes))
+        return ops.take_along_axis(logits, places, axis=-1)[..., 0]
+
+    def entropy(self) -> Tensor:
+        least = float(np.finfo(self.logits.dtype).min)
+        return -(ops.clip(self.logits, least, None) * self.probs).sum(axis=-1)
+
+    def kl(self, other: Categorical) -> Tensor:
+        terms: Any = self.probs * (self.logits - other.logits)
+        terms = np.where(values_of(other.probs) == 0, np.inf, terms)
+        terms = np.where(values_of(self.probs) == 0, 0, terms)
+        found: Tensor = terms.sum(axis=-1)
+        return found
+
+
+class Bernoulli(Distribution):
+    """Distributions over 0 and 1, given by the probability of 1 or by its logit.
+
+    Args:
+        probs: The probability of 1.
+        logits: The logarithm of the odds, log(p / (1 - p)), instead.
+
+    Attributes:
+        probs: The probability of 1.
+        logits: The logit. Computed from `probs`, these are limited by eps and 1 - eps.
+
+    Raises:
+        ValueError: Both arguments are given, or neither; or a probability is not from 0 to 1.
+
+    Example:
+        >>> from minigrad.distributions import Bernoulli
+        >>> coin = Bernoulli(0.25)
+        >>> coin.log_prob([0.0, 1.0])
+        Tensor([-0.28768206, -1.3862944 ], dtype=float32)
+        >>> coin.mean.item(), coin.variance.item()
+        (0.25, 0.1875)
+    """
+
+    _shown = ("probs",)
+
+    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Bernoulli: either probs or logits expected")
+        if probs is None:
+            self.logits = floats("Bernoulli", "logits", logits)
+            self.probs = ops.sigmoid(self.logits)
+        else:
+            self.probs = floats("Bernoulli", "probs", probs)
+            if not ((values_of(self.probs) >= 0) & (values_of(self.probs) <= 1)).all():
+                raise ValueError(f"Bernoulli: probs must be from 0 to 1, got {probs}")
+            eps = float(np.finfo(self.probs.dtype).eps)
+            limited = ops.clip(self.probs, eps, 1 - eps)
+            self.logits = ops.log(limited) - ops.log1p(-limited)
+        super().__init__(self.probs.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        chances = values_of(self.probs)
+        return self._drawn(
+            lambda size: random.generator().random(size) < chances, sample_shape, chances.dtype
+        )
+
+    def log_prob(self, value: Any) -> Tensor:
+        x = floats("Bernoulli.log_prob", "value", value)
+        if not ((values_of(x) == 0) | (values_of(x) == 1)).all():
+            raise ValueError(f"Bernoulli.log_prob: values are 0 or 1, got {value}")
+        return x * self.logits - ops.softplus(self.logits)
+
+    def entropy(self) -> Tensor:
+        return ops.softplus(self.logits) - self.probs * self.logits
+
+    def kl(self, other: Bernoulli) -> Tensor:
+        p, mine, theirs = self.probs, self.logits, other.logits
+        yes = ops.softplus(-theirs) - ops.softplus(-mine)
+        no = ops.softplus(theirs) - ops.softplus(mine)
+        return p * yes + (1 - p) * no

@@ -1,0 +1,189 @@
+"""Gamma distributions, and those that are made of them: beta and Dirichlet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops, random
+from minigrad.distributions.distribution import Distribution, broadcast, positive, within
+from minigrad.ops._numerics import values_of
+from minigrad.tensors.tensor import Tensor
+
+
+class Gamma(Distribution):
+    r"""Gamma distributions over positive numbers.
+
+    The density is :math:`\beta^\alpha x^{\alpha - 1} e^{-\beta x} / \Gamma(\alpha)`.
+
+    Args:
+        concentration: α, above 0.
+        rate: β, above 0.
+
+    Raises:
+        ValueError: An argument is not above 0.
+
+    Example:
+        >>> from minigrad.distributions import Gamma
+        >>> gamma = Gamma(3.0, 2.0)
+        >>> gamma.mean.item(), gamma.variance.item(), round(gamma.log_prob(1.0).item(), 4)
+        (1.5, 0.75, -0.6137)
+    """
+
+    _shown = ("concentration", "rate")
+
+    def __init__(self, concentration: Any, rate: Any) -> None:
+        self.concentration, self.rate = broadcast(
+            positive("Gamma", "concentration", concentration), positive("Gamma", "rate", rate)
+        )
+        super().__init__(self.rate.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration / self.rate
+
+    @property
+    def variance(self) -> Tensor:
+        return self.concentration / ops.square(self.rate)
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        alpha, beta = values_of(self.concentration), values_of(self.rate)
+        draw = lambda size: random.generator().standard_gamma(alpha, size) / beta
+        return self._drawn(draw, sample_shape, np.result_type(alpha, beta))
+
+    def log_prob(self, value: Any) -> Tensor:
+        x, alpha, beta = within("Gamma", value, 0.0), self.concentration, self.rate
+        density = alpha * ops.log(beta) + ops.xlogy(alpha - 1, x) - beta * x
+        return density - ops.lgamma(alpha)
+
+    def entropy(self) -> Tensor:
+        alpha = self.concentration
+        return alpha - ops.log(self.rate) + ops.lgamma(alpha) + (1 - alpha) * ops.digamma(alpha)
+
+    def kl(self, other: Gamma) -> Tensor:
+        a, b = self.concentration, other.concentration
+        found = b * ops.log(self.rate / other.rate) + ops.lgamma(b) - ops.lgamma(a)
+        return found + (a - b) * ops.digamma(a) + (other.rate / self.rate - 1) * a
+
+
+class Dirichlet(Distribution):
+    """Dirichlet distributions: over positive vectors whose sum is 1.
+
+    Args:
+        concentration: Above 0, shape ``(*batch_shape, K)``; its mean is in proportion to it.
+
+    Raises:
+        ValueError: A concentration is not above 0, or there is no axis.
+
+    Example:
+        >>> from minigrad.distributions import Dirichlet
+        >>> dirichlet = Dirichlet([1.0, 1.0, 2.0])
+        >>> dirichlet.mean.tolist(), round(dirichlet.log_prob([0.25, 0.25, 0.5]).item(), 4)
+        ([0.25, 0.25, 0.5], 1.0986)
+    """
+
+    _shown = ("concentration",)
+
+    def __init__(self, concentration: Any) -> None:
+        self.concentration = positive("Dirichlet", "concentration", concentration)
+        shape = self.concentration.shape
+        if not shape:
+            raise ValueError("Dirichlet: concentration of shape (..., K) expected, got shape ()")
+        super().__init__(shape[:-1], shape[-1:])
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration / self.concentration.sum(axis=-1, keepdims=True)
+
+    @property
+    def variance(self) -> Tensor:
+        total, mean = self.concentration.sum(axis=-1, keepdims=True), self.mean
+        return mean * (1 - mean) / (total + 1)
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        alpha = values_of(self.concentration)
+
+        def draw(size: tuple[int, ...]) -> np.ndarray:
+            parts = random.generator().standard_gamma(alpha, size)
+            return np.asarray(parts / parts.sum(axis=-1, keepdims=True))
+
+        return self._drawn(draw, sample_shape, alpha.dtype)
+
+    def log_prob(self, value: Any) -> Tensor:
+        x = within("Dirichlet", value, 0.0, 1.0)
+        if x.shape[-1:] != self.event_shape or not np.allclose(values_of(x).sum(-1), 1, atol=1e-5):
+            raise ValueError(
+                f"Dirichlet.log_prob: values are rows of {self.event_shape[0]} numbers with the "
+                f"sum 1, got {value}"
+            )
+        return ops.xlogy(self.concentration - 1, x).sum(axis=-1) - _log_beta(self.concentration)
+
+    def entropy(self) -> Tensor:
+        alpha, k = self.concentration, self.event_shape[0]
+        total = alpha.sum(axis=-1)
+        spread = (total - k) * ops.digamma(total)
+        return _log_beta(alpha) + spread - ((alpha - 1) * ops.digamma(alpha)).sum(axis=-1)
+
+    def kl(self, other: Dirichlet) -> Tensor:
+        a, b = self.concentration, other.concentration
+        logs = ops.digamma(a) - ops.digamma(a.sum(axis=-1, keepdims=True))
+        return _log_beta(b) - _log_beta(a) + ((a - b) * logs).sum(axis=-1)
+
+
+def _log_beta(concentration: Tensor) -> Tensor:
+    """The logarithm of the multivariate beta function."""
+    return ops.lgamma(concentration).sum(axis=-1) - ops.lgamma(concentration.sum(axis=-1))
+
+
+class Beta(Distribution):
+    r"""Beta distributions over numbers from 0 to 1.
+
+    The density is proportional to :math:`x^{\alpha - 1} (1 - x)^{\beta - 1}`.
+
+    Args:
+        concentration1: α, above 0.
+        concentration0: β, above 0.
+
+    Raises:
+        ValueError: An argument is not above 0.
+
+    Example:
+        >>> from minigrad.distributions import Beta
+        >>> beta = Beta(3.0, 1.0)
+        >>> beta.mean.item(), round(beta.log_prob(0.5).item(), 4)
+        (0.75, -0.2877)
+    """
+
+    _shown = ("concentration1", "concentration0")
+
+    def __init__(self, concentration1: Any, concentration0: Any) -> None:
+        self.concentration1, self.concentration0 = broadcast(
+            positive("Beta", "concentration1", concentration1),
+            positive("Beta", "concentration0", concentration0),
+        )
+        self._pair = Dirichlet(ops.stack([self.concentration1, self.concentration0], axis=-1))
+        super().__init__(self.concentration1.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        return self._pair.mean[..., 0]
+
+    @property
+    def variance(self) -> Tensor:
+        return self._pair.variance[..., 0]
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        return self._pair.sample(sample_shape)[..., 0]
+
+    def log_prob(self, value: Any) -> Tensor:
+        x = within("Beta", value, 0.0, 1.0)
+        density = ops.xlogy(self.concentration1 - 1, x) + ops.xlog1py(self.concentration0 - 1, -x)
+        return density - _log_beta(self._pair.concentration)
+
+    def entropy(self) -> Tensor:
+        return self._pair.entropy()
+
+    def kl(self, other: Beta) -> Tensor:
+        return self._pair.kl(other._pair)

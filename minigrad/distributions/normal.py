@@ -1,0 +1,83 @@
+"""Normal distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops, random
+from minigrad.distributions.distribution import Distribution, broadcast, floats, positive
+from minigrad.tensors.tensor import Tensor
+
+
+class Normal(Distribution):
+    r"""Normal distributions: density :math:`e^{-(x-\mu)^2 / 2\sigma^2} / (\sigma \sqrt{2\pi})`.
+
+    Args:
+        loc: The mean μ, a number or a tensor.
+        scale: The standard deviation σ, above 0.
+
+    Attributes:
+        loc: The mean, broadcast with the standard deviation; also as `mean`.
+        scale: The standard deviation, broadcast with the mean; also as `stddev`.
+
+    Raises:
+        ValueError: A standard deviation is not above 0, or an argument is NaN.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.distributions import Normal
+        >>> mean = minigrad.zeros(2, requires_grad=True)
+        >>> normal = Normal(mean, 2.0)
+        >>> normal.log_prob([0.0, 2.0])
+        Tensor([-1.6120857, -2.1120858], dtype=float32, op=subtract)
+        >>> normal.rsample().sum().backward()
+        >>> mean.grad
+        Tensor([1., 1.], dtype=float32)
+    """
+
+    _shown = ("loc", "scale")
+
+    def __init__(self, loc: Any, scale: Any) -> None:
+        mean, deviation = floats("Normal", "loc", loc), positive("Normal", "scale", scale)
+        self.loc, self.scale = broadcast(mean, deviation)
+        super().__init__(self.loc.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def stddev(self) -> Tensor:
+        return self.scale
+
+    @property
+    def variance(self) -> Tensor:
+        return ops.square(self.scale)
+
+    def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        loc, scale = self.loc.detach(), self.scale.detach()
+        return loc + self._noise(sample_shape) * scale
+
+    def rsample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
+        return self.loc + self._noise(sample_shape) * self.scale
+
+    def _noise(self, sample_shape: Any) -> Tensor:
+        dtype = np.result_type(self.loc.dtype, self.scale.dtype)
+        return self._drawn(random.generator().standard_normal, sample_shape, dtype)
+
+    def log_prob(self, value: Any) -> Tensor:
+        x = floats("Normal.log_prob", "value", value)
+        distance = (x - self.loc) / self.scale
+        return -0.5 * ops.square(distance) - ops.log(self.scale) - 0.5 * math.log(2 * math.pi)
+
+    def entropy(self) -> Tensor:
+        return ops.log(self.scale) + (0.5 + 0.5 * math.log(2 * math.pi))
+
+    def kl(self, other: Normal) -> Tensor:
+        ratio = ops.square(self.scale / other.scale)
+        distance = ops.square((self.loc - other.loc) / other.scale)
+        return 0.5 * (ratio + distance - 1 - ops.log(ratio))

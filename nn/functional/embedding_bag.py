@@ -1,0 +1,105 @@
+"""Sums, means and largest elements of bags of embedding vectors."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.errors import value_error
+from minigrad.nn.functional.embeddings import check_padding_idx, embedding
+from minigrad.ops.indexing import integers
+from minigrad.support.spelling import spelled
+from minigrad.tensors.tensor import Tensor
+
+__all__ = ["embedding_bag"]
+
+BagMode = Literal["sum", "mean", "max"]
+
+
+@spelled
+def embedding_bag(
+    input_: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None,
+    norm_type: float = 2.0, *, mode: BagMode = "mean", per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Look up rows of an embedding table, and add up those of each bag.
+
+    Args:
+        input_: Integers: of shape (B, L), a bag in each row, or (n,), one bag after the other.
+        weight: The table, of shape (rows, width).
+        offsets: Where the bags begin, of shape (B,), the first at 0; for an input of shape (n,).
+        max_norm: As for `embedding`, and `norm_type`.
+        norm_type: The p of the p-norm.
+        mode: "sum", "mean", or "max" of each element of the vectors.
+        per_sample_weights: Factors of the shape of `input_`, for "sum".
+        include_last_offset: Whether `offsets` ends with n, where the last bag ends.
+        padding_idx: A row that belongs to no bag, wherever it stands.
+
+    Returns:
+        Shape (B, width); zeros for an empty bag.
+
+    Raises:
+        IndexError: An integer is outside the table.
+        TypeError: `input_` or `offsets` does not hold integers.
+        ValueError: The shapes, the offsets or the options do not fit together.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> table = tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        >>> nn.functional.embedding_bag([0, 1, 2, 2], table, [0, 3]).tolist()
+        [[3.0, 4.0], [5.0, 6.0]]
+    """
+    if mode not in ("sum", "mean", "max"):
+        raise value_error(f'embedding_bag: mode must be "sum", "mean" or "max", got {mode!r}')
+    ids = integers(input_)
+    bags, count = _bags(ids, offsets, include_last_offset)
+    if per_sample_weights is not None:
+        if mode != "sum" or np.shape(per_sample_weights) != ids.shape:
+            raise value_error(
+                f'embedding_bag: per_sample_weights are for mode="sum" and have the shape '
+                f"{ids.shape} of the input, got mode={mode!r} and shape "
+                f"{np.shape(per_sample_weights)}"
+            )
+        per_sample_weights = ops.reshape(per_sample_weights, -1)
+    ids = ids.ravel()
+    check_padding_idx("embedding_bag", padding_idx, len(weight))
+    if padding_idx is not None:
+        (kept,) = np.nonzero(ids != padding_idx % len(weight))
+        ids, bags = ids[kept], bags[kept]
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights[kept]
+    found = embedding(ids, weight, None, max_norm, norm_type)  # (n, width)
+    zeros = np.zeros((count, weight.shape[1]), weight.dtype)
+    if mode == "max":
+        places = np.broadcast_to(bags[:, None], found.shape)
+        return ops.scatter_reduce(zeros, 0, places, found, "amax", include_self=False)
+    if per_sample_weights is not None:
+        found = found * per_sample_weights[:, None]
+    sums = ops.index_add(zeros, 0, bags, found)
+    if mode == "sum":
+        return sums
+    lengths = np.maximum(np.bincount(bags, minlength=count), 1)
+    return sums / lengths[:, None].astype(sums.dtype)
+
+
+def _bags(ids: np.ndarray, offsets: Any, include_last_offset: bool) -> tuple[np.ndarray, int]:
+    """The number of the bag of each integer, and how many bags there are."""
+    if ids.ndim == 2 and offsets is None:
+        return np.arange(len(ids)).repeat(ids.shape[1]), len(ids)
+    if ids.ndim != 1 or offsets is None:
+        raise value_error(
+            f"embedding_bag: an input of shape (B, L) without offsets, or (n,) with them, "
+            f"expected, got shape {ids.shape}{'' if offsets is None else ' and offsets'}"
+        )
+    starts = integers(offsets, "the offsets")
+    if not include_last_offset:
+        starts = np.append(starts, ids.size)
+    lengths = np.diff(starts)
+    if starts.ndim != 1 or starts[0] != 0 or starts[-1] != ids.size or (lengths < 0).any():
+        raise value_error(
+            f"embedding_bag: offsets that grow from 0 to at most {ids.size}, the number of "
+            f"integers, expected, got {integers(offsets).tolist()}"
+        )
+    return np.arange(lengths.size).repeat(lengths), lengths.size

@@ -1,0 +1,218 @@
+"""Layers that learn the size of their input from the first one: LazyLinear and others."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from minigrad.autograd.errors import value_error
+from minigrad.nn.functional.convolution import Border, Sizes
+from minigrad.nn.layers.convolution import Conv1d, Conv2d, PaddingMode
+from minigrad.nn.layers.linear import Linear
+from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d
+from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
+from minigrad.nn.module.base import Module
+from minigrad.nn.module.parameter import Parameter
+from minigrad.support.checks import check_size
+from minigrad.tensors.creation import empty, ones, zeros
+from minigrad.tensors.tensor import Tensor
+
+__all__ = ["LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d", "LazyConv2d", "LazyLinear"]
+
+
+class _Lazy(Module):
+    """A layer whose parameters have no elements until it grows into one of another class.
+
+    Parameters remain the same objects: an optimizer may be made before.
+    """
+
+    grown: ClassVar[type[Module]]
+
+    def reset_parameters(self) -> None:
+        """Do nothing: there is nothing to initialize yet."""
+
+    def forward(self, input_: Tensor) -> Tensor:
+        """Grow to the size of the input, and map it as the layer that this one has become."""
+        self._grow(self._size_of(input_))
+        result: Tensor = self.forward(input_)  # that of the other class
+        return result
+
+    def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Grow to the size of what is loaded."""
+        array = np.asarray(state.get("weight", ()))
+        if 0 not in array.shape:
+            self._grow(self._size_in(array))
+        return state
+
+    def _size_of(self, input_: Tensor) -> int:
+        raise NotImplementedError
+
+    def _size_in(self, weight: np.ndarray) -> int:
+        raise NotImplementedError
+
+    def _grow(self, size: int) -> None:
+        raise NotImplementedError
+
+    def _become(self) -> None:
+        self.__class__ = self.grown  # type: ignore[assignment]
+        self.reset_parameters()
+
+
+class LazyLinear(_Lazy, Linear):
+    """A `Linear` layer whose `in_features` is the last axis of its first input.
+
+    It then becomes a `Linear`. Until then its weight has the shape (out_features, 0).
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> layer = nn.LazyLinear(3)
+        >>> layer(ones((2, 5, 4))).shape, layer
+        ((2, 5, 3), Linear(in_features=4, out_features=3, bias=True))
+    """
+
+    grown = Linear
+
+    def __init__(self, out_features: Count, bias: bool = True) -> None:
+        super().__init__(1, out_features, bias)
+        self.in_features = 0
+        self.weight.data = empty((out_features, 0))
+
+    def _size_of(self, input_: Tensor) -> int:
+        return input_.shape[-1] if input_.ndim else 0
+
+    def _size_in(self, weight: np.ndarray) -> int:
+        return weight.shape[-1]
+
+    def _grow(self, size: int) -> None:
+        if not size:
+            raise value_error("LazyLinear: the first input needs elements along its last axis")
+        self.in_features = size
+        self.weight.data = empty((self.out_features, size), dtype=self.weight.dtype)
+        self._become()
+
+
+class _LazyConvolution(_Lazy):
+    axes: int
+    in_channels: int
+    out_channels: int
+    kernel_size: tuple[int, ...]
+    groups: int
+    weight: Parameter
+
+    def __init__(
+        self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Border = 0,
+        dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+        padding_mode: PaddingMode = "zeros",
+    ) -> None:  # fmt: skip
+        groups = check_size(type(self).__name__, "groups", groups)
+        super().__init__(
+            groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
+            padding_mode,
+        )  # fmt: skip
+        self.in_channels = 0
+        self.weight.data = empty((out_channels, 0, *self.kernel_size))
+
+    def _size_of(self, input_: Tensor) -> int:
+        return input_.shape[-self.axes - 1] if input_.ndim > self.axes else 0
+
+    def _size_in(self, weight: np.ndarray) -> int:
+        return weight.shape[1] * self.groups
+
+    def _grow(self, size: int) -> None:
+        if not size or size % self.groups:
+            raise value_error(
+                f"{type(self).__name__}: the first input needs channels, their number ({size}) "
+                f"divisible by groups ({self.groups})"
+            )
+        self.in_channels = size
+        shape = (self.out_channels, size // self.groups, *self.kernel_size)
+        self.weight.data = empty(shape, dtype=self.weight.dtype)
+        self._become()
+
+
+class LazyConv1d(_LazyConvolution, Conv1d):
+    """A `Conv1d` whose `in_channels` is that of its first input: see `LazyLinear`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.LazyConv1d(8, 5)(ones((2, 3, 20))).shape
+        (2, 8, 16)
+    """
+
+    grown = Conv1d
+
+
+class LazyConv2d(_LazyConvolution, Conv2d):
+    """A `Conv2d` whose `in_channels` is that of its first input: see `LazyLinear`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> model = nn.Sequential(nn.LazyConv2d(8, 3), nn.Flatten(), nn.LazyLinear(10))
+        >>> model(ones((2, 3, 6, 6))).shape, model[0].in_channels, model[2].in_features
+        ((2, 10), 3, 128)
+    """
+
+    grown = Conv2d
+
+
+class _LazyBatchNorm(_Lazy):
+    num_features: int
+    weight: Parameter | None
+    bias: Parameter | None
+    running_mean: Tensor | None
+    running_var: Tensor | None
+
+    def __init__(
+        self, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(1, eps, momentum, affine, track_running_stats)
+        self._fill(0)
+
+    def _fill(self, size: int) -> None:
+        self.num_features = size
+        for name, made in (
+            ("weight", ones), ("bias", zeros), ("running_mean", zeros), ("running_var", ones),
+        ):  # fmt: skip
+            tensor = getattr(self, name)
+            if tensor is not None:
+                tensor.data = made(size, dtype=tensor.dtype)
+
+    def _size_of(self, input_: Tensor) -> int:
+        return input_.shape[1] if input_.ndim > 1 else 0
+
+    def _size_in(self, weight: np.ndarray) -> int:
+        return len(weight)
+
+    def _grow(self, size: int) -> None:
+        if not size:
+            raise value_error(f"{type(self).__name__}: the first input needs channels")
+        self._fill(size)
+        self._become()
+
+
+class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
+    """A `BatchNorm1d` whose `num_features` is that of its first input: see `LazyLinear`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> layer = nn.LazyBatchNorm1d()
+        >>> layer(ones((5, 4))).shape, layer.num_features
+        ((5, 4), 4)
+    """
+
+    grown = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
+    """A `BatchNorm2d` whose `num_features` is that of its first input: see `LazyLinear`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> layer = nn.LazyBatchNorm2d()
+        >>> layer(ones((2, 3, 4, 4))).shape, layer.num_features
+        ((2, 3, 4, 4), 3)
+    """
+
+    grown = BatchNorm2d

@@ -1,0 +1,125 @@
+"""Sampling at the points of a grid, and unpooling, against PyTorch: values and gradients."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from side_by_side import assert_close, draw, torch
+
+from minigrad import Tensor, nn
+from minigrad.autograd import gradcheck, gradgradcheck
+from minigrad.nn import functional as F
+
+MODES = list(
+    itertools.product(("bilinear", "nearest"), ("zeros", "border", "reflection"), (False, True))
+)
+
+
+def both(ours: Any, theirs: Any, *arrays: np.ndarray, given: tuple[Any, ...] = ()) -> None:
+    """The same values, and the same gradients of all arrays."""
+    mine = [Tensor(a, requires_grad=True) for a in arrays]
+    other = [torch.tensor(a, requires_grad=True) for a in arrays]
+    out, expected = ours(*mine, *given), theirs(*other, *map(torch.tensor, given))
+    assert_close(out, expected)
+    cotangent = draw(*out.shape)
+    (out * cotangent).sum().backward()
+    (expected * torch.tensor(cotangent)).sum().backward()
+    for x, y in zip(mine, other, strict=True):
+        if x.grad is None:
+            assert not y.grad.any()
+        else:
+            assert_close(x.grad, y.grad)
+
+
+@pytest.mark.parametrize(("mode", "padding_mode", "align_corners"), MODES)
+@pytest.mark.parametrize("sizes", [(4, 5), (1, 3), (1, 1)])
+def test_grid_sample(
+    mode: str, padding_mode: str, align_corners: bool, sizes: tuple[int, int]
+) -> None:
+    """Inside, outside, far outside, and at the very edges."""
+    options = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
+    grid = 1.5 * draw(2, 6, 7, 2)
+    grid[0, 0] *= 10
+    edges = np.array([-1.0, 1.0, 0.0, -2.0, 3.0, 0.5])
+    grid[1, 0, :6, 0], grid[1, 1, :6, 1] = edges, edges
+    both(
+        lambda x, g: F.grid_sample(x, g, **options),  # type: ignore[arg-type]
+        lambda x, g: torch.nn.functional.grid_sample(x, g, **options),
+        draw(2, 3, *sizes), grid,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+def test_grid_sample_has_second_derivatives(padding_mode: Any) -> None:
+    grid = Tensor(1.3 * draw(1, 3, 2, 2), requires_grad=True)
+    x = Tensor(draw(1, 2, 3, 4), requires_grad=True)
+    call = lambda x, g: F.grid_sample(x, g, padding_mode=padding_mode)
+    assert gradcheck(call, (x, grid)) and gradgradcheck(call, (x, grid))
+
+
+@pytest.mark.filterwarnings("ignore:Since version 1.3.0:UserWarning")
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("size", [(2, 3, 4, 5), (2, 1, 1, 3)])
+def test_affine_grid(align_corners: bool, size: tuple[int, ...]) -> None:
+    both(
+        lambda theta: F.affine_grid(theta, size, align_corners),
+        lambda theta: torch.nn.functional.affine_grid(theta, size, align_corners),
+        draw(2, 2, 3),
+    )
+
+
+def test_a_grid_of_float16_and_of_nan() -> None:
+    x = Tensor(draw(1, 1, 3, 3), dtype=np.float16)
+    assert F.grid_sample(x, Tensor(np.zeros((1, 1, 1, 2)), dtype=np.float16)).dtype == np.float16
+    nothing = F.grid_sample(x, np.full((1, 1, 1, 2), np.nan, np.float16), padding_mode="border")
+    assert nothing.item() == x[0, 0, 0, 0].item()
+
+
+POOLINGS: list[tuple[int, dict[str, Any], tuple[int, ...]]] = [
+    (1, {"kernel_size": 2}, (2, 3, 8)),
+    (1, {"kernel_size": 3, "stride": 3, "padding": 1}, (3, 7)),
+    (2, {"kernel_size": 2}, (2, 3, 6, 4)),
+    (2, {"kernel_size": (2, 3), "stride": (2, 3)}, (2, 3, 7, 8)),
+    (2, {"kernel_size": 2}, (3, 5, 4)),
+]
+
+
+@pytest.mark.parametrize(("axes", "options", "shape"), POOLINGS, ids=map(str, POOLINGS))
+def test_unpooling(axes: int, options: dict[str, Any], shape: tuple[int, ...]) -> None:
+    """What was pooled, with its places, and put back into the size that it came from."""
+
+    def through(lib: Any) -> Any:
+        pool = getattr(lib, f"MaxPool{axes}d")(**options, return_indices=True)
+        unpool = getattr(lib, f"MaxUnpool{axes}d")(**options)
+        return lambda x: unpool(*pool(x), output_size=x.shape[-axes:])
+
+    both(through(nn), through(torch.nn), draw(*shape))
+
+
+@pytest.mark.parametrize("options", [{}, {"stride": 1, "padding": 1}, {"ceil_mode": True}])
+def test_places_of_max_pooling(options: dict[str, Any]) -> None:
+    x = draw(2, 3, 5, 7)
+    values, indices = F.max_pool2d(Tensor(x), 2, **options, return_indices=True)
+    expected = torch.nn.functional.max_pool2d(torch.tensor(x), 2, **options, return_indices=True)
+    assert_close(values, expected[0])
+    np.testing.assert_array_equal(indices.numpy(), expected[1].numpy())
+
+
+def test_refusals() -> None:
+    x, grid = Tensor(draw(2, 1, 3, 3)), Tensor(draw(2, 4, 4, 2))
+    with pytest.raises(ValueError, match=r"^grid_sample: mode must be .*'bicubic'"):
+        F.grid_sample(x, grid, "bicubic")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^grid_sample: padding_mode must be .*'wrap'"):
+        F.grid_sample(x, grid, padding_mode="wrap")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^grid_sample: .*\(2, 1, 3, 3\) and \(1, 4, 4, 2\)"):
+        F.grid_sample(x, grid[:1])
+    with pytest.raises(ValueError, match=r"^affine_grid: .*\(2, 2, 3\).*\(1, 2, 3\)"):
+        F.affine_grid(Tensor(draw(1, 2, 3)), (2, 1, 4, 4))
+    values, places = F.max_pool2d(x, 2, return_indices=True)
+    with pytest.raises(ValueError, match=r"^max_unpool2d: .*\(2, 2\).*\[5, 5\]"):
+        F.max_unpool2d(values, places, 2, output_size=[5, 5])
+    with pytest.raises(ValueError, match=r"^max_unpool2d: .*\(2, 1, 1, 1\) and \(1, 1, 1, 1\)"):
+        F.max_unpool2d(values, places[:1], 2)

@@ -1,0 +1,100 @@
+"""Parametrizations and spectral normalization against PyTorch, step by step."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from side_by_side import assert_close, compare, draw, torch
+
+from minigrad import Tensor, nn, optim
+from minigrad.nn.utils import parametrize
+
+theirs_of = torch.nn.utils
+
+
+@pytest.mark.parametrize(
+    ("layer", "arguments", "shape"),
+    [
+        ("Linear", (4, 3), (5, 4)),
+        ("Conv2d", (2, 3, (2, 3)), (1, 2, 4, 4)),
+        ("ConvTranspose1d", (3, 2, 2), (2, 3, 4)),
+    ],
+)
+def test_spectral_norm(layer: str, arguments: Any, shape: Any) -> None:
+    """The same weights after the same steps of training, and in evaluation."""
+    theirs = theirs_of.parametrizations.spectral_norm(
+        getattr(torch.nn, layer)(*arguments).double(), n_power_iterations=2
+    )
+    ours = nn.utils.spectral_norm(getattr(nn, layer)(*arguments).double(), n_power_iterations=2)
+    assert ours.load_state_dict(theirs.state_dict()) == ([], [])
+    mine = optim.SGD(ours.parameters(), lr=0.1)
+    other = torch.optim.SGD(theirs.parameters(), lr=0.1)
+    for step in range(3):
+        x = draw(*shape, seed=step)
+        compare(ours, theirs, [x], ours, theirs)
+        mine.step()
+        other.step()
+    ours.eval(), theirs.eval()
+    with torch.no_grad():
+        assert_close(ours.weight, theirs.weight)
+    assert_close(ours(Tensor(draw(*shape))), theirs(torch.tensor(draw(*shape))))
+
+
+class Symmetric(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.triu() + x.triu(1).T
+
+
+class Positive(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.exp()
+
+    def right_inverse(self, weight: Any) -> Any:
+        return weight.log()
+
+
+def test_functions_one_after_the_other() -> None:
+    layer = nn.Linear(3, 3)
+    weight = np.abs(draw(3, 3)) + 0.1
+    layer.weight.data[...] = weight
+    assert parametrize.register_parametrization(layer, "weight", Positive()) is layer
+    np.testing.assert_allclose(layer.weight.numpy(), weight, rtol=1e-6)
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    wanted = np.triu(weight) + np.triu(weight, 1).T
+    np.testing.assert_allclose(layer.weight.numpy(), wanted, rtol=1e-6)
+    assert [*layer.state_dict()] == ["bias", "parametrizations.weight.original"]
+    layer(Tensor(draw(2, 3), dtype=np.float32)).sum().backward()
+    assert layer.parametrizations.weight.original.grad is not None
+    for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        np.testing.assert_array_equal(again.weight.numpy(), layer.weight.numpy())
+        assert parametrize.is_parametrized(again, "weight")
+    nn.utils.weight_norm(layer, "bias")
+    assert parametrize.is_parametrized(layer) and not parametrize.is_parametrized(layer, "bias")
+    nn.utils.remove_weight_norm(layer, "bias")
+    parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear and "parametrizations" not in dict(layer.named_children())
+    np.testing.assert_allclose(layer.weight.numpy(), wanted, rtol=1e-6)
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
+    np.testing.assert_allclose(layer.weight.numpy(), wanted, rtol=1e-6)
+
+
+def test_refusals() -> None:
+    layer = nn.Linear(4, 3)
+    with pytest.raises(ValueError, match=r"^register_parametrization: Linear has no parameter 'w'"):
+        parametrize.register_parametrization(layer, "w", nn.Tanh())
+    with pytest.raises(ValueError, match=r"^register_parametrization: Flatten .*\(3, 4\)"):
+        parametrize.register_parametrization(layer, "weight", nn.Flatten(0))
+    with pytest.raises(ValueError, match=r"^remove_parametrizations: 'weight' of Linear is not"):
+        parametrize.remove_parametrizations(layer, "weight")
+    with pytest.raises(ValueError, match=r"^spectral_norm: Linear has no parameter 'bias'"):
+        nn.utils.spectral_norm(layer, "bias")
+    with pytest.raises(ValueError, match=r"^spectral_norm: axis 2 .*\(3, 4\)"):
+        nn.utils.spectral_norm(layer, axis=2)
+    nn.utils.spectral_norm(layer)
+    with pytest.raises(ValueError, match=r"^register_parametrization: .* right_inverse: register"):
+        parametrize.register_parametrization(layer, "weight", Positive())
