@@ -18,7 +18,7 @@ from minigrad.torch.creation import tensor
 from minigrad.torch.helpers import axes, deviation
 
 __all__ = [
-    "cross", "cummax", "cummin", "fill", "flip", "kthvalue", "logcumsumexp", "max", "median",
+    "cross", "fill", "flip", "kthvalue", "max", "median",
     "meshgrid", "min", "mode", "nonzero", "norm", "permute", "prod", "reshape", "scatter", "sort",
     "split", "squeeze", "std", "sum", "tile", "topk", "unflatten", "unique", "unique_consecutive",
     "var", "where",
@@ -164,34 +164,6 @@ def topk(
 ) -> ValuesAndIndices:
     """The k largest or smallest elements along an axis, and their places."""
     return ValuesAndIndices(*ops.topk(input, k, dim, largest, sorted))
-
-
-def _running(input: Any, dim: int, function: Any) -> ValuesAndIndices:
-    """The extreme so far along an axis, and the last place where it stood."""
-    moved = np.moveaxis(input._data, dim, -1)
-    best = function.accumulate(moved, -1)
-    places = np.where((moved == best) | (moved != moved), np.arange(moved.shape[-1]), 0)
-    index = np.moveaxis(np.maximum.accumulate(places, -1), -1, dim)
-    places = tensor(np.ascontiguousarray(index))
-    return ValuesAndIndices(ops.take_along_axis(input, places, dim), places)
-
-
-def cummax(input: Any, dim: int) -> ValuesAndIndices:
-    """The largest element so far along an axis, and its place."""
-    return _running(input, dim, np.maximum)
-
-
-def cummin(input: Any, dim: int) -> ValuesAndIndices:
-    """The least element so far along an axis, and its place."""
-    return _running(input, dim, np.minimum)
-
-
-def logcumsumexp(input: Any, dim: int) -> Any:
-    """The logarithm of the running sum of exponentials along an axis."""
-    n = input.shape[dim]
-    later = np.triu(np.full((n, n), -np.inf, input.dtype), 1)
-    rows = ops.expand_dims(ops.moveaxis(input, dim, -1), -2)
-    return ops.moveaxis(ops.logsumexp(rows + later, -1), -1, dim)
 
 
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:

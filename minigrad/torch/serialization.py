@@ -11,6 +11,7 @@ from minigrad.io import pt
 from minigrad.io.files import read_file, write_file
 from minigrad.nn import Parameter as _Parameter
 from minigrad.support.checks import on_cpu
+from minigrad.support.files import write
 from minigrad.torch.nn.classes import Parameter
 from minigrad.torch.tensor import adopt
 
@@ -73,7 +74,7 @@ def load(
         return _of_door(read_file(Path(f), pt))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "archive.pt")
-        path.write_bytes(f.read())
+        write(path, f.read())
         return _of_door(read_file(path, pt))
 
 

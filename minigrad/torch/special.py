@@ -9,3 +9,4 @@ _SAME = (
 
 globals().update({name: _FUNCTIONS[name] for name in _SAME if name in _FUNCTIONS})
 expit = _FUNCTIONS["sigmoid"]
+gammaln, psi = _FUNCTIONS["lgamma"], _FUNCTIONS["digamma"]

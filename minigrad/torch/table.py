@@ -7,7 +7,7 @@ depends on what it is given stands in `minigrad.torch.functions`, written out.
 """
 
 ELEMENTWISE = """
-abs absolute=abs arccos acos=arccos arccosh acosh=arccosh arcsin asin=arcsin arcsinh asinh=arcsinh
+abs absolute=abs digamma lgamma arccos acos=arccos arccosh acosh=arccosh arcsin asin=arcsin arcsinh asinh=arcsinh
 arctan atan=arctan arctanh atanh=arctanh bitwise_not=invert ceil cos cosh deg2rad erf erfc erfinv exp
 exp2 expm1 fix=trunc floor isfinite isinf isnan log log10 log1p log2 logical_not negative neg=negative
 rad2deg reciprocal relu rsqrt sgn=sign sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc
@@ -63,6 +63,8 @@ contiguous(self, memory_format=None) => self
 corrcoef(input) => correlation(input)
 count_nonzero(input, dim=None) => count_nonzero(input, axes(dim))
 cov(input, *, correction=1) => covariance(input, correction)
+cummax(input, dim) => cummax(input, dim)
+cummin(input, dim) => cummin(input, dim)
 cumprod(input, dim, *, dtype=None) => cumprod(input, dim, dtype=dtype)
 cumsum(input, dim, *, dtype=None) => cumsum(input, dim, dtype=dtype)
 det(input) => linalg.det(input)
@@ -90,7 +92,7 @@ hstack(tensors) => hstack(tensors)
 histc(input, bins=100, min=0, max=0) => histogram_of(input, bins, min, max)
 index_add(input, dim, index, source, *, alpha=1) => index_add(input, dim, index, source, alpha=alpha)
 index_copy(input, dim, index, source) => put_at(input, dim, index, source)
-index_fill(input, dim, index, value) => put_at(input, dim, index, value)
+index_fill(input, dim, index, value) => index_fill(input, dim, index, value)
 index_select(input, dim, index) => take(input, index, dim)
 inverse(input) => linalg.inv(input)
 isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) => isclose(input, other, rtol, atol, equal_nan)
@@ -102,6 +104,7 @@ is_floating_point(input) => input.dtype.kind == "f"
 is_nonzero(input) => bool(input)
 lerp(input, end, weight) => input + weight * (end - input)
 log_softmax(input, dim, dtype=None) => log_softmax(as_dtype(input, dtype), dim)
+logcumsumexp(input, dim) => logcumsumexp(input, dim)
 logdet(input) => log(linalg.det(input))
 logit(input, eps=None) => logit(input, eps)
 logsumexp(input, dim, keepdim=False) => logsumexp(input, axes(dim), keepdim)
@@ -123,6 +126,7 @@ nelement(self) => self._data.size
 numel(input) => input._data.size
 outer(input, vec2) => outer(of_axes(input, 1, "outer"), of_axes(vec2, 1, "outer"))
 pinverse(input, rcond=1e-15) => linalg.pinv(input, rcond)
+polygamma(n, input) => polygamma(n, input)
 positive(input) => input
 pow(input, exponent) => power(input, exponent)
 quantile(input, q, dim=None, keepdim=False, *, interpolation="linear") => quantile(input, q, dim, keepdim, interpolation)
@@ -136,6 +140,7 @@ round(input, *, decimals=0) => round(input, decimals)
 row_stack(tensors) => vstack(tensors)
 rsub(input, other, *, alpha=1) => other - alpha * input
 scatter_add(input, dim, index, src) => scatter_add(input, dim, index, src)
+scatter_reduce(input, dim, index, src, reduce, *, include_self=True) => scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
 searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None) => searchsorted(sorted_sequence, input, side or ("right" if right else "left"))
 select(input, dim, index) => part(input, dim, index)
 slogdet(input) => linalg.slogdet(input)
@@ -157,6 +162,7 @@ tril(input, diagonal=0) => tril(input, diagonal)
 triu(input, diagonal=0) => triu(input, diagonal)
 type_as(self, other) => astype(self, other.dtype)
 unbind(input, dim=0) => tuple(unbind(input, dim))
+unfold(self, dimension, size, step) => unfold(self, dimension, size, step)
 unsqueeze(input, dim) => expand_dims(input, dim)
 var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None) => (deviation(var, input, dim, unbiased, keepdim, correction), mean(input, axes(dim), keepdim))
 vdot(input, other) => vdot(input, other)
@@ -166,7 +172,7 @@ vstack(tensors) => vstack(tensors)
 
 IN_PLACE = """
 add addcdiv addcmul addmm baddbmm clamp clamp_max clamp_min clip cumprod cumsum div divide fill float_power
-index_add index_copy index_fill lerp log_softmax masked_fill nan_to_num pow scatter scatter_add sub
+index_add index_copy index_fill lerp log_softmax masked_fill nan_to_num pow scatter scatter_add scatter_reduce sub
 subtract tril triu softmax where
 """
 """Functions with a method that writes: ``x.add_(y)``. Those of one and of two tensors are others."""

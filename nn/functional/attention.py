@@ -216,7 +216,11 @@ def additive_attention(
         ((2, 4, 8), (2, 4, 5))
     """
     check_sequences("additive_attention", Q, K, V)
-    if v.ndim != 1 or W_q.shape != (Q.shape[2], v.size) or W_k.shape != (K.shape[2], v.size):
+    if (
+        v.ndim != 1
+        or W_q.shape != (Q.shape[2], v.shape[0])
+        or W_k.shape != (K.shape[2], v.shape[0])
+    ):
         raise value_error(
             f"additive_attention: W_q {W_q.shape}, W_k {W_k.shape} and v {v.shape} must have "
             f"shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with d_q = {Q.shape[2]} and "

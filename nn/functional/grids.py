@@ -161,5 +161,5 @@ def _pixels(images: Tensor, x: Any, y: Any) -> Any:
         np.fmin(np.fmax(place, 0), n - 1).astype(np.intp) for place, n in ((x, width), (y, height))
     )
     batch = np.arange(len(images)).reshape(-1, 1, 1)
-    found: Any = images.transpose(0, 2, 3, 1)[batch, row, column]  # (N, P, P', C)
-    return np.where(inside[..., None], found, 0).transpose(0, 3, 1, 2)
+    found: Any = ops.transpose(images, (0, 2, 3, 1))[batch, row, column]  # (N, P, P', C)
+    return ops.transpose(ops.where(inside[..., None], found, 0), (0, 3, 1, 2))

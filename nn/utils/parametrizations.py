@@ -43,7 +43,7 @@ class _SpectralNorm(Module):
     @effect
     def iterate(self, weight: Tensor, times: int) -> None:
         """Improve the estimates of the singular vectors, by the power method."""
-        matrix = self.matrix(weight.detach()).data
+        matrix = values_of(self.matrix(weight.detach()))
         u, v = values_of(self._u), values_of(self._v)  # type: ignore[attr-defined]
         for _ in range(times):
             u = matrix @ v

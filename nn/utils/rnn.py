@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
+from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
 from minigrad.support.checks import check_flag
@@ -55,7 +56,7 @@ class Packing:
         self.shape = len(batch_sizes), count
         self.steps = np.arange(len(batch_sizes)).repeat(batch_sizes)
         ranks = np.arange(total) - starts.repeat(batch_sizes)
-        self.columns = ranks if order is None else order.data[ranks]
+        self.columns = ranks if order is None else values_of(order)[ranks]
         self.lengths = np.bincount(self.columns, minlength=count)
 
     @property

@@ -61,6 +61,15 @@ x.cumsum(1)
 x.cummax(1)
 x.cummin(0)
 x.logcumsumexp(1)
+x.abs().lgamma(), x.digamma(), torch.polygamma(1, x.abs() + 1)
+x.scatter_reduce(1, i, y, "amax"), x.index_fill(1, i[0, :1], 2.0)
+x.unfold(1, 2, 1)
+F.max_pool2d(b[None], 2, return_indices=True)
+F.max_unpool2d(*F.max_pool2d(b[None, :, :2], 2, return_indices=True), 2)
+F.grid_sample(b[None], x[None, :, :2, None].expand(1, 3, 2, 2) * 0.5, align_corners=False)
+F.embedding_bag(i, y)
+nn.init.eye_(torch.empty(3, 3)), nn.init.dirac_(torch.empty(2, 2, 3))
+d = torch.distributions; d.kl_divergence(d.Normal(0.0, 1.0), d.Normal(1.0, 2.0))
 x.squeeze(0).shape
 x[:, None].squeeze(1).shape
 x[:, None].squeeze().shape

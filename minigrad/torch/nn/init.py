@@ -73,5 +73,20 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     return ours.orthogonal(tensor, gain)
 
 
+def eye_(tensor: Any) -> Any:
+    """The identity matrix."""
+    return ours.eye(tensor)
+
+
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """A kernel that keeps its input."""
+    return ours.dirac(tensor, groups)
+
+
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Normal numbers, of which some in each column are 0."""
+    return ours.sparse(tensor, sparsity, std)
+
+
 def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     return ours.fans("fans", tensor)

@@ -8,6 +8,7 @@ from minigrad.optim import Adagrad as Adagrad
 from minigrad.optim import Adam as Adam
 from minigrad.optim import Adamax as Adamax
 from minigrad.optim import AdamW as AdamW
+from minigrad.optim import Muon as Muon
 from minigrad.optim import NAdam as NAdam
 from minigrad.optim import Optimizer as Optimizer
 from minigrad.optim import RAdam as RAdam

@@ -35,6 +35,14 @@ def parameters_to_vector(parameters: Any) -> Any:
     return adopt(ours.parameters_to_vector(parameters))
 
 
+def spectral_norm(
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
+    dim: int | None = None,
+) -> Any:  # fmt: skip
+    """Divide a weight by its largest singular value."""
+    return adopt_module(ours.spectral_norm(module, name, n_power_iterations, eps, dim))
+
+
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Train the norm and the direction of a weight apart."""
     return adopt_module(ours.weight_norm(module, name, dim))
