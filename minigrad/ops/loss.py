@@ -6,6 +6,7 @@ C), targets (M,).
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -25,8 +26,9 @@ def class_rows(logits: Any) -> Any:
     classes = logits.shape[min(1, logits.ndim - 1)]
     if logits.ndim > 2:
         order = (0, *range(2, logits.ndim), 1)
-        logits = logits.transpose(order)
-    return logits.reshape((-1, classes) if logits.size else (0, classes))
+        logits = np.transpose(logits, order)
+    rows = (-1, classes) if math.prod(logits.shape) else (0, classes)
+    return logits.reshape(rows)
 
 
 def _unrows(rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -80,8 +80,6 @@ def std(
     correction: Any = None,
 ) -> Any:  # fmt: skip
     """The standard deviation; by default of a sample, which divides by n - 1."""
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
     return deviation(ops.std, input, dim, unbiased, keepdim, correction)
 
 
@@ -90,8 +88,6 @@ def var(
     correction: Any = None,
 ) -> Any:  # fmt: skip
     """The variance; by default of a sample, which divides by n - 1."""
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
     return deviation(ops.var, input, dim, unbiased, keepdim, correction)
 
 

@@ -13,7 +13,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 __all__ = [
     "as_dtype", "axes", "block_diagonal", "chunks_of", "correlation", "covariance", "deviation",
     "histogram_of", "joined", "of_axes", "of_floats", "part", "put_at", "quotient", "refused",
-    "scaled", "transposed",
+    "running", "scaled", "transposed",
 ]  # fmt: skip
 
 
@@ -89,6 +89,8 @@ def deviation(
     function: Callable[..., Any], x: Any, dim: Any, unbiased: bool, keepdim: bool, correction: Any
 ) -> Any:
     """`std` or `var`; `correction` is how many degrees of freedom are lost."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
     lost = int(unbiased) if correction is None else correction
     return function(x, axes(dim), lost, keepdim)
 
@@ -114,15 +116,25 @@ def histogram_of(x: Any, bins: int, low: float, high: float) -> Any:
     return ops.astype(counts, x.dtype)
 
 
+def running(function: Callable[..., Any], x: Any, dim: int, dtype: Any) -> Any:
+    """`cumsum` or `cumprod`; of a number, the number."""
+    found = function(ops.reshape(x, x.shape or (1,)), dim, dtype=dtype)
+    return ops.reshape(found, x.shape)
+
+
 def covariance(x: Any, correction: int) -> Any:
-    """The covariance of rows."""
-    centred = x - ops.mean(x, -1, True)
-    return ops.matmul(centred, ops.swapaxes(centred, -1, -2)) / (x.shape[-1] - correction)
+    """The covariance of rows; a number for one row."""
+    rows = ops.reshape(x, (1, -1)) if x.ndim < 2 else x
+    centred = rows - ops.mean(rows, -1, True)
+    joint = ops.matmul(centred, ops.swapaxes(centred, -1, -2)) / (rows.shape[-1] - correction)
+    return ops.reshape(joint, ()) if len(rows) == 1 else joint
 
 
 def correlation(x: Any) -> Any:
     """The correlation of rows."""
     joint = covariance(x, 1)
+    if not joint.ndim:
+        return joint / joint
     spread = ops.sqrt(ops.diagonal(joint))
     return joint / ops.outer(spread, spread)
 

@@ -78,7 +78,7 @@ silu(input, inplace=False) => F.silu(input, inplace)
 smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0) => F.smooth_l1_loss(input, target, beta, reduced(size_average, reduce, reduction))
 softmax(input, dim=None, _stacklevel=3, dtype=None) => F.softmax(as_dtype(input, dtype), softmax_axis(input, dim))
 softmin(input, dim=None, _stacklevel=3, dtype=None) => F.softmax(-as_dtype(input, dtype), softmax_axis(input, dim))
-softplus(input, beta=1, threshold=20) => F.softplus(input, beta)
+softplus(input, beta=1, threshold=20) => linear_above(input, F.softplus(input, beta), beta, threshold)
 softsign(input) => F.softsign(input)
 tanh(input) => F.tanh(input)
 tanhshrink(input) => input - F.tanh(input)
@@ -101,6 +101,11 @@ def softmax_axis(x: Any, dim: int | None) -> int:
     return (0 if x.ndim in (0, 1, 3) else 1) if dim is None else dim
 
 
+def linear_above(x: Any, soft: Any, beta: float, threshold: float) -> Any:
+    """A softplus that is x itself where beta times x is above a threshold; by 20 nothing differs."""
+    return soft if threshold >= 20 else ops.where(x * beta > threshold, x, soft)
+
+
 def _refuse(given: Any, what: str) -> None:
     if given not in (None, False):
         raise NotImplementedError(f"torch.nn.functional: {what}")
@@ -109,6 +114,7 @@ def _refuse(given: Any, what: str) -> None:
 _NAMES = {
     "F": ours,
     "as_dtype": lambda x, dtype: x if dtype is None else ops.astype(x, dtype),
+    "linear_above": linear_above,
     "reduced": reduced,
     "softmax_axis": softmax_axis,
     "without_indices": lambda given: _refuse(given, "return_indices=True is not here"),
