@@ -165,7 +165,7 @@ def _scatter_extreme_rule(
     count = in_x.astype(np.intp)
     add_at(count, grid, in_src.astype(np.intp))
     share = g / count.astype(g.dtype)
-    to_src = zeroed(share[grid], ~in_src)
-    if index.shape != src_shape:
+    to_src = zeroed(share[grid], ~in_src) if needed[1] else None
+    if needed[1] and index.shape != src_shape:
         to_src = IndexUpdate(to_src, corner, src_shape)
-    return [zeroed(share, ~in_x), to_src]
+    return [zeroed(share, ~in_x) if needed[0] else None, to_src]

@@ -6,6 +6,7 @@ and in the backward pass if a rule needs the overwritten values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -275,7 +276,7 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
         [[-0.5, -0.25, 2.0]]
     """
     channels = input_.shape[1] if input_.ndim > 1 else 1
-    if weight.ndim > 1 or weight._data.size not in (1, channels):
+    if weight.ndim > 1 or math.prod(weight.shape) not in (1, channels):
         raise value_error(
             f"prelu: an input of shape {input_.shape} has {channels} channels, so weight must "
             f"have shape ({channels},) or (1,), got {weight.shape}"

@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.embeddings import check_padding_idx, embedding
+from minigrad.nn.functional.framing import framed
 from minigrad.ops.indexing import integers
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
@@ -19,6 +20,7 @@ BagMode = Literal["sum", "mean", "max"]
 
 
 @spelled
+@framed
 def embedding_bag(
     input_: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None,
     norm_type: float = 2.0, *, mode: BagMode = "mean", per_sample_weights: Tensor | None = None,

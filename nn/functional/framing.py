@@ -37,10 +37,8 @@ def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P,
             return entered(*args, **kwargs)
         start = next(clock)
         result: Any = function(*args, **kwargs)
-        try:
-            node = result._node
-        except AttributeError:  # several tensors: the others led to the first
-            node = result[0]._node
+        first = result[0] if isinstance(result, tuple) else result  # the others led to it
+        node = getattr(first, "_node", None)
         if node.__class__ is Node and node.stamp > start:  # else nothing was recorded
             node.frame = (name, start, node.frame)
         return result

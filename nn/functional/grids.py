@@ -9,6 +9,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
+from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
 from minigrad.support.checks import check_flag, check_sizes
@@ -22,6 +23,7 @@ GridPadding = Literal["zeros", "border", "reflection"]
 
 
 @spelled
+@framed
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
     """Make the grid of points at which affine maps read images, for `grid_sample`.
 
@@ -67,6 +69,7 @@ def _centres(n: int, align_corners: bool) -> np.ndarray:
 
 
 @spelled
+@framed
 def grid_sample(
     input_: Tensor, grid: Tensor, mode: GridMode = "bilinear", padding_mode: GridPadding = "zeros",
     align_corners: bool = False,

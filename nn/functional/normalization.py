@@ -228,7 +228,7 @@ def instance_norm(
         )
     _check_channels(owner, input_, weight=weight, bias=bias)
     _check_channels(owner, input_, running_mean=running_mean, running_var=running_var)
-    if (running_mean is not None or running_var is not None) and input_._data.size:
+    if (running_mean is not None or running_var is not None) and 0 not in input_.shape:
         values = as_tensor(input_).detach().reshape(*input_.shape[:2], within)
         update_running(running_mean, ops.mean(values, (0, 2)), momentum)
         update_running(running_var, ops.mean(ops.var(values, 2, 1), 0), momentum)

@@ -176,8 +176,8 @@ class _BatchNorm(_Normalization):
     def forward(self, input_: Tensor) -> Tensor:
         """Normalize: by the batch statistics in training, by the running ones in evaluation."""
         self._check_layout(input_)
-        count = self.num_batches_tracked if self.training and input_._data.size else None
-        momentum = weight_of_batch(count, self.momentum) if input_._data.size else 0.0
+        count = self.num_batches_tracked if self.training and 0 not in input_.shape else None
+        momentum = weight_of_batch(count, self.momentum) if 0 not in input_.shape else 0.0
         return F.batch_norm(
             input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
             momentum, self.eps,

@@ -213,7 +213,8 @@ WITHOUT_DERIVATIVE = {
     "bitwise_or", "bitwise_xor", "count_nonzero", "equal", "flatnonzero", "greater",
     "greater_equal", "invert", "isclose", "isfinite", "isin", "isinf", "isnan", "left_shift",
     "less", "less_equal", "linalg.matrix_rank", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "nonzero", "not_equal", "right_shift", "searchsorted", "signbit",
+    "logical_xor", "max_pool_places", "nonzero",
+    "not_equal", "right_shift", "searchsorted", "signbit",
 }  # fmt: skip
 """Functions that return booleans or integers."""
 

@@ -242,6 +242,9 @@ def joint_calls() -> dict[str, Tensor]:
         "einsum": ops.einsum("ij,jk,k->i", leaf(2, 3), leaf(3, 4), leaf(4)),
         "concatenate": ops.concatenate([leaf(2, 3), leaf(4, 3), leaf(1, 3)]),
         "stack": ops.stack([leaf(2, 3), leaf(2, 3)]),
+        "scatter_extreme": ops.scatter_reduce(
+            leaf(3, 2), 0, np.array([[0, 1], [2, 1]]), leaf(2, 2), "amax"
+        ),
     }
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad
@@ -29,6 +30,11 @@ def p(*shape: int) -> Tensor:
 
 
 CALLS: dict[str, Callable[[], Any]] = {
+    "affine_grid": lambda: F.affine_grid(x(1, 2, 3), (1, 1, 2, 2)),
+    "grid_sample": lambda: F.grid_sample(x(1, 1, 4, 4), x(1, 2, 2, 2)),
+    "embedding_bag": lambda: F.embedding_bag(np.array([[0, 1], [2, 1]]), x(3, 4)),
+    "max_unpool1d": lambda: F.max_unpool1d(x(1, 2, 2), np.array([[[0, 3], [1, 2]]]), 2),
+    "max_unpool2d": lambda: F.max_unpool2d(x(1, 1, 1, 1), np.array([[[[2]]]]), 2),
     "adaptive_avg_pool1d": lambda: F.adaptive_avg_pool1d(x(2, 3, 5), 2),
     "adaptive_avg_pool2d": lambda: F.adaptive_avg_pool2d(x(2, 3, 4, 4), 2),
     "adaptive_max_pool1d": lambda: F.adaptive_max_pool1d(x(2, 3, 5), 2),
