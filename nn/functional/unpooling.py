@@ -11,6 +11,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.convolution import Sizes
+from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_sizes
 from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
@@ -19,6 +20,7 @@ __all__ = ["max_unpool1d", "max_unpool2d"]
 
 
 @spelled
+@framed
 def max_unpool1d(
     input_: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,
     padding: Sizes = 0, output_size: Sequence[int] | None = None,
@@ -38,6 +40,7 @@ def max_unpool1d(
 
 
 @spelled
+@framed
 def max_unpool2d(
     input_: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,
     padding: Sizes = 0, output_size: Sequence[int] | None = None,
