@@ -331,7 +331,8 @@ def test_every_optimizer_goes_on(path: Path, kind: Callable[..., optim.Optimizer
 
             optimizer.step(closure)
 
-    model, other = nn.Linear(2, 2), nn.Linear(2, 2)
+    bias = kind is not optim.Muon  # which is for matrices
+    model, other = nn.Linear(2, 2, bias), nn.Linear(2, 2, bias)
     optimizer, twin = kind(model.parameters(), lr=0.01), kind(other.parameters(), lr=0.5)
     learn(model, optimizer)
     save_training(path, model=model, optimizer=optimizer)
