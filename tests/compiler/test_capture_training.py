@@ -75,7 +75,14 @@ def squared(m: Any, x: Any) -> Any:
 
 
 def test_every_optimizer_and_schedule_is_here() -> None:
-    assert {*optim.__all__} == {*OPTIMIZERS, "LBFGS", "Optimizer", "lr_scheduler", "swa_utils"}
+    assert {*optim.__all__} == {
+        *OPTIMIZERS,
+        "LBFGS",
+        "Muon",
+        "Optimizer",
+        "lr_scheduler",
+        "swa_utils",
+    }
     assert {*lr_scheduler.__all__} == {*SCHEDULERS, "LRScheduler"}
 
 
@@ -83,6 +90,15 @@ def test_every_optimizer_and_schedule_is_here() -> None:
 def test_optimizers(name: str) -> None:
     step = check(trained(mlp, classified, name, **OPTIMIZERS[name]), DATA)
     assert "cross_entropy" in str(step.program)
+
+
+def test_muon() -> None:
+    """It is for matrices alone."""
+
+    def model() -> nn.Module:
+        return nn.Sequential(nn.Linear(8, 6, bias=False), nn.ReLU(), nn.Linear(6, 3, bias=False))
+
+    check(trained(model, classified, "Muon", lr=0.01), DATA)
 
 
 @pytest.mark.parametrize("name", [name for name in SCHEDULERS if name != "ReduceLROnPlateau"])
