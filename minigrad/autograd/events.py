@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from minigrad.autograd.mode import State, state
@@ -196,17 +196,17 @@ def tell(event: str, *args: Any) -> None:
     """Tell every observer of an event other than an effect."""
     observers = state.get().observers
     if observers:
-        with _unobserved():
+        with _changed(observers=()):  # nobody is told of what an observer does when it is told
             for observer in observers:
                 getattr(observer, event)(*args)
 
 
 @contextmanager
-def _unobserved() -> Iterator[None]:
-    """Tell nobody of what an observer does when it is told."""
+def _changed(**fields: Any) -> Iterator[None]:
+    """Change the state of the thread in the block."""
     outer = state.get()
-    state.set(outer._replace(observers=()))
     try:
+        state.set(outer._replace(**fields))
         yield
     finally:
         state.set(outer)
@@ -223,11 +223,11 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
         given: Any = [list(part) if isinstance(part, Iterator) else part for part in args]
         told = [observer.effect(function, tuple(given), dict(kwargs)) for observer in observers]
         try:
-            with _unobserved():
+            with _changed(observers=()):
                 for generator in told:
                     next(generator)
             result = function(*given, **kwargs)
-            with _unobserved():
+            with _changed(observers=()):
                 for generator in told:
                     with suppress(StopIteration):
                         generator.send(result)
@@ -251,12 +251,6 @@ def undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-@contextmanager
-def within(step: Any) -> Iterator[None]:
+def within(step: Any) -> AbstractContextManager[None]:
     """Mark what runs in the block as parts of a step: a node that is pulled, a checkpoint ..."""
-    outer = state.get()
-    try:
-        state.set(outer._replace(within=step))
-        yield
-    finally:
-        state.set(outer)
+    return _changed(within=step)

@@ -48,7 +48,6 @@ __version__ = "2.13.0"
 device = Device
 
 globals().update(_FUNCTIONS)
-softmax, log_softmax = _FUNCTIONS["softmax"], _FUNCTIONS["log_softmax"]
 
 float16 = half = _np.dtype("float16")
 float32 = float = _np.dtype("float32")
@@ -65,11 +64,6 @@ strided, contiguous_format, channels_last, preserve_format = (
 def is_tensor(obj: _Any) -> _Any:
     """Whether it is a tensor."""
     return isinstance(obj, Tensor)
-
-
-def numel(input: _Any) -> _Any:
-    """The number of elements."""
-    return input.numel()
 
 
 def compile(model: _Any = None, **options: _Any) -> _Any:

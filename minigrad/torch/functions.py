@@ -15,7 +15,7 @@ from minigrad import linalg as ours_linalg
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.torch.creation import tensor
-from minigrad.torch.helpers import axes, deviation
+from minigrad.torch.helpers import axes, deviation, pieces
 
 __all__ = [
     "cross", "fill", "flip", "kthvalue", "max", "median",
@@ -48,11 +48,7 @@ def _extreme(
         return of_two(input, other)
     if dim is None:
         return reduce(input)
-    index = place(input, dim, True)
-    values = ops.take_along_axis(input, index, dim) if input.ndim else ops.reshape(input, ())
-    if not keepdim and input.ndim:
-        values, index = ops.squeeze(values, dim), ops.squeeze(index, dim)
-    return ValuesAndIndices(values, index)
+    return _at(input, place(input, dim, True), dim, keepdim)
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -110,6 +106,8 @@ def _median_index(input: Any, dim: int) -> Any:
 
 
 def _at(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndIndices:
+    if not input.ndim:
+        return ValuesAndIndices(ops.reshape(input, ()), index)
     values = ops.take_along_axis(input, index, dim)
     if not keepdim:
         values, index = ops.squeeze(values, dim), ops.squeeze(index, dim)
@@ -183,7 +181,7 @@ def split(
     if isinstance(size, int):
         if size <= 0:
             raise RuntimeError(f"split: a positive size expected, got {size}")
-        return tuple(ops.split(input, list(range(size, n, size)), dim))
+        return pieces(input, size, dim)
     if builtins.sum(size) != n:
         raise RuntimeError(f"split: sizes {list(size)} of an axis of length {n}")
     return tuple(ops.split(input, [int(end) for end in np.cumsum(size)[:-1]], dim))

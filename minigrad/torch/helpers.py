@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
-
 from minigrad import ops
-from minigrad.autograd.dtypes import get_default_dtype
 
 __all__ = [
     "as_dtype", "axes", "block_diagonal", "chunks_of", "correlation", "covariance", "deviation",
@@ -81,7 +78,11 @@ def joined(tensors: Any, dim: int) -> Any:
 
 def chunks_of(x: Any, chunks: int, dim: int) -> tuple[Any, ...]:
     """At most `chunks` pieces of one size; the last may be smaller."""
-    size = max(-(-x.shape[dim] // chunks), 1)
+    return pieces(x, max(-(-x.shape[dim] // chunks), 1), dim)
+
+
+def pieces(x: Any, size: int, dim: int) -> tuple[Any, ...]:
+    """Pieces of one size; the last may be smaller."""
     return tuple(ops.split(x, list(range(size, x.shape[dim], size)), dim))
 
 
@@ -149,9 +150,3 @@ def block_diagonal(tensors: Sequence[Any]) -> Any:
         rows.append(ops.pad(block, ((0, 0), (start, after))))
         start += block.shape[1]
     return ops.concatenate(rows)
-
-
-def of_default_dtype(values: Any) -> np.dtype[Any]:
-    """The dtype of new numbers: the default for floats, NumPy's own for others."""
-    kind = np.asarray(values).dtype
-    return get_default_dtype() if kind.kind == "f" else kind

@@ -26,9 +26,6 @@ _NAMES: dict[str, Any] = {
     **{name: getattr(minigrad, name) for name in minigrad.__all__},
     **{name: getattr(helpers, name) for name in helpers.__all__},
     "linalg": linalg,
-    "bool": bool,
-    "float": float,
-    "tuple": tuple,
 }
 
 

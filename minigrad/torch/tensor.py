@@ -249,15 +249,7 @@ class Tensor(minigrad.Tensor, results=True):
             raise RuntimeError(f"repeat: {len(given)} numbers for {self._data.ndim} axes")
         return ops.tile(self, tuple(given))
 
-    def astype(self, dtype: Any) -> Any:
-        """NumPy's name of `to`, which minigrad's own functions call."""
-        return ops.astype(self, dtype)
-
     # Gradients
-
-    def detach(self) -> Any:
-        """A tensor without history that shares the memory."""
-        return detach(self)
 
     def detach_(self) -> Any:
         """Forget the history, in place."""

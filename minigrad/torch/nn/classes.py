@@ -75,11 +75,6 @@ class Module(ours.Module):
         super().register_buffer(name, tensor, dtype, persistent=persistent)
         _adopted(self.__dict__.get(name))
 
-    def named_children(self) -> Any:
-        """The modules assigned to this one, with their names."""
-        for name, child in super().named_children():
-            yield name, adopt_module(child)
-
 
 def _adopted(value: Any) -> Any:
     if isinstance(value, ours.Module):

@@ -7,6 +7,7 @@ from typing import Any
 from minigrad import ops
 from minigrad.nn import functional as ours
 from minigrad.torch.build import made
+from minigrad.torch.helpers import as_dtype
 
 LINES = """
 affine_grid(theta, size, align_corners=None) => F.affine_grid(theta, size, bool(align_corners))
@@ -113,7 +114,7 @@ def _refuse(given: Any, what: str) -> None:
 
 _NAMES = {
     "F": ours,
-    "as_dtype": lambda x, dtype: x if dtype is None else ops.astype(x, dtype),
+    "as_dtype": as_dtype,
     "linear_above": linear_above,
     "reduced": reduced,
     "softmax_axis": softmax_axis,
