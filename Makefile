@@ -5,7 +5,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-all mutants lint docs notebook aliases bench bench-all install clean
+.PHONY: help demo test checks check test-all mutants lint docs notebook bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -46,9 +46,6 @@ docs: setup-dev  ## build the documentation; a warning is an error
 
 notebook: setup-demo  ## write the guide and the exercises as notebooks, in examples/
 	@$(RUN) tools/write_notebook.py
-
-aliases: setup-dev  ## write docs/aliases.md from the table of spellings
-	@$(RUN) tools/write_aliases.py
 
 # On a processor with AVX-512, everything is measured twice: as it is, and held to AVX2.
 bench: setup-bench torch  ## time minigrad beside PyTorch, JAX, MyGrad and HIPS autograd

@@ -6,6 +6,11 @@ import types as _types
 import typing as _typing
 
 from numpy import dtype as _dtype
+from numpy import e as e
+from numpy import inf as inf
+from numpy import nan as nan
+from numpy import newaxis as newaxis
+from numpy import pi as pi
 
 if __name__ != "minigrad":
     raise ImportError("this folder is the package minigrad: write `import minigrad`")
@@ -31,11 +36,11 @@ from minigrad.random import multinomial as multinomial
 from minigrad.random import rand as rand
 from minigrad.random import randint as randint
 from minigrad.random import randn as randn
-from minigrad.spellings.methods import install as _install_other_spellings
-from minigrad.support import spelling as _spelling
+from minigrad.support import pytorch_names as _pytorch_names
 from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
+from minigrad.tensors.lucid2 import *
 from minigrad.tensors.tensor import *
 
 __version__ = "0.2.0"
@@ -75,13 +80,10 @@ else:
             return _importlib.import_module(f"minigrad.{name}")
         if name in _LATER_FROM:
             return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)
-        if name.startswith("__"):
-            raise AttributeError(f"module 'minigrad' has no attribute {name!r}")
-        return _spelling.attribute("minigrad", name, __all__)
+        return _pytorch_names.refuse("minigrad", name, __all__)
 
-    _install_other_spellings()
     for _module in (autograd, linalg, random):
-        _module.__getattr__ = _spelling.names(
+        _module.__getattr__ = _pytorch_names.names(
             _module.__name__.removeprefix("minigrad."),
             _module.__all__,
             getattr(_module, "__getattr__", None),

@@ -24,7 +24,7 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
-from minigrad.support.spelling import named
+from minigrad.support.signatures import named
 from minigrad.transforms.random_state import register_snapshot
 
 __all__ = [

@@ -11,7 +11,6 @@ if __name__ != "minigrad.nn":
 from minigrad.nn import by_hand, functional, generation, init, utils
 from minigrad.nn.attention.cache import *
 from minigrad.nn.attention.multi_head import *
-from minigrad.nn.attention.multihead import *
 from minigrad.nn.layers.activation import *
 from minigrad.nn.layers.convolution import *
 from minigrad.nn.layers.dropout import *
@@ -40,11 +39,10 @@ from minigrad.nn.source_documents.transformer_block import *
 from minigrad.nn.transformers.decoder import *
 from minigrad.nn.transformers.encoder import *
 from minigrad.nn.transformers.feed_forward import *
-from minigrad.nn.transformers.pytorch import *
 from minigrad.nn.transformers.transformer import *
-from minigrad.support import spelling
+from minigrad.support import pytorch_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     _classes = [name for name, value in globals().items() if isinstance(value, type)]
     __all__ = ["by_hand", "functional", "generation", "init", "utils", *sorted(_classes)]
-    __getattr__ = spelling.names("nn", __all__)
+    __getattr__ = pytorch_names.names("nn", __all__)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from minigrad import random
-from minigrad.support import spelling
+from minigrad.support import pytorch_names
 from minigrad.support.checks import check_number, check_probability, check_size
-from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -52,8 +51,7 @@ def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     return _write("normal", tensor, random.generator().normal(mean, std, tensor.shape))
 
 
-@spelled
-def constant(tensor: Tensor, value: float) -> Tensor:
+def constant(tensor: Tensor, val: float) -> Tensor:
     """Fill with a number.
 
     Example:
@@ -61,7 +59,7 @@ def constant(tensor: Tensor, value: float) -> Tensor:
         >>> nn.init.constant(empty(2), 7.0).tolist()
         [7.0, 7.0]
     """
-    return _write("constant", tensor, value)
+    return _write("constant", tensor, val)
 
 
 def zeros(tensor: Tensor) -> Tensor:
@@ -338,4 +336,4 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = spelling.names("nn.init", __all__)
+    __getattr__ = pytorch_names.names("nn.init", __all__)

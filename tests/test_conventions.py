@@ -37,7 +37,6 @@ LAYERS = [
     "onnx",
     "compiler",
     "viz",
-    "spellings",
     "interop",
     "einops",
     "torch",

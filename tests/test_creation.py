@@ -102,8 +102,6 @@ DRAWS: list[tuple[str, Callable[[], Any]]] = [
     ("permutation", lambda: random.permutation(20)),
     ("multinomial", lambda: minigrad.multinomial([1.0, 2.0, 3.0], 20, replacement=True)),
     ("multinomial, each once", lambda: minigrad.multinomial(np.ones((2, 9)), 9)),
-    ("rand_like", lambda: minigrad.rand_like(np.zeros((3, 2)))),
-    ("randn_like", lambda: minigrad.randn_like(minigrad.zeros(3, 2))),
     ("normal, each its own", lambda: random.normal([1.0, 2.0], [[1.0], [3.0]])),
     ("key", lambda: Tensor(random.key())),
 ]
@@ -212,13 +210,7 @@ def test_distributions() -> None:
     assert 0 <= minigrad.rand(1000).min() <= minigrad.rand(1000).max() < 1
 
 
-def test_draws_like_another() -> None:
-    for like in (minigrad.zeros(2, 3, dtype=np.float16), np.zeros((2, 0)), minigrad.zeros(())):
-        for draw in (minigrad.rand_like, minigrad.randn_like):
-            drawn = draw(like, requires_grad=True)
-            assert (drawn.shape, drawn.dtype) == (like.shape, like.dtype)
-            assert drawn.requires_grad
-            assert draw(like, dtype=np.float32).dtype == np.float32
+def test_integers_of_a_dtype() -> None:
     assert minigrad.randint(0, 5, (2,), dtype=np.int8).dtype == np.int8
 
 
@@ -255,6 +247,7 @@ def test_float32_draws_are_the_float64_ones() -> None:
 
 
 WRONG: dict[str, list[Callable[[], Any]]] = {
+    "asarray": [lambda: minigrad.asarray([[1], [2, 3]]), lambda: minigrad.asarray(1, "float33")],
     "tensor": [
         lambda: minigrad.tensor([[1], [2, 3]]),
         lambda: minigrad.tensor("a"),

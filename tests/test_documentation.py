@@ -18,9 +18,6 @@ from typing import Any
 import pytest
 from pages import blocks_of, examples_of, run
 from printed import FLAGS, Checker
-from write_aliases import FROM, own_aliases
-from write_aliases import PAGE as ALIASES
-from write_aliases import page as aliases
 from write_notebook import GUIDE, chapters
 
 import minigrad
@@ -255,13 +252,6 @@ def test_exports_exist_once() -> None:
         assert len({*exports}) == len(exports), f"{name}.__all__ has a name twice"
         missing = [export for export in exports if not hasattr(module, export)]
         assert not missing, f"{name}.__all__ names what {name} lacks: {missing}"
-
-
-def test_every_alias_is_listed() -> None:
-    """The page has each second name, and each spelling of the table of spellings."""
-    missing = {alias for alias, _ in own_aliases()} - {*FROM}
-    assert not missing, f"say in tools/write_aliases.py, FROM, whose names these are: {missing}"
-    assert ALIASES.read_text(encoding="utf-8") == aliases(), "docs/aliases.md: run `make aliases`"
 
 
 def test_changelog_names_this_version() -> None:

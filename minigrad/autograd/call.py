@@ -20,7 +20,7 @@ from minigrad.autograd.events import Call, tell
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
-from minigrad.support.spelling import misfit, respelled
+from minigrad.support.signatures import misfit
 
 if TYPE_CHECKING:
     from minigrad.autograd.plan import Plan
@@ -61,11 +61,9 @@ def _by_name(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str
 
 
 def _otherwise(op: Primitive, call: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """A call with a dtype; or, of an op of the library, perhaps in another library's spelling."""
+    """A call with a dtype, or one that does not fit."""
     rest = {key: value for key, value in keywords.items() if key != "dtype"}
     values = op.bind(args, rest) if op.casts and len(rest) < len(keywords) else None
-    if values is None and op.registered:
-        return respelled(op.name, call, args, keywords)
     if values is None:
         raise misfit(op.name, call, args, keywords)
     if keywords["dtype"] is None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from minigrad.autograd.mode import located
 from minigrad.support.checks import shapes_that_clash, what_came
-from minigrad.support.spelling import remedied
 
 if TYPE_CHECKING:
     from minigrad.autograd.primitive import Primitive
@@ -42,7 +41,7 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     kind = type(error) if type(error) in kinds else ValueError
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
-    return kind(located(remedied(op.name, message, values, {}) if op.registered else message))
+    return kind(located(message))
 
 
 def type_error(message: str) -> TypeError:

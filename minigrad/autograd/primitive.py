@@ -59,7 +59,6 @@ class Primitive:
         decomposition: The same function composed of primitives, for higher orders and drawings.
         formulas: For an argument its rule, and the formula that was written for that rule.
         differentiable: Whether it has any rule: an op without one leaves no node.
-        registered: Whether it is one of the library's: other libraries' spellings are for these.
 
     Example:
         >>> from minigrad.ops import multiply
@@ -108,7 +107,7 @@ class Primitive:
         self.joint_slots: tuple[int, ...] = ()
         self.decomposition: Callable[..., Any] | None = None
         self.formulas: dict[str, tuple[Rule, str, str]] = {}
-        self.differentiable = self.registered = False
+        self.differentiable = False
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     def plan(self, slots: tuple[int, ...]) -> Plan:
@@ -412,4 +411,4 @@ def _register(op: Primitive) -> None:
     elif known is not None and known.forward.__module__ != module:  # otherwise it was reloaded
         raise TypeError(f"{op.name}: {known.forward.__module__} has an op of that name")
     else:
-        registry[op.name], op.registered = op, True
+        registry[op.name] = op

@@ -23,7 +23,6 @@ from minigrad.data.samplers import (
     order_of,
 )
 from minigrad.support.checks import check_flag, check_size
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 B = TypeVar("B")  # a batch
@@ -96,7 +95,6 @@ class DataLoader(Generic[B]):
         sampler: Iterable[Any] | None = None, drop_last: bool = False, collate_fn: None = None,
         generator: Seed = None, prefetch: int = 0, num_workers: int = 0, pin_memory: bool = False,
     ) -> None: ...  # fmt: skip
-    @spelled
     def __init__(
         self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
         sampler: Iterable[Any] | None = None, drop_last: bool = False,

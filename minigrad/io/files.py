@@ -9,7 +9,6 @@ from minigrad.io import npz, pt, safetensors
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
 from minigrad.support.files import remove_unfinished, replacing
-from minigrad.support.spelling import spelled
 
 FORMATS = {".npz": npz, ".safetensors": safetensors, ".pt": pt, ".pth": pt}
 LONGEST = 300
@@ -66,7 +65,6 @@ def write_file(obj: Any, path: Path, form: ModuleType) -> None:
         raise OSError(error.errno, message) from error
 
 
-@spelled
 def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = None) -> Any:
     """Load a file written by `save`, `np.savez` or `torch.save`, or a safetensors file.
 

@@ -15,7 +15,7 @@ from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.node import Variable
 from minigrad.onnx.runs import flat
-from minigrad.support.spelling import signature_of
+from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 
 Axes = Mapping[str, Mapping[int, str]]

@@ -12,7 +12,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.shapes import Shape, reshape
-from minigrad.support.spelling import spelled
 
 __all__ = ["broadcast_arrays", "broadcast_to", "expand", "meshgrid"]
 
@@ -52,7 +51,6 @@ def _expand(x: Any, sizes: tuple[int, ...]) -> Any:
     )
 
 
-@spelled
 def expand(x: Any, *sizes: Any) -> Tensor:
     """Repeat along axes of length 1 as `broadcast_to` does; -1 keeps the length of an axis.
 

@@ -10,7 +10,6 @@ from minigrad.autograd.dtypes import checked
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.support.spelling import spelled
 
 __all__ = ["astype", "clone"]
 
@@ -40,7 +39,6 @@ def _to_integer(x: Any, dtype: Any) -> Any:
     return x.astype(dtype)
 
 
-@spelled
 def astype(x: Any, dtype: Any) -> Tensor:
     """Convert to another dtype; the gradient comes back in the dtype of `x`.
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from minigrad.autograd.primitive import OpFunction, primitive
 from minigrad.ops._ufuncs import binary, unary
-from minigrad.support.spelling import spelled
 
 __all__ = [
     "allclose", "equal", "greater", "greater_equal", "isclose", "isfinite", "isinf", "isnan",
@@ -44,7 +43,6 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     return np.isclose(a, b, rtol, atol, equal_nan)
 
 
-@spelled
 def allclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:

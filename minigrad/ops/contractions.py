@@ -12,7 +12,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of
 from minigrad.ops.selection import where
-from minigrad.support.spelling import spelled
 
 __all__ = ["einsum", "tensordot"]
 
@@ -153,7 +152,6 @@ def _tensordot(a: Any, b: Any, axes: tuple[tuple[int, ...], tuple[int, ...]]) ->
     return np.tensordot(a, b, axes)
 
 
-@spelled
 def tensordot(
     a: Any, b: Any, axes: int | tuple[int | Sequence[int], int | Sequence[int]] = 2
 ) -> Tensor:

@@ -11,7 +11,6 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
-from minigrad.support.spelling import spelled
 
 __all__ = ["diag", "diag_embed", "diagonal", "trace"]
 
@@ -93,7 +92,6 @@ def scatter_diagonal(
     return out
 
 
-@spelled
 def diag(x: Any, k: int = 0) -> Tensor:
     """The diagonal of a matrix, or the matrix that has a vector on its diagonal.
 
@@ -123,7 +121,6 @@ def diag(x: Any, k: int = 0) -> Tensor:
     return scatter_diagonal(x, (n, n), k)
 
 
-@spelled
 def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
     """Matrices that have the last axis on a diagonal, zeros beside it.
 

@@ -11,12 +11,10 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import floating
 from minigrad.ops.linalg.norms import vector_norm
 from minigrad.ops.shapes import expand_dims
-from minigrad.support.spelling import spelled
 
 __all__ = ["cdist"]
 
 
-@spelled
 def cdist(a: Any, b: Any, p: float = 2.0) -> Tensor:
     """The distance between each point of one set and each of another.
 

@@ -18,7 +18,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import horner, within_rule, zero_safe
 from minigrad.ops._parallel import in_blocks
-from minigrad.support.spelling import spelled
 
 __all__ = ["digamma", "lgamma", "polygamma"]
 
@@ -77,7 +76,6 @@ def _polygamma(x: Any, n: int) -> Any:
     return in_blocks(lambda x: _polygamma_array(x, n), 1000, x)
 
 
-@spelled
 def polygamma(n: int, x: Any) -> Tensor:
     """The derivative of order `n` of `digamma`.
 

@@ -15,7 +15,6 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, formula, zeroed
 from minigrad.ops.indexing import IndexUpdate, add_at, integers, overwritten, written
 from minigrad.ops.shapes import ravel
-from minigrad.support.spelling import spelled
 
 __all__ = [
     "gather", "index_add", "put_along_axis", "scatter", "scatter_add", "take", "take_along_axis",
@@ -50,7 +49,6 @@ def _within(indices: np.ndarray, n: int, mode: str) -> np.ndarray:
     return indices % n if mode == "wrap" else indices.clip(0, n - 1)
 
 
-@spelled
 def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Tensor:
     """Take slices along an axis by index.
 
@@ -129,7 +127,6 @@ def _along_axis(x: np.ndarray, indices: np.ndarray, axis: int | None) -> Any:
     return x[open_grid(indices, axis, x.shape)]
 
 
-@spelled
 def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Tensor:
     """Take elements along an axis, with separate indices for each 1-D slice.
 
@@ -171,7 +168,6 @@ def _take_along_axis_x(g: Any, indices: Any, axis: int | None, x_shape: Shape) -
     return IndexUpdate(g, open_grid(indices, axis, x_shape), x_shape)
 
 
-@spelled
 def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None) -> None:
     """Write elements along an axis, in place; arguments and errors as in `take_along_axis`.
 
@@ -189,7 +185,7 @@ def put_along_axis(x: Any, indices: Any, values: Any, axis: int | None) -> None:
         kind = type(x).__name__
         raise TypeError(f"put_along_axis: x must be a Tensor, it is written to; got {kind}")
     indices = np.asarray(array_of(indices))
-    numbers = np.arange(x.size).reshape(x.shape)  # type: ignore[attr-defined]
+    numbers = np.arange(x._data.size).reshape(x._data.shape)
     try:
         places = np.unravel_index(_along_axis(numbers, indices, axis), numbers.shape)
         x[places] = values  # type: ignore[index]
@@ -231,7 +227,6 @@ def _gather(x: Any, index: Any, axis: int) -> Any:
     return x[_own_grid(x, index, axis)]
 
 
-@spelled
 def gather(x: Any, axis: int, index: Any) -> Tensor:
     """Pick elements along an axis: ``out[i, j] = x[index[i, j], j]`` for axis 0 of two.
 
@@ -270,7 +265,6 @@ def _scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
     return out
 
 
-@spelled
 def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Write elements where an index points: ``out[index[i, j], j] = src[i, j]`` for axis 0 of two.
 
@@ -306,7 +300,6 @@ def _index_add(x: Any, index: Any, source: Any, axis: int, alpha: float) -> Any:
     return out
 
 
-@spelled
 def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
     """Add slices where an index points: ``out[index[i]] += alpha * source[i]`` for axis 0.
 
@@ -344,7 +337,6 @@ def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
     return out
 
 
-@spelled
 def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Add elements at indices: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
 

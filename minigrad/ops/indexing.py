@@ -15,7 +15,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, values_of, zeroed
 from minigrad.ops.casting import clone
-from minigrad.support.spelling import spelled
 
 __all__ = ["getitem", "setitem"]
 
@@ -206,7 +205,6 @@ def _setitem(x: Any, value: Any, index: Any, in_place: bool = False) -> Any:
     return x
 
 
-@spelled
 def setitem(x: Any, index: Any, value: Any) -> Tensor:
     """A copy of `x` with ``x[index] = value``; gradients reach `x` elsewhere, and `value`.
 

@@ -14,7 +14,6 @@ from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.shapes import atleast_1d, atleast_2d, atleast_3d, reshape
-from minigrad.support.spelling import spelled
 
 __all__ = [
     "array_split", "chunk", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
@@ -32,7 +31,6 @@ def _stack(*tensors: Any, axis: int) -> Any:
     return np.stack(tensors, axis)
 
 
-@spelled
 def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
     """Join along an existing axis, in the common dtype.
 
@@ -54,7 +52,6 @@ def concatenate(tensors: Sequence[Any], axis: int | None = 0) -> Tensor:
     return _concatenate(*tensors, axis=axis)
 
 
-@spelled
 def stack(tensors: Sequence[Any], axis: int = 0) -> Tensor:
     """Join along a new axis, in the common dtype.
 
@@ -124,7 +121,6 @@ def column_stack(tensors: Sequence[Any]) -> Tensor:
     return concatenate([part if part.ndim > 1 else reshape(part, (-1, 1)) for part in parts], 1)
 
 
-@spelled
 def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tuple[Tensor, ...]:
     """Split along an axis into views, equal parts or at given indices.
 
@@ -145,7 +141,6 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
     return _split("split", x, indices_or_sections, axis, equal=True)
 
 
-@spelled
 def array_split(
     x: Any, indices_or_sections: int | Sequence[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
@@ -159,7 +154,6 @@ def array_split(
     return _split("array_split", x, indices_or_sections, axis, equal=False)
 
 
-@spelled
 def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the second axis, or the only one.
 
@@ -172,7 +166,6 @@ def hsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
     return _split("hsplit", x, indices_or_sections, int(x.ndim > 1), equal=True)
 
 
-@spelled
 def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the first axis of at least two.
 
@@ -185,7 +178,6 @@ def vsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
     return _split("vsplit", x, indices_or_sections, 0, equal=True)
 
 
-@spelled
 def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split as `split` does, along the third axis.
 
@@ -197,7 +189,6 @@ def dsplit(x: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ..
     return _split("dsplit", x, indices_or_sections, 2, equal=True)
 
 
-@spelled
 def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """Split along an axis into views of equal length; the last may be shorter.
 
@@ -222,7 +213,6 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return _pieces(x, range(size, n, size) if n else [0] * (chunks - 1), axis)
 
 
-@spelled
 def unbind(x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Split an axis into views without it, one for each index.
 

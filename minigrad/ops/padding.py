@@ -13,7 +13,6 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.support.checks import fitted
-from minigrad.support.spelling import spelled
 
 __all__ = ["pad"]
 
@@ -37,7 +36,6 @@ def _pad(x: Any, pad_width: Widths, mode: str, constant_values: Any) -> Any:
     return np.pad(x, pad_width, constant_values=fitted(constants, x.dtype, "pad"))
 
 
-@spelled
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
     """Put a border around a tensor.
 

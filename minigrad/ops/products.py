@@ -15,7 +15,6 @@ from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, w
 from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
 from minigrad.ops.shapes import moveaxis, reshape
-from minigrad.support.spelling import spelled
 
 __all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "vdot", "vecdot"]
 
@@ -208,7 +207,6 @@ def dot(a: Any, b: Any) -> Tensor:
     return tensordot(a, b, ((-1,), (-2,)))
 
 
-@spelled
 def inner(a: Any, b: Any) -> Tensor:
     """Sums of products over the last axes, as in NumPy; with a number, the elementwise product.
 
@@ -234,7 +232,6 @@ def inner(a: Any, b: Any) -> Tensor:
     return tensordot(a, b, ((-1,), (-1,)))
 
 
-@spelled
 def outer(a: Any, b: Any) -> Tensor:
     """The outer product of the flattened tensors, as in NumPy: shape (a.size, b.size).
 
@@ -246,7 +243,6 @@ def outer(a: Any, b: Any) -> Tensor:
     return multiply(reshape(a, (np.size(array_of(a)), 1)), reshape(b, (1, np.size(array_of(b)))))
 
 
-@spelled
 def vdot(a: Any, b: Any) -> Tensor:
     """The sum of all products of corresponding elements, as in NumPy; both tensors are flattened.
 
@@ -283,7 +279,6 @@ def _vecdot(a: Any, b: Any) -> Any:
     return np.vecdot(a, b)
 
 
-@spelled
 def vecdot(a: Any, b: Any, axis: int = -1) -> Tensor:
     """The dot products of stacks of vectors, with broadcasting.
 
@@ -316,7 +311,6 @@ def _cross(a: Any, b: Any) -> Any:
     return np.cross(a, b)
 
 
-@spelled
 def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
     """The cross products of 3-d vectors, with broadcasting; arguments as for `vecdot`.
 
@@ -344,7 +338,6 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
     return moveaxis(a, axis, -1), moveaxis(b, axis, -1)
 
 
-@spelled
 def kron(a: Any, b: Any) -> Tensor:
     """The Kronecker product, as in NumPy: each element of `a` times the whole of `b`, as blocks.
 

@@ -17,7 +17,6 @@ from minigrad.ops.indexing import IndexUpdate, integers
 from minigrad.ops.joining import along
 from minigrad.ops.shapes import moveaxis, ravel
 from minigrad.support.checks import check_size
-from minigrad.support.spelling import spelled
 
 __all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile", "unfold"]
 
@@ -41,7 +40,6 @@ def flip(x: Any, axis: Axis = None) -> Any:
     return np.flip(x, axis)
 
 
-@spelled
 def fliplr(x: Any) -> Tensor:
     """Flip left and right: a view with the second axis reversed.
 
@@ -56,7 +54,6 @@ def fliplr(x: Any) -> Tensor:
     return flip(x, 1)
 
 
-@spelled
 def flipud(x: Any) -> Tensor:
     """Flip up and down: a view with the first axis reversed.
 
@@ -130,7 +127,6 @@ def _repeat(x: Any, repeats: Any, axis: int) -> Any:
     return x.repeat(integers(repeats, "repeats"), axis)
 
 
-@spelled
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element; its copies are adjacent, and it receives the sum of their gradients.
 
@@ -172,7 +168,6 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
     return np.tile(x, reps)
 
 
-@spelled
 def unfold(x: Any, axis: int, size: int, step: int = 1) -> Tensor:
     """The windows that slide along an axis, as a new axis at the end.
 

@@ -31,7 +31,6 @@ from minigrad.ops._numerics import (
 from minigrad.ops.comparisons import isnan
 from minigrad.ops.scans import products_before
 from minigrad.ops.selection import where
-from minigrad.support.spelling import spelled
 
 __all__ = ["argmax", "argmin", "logsumexp", "max", "min", "nansum", "norm", "prod", "sum"]
 
@@ -63,7 +62,6 @@ def sum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None)
     return out.astype(np.float16) if x.dtype == np.float16 else out
 
 
-@spelled
 def nansum(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum as `sum` does, where NaN counts as 0 and has gradient 0.
 

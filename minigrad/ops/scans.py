@@ -16,7 +16,6 @@ from minigrad.ops.elementwise import add, subtract
 from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.joining import along
 from minigrad.ops.sorting import ValuesAndIndices
-from minigrad.support.spelling import spelled
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff", "logcumsumexp"]
 
@@ -98,7 +97,6 @@ def _running_places(x: Any, axis: int, largest: bool) -> Any:
     return np.maximum.accumulate(np.where((x == best) | (x != x), numbers, 0), axis)
 
 
-@spelled
 def cummax(x: Any, axis: int) -> ValuesAndIndices:
     """The largest element so far along an axis, and where it stands.
 
@@ -122,7 +120,6 @@ def cummax(x: Any, axis: int) -> ValuesAndIndices:
     return _extremes_so_far("cummax", x, axis, largest=True)
 
 
-@spelled
 def cummin(x: Any, axis: int) -> ValuesAndIndices:
     """The smallest element so far along an axis, and where it stands; otherwise as `cummax`.
 
@@ -143,7 +140,6 @@ def _extremes_so_far(name: str, x: Any, axis: int, largest: bool) -> ValuesAndIn
     return ValuesAndIndices(take_along_axis(x, indices, axis), indices)
 
 
-@spelled
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The difference of each element and the one before it along an axis.
 

@@ -16,7 +16,6 @@ from minigrad.ops.gathering import _corner, _need_room, _own_grid, open_grid, sc
 from minigrad.ops.indexing import IndexUpdate, add_at, integers, setitem, written
 from minigrad.ops.joining import along
 from minigrad.ops.reductions import prod
-from minigrad.support.spelling import spelled
 
 __all__ = ["index_fill", "scatter_reduce"]
 
@@ -24,7 +23,6 @@ Shape = tuple[int, ...]
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
-@spelled
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     """A copy with one value at some places of an axis: ``out[index] = value`` for axis 0.
 
@@ -54,7 +52,6 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     return setitem(x, (slice(None),) * axis + (integers(index),), value).reshape(shape)
 
 
-@spelled
 def scatter_reduce(
     x: Any, axis: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Tensor:

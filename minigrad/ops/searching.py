@@ -12,7 +12,6 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.gathering import take
-from minigrad.support.spelling import spelled
 
 __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique"]
 
@@ -67,7 +66,6 @@ def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
     return np.isin(element, test_elements, invert=invert)
 
 
-@spelled
 def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     """Which elements occur among given ones. Not differentiable.
 
@@ -99,7 +97,6 @@ def _searchsorted(a: Any, v: Any, side: str) -> Any:
     return np.searchsorted(a, v, side)  # type: ignore[call-overload]
 
 
-@spelled
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """The indices at which to insert values into a sorted tensor. Not differentiable.
 
@@ -138,10 +135,9 @@ def _unique(x: Any, axis: int | None, equal_nan: bool) -> Any:
     return np.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:]
 
 
-@spelled
 def unique(
     x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
-    axis: int | None = None, *, equal_nan: bool = True,
+    axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,  # noqa: A002
 ) -> Any:  # fmt: skip
     """The unique elements, sorted.
 
@@ -152,6 +148,7 @@ def unique(
         return_counts: Also return the number of occurrences of each.
         axis: Compare the slices along this axis; the elements of the flattened tensor if None.
         equal_nan: Whether NaNs count as equal, and are one element.
+        sorted: They are sorted in either case, which NumPy and Lucid allow.
 
     Returns:
         The values, or a tuple of the values and the other results, int64. The gradient of a value

@@ -16,7 +16,6 @@ from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem
 from minigrad.ops.searching import nonzero
 from minigrad.support.checks import fitted
-from minigrad.support.spelling import spelled
 
 __all__ = [
     "clip", "fmax", "fmin", "masked_fill", "masked_select", "maximum", "minimum", "nan_to_num",
@@ -73,8 +72,13 @@ def nan_to_num(
 
 
 @primitive(numpy=np.clip, arrays=3, promote=("x", "low", "high"))
-def clip(x: Any, low: Any = None, high: Any = None) -> Any:
-    """Limit each element to the range from `low` to `high`; the slope at the bounds is 1.
+def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
+    # NumPy 2.0 does not accept clip without bounds.
+    return x.copy() if low is None and high is None else np.clip(x, low, high)
+
+
+def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+    """Limit each element to the range from `min` to `max`; the slope at the bounds is 1.
 
     None is no bound. Arguments and errors are as for `add`.
 
@@ -83,8 +87,7 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
         >>> minigrad.clip(minigrad.tensor([-1.0, 0.5, 7.0]), 0, 1)
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
-    # NumPy 2.0 does not accept clip without bounds.
-    return x.copy() if low is None and high is None else np.clip(x, low, high)
+    return _clip(x, min, max)
 
 
 @primitive(promote=("a", "b"))
@@ -99,7 +102,6 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
 def where(condition: Any) -> tuple[Tensor, ...]: ...
 @overload
 def where(condition: Any, a: Any, b: Any) -> Tensor: ...
-@spelled
 def where(condition: Any, a: Any = None, b: Any = None) -> Any:
     """Take from `a` where the condition holds, from `b` elsewhere.
 
@@ -136,7 +138,6 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
     return np.where(mask, fitted(np.asarray(value), x.dtype, "masked_fill").reshape(()), x)
 
 
-@spelled
 def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     """Replace elements by a value where the mask is True, in the dtype of `x`.
 
@@ -160,7 +161,6 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
     return _masked_fill(x, mask, value)
 
 
-@spelled
 def masked_select(x: Any, mask: Any) -> Tensor:
     """The elements where the mask is True, in a row: shape (n,).
 
@@ -254,7 +254,7 @@ def _if_greater(g: Any, a: Any, b: Any) -> Any:
 
 
 # The table.
-clip.defvjp(x=_clip_x, low=_clip_low, high=_clip_high)
+_clip.defvjp(x=_clip_x, low=_clip_low, high=_clip_high)
 _masked_fill.defvjp(x=lambda g, mask: zeroed(g, mask), value=lambda g, mask: _chosen(g, mask))
 maximum.defvjp(a=lambda g, a, b: _if_greater(g, a, b), b=lambda g, a, b: _if_greater(g, b, a))
 minimum.defvjp(a=lambda g, a, b: _if_greater(g, b, a), b=lambda g, a, b: _if_greater(g, a, b))

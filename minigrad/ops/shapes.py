@@ -81,7 +81,15 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
     return x.reshape(*shape[:start], math.prod(shape[start:end]), *shape[end:])
 
 
-@primitive(numpy=np.transpose, arrays=1)
+def _not_all_axes(x: Any, axes: Any = None) -> str | None:
+    count, ndim = np.size(axes), np.ndim(x)
+    if axes is None or count == ndim:
+        return None
+    hint = "; swapaxes exchanges two" if count == 2 else ""
+    return f"axes {tuple(np.atleast_1d(axes).tolist())} for {ndim} axes: name each once{hint}"
+
+
+@primitive(numpy=np.transpose, arrays=1, explain_error=_not_all_axes)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     """A view with the axes in another order.
 

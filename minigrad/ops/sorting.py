@@ -28,7 +28,6 @@ from minigrad.ops._numerics import (
 from minigrad.ops.gathering import open_grid, take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 from minigrad.ops.shapes import ravel
-from minigrad.support.spelling import spelled
 
 __all__ = ["argsort", "median", "quantile", "sort", "topk"]
 
@@ -59,7 +58,6 @@ def _argsort(x: Any, axis: int, descending: bool) -> Any:
     return _order(x, axis, descending)
 
 
-@spelled
 def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     """Sort along an axis.
 
@@ -83,7 +81,6 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     return _sort(ravel(x), 0, descending) if axis is None else _sort(x, axis, descending)
 
 
-@spelled
 def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
     """The indices (int64) that sort along an axis, for `take_along_axis`. Not differentiable.
 
@@ -134,7 +131,6 @@ def _less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray((a < b) | ((a == a) & (b != b)))
 
 
-@spelled
 def topk(
     x: Any,
     k: int,
@@ -195,7 +191,6 @@ def _quantile(x: Any, q: Any, axis: Axis, keepdims: bool, method: Any) -> Any:
     return np.asarray(found).astype(x.dtype, copy=False)
 
 
-@spelled
 def quantile(
     x: Any, q: Any, axis: Axis = None, keepdims: bool = False, method: str = "linear"
 ) -> Tensor:

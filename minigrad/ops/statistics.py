@@ -28,7 +28,6 @@ from minigrad.ops._numerics import (
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import getitem, integers
 from minigrad.ops.shapes import reshape
-from minigrad.support.spelling import spelled
 
 __all__ = ["bincount", "histogram", "mean", "nanmean", "std", "var"]
 
@@ -167,7 +166,6 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     return np.bincount(places, weights, minlength).astype(dtype)
 
 
-@spelled
 def histogram(
     x: Any,
     bins: Any = 10,

@@ -13,7 +13,6 @@ from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 from minigrad.optim.options import Options
 from minigrad.support.checks import check_number
-from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import written
 from minigrad.tensors.tensor import Tensor
 
@@ -59,11 +58,6 @@ class Optimizer:
     """The options that are numbers from 0 up to, but not including, 1."""
     _elementwise = False
     """Whether `_update` is elementwise; then it is called with blocks."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "__init__" in vars(cls):
-            cls.__init__ = spelled(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults

@@ -11,11 +11,11 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import fitted, on_cpu, shape_of
-from minigrad.support.spelling import named
+from minigrad.support.signatures import named
 
 __all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like",
-    "tensor", "zeros", "zeros_like",
+    "arange", "asarray", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones",
+    "ones_like", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -55,6 +55,26 @@ def tensor(
     """
     on_cpu(device)
     return made(to_array(data, dtype, name="tensor"), requires_grad)
+
+
+@named
+def asarray(obj: Any, dtype: Any = None) -> Tensor:
+    """Convert numbers, nested lists or an array to a tensor; a tensor stays itself.
+
+    Args:
+        obj: What `tensor` takes.
+        dtype: The dtype of the result; that of `obj` if None.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.asarray(x) is x, minigrad.asarray([1, 2]).tolist()
+        (True, [1, 2])
+    """
+    if not isinstance(obj, Variable):
+        return tensor(obj, dtype=dtype)
+    known: Any = obj
+    return known if dtype is None else known.astype(dtype)
 
 
 @named

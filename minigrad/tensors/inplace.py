@@ -24,7 +24,7 @@ from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
 from minigrad.autograd.typing import Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
-from minigrad.support.spelling import respelled
+from minigrad.support.signatures import fits, misfit, signature_of
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
@@ -63,8 +63,9 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
     def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
         if keywords:
-            answer: Tensor = respelled(name, method, (self, *args), keywords)
-            return answer
+            if not fits(op, (self, *args), keywords):
+                raise misfit(name, op, (self, *args), keywords)
+            args = signature_of(op).bind(self, *args, **keywords).args[1:]
         recorded = _prepare(name, self, *args)
         before = next(clock)
         with np.errstate(all="ignore"):

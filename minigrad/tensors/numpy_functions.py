@@ -149,7 +149,7 @@ _OF_KINDS = frozenset({
 # NumPy's parameter names where our ops use another.
 _KEYWORDS = {"a": "x", "A": "x", "ar": "x", "arr": "x", "array": "x", "ary": "x", "m": "x",
              "v": "x", "val": "x", "x1": "a", "x2": "b", "arrays": "tensors", "tup": "tensors",
-             "a_min": "low", "a_max": "high", "min": "low", "max": "high", "newshape": "shape",
+             "a_min": "min", "a_max": "max", "newshape": "shape",
              "rcond": "rtol", "correction": "ddof"}  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from inspect import getattr_static
 from typing import Any, Self
 
 import numpy as np
@@ -23,30 +24,12 @@ from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import read_only
 from minigrad.debugging.grad_fn import GradFn
-from minigrad.support import spelling
 from minigrad.support.checks import on_cpu
-from minigrad.support.spelling import spelled
+from minigrad.support.pytorch_names import METHODS, Elsewhere
 from minigrad.tensors import array_api, creation, dlpack, numpy_functions
 from minigrad.tensors.inplace import assign, inplace, read_again, set_item
 
 __all__ = ["Tensor"]
-
-
-class _Size(int):
-    """The number of elements; called, as in PyTorch, the shape or one length of it."""
-
-    def __new__(cls, size: int, shape: tuple[int, ...]) -> Self:
-        number = super().__new__(cls, size)
-        number._shape = shape
-        return number
-
-    _shape: tuple[int, ...]
-
-    def __call__(self, dim: int | None = None) -> Any:
-        return self._shape if dim is None else self._shape[dim]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return int, (int(self),)
 
 
 def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
@@ -99,9 +82,9 @@ class Tensor(Variable, results=True):
             tell("created", self)
         if requires_grad:
             if not isinstance(requires_grad, (bool, np.bool_)):
-                advice = spelling.remedied("Tensor", "", (data, requires_grad), {})
                 raise TypeError(
-                    f"Tensor: requires_grad must be a bool, got {requires_grad!r}{advice}"
+                    f"Tensor: requires_grad must be a bool, got {requires_grad!r}; "
+                    f"a tensor of a shape that is not filled is minigrad.empty(*shape)"
                 )
             self.requires_grad = True
 
@@ -151,7 +134,7 @@ class Tensor(Variable, results=True):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return _Size(self._data.size, self._data.shape)
+        return self._data.size
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -561,12 +544,10 @@ class Tensor(Variable, results=True):
 
     # Methods that accept more forms of arguments than their op -----------------------------
 
-    @spelled
     def astype(self, dtype: Any) -> Tensor:
         """Convert to another dtype; see `minigrad.astype`."""
         return ops.astype(self, dtype)
 
-    @spelled
     def to(self, target: Any) -> Tensor:
         """Convert to a dtype; the device "cpu" is accepted and changes nothing.
 
@@ -587,18 +568,9 @@ class Tensor(Variable, results=True):
         """Change the shape; see `minigrad.reshape`."""
         return ops.reshape(self, _one_tuple(shape))
 
-    def transpose(self, *axes: int | Sequence[int] | None, **dims: int) -> Tensor:
-        """Reorder the axes, or reverse them; see `minigrad.transpose`. Two integers swap two axes.
-
-        ``x.transpose(1, 2)`` is PyTorch's: it swaps axes 1 and 2, on a matrix too. NumPy's order of
-        the axes of a matrix is a tuple, ``x.transpose((0, 1))``.
-        """
-        if dims:
-            return ops.transpose(self, *axes, **dims)  # type: ignore[arg-type]
+    def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
+        """Reorder the axes, or reverse them; see `minigrad.transpose`."""
         chosen = _one_tuple(axes)
-        match axes:
-            case (int() as axis1, int() as axis2):
-                return ops.swapaxes(self, axis1, axis2)
         return ops.transpose(self, chosen if chosen and chosen != (None,) else None)
 
     def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
@@ -875,3 +847,14 @@ class Tensor(Variable, results=True):
 def _one_tuple(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments as one tuple, for ``f(2, 3)`` and ``f((2, 3))``."""
     return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+
+
+def _own_names(tensor: Tensor) -> list[str]:
+    """What ``dir(tensor)`` lists."""
+    kind, names = type(tensor), object.__dir__(tensor)
+    return [n for n in names if not isinstance(getattr_static(kind, n, None), Elsewhere)]
+
+
+Tensor.__dir__ = _own_names  # type: ignore[assignment, method-assign]
+for _theirs, _ours in METHODS.items():
+    setattr(Tensor, _theirs, Elsewhere(_theirs, _ours))

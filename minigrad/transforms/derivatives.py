@@ -14,6 +14,7 @@ history, at a lower cost.
 """
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -310,8 +311,9 @@ def _jacobian(call: Evaluation) -> Any:
 def _block(call: Evaluation, output: Any) -> list[Any]:
     """The Jacobians of one output, of shape (*output shape, *variable shape)."""
     rows: list[list[Any]] = [[] for _ in call.variables]
-    for i in range(output.size):
-        unit = np.zeros(output.size, output.dtype)
+    count = math.prod(output.shape)
+    for i in range(count):
+        unit = np.zeros(count, output.dtype)
         unit[i] = 1
         cotangent = unit.reshape(output.shape)
         found = pulled([output], call.variables, [cotangent], call.recorded, retain=True)

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from minigrad.nn.module.base import Module
-from minigrad.support.spelling import signature_of
+from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 
 

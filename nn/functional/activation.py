@@ -22,7 +22,6 @@ from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
-from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
 
@@ -36,7 +35,6 @@ SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """The constants of Klambauer et al. that keep mean 0 and variance 1 from layer to layer."""
 
 
-@spelled
 def relu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU, max(x, 0): see `minigrad.relu`.
 
@@ -49,7 +47,6 @@ def relu(input_: Tensor, inplace: bool = False) -> Tensor:
     return overwritten(input_, ops.relu) if inplace else ops.relu(input_)
 
 
-@spelled
 def silu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute SiLU, x · σ(x): see `minigrad.silu`.
 
@@ -61,7 +58,6 @@ def silu(input_: Tensor, inplace: bool = False) -> Tensor:
     return overwritten(input_, ops.silu) if inplace else ops.silu(input_)
 
 
-@spelled
 @framed
 def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Compute leaky ReLU: x, or ``negative_slope · x`` below 0.
@@ -80,7 +76,6 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
     return ops.where(input_ > 0, input_, input_ * negative_slope)
 
 
-@spelled
 @framed
 def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Compute the exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
@@ -115,7 +110,6 @@ def _elu(x: Tensor, alpha: float, width: float = 1.0) -> Tensor:
     return ops.where(positive, x, ops.expm1(below) * alpha)
 
 
-@spelled
 @framed
 def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Compute the ELU whose slope is 1 at 0 for every alpha: x, or ``alpha · (e^(x/alpha) - 1)``.
@@ -131,7 +125,6 @@ def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _composed(_elu, input_, alpha, alpha)
 
 
-@spelled
 @framed
 def selu(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute the scaled exponential linear unit, which keeps mean 0 and variance 1.
@@ -148,7 +141,6 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
     return _composed(lambda x: _elu(x, SELU_ALPHA) * SELU_SCALE, input_)
 
 
-@spelled
 def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU with maximum 6: min(max(x, 0), 6).
 
@@ -164,7 +156,6 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
     return own.hardtanh(input_, 0.0, 6.0)
 
 
-@spelled
 @framed
 def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute the hard sigmoid: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
@@ -181,7 +172,6 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
     return _composed(lambda x: own.hardtanh(x + 3, 0.0, 6.0) / 6, input_)
 
 
-@spelled
 @framed
 def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute hard swish: x · hardsigmoid(x).
@@ -198,7 +188,6 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
     return _composed(lambda x: ops.where(x <= -3, 0.0, x * hardsigmoid(x)), input_)
 
 
-@spelled
 @framed
 def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     """Compute Mish: x · tanh(softplus(x)).
@@ -215,7 +204,6 @@ def mish(input_: Tensor, inplace: bool = False) -> Tensor:
     return _composed(lambda x: x * tanh(softplus(x)), input_)
 
 
-@spelled
 def hardtanh(
     input_: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
@@ -233,7 +221,6 @@ def hardtanh(
     return own.hardtanh(input_, float(min_val), float(max_val))
 
 
-@spelled
 @framed
 def logsigmoid(input_: Tensor) -> Tensor:
     """Compute the logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
@@ -246,7 +233,6 @@ def logsigmoid(input_: Tensor) -> Tensor:
     return -softplus(-floating(input_))
 
 
-@spelled
 @framed
 def softsign(input_: Tensor) -> Tensor:
     """Compute softsign, ``x / (1 + |x|)``.
@@ -259,7 +245,6 @@ def softsign(input_: Tensor) -> Tensor:
     return _composed(lambda x: x / (1.0 + ops.abs(x)), input_)
 
 
-@spelled
 @framed
 def prelu(input_: Tensor, weight: Tensor) -> Tensor:
     """Compute leaky ReLU with a slope below 0 that is a tensor.
@@ -286,7 +271,6 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
     return ops.where(positive, input_, slope * ops.where(positive, 0.0, input_))
 
 
-@spelled
 @framed
 def glu(input_: Tensor, axis: int = -1) -> Tensor:
     """Compute the gated linear unit: the first half of an axis times the sigmoid of the second.
@@ -310,7 +294,6 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
     return values * sigmoid(gates)
 
 
-@spelled
 @framed
 def gumbel_softmax(
     logits: Tensor, tau: float = 1.0, hard: bool = False, *, axis: int = -1

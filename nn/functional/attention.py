@@ -11,7 +11,6 @@ from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import Mask, MaskLike, combine
 from minigrad.support.checks import check_probability
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -168,7 +167,6 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
     return ops.masked_fill(scores, ~keep, mask_value)
 
 
-@spelled
 def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
     """Compute attention weights: the softmax of the scores, zeros where all of them are -inf.
 

@@ -9,7 +9,6 @@ from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_size, check_sizes
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
@@ -19,7 +18,6 @@ Border = Sizes | Literal["same", "valid"]
 """The padding on both sides of each axis; "same" keeps the sizes, "valid" is no padding."""
 
 
-@spelled
 @framed
 def conv1d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
@@ -39,7 +37,6 @@ def conv1d(
     return _convolved("conv1d", 1, input_, weight, bias, stride, padding, dilation, groups)
 
 
-@spelled
 @framed
 def conv2d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
@@ -73,7 +70,6 @@ def conv2d(
     return _convolved("conv2d", 2, input_, weight, bias, stride, padding, dilation, groups)
 
 
-@spelled
 @framed
 def conv_transpose1d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
@@ -96,7 +92,6 @@ def conv_transpose1d(
     )  # fmt: skip
 
 
-@spelled
 @framed
 def conv_transpose2d(
     input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,

@@ -11,7 +11,6 @@ from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.embeddings import check_padding_idx, embedding
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.indexing import integers
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["embedding_bag"]
@@ -19,7 +18,6 @@ __all__ = ["embedding_bag"]
 BagMode = Literal["sum", "mean", "max"]
 
 
-@spelled
 @framed
 def embedding_bag(
     input_: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None,

@@ -12,14 +12,12 @@ from minigrad.autograd.events import effect, reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.support.checks import check_number
-from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import written
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["embedding", "one_hot"]
 
 
-@spelled
 def embedding(
     input_: Any, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
     norm_type: float = 2.0,
@@ -68,7 +66,6 @@ def _shorten(input_: Any, weight: Tensor, max_norm: float, norm_type: float) -> 
         written(weight)
 
 
-@spelled
 @framed
 def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
     """Encode integers as one-hot vectors, along a new axis of size `num_classes` at the end.

@@ -9,13 +9,11 @@ from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.nn.functional.masks import MaskLike
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["feed_forward", "merge_heads", "split_heads", "stack_encoder_blocks"]
 
 
-@spelled
 @framed
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Split the last axis into heads: (batch, seq, d_model) -> (batch, heads, seq, d_k).
@@ -37,7 +35,6 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     return x.reshape(batch, seq, num_heads, d_model // num_heads).swapaxes(1, 2)
 
 
-@spelled
 @framed
 def merge_heads(x: Tensor) -> Tensor:
     """Concatenate heads on the last axis: the inverse of `split_heads`.
@@ -55,7 +52,6 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
 
 
-@spelled
 @framed
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
     r"""Apply a position-wise feed-forward network: :math:`\max(x W_1 + b_1, 0)\, W_2 + b_2`.
@@ -85,7 +81,6 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
     return ops.matmul(hidden, W2) + b2
 
 
-@spelled
 @functools.partial(framed, calls_modules=True)
 def stack_encoder_blocks(
     x: Tensor, blocks: Iterable[Callable[..., Tensor]], mask: MaskLike = None

@@ -13,7 +13,6 @@ from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
 from minigrad.support.checks import check_flag, check_sizes
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -22,7 +21,6 @@ GridMode = Literal["bilinear", "nearest"]
 GridPadding = Literal["zeros", "border", "reflection"]
 
 
-@spelled
 @framed
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
     """Make the grid of points at which affine maps read images, for `grid_sample`.
@@ -68,7 +66,6 @@ def _centres(n: int, align_corners: bool) -> np.ndarray:
     return (2 * np.arange(n) + 1) / n - 1
 
 
-@spelled
 @framed
 def grid_sample(
     input_: Tensor, grid: Tensor, mode: GridMode = "bilinear", padding_mode: GridPadding = "zeros",

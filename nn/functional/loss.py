@@ -18,7 +18,6 @@ from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
 from minigrad.ops.loss import check_target, class_rows, number, row_weights, weighted
 from minigrad.support.checks import check_number, check_probability
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -30,7 +29,6 @@ Reduction = Literal["mean", "sum", "none"] | None
 """How the elementwise losses are reduced; None is "none", as in Lucid."""
 
 
-@spelled
 @framed
 def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
     """Compute the squared error (x - y)² of two tensors of the same shape.
@@ -47,7 +45,6 @@ def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tens
     return reduced("mse_loss", difference * difference, reduction)
 
 
-@spelled
 @framed
 def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
     """Compute the absolute error ``|x - y|`` of two tensors of the same shape.
@@ -60,7 +57,6 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
     return reduced("l1_loss", ops.abs(input_ - like("l1_loss", input_, target)), reduction)
 
 
-@spelled
 @framed
 def huber_loss(
     input_: Tensor, target: Any, delta: float = 1.0, reduction: Reduction = "mean"
@@ -89,7 +85,6 @@ def huber_loss(
     return reduced("huber_loss", near * (difference - 0.5 * near), reduction)
 
 
-@spelled
 @framed
 def smooth_l1_loss(
     input_: Tensor, target: Any, beta: float = 1.0, reduction: Reduction = "mean"
@@ -114,7 +109,6 @@ def smooth_l1_loss(
     return reduced(name, near * (difference - 0.5 * near) / beta, reduction)
 
 
-@spelled
 @framed
 def cross_entropy(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
@@ -190,7 +184,6 @@ def _soft_cross_entropy(
     return reduced(name, -ops.sum(products, axis), reduction)
 
 
-@spelled
 @framed
 def nll_loss(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
@@ -221,7 +214,6 @@ def nll_loss(
     return losses.sum() if reduction == "sum" else losses.reshape(target.shape)
 
 
-@spelled
 @framed
 def binary_cross_entropy(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean"
@@ -258,7 +250,6 @@ def binary_cross_entropy(
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
-@spelled
 @framed
 def binary_cross_entropy_with_logits(
     input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
@@ -283,7 +274,6 @@ def binary_cross_entropy_with_logits(
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
-@spelled
 @framed
 def kl_div(
     input_: Tensor, target: Any, reduction: Reduction | Literal["batchmean"] = "mean",

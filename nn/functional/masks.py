@@ -100,7 +100,7 @@ def _refuse_the_opposite(attn_mask: Any, keep: Any) -> None:
         raise value_error(
             "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
             "own position. True = may attend here; in PyTorch True = not allowed: pass ~mask, "
-            "or use nn.MultiheadAttention, which takes PyTorch's masks"
+            "or use minigrad.torch.nn, whose layers take PyTorch's masks"
         )
 
 

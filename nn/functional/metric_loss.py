@@ -15,7 +15,6 @@ from minigrad.nn.functional.similarity import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_flag, check_number
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -126,7 +125,6 @@ def cosine_embedding_loss(
     return reduced(name, losses, reduction)
 
 
-@spelled
 @framed
 def gaussian_nll_loss(
     input_: Tensor, target: Any, var: Any, full: bool = False, eps: float = 1e-6,

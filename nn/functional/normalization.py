@@ -14,14 +14,12 @@ from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import as_tensor
 from minigrad.support.checks import check_number, check_probability, check_size
-from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
 
 
-@spelled
 def layer_norm(
     input_: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
@@ -47,7 +45,6 @@ def layer_norm(
     return ops.layer_norm(input_, weight, bias, ndim=len(sizes), eps=eps)
 
 
-@spelled
 def rms_norm(
     input_: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
@@ -81,7 +78,6 @@ def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) ->
     return sizes
 
 
-@spelled
 @framed
 def batch_norm(
     input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
@@ -158,7 +154,6 @@ def _check_channels(owner: str, input_: Tensor, **parts: Tensor | None) -> None:
             )
 
 
-@spelled
 def group_norm(
     input_: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
     eps: float = 1e-5,
@@ -193,7 +188,6 @@ def group_norm(
     return ops.group_norm(input_, weight, bias, groups=num_groups, eps=eps)
 
 
-@spelled
 @framed
 def instance_norm(
     input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
@@ -235,7 +229,6 @@ def instance_norm(
     return group_norm(input_, max(input_.shape[1], 1), weight, bias, eps)
 
 
-@spelled
 @framed
 def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
     r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.

@@ -8,7 +8,6 @@ from typing import Literal
 from minigrad import ops
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["pad"]
@@ -19,7 +18,6 @@ MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 """PyTorch's modes that repeat elements, and NumPy's."""
 
 
-@spelled
 @framed
 def pad(
     input_: Tensor, pad: Sequence[int], mode: PadMode = "constant", value: float | None = None

@@ -16,7 +16,6 @@ from minigrad.ops._numerics import widened
 from minigrad.ops.pooling import parts, sum_parts
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.support.checks import check_size, check_sizes
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -38,7 +37,6 @@ def max_pool1d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
-@spelled
 @framed
 def max_pool1d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -67,7 +65,6 @@ def max_pool2d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
-@spelled
 @framed
 def max_pool2d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -102,7 +99,6 @@ def max_pool2d(
     return _max("max_pool2d", 2, input_, window, ceil_mode, return_indices)
 
 
-@spelled
 @framed
 def avg_pool1d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -122,7 +118,6 @@ def avg_pool1d(
     )
 
 
-@spelled
 @framed
 def avg_pool2d(
     input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
@@ -147,7 +142,6 @@ def avg_pool2d(
     )
 
 
-@spelled
 @framed
 def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D average pooling to a given output length.
@@ -162,7 +156,6 @@ def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
     return _adaptive("adaptive_avg_pool1d", 1, input_, output_size, _mean_of_parts)
 
 
-@spelled
 @framed
 def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D average pooling to a given output size.
@@ -183,7 +176,6 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
     return _adaptive("adaptive_avg_pool2d", 2, input_, output_size, _mean_of_parts)
 
 
-@spelled
 @framed
 def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
     """Apply 1-D max pooling to a given output length.
@@ -198,7 +190,6 @@ def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
     return _adaptive("adaptive_max_pool1d", 1, input_, output_size, _largest_of_parts)
 
 
-@spelled
 @framed
 def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D max pooling to a given output size.

@@ -15,7 +15,6 @@ from minigrad.nn.functional.framing import framed
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size, on_cpu
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -54,7 +53,6 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     )
 
 
-@spelled
 @framed
 def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
     """Add positional encodings to a batch of sequences: ``x + pe[:seq_len]``.
@@ -115,7 +113,6 @@ def sinusoidal_pos_embedding(
     return sinusoidal_encoding(seq_len, embed_dim, dtype=dtype)
 
 
-@spelled
 def rotary_pos_embedding(
     input_: Tensor, position_ids: Any = None, interleaved: bool = True, *, offset: int = 0,
     base: float = 10000.0,

@@ -14,14 +14,12 @@ from minigrad.autograd.mode import located
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.dropout import dropout_factor
 from minigrad.support.checks import check_probability
-from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["drop_path", "dropout", "dropout1d", "dropout2d"]
 
 
-@spelled
 def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p, and scale the others by 1 / (1 - p).
 
@@ -43,7 +41,6 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
     return overwritten(input_, ops.dropout, p, key) if inplace else ops.dropout(input_, p, key)
 
 
-@spelled
 @framed
 def dropout1d(
     input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -63,7 +60,6 @@ def dropout1d(
     return _channel_dropout(dropout1d, "(N, C, L) or (C, L)", (2, 3), input_, p, training, inplace)
 
 
-@spelled
 @framed
 def dropout2d(
     input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -90,7 +86,6 @@ def dropout2d(
     return _channel_dropout(dropout2d, "(N, C, H, W)", (3, 4), input_, p, training, inplace)
 
 
-@spelled
 @framed
 def drop_path(
     input_: Tensor, p: float = 0.1, scale_by_keep: bool = True, training: bool = True

@@ -15,7 +15,6 @@ from minigrad.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_poo
 from minigrad.ops._numerics import widened
 from minigrad.ops.casting import as_tensor
 from minigrad.support.checks import check_flag, check_number, check_size, check_sizes
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["interpolate", "pixel_shuffle"]
@@ -26,7 +25,6 @@ Scale = float | Sequence[float]
 _LINEAR = {1: "linear", 2: "bilinear"}
 
 
-@spelled
 @framed
 def interpolate(
     input_: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
@@ -167,7 +165,6 @@ def _picked(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     return ops.take(x, places, axis)
 
 
-@spelled
 @framed
 def pixel_shuffle(input_: Tensor, upscale_factor: int) -> Tensor:
     """Rearrange channels into pixels: (..., C·r², H, W) to (..., C, H·r, W·r).

@@ -10,13 +10,11 @@ from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["cosine_similarity", "pairwise_distance"]
 
 
-@spelled
 @framed
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
     r"""Compute the cosine of the angle between vectors: :math:`x_1 \cdot x_2 / (\|x_1\| \|x_2\|)`.
@@ -39,7 +37,6 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     return ops.sum(ops.multiply(*directions), axis=axis)
 
 
-@spelled
 @framed
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False

@@ -13,13 +13,11 @@ from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_sizes
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["max_unpool1d", "max_unpool2d"]
 
 
-@spelled
 @framed
 def max_unpool1d(
     input_: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,
@@ -39,7 +37,6 @@ def max_unpool1d(
     return _unpooled("max_unpool1d", 1, input_, indices, kernel_size, stride, padding, output_size)
 
 
-@spelled
 @framed
 def max_unpool2d(
     input_: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,

@@ -15,13 +15,11 @@ from minigrad.ops._windows import Window
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import scatter_index
 from minigrad.support.checks import check_sizes
-from minigrad.support.spelling import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["fold", "unfold"]
 
 
-@spelled
 @framed
 def unfold(
     input_: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
@@ -57,7 +55,6 @@ def unfold(
     return over_a_batch("unfold", 2, input_, unfolded)
 
 
-@spelled
 @framed
 def fold(
     input_: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,

@@ -139,7 +139,7 @@ class _BatchNorm(_Normalization):
 
     def __init__(
         self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
-        affine: bool = True, track_running_stats: bool = True,
+        affine: bool = True, track_running_stats: bool = True, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_features = size = num_features
@@ -148,7 +148,7 @@ class _BatchNorm(_Normalization):
         self.affine = affine
         self.track_running_stats = track_running_stats
         self.weight = Parameter(ones(size)) if affine else None
-        self.bias = Parameter(zeros(size)) if affine else None
+        self.bias = Parameter(zeros(size)) if affine and bias else None
         self.register_buffer("running_mean", zeros(size) if track_running_stats else None)
         self.register_buffer("running_var", ones(size) if track_running_stats else None)
         count = np.zeros((), np.int64) if track_running_stats else None
@@ -261,8 +261,9 @@ class GroupNorm(_Normalization):
     """
 
     def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
-    ) -> None:
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *,
+        bias: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
         self.num_channels = check_size("GroupNorm", "num_channels", num_channels)
@@ -273,7 +274,7 @@ class GroupNorm(_Normalization):
             )
         self.eps = check_number("GroupNorm", "eps", eps, 0.0)
         self.weight = Parameter(ones(num_channels)) if affine else None
-        self.bias = Parameter(zeros(num_channels)) if affine else None
+        self.bias = Parameter(zeros(num_channels)) if affine and bias else None
 
     def forward(self, input_: Tensor) -> Tensor:
         """Normalize a tensor of shape (N, num_channels, ...)."""
@@ -291,9 +292,9 @@ class _InstanceNorm(_BatchNorm):
 
     def __init__(
         self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
-        affine: bool = False, track_running_stats: bool = False,
+        affine: bool = False, track_running_stats: bool = False, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
     def forward(self, input_: Tensor) -> Tensor:
         """Normalize: by the statistics of the input, or in evaluation by running ones if kept."""

@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, cast
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from minigrad.support.checks import (
     module_of,
     on_cpu,
 )
-from minigrad.support.spelling import renamed, signature_of
+from minigrad.support.pytorch_names import keyword_advice
+from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 
 # Annotations that say the range of an argument.
@@ -65,7 +66,7 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
 
     An error names the class that was called, also where a base class has the constructor. Numbers
     must be finite; other ranges are checked by the names above, or by the constructor.
-    `device="cpu"`, `dtype` and other libraries' keywords (`dim` for `axis`) are accepted.
+    `device="cpu"` and `dtype` are accepted.
     """
     signature = inspect.signature(init)
     parameters = list(signature.parameters.values())[1:]
@@ -85,7 +86,6 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
         if kwargs and not open_ended and not kwargs.keys() <= known:
             on_cpu(kwargs.pop("device", None))
             dtype = kwargs.pop("dtype", None) if "dtype" not in known else None
-            kwargs = renamed(_made_by(type(self), checked_init), names, kwargs)
         if checks:
             given = dict(zip(names, args, strict=False)) | kwargs
             for name, (check, optional) in checks.items():
@@ -99,7 +99,8 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
             except TypeError as error:
                 takes = ", ".join(names) or "nothing"
                 owner = _made_by(type(self), checked_init)
-                raise TypeError(f"{owner}: {error}; it takes {takes}") from None
+                advice = keyword_advice(kwargs, names)
+                raise TypeError(f"{owner}: {error}; it takes {takes}{advice}") from None
             raise
         if dtype is not None:
             self.to(dtype)
@@ -122,7 +123,8 @@ def check_tensors(
         if not isinstance(cause, TypeError):
             return
         takes = ", ".join(signature.parameters)
-        raise type_error(f"{owner}: {error}; forward takes {takes}") from cause
+        advice = keyword_advice(kwargs, list(signature.parameters))
+        raise type_error(f"{owner}: {error}; forward takes {takes}{advice}") from cause
     for name, value in given.items():
         parameter = signature.parameters[name]
         kind, *others = str(parameter.annotation).split(" | ")
@@ -137,30 +139,6 @@ def check_tensors(
             raise type_error(
                 f"{owner}: {name} must be a Tensor, got {type(value).__name__}"
             ) from cause
-
-
-class PyTorchArguments:
-    """A class that makes its counterpart with PyTorch's contract when it is called as PyTorch's is.
-
-    Attributes:
-        pytorch: The counterpart: it is made for `nhead` or `batch_first`.
-        most: How many positional arguments mean the same in both.
-    """
-
-    pytorch: ClassVar[type]
-    most: ClassVar[int] = sys.maxsize
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        if "pytorch" not in vars(cls):
-            return super().__new__(cls)
-        if "nhead" in kwargs or "batch_first" in kwargs:
-            return cast(Self, object.__new__(cls.pytorch))
-        if len(args) > cls.most:
-            raise TypeError(
-                f"{cls.__name__}: argument {cls.most + 1} is norm_first here and batch_first in "
-                f"PyTorch: write it by name"
-            )
-        return super().__new__(cls)
 
 
 def floating_dtype(owner: str, dtype: Any) -> np.dtype[Any]:

@@ -22,7 +22,6 @@ from minigrad.nn.module.module_paths import path_to
 from minigrad.nn.module.registry import Registry
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import module_of, on_cpu
-from minigrad.support.spelling import fits, renamed, signature_of, spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Module"]
@@ -99,11 +98,6 @@ class Module(Registry):
                 return module._forward_with_hooks(args, kwargs)
             return module.forward(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-            if isinstance(error, TypeError) and not fits(module.forward, args, kwargs):
-                names = list(signature_of(module.forward).parameters)
-                ours = renamed(type(module).__name__, names, kwargs)
-                if fits(module.forward, args, ours):
-                    return module(*args, **ours)
             check_tensors(type(module).__name__, module.forward, args, kwargs, error)
             raise
         finally:
@@ -260,7 +254,6 @@ class Module(Registry):
 
     # The dtype
 
-    @spelled
     def to(self, dtype: Any) -> Self:
         """Convert parameters, their gradients and floating-point buffers to a floating dtype.
 

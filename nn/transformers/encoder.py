@@ -14,7 +14,6 @@ from minigrad.nn.layers.activation import activation_function
 from minigrad.nn.layers.dropout import Dropout
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
-from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
 from minigrad.support.checks import check_size
@@ -23,13 +22,12 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
 
-class Layer(PyTorchArguments, Module):
+class Layer(Module):
     """The parts of a transformer layer: attention, a feed-forward network, residual branches."""
 
     branches: ClassVar[int]
     """2, or 3 with cross-attention: each has a normalization and a dropout."""
     repr_fields = ("norm_first",)
-    most = 6
     multihead_attn: MultiHeadAttention
     norm1: LayerNorm
     norm2: LayerNorm

@@ -11,7 +11,6 @@ from minigrad.nn import functional as F
 from minigrad.nn.attention.cache import EncoderDecoderCache, KVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.layers.normalization import LayerNorm
-from minigrad.nn.module.argument_checks import PyTorchArguments
 from minigrad.nn.module.base import Module
 from minigrad.nn.transformers.decoder import TransformerDecoder, TransformerDecoderLayer
 from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer, cached
@@ -21,7 +20,7 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["Transformer"]
 
 
-class Transformer(PyTorchArguments, Module):
+class Transformer(Module):
     """An encoder-decoder transformer, each part with a final normalization.
 
     The arguments are those of `TransformerEncoderLayer`. `custom_encoder` and `custom_decoder` are

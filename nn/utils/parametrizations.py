@@ -14,7 +14,6 @@ from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.parametrize import register_parametrization
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import check_number, check_size
-from minigrad.support.spelling import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
@@ -61,7 +60,6 @@ class _SpectralNorm(Module):
         return weight / (u @ (self.matrix(weight) @ v))
 
 
-@spelled
 def spectral_norm(
     module: M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
     axis: int | None = None,

@@ -230,7 +230,7 @@ def test_encoder_and_decoder_with_masks() -> None:
         return (out**2).sum()
 
     def model() -> nn.Module:
-        return nn.Transformer(8, 2, 1, 1, 16, 0.1, batch_first=True)
+        return nn.Transformer(8, 2, 1, 1, 16, 0.1)
 
     calls = [(x, y, keep) for x, y, keep in batches(5, (2, 4, 8), (2, 3, 8), ((2, 4), 2))]
     for _, _, keep in calls:
@@ -446,7 +446,7 @@ def test_in_place_ops_on_local_tensors() -> None:
             y += x
             y.mul_(2)
             z = y + 1
-            z.clamp_(0, 5)
+            z.clip_(0, 5)
             view = z.reshape(3, 1)
             n = x + 1
             with minigrad.no_grad():

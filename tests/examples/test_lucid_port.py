@@ -98,16 +98,12 @@ def test_what_is_named_as_ours_exists(section: str) -> None:
                     found = getattr(found, name)
 
 
-ANSWERS = "minigrad.spellings.answers"  # what is there only to say that it is missing
-
-
 def exists(name: str) -> bool:
     """Whether there is something of this name, looked for everywhere unless it says where."""
     path, _, last = name.replace("lucid.", "minigrad.").rpartition(".")
     owners = [OWNERS[path]] if path else [*OWNERS.values(), nn.Module]
     packages = [owner.__name__ for owner in owners if hasattr(owner, "__path__")]
-    found = [getattr(owner, last) for owner in owners if hasattr(owner, last)]
-    if any(getattr(thing, "__module__", "") != ANSWERS for thing in found):
+    if any(hasattr(owner, last) for owner in owners):
         return True
     with contextlib.suppress(ModuleNotFoundError):  # whose message says why it is missing
         return any(importlib.util.find_spec(f"{package}.{last}") for package in packages)

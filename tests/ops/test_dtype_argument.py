@@ -70,15 +70,13 @@ def test_none_is_no_dtype(name: str, way: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*EXACT, *AVERAGES])
-def test_axes_and_other_spellings(name: str) -> None:
+def test_axes_and_what_is_refused(name: str) -> None:
     x, axes = minigrad.tensor(values("uint8")), {} if name == "trace" else {"axis": 1}
     wanted = getattr(np, name)(x.numpy(), dtype=np.float64, **axes)
     np.testing.assert_allclose(getattr(ops, name)(x, dtype=np.float64, **axes).numpy(), wanted)
-    if name in {*EXACT, "mean", "nanmean"} - {"trace"}:
-        np.testing.assert_allclose(getattr(ops, name)(x, dim=1, dtype=np.float64).numpy(), wanted)
     with pytest.raises(TypeError, match=f"^{name.removeprefix('nan')}: .*complex|^{name}: .*float"):
         getattr(ops, name)(x, dtype=complex)
-    with pytest.raises(TypeError, match=f"^{name}: .*wrong"):
+    with pytest.raises(TypeError, match=rf"^{name}(: |\(\)).*wrong"):
         getattr(ops, name)(x, dtype=np.float64, wrong=1)
 
 

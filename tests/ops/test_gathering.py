@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy_reference import NAIVE
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, torch
 from minigrad.autograd import grad
 from minigrad.ops.indexing import add_at
 
@@ -270,14 +270,15 @@ def test_scatter_writes_the_last_and_gives_it_the_gradient() -> None:
 
 def test_writes_in_place_carry_gradients() -> None:
     """As the functions do; of what was overwritten nothing is left."""
+    place = torch.tensor([2, 0])
     for write in (
-        lambda x, v: x.scatter_(0, [2, 0], v),
-        lambda x, v: x.scatter_add_(0, [2, 0], v),
-        lambda x, v: x.index_add_(0, [2, 0], v),
+        lambda x, v: x.scatter_(0, place, v),
+        lambda x, v: x.scatter_add_(0, place, v),
+        lambda x, v: x.index_add_(0, place, v),
         lambda x, v: (ops.put_along_axis(x, [2, 0], v, 0), x)[1],
     ):
-        leaf, values = Tensor(np.ones(3), requires_grad=True), Tensor([5.0, 7.0])
-        values.requires_grad = True
+        leaf = torch.ones(3, requires_grad=True)
+        values = torch.tensor([5.0, 7.0], requires_grad=True)
         x = leaf * 1.0
         out = write(x, values)
         assert out is x

@@ -238,7 +238,6 @@ def test_the_median_is_a_quantile() -> None:
 CHOOSERS: dict[str, Any] = {
     "max": ops.max, "min": ops.min, "median": ops.median,
     "quantile": lambda x, axis: ops.quantile(x, 0.25, axis),
-    "median(dim=)": lambda x, axis: x.median(dim=axis).values,
     "sort": lambda x, axis: ops.sort(x, axis).take(-1, axis),
     "topk": lambda x, axis: ops.topk(x, 1, axis).values.squeeze(axis),
 }  # fmt: skip

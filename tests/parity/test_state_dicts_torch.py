@@ -50,8 +50,6 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[tuple[int, ...]]]]
     ("MultiHeadAttention", (6, 2), {"kdim": 3, "vdim": 4, "add_bias_kv": True},
      [(2, 4, 6), (2, 5, 3), (2, 5, 4)]),
     ("MultiHeadAttention", (6, 2), {"vdim": 4}, [(2, 4, 6), (2, 5, 6), (2, 5, 4)]),
-    ("MultiheadAttention", (6, 2), {"kdim": 3, "batch_first": True},
-     [(2, 4, 6), (2, 5, 3), (2, 5, 6)]),
     ("TransformerEncoderLayer", (6, 2, 8), {"norm_first": True}, [(2, 4, 6)]),
     ("TransformerDecoderLayer", (6, 2, 8), {"bias": False}, [(2, 4, 6), (2, 5, 6)]),
     ("Transformer", (6, 2, 2, 2, 8), {}, [(2, 4, 6), (2, 5, 6)]),

@@ -78,7 +78,7 @@ class TestWrites:
         with viz.trace() as traced:
             a = minigrad.zeros(2)
             _ = a * 1.0
-            a.fill_(3.0)
+            a[...] = 3.0
             _ = a * 2.0
         products = boxes(traced.graph(), "multiply")
         assert [values(node) for node in products] == [[0.0, 0.0], [6.0, 6.0]]

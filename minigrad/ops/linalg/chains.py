@@ -15,7 +15,6 @@ from minigrad.ops.casting import clone
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.solving import inv
 from minigrad.ops.products import matmul
-from minigrad.support.spelling import spelled
 
 __all__ = ["matrix_power", "multi_dot"]
 
@@ -25,7 +24,6 @@ def _identity(x: Any) -> Any:
     return np.zeros(x.shape, x.dtype) + np.eye(x.shape[-1], dtype=x.dtype)
 
 
-@spelled
 def matrix_power(x: Any, n: int) -> Tensor:
     """Raise a square matrix, or each in a stack, to an integer power.
 

@@ -10,7 +10,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, formula, within_rule
 from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
 from minigrad.ops.linalg.solving import inv, solve
-from minigrad.support.spelling import spelled
 
 __all__ = ["det", "slogdet"]
 
@@ -137,7 +136,6 @@ def _slogdet(x: Any) -> Any:
     return (sign, logabsdet), sign
 
 
-@spelled
 def slogdet(x: Any) -> SlogdetResult:
     """The sign and the logarithm of the absolute value of a determinant, without overflow.
 

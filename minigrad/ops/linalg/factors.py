@@ -14,7 +14,6 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
 from minigrad.ops.linalg.solving import solve
-from minigrad.support.spelling import spelled
 
 __all__ = ["cholesky", "qr"]
 
@@ -43,7 +42,6 @@ def _cholesky(x: Any, upper: bool) -> Any:
     return np.linalg.cholesky(wide(x), upper=upper).astype(x.dtype, copy=False)
 
 
-@spelled
 def cholesky(x: Any, *, upper: bool = False) -> Tensor:
     """The triangular factor of a symmetric positive definite matrix, or of each in a stack.
 
@@ -101,7 +99,6 @@ def _qr_complete(x: Any) -> Any:
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
-@spelled
 def qr(x: Any, mode: str = "reduced") -> Any:
     """The QR decomposition of a matrix, or of each in a stack.
 

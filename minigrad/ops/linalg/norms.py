@@ -16,14 +16,12 @@ from minigrad.ops.linalg.solving import inv
 from minigrad.ops.linalg.spectra import svdvals
 from minigrad.ops.selection import where
 from minigrad.ops.shapes import moveaxis, reshape
-from minigrad.support.spelling import spelled
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
 Order = Literal["fro", "nuc"] | float
 
 
-@spelled
 def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """The norm of a vector or a matrix, as in `numpy.linalg.norm`.
 
@@ -72,7 +70,6 @@ def _existing(axis: int, shape: tuple[int, ...]) -> int:
     return axis % len(shape)
 
 
-@spelled
 def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
     """The vector norm over axes: ``sum(abs(x) ** ord) ** (1 / ord)``.
 
@@ -104,7 +101,6 @@ def _sizes(x: Any) -> Tensor:
     return size if size.dtype.kind == "f" else astype(size, float)
 
 
-@spelled
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
     """The norm of a matrix, or of each in a stack.
 
@@ -151,7 +147,6 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     return reshape(found, (*shape[:-2], 1, 1)) if keepdims else found
 
 
-@spelled
 def cond(x: Any, p: Order | None = None) -> Tensor:
     """The condition number: the factor by which a matrix can enlarge relative errors.
 

@@ -10,7 +10,6 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import array_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
-from minigrad.support.spelling import spelled
 
 __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 
@@ -72,7 +71,6 @@ def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
     return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
 
 
-@spelled
 def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
     """The eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
 
@@ -168,7 +166,6 @@ def _svd_complete(x: Any) -> Any:
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
 
 
-@spelled
 def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """The singular value decomposition of a matrix, or of each in a stack: ``x = U diag(S) Vh``.
 

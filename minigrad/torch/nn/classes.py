@@ -11,7 +11,8 @@ from typing import Any
 
 import minigrad
 from minigrad import nn as ours
-from minigrad.nn.transformers import pytorch
+from minigrad.torch.nn import multihead, transformers
+from minigrad.torch.nn.constructors import methods
 from minigrad.torch.tensor import Tensor
 
 __all__ = ["CLASSES", "Buffer", "Module", "Parameter", "adopt_module"]
@@ -68,6 +69,18 @@ class Module(ours.Module):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, _adopted(value))
 
+    def to(self, *target: Any, **options: Any) -> Any:
+        """Convert parameters and floating-point buffers to a dtype; the device "cpu" is accepted.
+
+        Args:
+            *target: A dtype, a device, or a tensor whose dtype is meant.
+            **options: `dtype`, `device`; `non_blocking` and `memory_format` change nothing.
+        """
+        for what in (*target, options.get("dtype"), options.get("device")):
+            if what is not None and not isinstance(what, bool):
+                super().to(what.dtype if isinstance(what, minigrad.Tensor) else what)
+        return self
+
     def register_buffer(  # type: ignore[override]
         self, name: str, tensor: Any, persistent: Any = True, *, dtype: Any = None
     ) -> None:
@@ -94,7 +107,7 @@ def _class_of(kind: type) -> type:
     """The subclass for a class of minigrad's modules; made once, and with those of its bases."""
     if kind not in _MODULES:
         bases = [_class_of(base) for base in kind.__bases__ if issubclass(base, ours.Module)]
-        made = type(kind.__name__, (kind, *bases), {"__doc__": kind.__doc__})
+        made = type(kind.__name__, (kind, *bases), {"__doc__": kind.__doc__, **methods(kind)})
         made.__module__ = "minigrad.torch.nn"
         _MODULES[kind] = made
     return _MODULES[kind]
@@ -112,16 +125,15 @@ def adopt_module(module: Any) -> Any:
 
 
 _REPLACED: dict[str, Any] = {
-    "TransformerEncoderLayer": pytorch.TransformerEncoderLayer,
-    "TransformerDecoderLayer": pytorch.TransformerDecoderLayer,
-    "Transformer": pytorch.Transformer,
+    "MultiheadAttention": multihead.MultiheadAttention,
+    **{name: getattr(transformers, name) for name in transformers.__all__},
 }
 CLASSES: dict[str, type] = {"Module": Module, "Parameter": Parameter, "Buffer": Buffer}
 """The classes of `torch.nn` by name."""
 
 _OTHER_NAMES = {"Hardswish": "HardSwish", "Hardsigmoid": "HardSigmoid"}
-for _name in dir(ours):
-    _kind = _REPLACED.get(_name, getattr(ours, _name))
+for _name in {**dict.fromkeys(dir(ours)), **_REPLACED}:
+    _kind = _REPLACED.get(_name) or getattr(ours, _name)
     if (
         _name not in CLASSES
         and not _name.startswith("_")

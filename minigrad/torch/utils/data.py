@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from minigrad import data as ours
@@ -36,8 +37,49 @@ def default_collate(batch: Any) -> Any:
     return _of_batch(ours.default_collate(batch))
 
 
+class BatchSampler(Sampler):
+    """Lists of `batch_size` indices of another sampler."""
+
+    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        indices = iter(self.sampler)
+        while batch := list(islice(indices, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        whole, rest = divmod(len(self.sampler), self.batch_size)
+        return whole + (rest > 0 and not self.drop_last)
+
+
 class DataLoader(ours.DataLoader):
-    """Batches of a data set, as PyTorch's tensors."""
+    """Batches of a data set, as PyTorch's tensors; workers are threads that read ahead."""
+
+    def __init__(
+        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
+        sampler: Any = None, batch_sampler: Any = None, num_workers: int = 0,
+        collate_fn: Any = None, pin_memory: bool = False, drop_last: bool = False,
+        timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
+        generator: Any = None, *, prefetch_factor: int | None = None,
+        persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
+    ) -> None:  # fmt: skip
+        if batch_size is None:
+            raise NotImplementedError(
+                "DataLoader: batch_size=None is not here: give batch_sampler="
+            )
+        super().__init__(
+            dataset, batch_size, bool(shuffle), sampler=sampler, drop_last=drop_last,
+            collate_fn=collate_fn, generator=generator, num_workers=num_workers,
+        )  # fmt: skip
+        self.batch_sampler = batch_sampler
 
     def __iter__(self) -> Iterator[Any]:
-        return map(_of_batch, super().__iter__())
+        if self.batch_sampler is None:
+            return map(_of_batch, super().__iter__())
+        batches = ([self.dataset[i] for i in batch] for batch in self.batch_sampler)
+        return (_of_batch(self.collate_fn(batch)) for batch in batches)
+
+    def __len__(self) -> int:
+        return super().__len__() if self.batch_sampler is None else len(self.batch_sampler)

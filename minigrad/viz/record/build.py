@@ -14,7 +14,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
 from minigrad.nn import Cache, Module
 from minigrad.nn.attention.cache import KVCache
-from minigrad.support.spelling import signature_of
+from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import read

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, torch
 from minigrad.nn import functional as F
 from minigrad.nn.functional.masks import Mask, combine, grouped
 
@@ -207,7 +207,7 @@ def test_a_mask_of_one_axis_is_refused_by_every_door() -> None:
             x, x, x, minigrad.ones(8, 3), minigrad.ones(8, 3), minigrad.ones(3), mask
         ),
         "ours": lambda mask: nn.MultiHeadAttention(8, 2)(x, x, x, attn_mask=mask),
-        "PyTorch's": lambda mask: nn.MultiheadAttention(8, 2, batch_first=True)(
+        "PyTorch's": lambda mask: torch.nn.MultiheadAttention(8, 2, batch_first=True)(
             x, x, x, attn_mask=mask
         ),
         "encoder": lambda mask: nn.TransformerEncoderLayer(8, 2)(x, mask),

@@ -26,7 +26,6 @@ MADE_OF: dict[str, tuple[Any, ...]] = {
     "GRUCell": (4, 4), "GroupNorm": (2, 4), "LSTM": (4, 4),
     "LSTMCell": (4, 4), "LayerNorm": (4,), "LearnedPosEmbedding": (5, 4), "Linear": (4, 4),
     "MaxPool1d": (2,), "MaxPool2d": (2,), "MultiHeadAttention": (4, 2),
-    "MultiheadAttention": (4, 2),
     "MultiHeadDotProductAttention": (4, 4, 4, 4, 2), "RMSNorm": (4,), "RNN": (4, 4),
     "RNNCell": (4, 4), "Rearrange": ("a b -> b a",), "Reduce": ("a b -> a", "sum"),
     "MaxUnpool1d": (2,), "MaxUnpool2d": (2,), "EmbeddingBag": (5, 4), "CircularPad1d": (1,),

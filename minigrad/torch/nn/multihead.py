@@ -1,4 +1,4 @@
-"""`MultiheadAttention`, PyTorch's spelling: attention with PyTorch's contract."""
+"""`torch.nn.MultiheadAttention`: attention with PyTorch's contract."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
+from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["MultiheadAttention"]
@@ -26,13 +27,15 @@ class MultiheadAttention(MultiHeadAttention):
     query that may attend nowhere gets weights of zero, where PyTorch gives NaN.
 
     Example:
-        >>> from minigrad import nn, ones
-        >>> attention = nn.MultiheadAttention(8, 2)
-        >>> output, weights = attention(ones(5, 1, 8), ones(7, 1, 8), ones(7, 1, 8))
+        >>> from minigrad import torch
+        >>> attention = torch.nn.MultiheadAttention(8, 2)
+        >>> memory = torch.ones(7, 1, 8)
+        >>> output, weights = attention(torch.ones(5, 1, 8), memory, memory)
         >>> output.shape, weights.shape
-        ((5, 1, 8), (1, 5, 7))
+        (torch.Size([5, 1, 8]), torch.Size([1, 5, 7]))
     """
 
+    @checked_constructor
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,

@@ -1,9 +1,8 @@
 """Encoder layer, decoder layer and Transformer with PyTorch's contract.
 
-``nn.TransformerEncoderLayer(512, nhead=8)`` makes one of these: whoever writes `nhead` or
-`batch_first` comes from PyTorch. They take PyTorch's arguments in its order, sequences first unless
-``batch_first=True``, and bool masks that are True where attention is not allowed. Weights and state
-dicts are those of the classes that they extend.
+They take PyTorch's arguments in its order, sequences first unless ``batch_first=True``, and bool
+masks that are True where attention is not allowed. Weights and state dicts are those of the classes
+that they extend.
 """
 
 from __future__ import annotations
@@ -12,20 +11,24 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.nn import functional as F
-from minigrad.nn.attention.multihead import (
+from minigrad.nn.functional.masks import MaskLike
+from minigrad.nn.layers.normalization import LayerNorm
+from minigrad.nn.module.argument_checks import checked_constructor
+from minigrad.nn.module.base import Module
+from minigrad.nn.transformers import decoder, encoder, transformer
+from minigrad.tensors.tensor import Tensor
+from minigrad.torch.nn.multihead import (
     allowed_pairs,
     as_given,
     batch_first,
     is_float,
     with_batch,
 )
-from minigrad.nn.functional.masks import MaskLike
-from minigrad.nn.layers.normalization import LayerNorm
-from minigrad.nn.module.base import Module
-from minigrad.nn.transformers import decoder, encoder, transformer
-from minigrad.tensors.tensor import Tensor
 
-__all__: list[str] = []
+__all__ = [
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "TransformerEncoderLayer",
+]  # fmt: skip
 
 Activation = str | Callable[[Tensor], Tensor]
 
@@ -33,6 +36,7 @@ Activation = str | Callable[[Tensor], Tensor]
 class _Layer(Module):
     """PyTorch's constructor of both layers."""
 
+    @checked_constructor
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: Activation = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
@@ -77,9 +81,36 @@ class TransformerDecoderLayer(_Layer, decoder.TransformerDecoderLayer):
         return as_given(output, self.batch_first, tgt.ndim == 3)
 
 
+class TransformerEncoder(encoder.TransformerEncoder):
+    """A stack of encoder layers with PyTorch's contract."""
+
+    def forward(  # type: ignore[override]
+        self, src: Tensor, mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Transform a sequence by the layers, in their layout."""
+        return super().forward(src, mask, src_key_padding_mask, bool(is_causal))
+
+
+class TransformerDecoder(decoder.TransformerDecoder):
+    """A stack of decoder layers with PyTorch's contract."""
+
+    def forward(  # type: ignore[override]
+        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, memory_mask: MaskLike = None,
+        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        """Transform a target sequence by the layers, in their layout."""
+        return super().forward(
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+            bool(tgt_is_causal), memory_is_causal,
+        )  # fmt: skip
+
+
 class Transformer(transformer.Transformer):
     """An encoder-decoder with PyTorch's contract."""
 
+    @checked_constructor
     def __init__(
         self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6,
         num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,
@@ -92,11 +123,11 @@ class Transformer(transformer.Transformer):
         if custom_encoder is None:
             norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
             layer: Module = TransformerEncoderLayer(*sizes, **options)
-            custom_encoder = encoder.TransformerEncoder(layer, num_encoder_layers, norm)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
         if custom_decoder is None:
             norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
             layer = TransformerDecoderLayer(*sizes, **options)
-            custom_decoder = decoder.TransformerDecoder(layer, num_decoder_layers, norm)
+            custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
         super().__init__(
             d_model, nhead, custom_encoder=custom_encoder, custom_decoder=custom_decoder
         )
@@ -110,11 +141,10 @@ class Transformer(transformer.Transformer):
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         """Transform a target sequence by a source sequence, in PyTorch's layouts."""
-        return super().forward(
-            src, tgt, src_mask, tgt_mask, memory_mask,
-            src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask,
-            src_is_causal=bool(src_is_causal), tgt_is_causal=bool(tgt_is_causal),
-            mem_is_causal=memory_is_causal,
+        memory = self.encoder(src, src_mask, src_key_padding_mask, bool(src_is_causal))
+        return self.decoder(
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+            bool(tgt_is_causal), memory_is_causal,
         )  # fmt: skip
 
 
@@ -122,11 +152,3 @@ def _masks(x: Tensor, attn_mask: MaskLike, padding: MaskLike) -> tuple[MaskLike,
     """PyTorch's two masks as ours."""
     allowed = allowed_pairs(attn_mask, padding, x.shape[0])
     return allowed, None if is_float(padding) else with_batch(padding)
-
-
-for ours, theirs in (
-    (encoder.TransformerEncoderLayer, TransformerEncoderLayer),
-    (decoder.TransformerDecoderLayer, TransformerDecoderLayer),
-    (transformer.Transformer, Transformer),
-):
-    ours.pytorch = theirs

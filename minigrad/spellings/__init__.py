@@ -1,1 +1,0 @@
-"""Other libraries' spellings: a model for PyTorch or Lucid runs when its imports change."""

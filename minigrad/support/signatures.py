@@ -1,0 +1,74 @@
+"""Calls that do not fit a signature, and their errors."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import reprlib
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from minigrad.support.pytorch_names import keyword_advice
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+__all__ = ["fits", "misfit", "named", "signature_of"]
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function; that of any call where Python knows none.
+
+    It knows none of some builtins, and before NumPy 2.4 none of a ufunc.
+    """
+    try:
+        return inspect.signature(function)
+    except ValueError:
+        return inspect.signature(lambda *args, **kwargs: None)
+
+
+def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    """Whether a call fits the signature of a function."""
+    try:
+        signature_of(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def misfit(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TypeError:
+    """The error of a call that does not fit the signature of `function`."""
+    signature = inspect.signature(function)
+    method = not hasattr(function, "op")  # or a function, which has no argument `self`
+    takes = [key for key in signature.parameters if not (method and key == "self")]
+    advice = keyword_advice(kwargs, takes)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return TypeError(f"{name}: {error}; it takes {', '.join(takes)}{advice}")
+    return TypeError(f"{name}: a tensor with axes cannot be an axis{advice}")
+
+
+def named(function: Callable[P, R]) -> Callable[P, R]:
+    """Name the function and its arguments in the errors that NumPy raises inside it."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (MemoryError, OverflowError, TypeError, ValueError) as error:
+            message = str(error)
+            if isinstance(error, TypeError) and not fits(function, args, kwargs):
+                raise misfit(name, function, args, kwargs) from None
+            if message.startswith(name):
+                raise
+            if " got " not in message:
+                given = [reprlib.repr(value) for value in args]
+                given += [f"{key}={reprlib.repr(value)}" for key, value in kwargs.items()]
+                message += f"; got ({', '.join(given)})"
+            kinds = (MemoryError, OverflowError, TypeError, ValueError)
+            kind = next(kind for kind in kinds if isinstance(error, kind))
+            raise kind(f"{name}: {message}") from None
+
+    return call
