@@ -13,6 +13,7 @@ from minigrad.autograd.call import with_history, without_rules, wrap
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.engine import copied, detach, run_backward, watch_of
 from minigrad.autograd.events import effect, reading
+from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Leaf, Variable
 from minigrad.autograd.typing import Tensor
@@ -49,6 +50,7 @@ def backward(
         >>> x.grad
         Tensor([2., 4.], dtype=float32)
     """
+    create_graph = create_graph or state.get().sampled
     seed = _seed("backward", tensor, gradient, create_graph)
     owners: Any = None if inputs is None else {t._node: t for t in _inputs("backward", inputs)}
     retain = retain_graph or create_graph
@@ -109,6 +111,7 @@ def grad(
         >>> first, minigrad.autograd.grad(first, x)
         (Tensor(108., dtype=float32, op=multiply), Tensor(108., dtype=float32))
     """
+    create_graph = create_graph or state.get().sampled
     tensors, targets = _tensors("grad: output", outputs), _inputs("grad", inputs)
     given = [grad_outputs] if isinstance(outputs, Variable) else grad_outputs
     gradients: list[Any] = [None] * len(tensors) if given is None else list(given)
@@ -187,7 +190,10 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
 def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
     """A cotangent as a tensor whose memory nothing else can see: handed over, or copied."""
     if isinstance(results[edge], Variable):
-        return with_history(np.array(results[edge]._data), results[edge]._node)
+        tensor = results[edge]
+        if tensor._node is None:
+            return copied(tensor)
+        return with_history(np.array(tensor._data), tensor._node)
     owned = mutation.uniquely_owned(results, edge)
     return wrap(results[edge]) if owned else copied(results[edge])
 

@@ -117,7 +117,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             out = forward(array, *static) if static else forward(array)
         except Exception as error:
             raise explained(op, (array, *static), error) from None
-        recording, frame, observers, _, _ = state.get()
+        recording, frame, observers, _, _, _ = state.get()
         if source is None or not recording:
             result = wrap(out)
         elif not op.differentiable:
@@ -169,7 +169,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             out = forward(x, y)
         except Exception as error:
             raise explained(op, (x, y), error) from None
-        recording, frame, observers, _, _ = state.get()
+        recording, frame, observers, _, _, _ = state.get()
         sources: tuple[Any, ...]
         if (p is None and q is None) or not recording:
             result = wrap(out)
@@ -220,7 +220,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         extra: tuple[Any, ...] = ()
         if residuals:
             out, *extra = out
-        recording, frame, observers, _, _ = state.get()
+        recording, frame, observers, _, _, _ = state.get()
         recorded = recording and bool(sources)
         if recorded and op.differentiable:
             plan = op.plan(slots)

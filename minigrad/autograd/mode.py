@@ -28,6 +28,8 @@ class State(NamedTuple):
         at_end: Within `backward`, functions that it calls at its end, without arguments.
         within: While somebody observes: the step that what runs is a part of, such as the node
             whose rules a backward pass runs.
+        sampled: Whether one sample runs for many, as in `vmap`: backward passes are recorded, and
+            rules read tensors, so that all they do is made of ops.
     """
 
     recording: bool = True
@@ -35,6 +37,7 @@ class State(NamedTuple):
     observers: tuple[Observer, ...] = ()
     at_end: list[Callable[[], None]] | None = None
     within: Any = None
+    sampled: bool = False
 
     @property
     def scope(self) -> Scope | None:

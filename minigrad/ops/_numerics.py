@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from minigrad.autograd.engine import detach
 from minigrad.autograd.events import tell
+from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.sums import BLAS_DTYPES, BLAS_LIMIT, ones
 
@@ -30,14 +32,35 @@ def formula(text: str) -> Callable[[F], F]:
 @formula("x")
 def array_of(x: Any) -> Any:
     """The array of a tensor; anything else unchanged."""
-    return x._data if isinstance(x, Variable) else x
+    if not isinstance(x, Variable):
+        return x
+    if state.get().sampled:  # the other samples hold other values
+        tell("left", x, "NumPy")
+    return x._data
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of a tensor, an array or a number."""
+    return np.shape(x._data if isinstance(x, Variable) else x)
+
+
+@formula("x")
+def constant(x: Any) -> Any:
+    """What a rule reads and does not differentiate: an array, or a tensor without a history.
+
+    It is a tensor where one sample runs for many, whose other samples hold other values.
+    """
+    if not isinstance(x, Variable):
+        return x
+    return detach(x) if state.get().sampled else x._data
 
 
 def values_of(x: Any) -> Any:
     """The same for a function that is no op and decides by the values: observers are told."""
     if isinstance(x, Variable):
         tell("left", x, "a choice by the values of a tensor")
-    return array_of(x)
+        return x._data
+    return x
 
 
 @formula("op(*args)")
@@ -64,9 +87,14 @@ def row_sums(x: np.ndarray) -> np.ndarray:
 def attains(x: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Which elements equal the ones that a reduction chose; NaN is chosen where there is any."""
     found = x == chosen
-    if not math.isfinite(np.vdot(chosen, chosen)):
-        found |= np.isnan(x) & np.isnan(chosen)
-    return np.asarray(found)
+    if not all_finite(chosen):
+        found = found | (np.isnan(x) & np.isnan(chosen))
+    return found if isinstance(found, Variable) else np.asarray(found)
+
+
+def all_finite(values: Any) -> bool:
+    """Whether all is known to be finite: of the samples that a tensor stands for, nothing is."""
+    return not isinstance(values, Variable) and math.isfinite(np.vdot(values, values))
 
 
 @formula("slope  # 0 where ḡ is 0 and the slope is infinite")
@@ -76,10 +104,10 @@ def zero_safe(slope: Any, g: Any) -> Any:
     So ``where(x > 0, sqrt(x), 0)`` has gradient 0 at 0, not NaN. Only these entries are masked:
     elsewhere second derivatives need the slope, also where `g` is 0.
     """
-    values = array_of(slope)
-    if math.isfinite(np.vdot(values, values)):  # one fast pass over the array
+    values = constant(slope)
+    if all_finite(values):
         return slope
-    return np.where(np.isfinite(values) | (array_of(g) != 0), slope, 0)
+    return np.where(np.isfinite(values) | (constant(g) != 0), slope, 0)
 
 
 @formula("g  # 0 where the slope is 0, whatever ḡ is")
@@ -134,10 +162,10 @@ def flat(g: Any) -> Any:
 def signed(g: Any, x: Any) -> Any:
     """`g` times the sign of `x`; 0 where `x` is 0 or NaN, for any `g`."""
     product = g * np.sign(x)
-    values = array_of(product)
-    if math.isfinite(np.vdot(values, values)):
+    values = constant(product)
+    if all_finite(values):
         return product
-    return zeroed(product, ~(np.absolute(array_of(x)) > 0))
+    return zeroed(product, ~(np.absolute(constant(x)) > 0))
 
 
 @formula("divisor  # where the divisor is 0, the quotient is 0")
@@ -146,7 +174,7 @@ def flat_at_zero(divisor: Any) -> Any:
 
     So the gradient of a norm or a standard deviation is 0 where its value is 0.
     """
-    return np.where(array_of(divisor) == 0, np.inf, divisor)
+    return np.where(constant(divisor) == 0, np.inf, divisor)
 
 
 @formula("x")

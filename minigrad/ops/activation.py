@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import (
     SMALL,
-    array_of,
+    constant,
     erf_array,
     erfc_array,
     erfinv_array,
@@ -220,7 +220,7 @@ def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 @formula("where(out > 0, g, 0)")
 def _relu_x(g: Any, out: Any) -> Any:
     if out.__class__ is not np.ndarray:
-        return zeroed(g * out**0, array_of(out) <= 0)  # gives the slope a derivative, which is 0
+        return zeroed(g * out**0, constant(out) <= 0)  # gives the slope a derivative, which is 0
     if g.size <= SMALL:
         product = g * np.sign(out)
         if math.isfinite(np.vdot(product, product)):  # no infinite cotangent, no NaN in the output
@@ -250,7 +250,7 @@ def _gelu_x(g: Any, x: Any, approximate: str) -> Any:
     """
 )
 def _logit_x(g: Any, x: Any, eps: float | None) -> Any:
-    values = array_of(x)
+    values = constant(x)
     if eps is not None:
         g = zeroed(g, ~((values >= eps) & (values <= 1 - eps)))
     slope = 1 / (x * (1 - x))
@@ -259,7 +259,7 @@ def _logit_x(g: Any, x: Any, eps: float | None) -> Any:
 
 # The table.
 relu.defvjp(x=_relu_x)
-hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < array_of(x)) & (array_of(x) < high))))
+hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < constant(x)) & (constant(x) < high))))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
 silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))

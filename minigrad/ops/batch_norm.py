@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, channel_sums, root_of_squares, widened
+from minigrad.ops._numerics import all_finite, channel_sums, constant, root_of_squares, widened
 from minigrad.ops._parallel import unbuffered
 from minigrad.ops.norm import in_range, misfit
 
@@ -118,8 +118,8 @@ def _gradients(
     if needed[0]:
         scale = 1 / std if weight is None else weight / std
         by_mean = (g_mean - scale * grad_bias) / count
-        values = array_of(std)
-        if math.isfinite(np.vdot(values, values)):
+        values = constant(std)
+        if all_finite(values):
             by_centred = (2 * g_var - scale * grad_weight / std) / count
         else:  # the square of the scale would be lost
             by_centred = (2 * g_var * std - scale * grad_weight) / count

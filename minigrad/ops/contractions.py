@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of
+from minigrad.ops._numerics import shape_of
 from minigrad.ops.selection import where
 
 __all__ = ["einsum", "tensordot"]
@@ -47,7 +47,7 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
         # A repeated label becomes a masked sum, so no rule needs to handle it.
         for i, label in enumerate(labels):
             if label in labels[:i]:
-                mask = _diagonal(np.shape(array_of(operand)), labels.index(label), i)
+                mask = _diagonal(shape_of(operand), labels.index(label), i)
                 operand = where(mask, operand, 0)
                 labels = labels[:i] + next(unused) + labels[i + 1 :]
         tensors.append(operand)
@@ -71,7 +71,7 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
-    ranks = [np.ndim(array_of(operand)) for operand in operands]
+    ranks = [len(shape_of(operand)) for operand in operands]
     if len(inputs) != len(operands):
         raise ValueError(f"einsum: {subscripts!r} names {len(inputs)} operands, got {len(ranks)}")
     letters = text.replace("...", "").replace("->", "").replace(",", "")
@@ -86,7 +86,7 @@ def _explicit(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], st
         if extra < 0 or (extra == 0 and "..." not in term and len(term) != rank):
             raise ValueError(
                 f"einsum: {term!r} in {subscripts!r} does not fit operand {i} of shape "
-                f"{np.shape(array_of(operands[i]))}"
+                f"{shape_of(operands[i])}"
             )
     dots = "".join(spare[: max(hidden, default=0)])
     inputs = [
@@ -175,7 +175,7 @@ def tensordot(
         >>> minigrad.tensordot(a, b, ([1, 2], [1, 0])).shape
         (2, 5)
     """
-    left, right = np.ndim(array_of(a)), np.ndim(array_of(b))
+    left, right = len(shape_of(a)), len(shape_of(b))
     if isinstance(axes, (int, np.integer)):
         if not 0 <= axes <= min(left, right):
             raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, flat, formula, signed, stopped, zero_safe
+from minigrad.ops._numerics import constant, flat, formula, signed, stopped, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
@@ -110,15 +110,15 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
             return g * (2 * a)
         return flat(g) if b == 0 else g * zero_safe(b * a ** (b - 1), g)
     # a ** 0 is constant, also at 0 and NaN; its slope still depends on b.
-    at_zero = (array_of(b) == 0) & ~(np.absolute(array_of(a)) > 0)
+    at_zero = (constant(b) == 0) & ~(np.absolute(constant(a)) > 0)
     return stopped(g, b) * zero_safe(b * np.where(at_zero, 1, a) ** (b - 1), g)
 
 
 @formula("g * (out * log(a))  # 0 where a is 0 and b is at least 0")
 def _power_b(g: Any, a: Any, b: Any, out: Any) -> Any:
     # 0 ** b is constant for b >= 0 and infinite below: there log(1) replaces log(0).
-    zero = array_of(a) == 0
-    falls = ~(array_of(b) >= 0)
+    zero = constant(a) == 0
+    falls = ~(constant(b) >= 0)
     at_zero = np.where(falls, -np.inf, 0).astype(out.dtype)
     slope = zero_safe(np.where(zero, at_zero, out * np.log(np.where(zero, 1, a))), g)
     return stopped(g, np.logical_not(zero) | falls) * slope

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, formula, zero_safe
+from minigrad.ops._numerics import constant, formula, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
@@ -129,13 +129,13 @@ def clamped_log(x: Any) -> Any:
 
 @formula("x / y  # 0 where x and y are 0")
 def _ratio(x: Any, y: Any) -> Any:
-    return x / np.where((array_of(x) == 0) & (array_of(y) == 0), np.inf, y)
+    return x / np.where((constant(x) == 0) & (constant(y) == 0), np.inf, y)
 
 
 @formula("1 / (1 + exp(b - a))")
 def _share(a: Any, b: Any) -> Any:
     """exp(a) / (exp(a) + exp(b)); 0 where both exponentials are 0, as in logsumexp."""
-    lead = np.where(array_of(a) == -np.inf, np.inf, b - a)
+    lead = np.where(constant(a) == -np.inf, np.inf, b - a)
     return 1 / (1 + np.exp(lead))
 
 

@@ -93,10 +93,11 @@ def _with_an_axis(x: Any, axis: int | None) -> Any:
 def _take_x(g: Any, indices: Any, axis: int | None, mode: str, x_shape: Shape) -> IndexUpdate:
     if axis is None:
         n = math.prod(x_shape)
-        places = _within(integers(indices), n, mode) % n
+        places = _within(integers(array_of(indices)), n, mode) % n
         return IndexUpdate(g, np.unravel_index(places, x_shape), x_shape)
     axis %= len(x_shape)
-    places = _within(integers(indices), x_shape[axis], mode)
+    places = integers(indices if mode == "raise" else array_of(indices))
+    places = _within(places, x_shape[axis], mode)
     return IndexUpdate(g, (slice(None),) * axis + (places,), x_shape)
 
 

@@ -13,7 +13,7 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, values_of, zeroed
+from minigrad.ops._numerics import values_of, zeroed
 from minigrad.ops.casting import clone
 
 __all__ = ["getitem", "setitem"]
@@ -96,6 +96,8 @@ def normalized(index: Any) -> Any:
 
 def integers(values: Any, what: str = "the indices") -> np.ndarray:
     """Convert integers to an array of intp; an empty one may have any dtype. Errors say `what`."""
+    if isinstance(values, Variable) and state.get().sampled:
+        return _values(values.astype(np.intp))  # type: ignore[attr-defined]
     array = np.asarray(values_of(values))
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers, got {array.dtype}")
@@ -213,12 +215,16 @@ def setitem(x: Any, index: Any, value: Any) -> Tensor:
     return write(x, normalized(index), value, in_place=False)
 
 
+def _dtype_of(x: Any) -> Any:
+    return (x._data if isinstance(x, Variable) else x).dtype
+
+
 def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
     """As `setitem`, by an index of `normalized`; into the memory of `x`, if that is safe."""
     if isinstance(value, Variable):
-        value = value.astype(array_of(x).dtype)  # type: ignore[attr-defined]
+        value = value.astype(_dtype_of(x))  # type: ignore[attr-defined]
     else:
-        value = wrap(to_array(value, array_of(x).dtype, name="setitem"))
+        value = wrap(to_array(value, _dtype_of(x), name="setitem"))
     return _setitem(x, value, index, in_place)
 
 

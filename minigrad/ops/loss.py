@@ -242,16 +242,19 @@ def _cross_entropy_decomposition(
     logits: Any, target: Any, weight: Any = None, *, reduction: Reduction = "mean",
     ignore_index: int | None = None, label_smoothing: float = 0.0,
 ) -> Any:  # fmt: skip
-    target = np.asarray(target)
-    rows = class_rows(logits)
-    index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
+    rows, flat, mean = class_rows(logits), target.reshape(-1), reduction == "mean"
+    kept = flat == flat if ignore_index is None else flat != ignore_index
+    of_class = flat[:, None] == np.arange(rows.shape[1])  # in a row that is ignored, none
+    spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+    counts = np.where(kept[:, None] & of_class, spread_out, 0).sum(axis=1)
+    chosen = counts != 0
+    if mean:  # where all weights are 0, the mean is NaN, and so is its gradient
+        chosen = chosen | (kept & ~chosen.any())
     log_p = rows.log_softmax(axis=1)
-    losses = weighted(-log_p[np.arange(len(rows)), index], counts, kept, reduction == "mean")
+    losses = np.where(chosen, -np.where(of_class, log_p, 0).sum(axis=1), 0) * counts
     if label_smoothing:
-        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-        smooth = -(log_p * spread_out).sum(axis=1)
-        smooth = smooth if kept is None else np.where(kept, smooth, 0)
+        smooth = np.where(kept, -(log_p * spread_out).sum(axis=1), 0)
         losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / rows.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape)
-    return losses.sum() / number(counts, rows) if reduction == "mean" else losses.sum()
+    return losses.sum() / counts.sum() if mean else losses.sum()

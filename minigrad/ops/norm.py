@@ -13,9 +13,17 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.sums import ones
-from minigrad.ops._numerics import array_of, extent, root_of_squares, row_sums, widened
+from minigrad.ops._numerics import (
+    all_finite,
+    constant,
+    extent,
+    root_of_squares,
+    row_sums,
+    widened,
+)
 from minigrad.ops._parallel import for_rows
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
@@ -251,10 +259,10 @@ def in_range(x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
     """`x` and `eps`, which is added to its mean square, divided by a scale and by its square.
 
     The scale is 1 unless squares would overflow. It is a constant for derivatives, and a power of
-    2, so nothing is rounded.
+    2, so nothing is rounded. Where one sample runs for many, it is 1.
     """
-    values = array_of(x)
-    if math.isfinite(np.vdot(values, values)):
+    values = constant(x)
+    if isinstance(values, Variable) or all_finite(values):
         return x, eps, 1
     scale = extent(np.absolute(values).max(axis=axes, keepdims=True, initial=0))
     scale = np.exp2(np.floor(np.log2(scale)))

@@ -6,14 +6,17 @@ Windows are defined in `_windows.py`. Average and adaptive pooling are composed 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
+from minigrad.autograd.mode import state
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zeroed
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded
+from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.indexing import IndexUpdate
 
 __all__ = ["max_pool", "max_pool_places", "sum_pool"]
@@ -37,12 +40,7 @@ def _window(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Si
 
 
 @primitive(arrays=1, residuals=("chosen",))
-def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
-    """The largest element of each window, padding excluded. NaN counts as larger than any number.
-
-    From (N, C, *S) to (N, C, *P). The padding has a pair (before, after) for each axis of S, each
-    less than a window. Of equal elements the first receives the gradient.
-    """
+def _max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
     window = _window(x, kernel, stride, padding, dilation)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind != "b" else 0
     wide = padded(x, padding, lowest)
@@ -56,6 +54,19 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
         np.maximum(chosen, better * chosen.dtype.type(number), out=chosen)
         out = larger
     return out, chosen
+
+
+def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
+    """The largest element of each window, padding excluded. NaN counts as larger than any number.
+
+    From (N, C, *S) to (N, C, *P). The padding has a pair (before, after) for each axis of S, each
+    less than a window. Of equal elements the first receives the gradient.
+    """
+    if not state.get().sampled:
+        return _max_pool(x, kernel, stride, padding, dilation)
+    places = max_pool_places(x, kernel, stride, padding, dilation)
+    flat, found = (each.reshape(*each.shape[:2], math.prod(each.shape[2:])) for each in (x, places))
+    return take_along_axis(flat, found, 2).reshape(places.shape)
 
 
 @formula(
@@ -84,7 +95,7 @@ def _chosen_places(
 @primitive(arrays=1)
 def max_pool_places(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
     """Where `max_pool` finds its elements: the index within each channel, flattened."""
-    _, chosen = max_pool.op.forward(x, kernel, stride, padding, dilation)
+    _, chosen = _max_pool.op.forward(x, kernel, stride, padding, dilation)
     _, _, *parts = _chosen_places(chosen, kernel, stride, padding, dilation, x.shape)
     places = np.zeros(chosen.shape, np.int64)
     for part, size in zip(parts, x.shape[2:], strict=True):
@@ -149,7 +160,7 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
 
 # The table.
 sum_parts.defvjp(x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]))
-max_pool.defvjp(
+_max_pool.defvjp(
     x=lambda g, chosen, kernel, stride, padding, dilation, x_shape: IndexUpdate(
         g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape
     )

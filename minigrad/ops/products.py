@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, within_rule
+from minigrad.ops._numerics import shape_of, within_rule
 from minigrad.ops._parallel import PRODUCTS_PER_NS, for_rows, get_num_threads, worthwhile
 from minigrad.ops.contractions import tensordot
 from minigrad.ops.elementwise import multiply
@@ -193,7 +193,7 @@ def dot(a: Any, b: Any) -> Tensor:
         >>> minigrad.dot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0]))
         Tensor(11., dtype=float32)
     """
-    left, right = np.shape(array_of(a)), np.shape(array_of(b))
+    left, right = shape_of(a), shape_of(b)
     if not left or not right:
         return multiply(a, b)
     length, which = right[max(len(right) - 2, 0)], "second-last" if len(right) > 1 else "only"
@@ -221,7 +221,7 @@ def inner(a: Any, b: Any) -> Tensor:
         >>> minigrad.inner(minigrad.ones((2, 3)), minigrad.ones((4, 3))).shape
         (2, 4)
     """
-    left, right = np.shape(array_of(a)), np.shape(array_of(b))
+    left, right = shape_of(a), shape_of(b)
     if not left or not right:
         return multiply(a, b)
     if left[-1] != right[-1]:
@@ -240,7 +240,9 @@ def outer(a: Any, b: Any) -> Tensor:
         >>> minigrad.outer(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).tolist()
         [[3.0, 4.0], [6.0, 8.0]]
     """
-    return multiply(reshape(a, (np.size(array_of(a)), 1)), reshape(b, (1, np.size(array_of(b)))))
+    return multiply(
+        reshape(a, (math.prod(shape_of(a)), 1)), reshape(b, (1, math.prod(shape_of(b))))
+    )
 
 
 def vdot(a: Any, b: Any) -> Tensor:
@@ -254,7 +256,7 @@ def vdot(a: Any, b: Any) -> Tensor:
         >>> minigrad.vdot(minigrad.ones((2, 3)), minigrad.ones((3, 2)))
         Tensor(6., dtype=float32)
     """
-    left, right = np.shape(array_of(a)), np.shape(array_of(b))
+    left, right = shape_of(a), shape_of(b)
     if math.prod(left) != math.prod(right):
         raise ValueError(
             f"vdot: shapes {left} and {right} have {math.prod(left)} and {math.prod(right)} "
@@ -332,7 +334,7 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
     """Both operands with the vectors along the last axis."""
     if axis == -1:
         return a, b
-    for shape in (np.shape(array_of(a)), np.shape(array_of(b))):
+    for shape in (shape_of(a), shape_of(b)):
         if not -len(shape) <= axis < len(shape):
             raise ValueError(f"{name}: axis {axis} does not exist in shape {shape}")
     return moveaxis(a, axis, -1), moveaxis(b, axis, -1)
@@ -348,7 +350,7 @@ def kron(a: Any, b: Any) -> Tensor:
         >>> minigrad.kron(minigrad.tensor([1.0, 10.0]), minigrad.tensor([1.0, 2.0])).tolist()
         [1.0, 2.0, 10.0, 20.0]
     """
-    left, right = np.shape(array_of(a)), np.shape(array_of(b))
+    left, right = shape_of(a), shape_of(b)
     ndim = max(len(left), len(right))
     left = (1,) * (ndim - len(left)) + left
     right = (1,) * (ndim - len(right)) + right

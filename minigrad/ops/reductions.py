@@ -11,8 +11,8 @@ from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,
     add_up,
-    array_of,
     attains,
+    constant,
     extent,
     flat,
     flat_at_zero,
@@ -243,7 +243,7 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
 
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     """The cotangent of max and min, shared evenly among equal extreme elements."""
-    attained = attains(array_of(x), array_of(out).reshape(kept_shape(x.shape, axis)))
+    attained = attains(constant(x), constant(out).reshape(kept_shape(x.shape, axis)))
     share = 1 / attained.sum(axis=axis, keepdims=True)
     return zeroed(undo_reduction(g, x.shape, axis), ~attained) * share.astype(x.dtype)
 
@@ -256,9 +256,9 @@ def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
         return flat(undo_reduction(g, x.shape, axis))
     top = out.reshape(kept_shape(x.shape, axis))
     if ord < 1:  # powers of 0 are infinite
-        g = zeroed(g, array_of(out) == 0)
-        size = np.where(array_of(x) == 0, 1, np.absolute(x))
-        slope = np.sign(x) * (size / np.where(array_of(top) == 0, 1, top)) ** (ord - 1)
+        g = zeroed(g, constant(out) == 0)
+        size = np.where(constant(x) == 0, 1, np.absolute(x))
+        slope = np.sign(x) * (size / np.where(constant(top) == 0, 1, top)) ** (ord - 1)
         return undo_reduction(g, x.shape, axis) * slope
     top = flat_at_zero(top)
     if ord == 2:
@@ -276,7 +276,7 @@ def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
 )
 def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     top = out.reshape(kept_shape(x.shape, axis))
-    top = np.where(array_of(top) == -np.inf, 0, top)
+    top = np.where(constant(top) == -np.inf, 0, top)
     return undo_reduction(g, x.shape, axis) * np.exp(x - top)
 
 

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, formula, widened, within_rule, zero_safe
+from minigrad.ops._numerics import constant, formula, widened, within_rule, zero_safe
 from minigrad.ops.comparisons import not_equal
 from minigrad.ops.elementwise import add, subtract
 from minigrad.ops.gathering import take_along_axis
@@ -241,7 +241,7 @@ def _cumprod_x(g: Any, x: Any, axis: int | None) -> Any:
 @formula("a - b  # -inf where both are infinite")
 def _lead(a: Any, b: Any) -> Any:
     """The difference of logarithms, of which the first is not the larger one."""
-    return a - np.where(array_of(b) == -np.inf, np.inf, b)
+    return a - np.where(constant(b) == -np.inf, np.inf, b)
 
 
 @formula("exp(x) * flip(cumsum(flip(g * exp(-out), axis), axis), axis)  # without overflow")

@@ -7,9 +7,10 @@ from typing import Any, overload
 import numpy as np
 
 from minigrad.autograd.errors import type_error, value_error
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, formula, values_of, zeroed
+from minigrad.ops._numerics import constant, formula, values_of, zeroed
 from minigrad.ops._ufuncs import binary
 from minigrad.ops.broadcasting import broadcast_to
 from minigrad.ops.casting import as_tensor
@@ -200,8 +201,8 @@ def masked_select(x: Any, mask: Any) -> Tensor:
     """
 )
 def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
-    inside: Any = np.True_ if low is None else array_of(x) >= array_of(low)
-    return zeroed(g, ~(inside if high is None else inside & (array_of(x) <= array_of(high))))
+    inside: Any = np.True_ if low is None else constant(x) >= constant(low)
+    return zeroed(g, ~(inside if high is None else inside & (constant(x) <= constant(high))))
 
 
 @formula(
@@ -211,8 +212,8 @@ def _clip_x(g: Any, x: Any, low: Any, high: Any) -> Any:
     """
 )
 def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
-    chosen = array_of(x) < array_of(low)
-    return zeroed(g, ~(chosen if high is None else chosen & (array_of(low) <= array_of(high))))
+    chosen = constant(x) < constant(low)
+    return zeroed(g, ~(chosen if high is None else chosen & (constant(low) <= constant(high))))
 
 
 @formula(
@@ -222,8 +223,8 @@ def _clip_low(g: Any, x: Any, low: Any, high: Any) -> Any:
     """
 )
 def _clip_high(g: Any, x: Any, low: Any, high: Any) -> Any:
-    limited = array_of(x) if low is None else np.maximum(array_of(x), array_of(low))
-    return zeroed(g, ~(limited > array_of(high)))  # the upper bound wins if low > high
+    limited = constant(x) if low is None else np.maximum(constant(x), constant(low))
+    return zeroed(g, ~(limited > constant(high)))  # the upper bound wins if low > high
 
 
 @formula("where(condition, g, 0)")
@@ -235,12 +236,12 @@ def _chosen(g: Any, condition: Any) -> Any:
 @formula("where((a >= b) | isnan(b), g, 0)")
 def _if_first_greater(g: Any, a: Any, b: Any) -> Any:
     """The cotangent where `fmax` takes `a`: it is at least `b`, or `b` is NaN."""
-    return zeroed(g, ~((array_of(a) >= array_of(b)) | np.isnan(array_of(b))))
+    return zeroed(g, ~((constant(a) >= constant(b)) | np.isnan(constant(b))))
 
 
 @formula("where((a >= b) | isnan(b), 0, g)")
 def _if_not_first_greater(g: Any, a: Any, b: Any) -> Any:
-    return zeroed(g, (array_of(a) >= array_of(b)) | np.isnan(array_of(b)))
+    return zeroed(g, (constant(a) >= constant(b)) | np.isnan(constant(b)))
 
 
 @formula("g * (a > b) + 0.5 * g * (a == b)")
@@ -249,8 +250,9 @@ def _if_greater(g: Any, a: Any, b: Any) -> Any:
 
     With NaN it is the full cotangent, as in PyTorch.
     """
-    g, equal = zeroed(g, array_of(a) < array_of(b)), array_of(a) == array_of(b)
-    return np.where(equal, 0.5 * g, g) if np.count_nonzero(equal) else g
+    g, equal = zeroed(g, constant(a) < constant(b)), constant(a) == constant(b)
+    known = not isinstance(equal, Variable)
+    return g if known and not np.count_nonzero(equal) else np.where(equal, 0.5 * g, g)
 
 
 # The table.
@@ -264,8 +266,8 @@ fmin.defvjp(
     a=lambda g, a, b: _if_first_greater(g, -a, -b),
     b=lambda g, a, b: _if_not_first_greater(g, -a, -b),
 )
-nan_to_num.defvjp(x=lambda g, x: zeroed(g, ~np.isfinite(array_of(x))))
+nan_to_num.defvjp(x=lambda g, x: zeroed(g, ~np.isfinite(constant(x))))
 _where.defvjp(
     a=lambda g, condition: _chosen(g, condition),
-    b=lambda g, condition: zeroed(g, np.asarray(condition, bool)),
+    b=lambda g, condition: zeroed(g, ~np.logical_not(condition)),
 )

@@ -16,11 +16,13 @@ from minigrad.ops._numerics import (
     Axis,
     add_up,
     array_of,
+    constant,
     flat_at_zero,
     formula,
     kept_shape,
     reduced_size,
     root_of_squares,
+    shape_of,
     stopped,
     undo_reduction,
     zeroed,
@@ -211,9 +213,9 @@ def histogram(
     inside = (places >= 0) & (places < n)
     if weights is not None:
         weights = as_tensor(weights)
-        if weights.shape != np.shape(array_of(x)):
+        if weights.shape != shape_of(x):
             raise value_error(
-                f"histogram: weights of the shape of x, {np.shape(array_of(x))}, expected, got "
+                f"histogram: weights of the shape of x, {shape_of(x)}, expected, got "
                 f"{weights.shape}"
             )
         weights = getitem(reshape(weights, -1), inside)
@@ -271,7 +273,7 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
     """
 )
 def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
-    gone = np.isnan(array_of(x))
+    gone = np.isnan(constant(x))
     n = (~gone).sum(axis=axis, keepdims=True)
     return zeroed(undo_reduction(g, x.shape, axis), gone) / np.maximum(n, 1)
 

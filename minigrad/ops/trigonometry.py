@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import array_of, flat_at_zero, formula, stopped, zero_safe
+from minigrad.ops._numerics import constant, flat_at_zero, formula, stopped, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
@@ -82,7 +82,7 @@ _SINC = [(-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
 @formula("(cos(pi * x) - sinc(x)) / x  # 0 where x is 0")
 def _sinc_slope(x: Any) -> Any:
     z = x * math.pi
-    near = np.absolute(array_of(z)) < 1  # there the difference would cancel
+    near = np.absolute(constant(z)) < 1  # there the difference would cancel
     small, far = np.where(near, z, 0), np.where(near, 1, z)
     squares, series = small * small, 0
     for coefficient in reversed(_SINC):

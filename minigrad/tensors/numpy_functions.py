@@ -21,7 +21,6 @@ from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import by_numpy
-from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor, floating
 from minigrad.tensors import array_api
 
@@ -226,7 +225,7 @@ def _call(func: Any, name: str, args: Any, kwargs: dict[str, Any], op: Any) -> A
             f"{name}: {why}, and the gradient that the tensor requires would be lost; pass "
             f".detach() or .numpy() for the values alone"
         )
-    read = array_of if func in _OF_KINDS else _numbers
+    read = _array if func in _OF_KINDS else _numbers
     try:
         return func(*_values(args, read), **_values(kwargs, read))
     except ValueError as error:
@@ -242,6 +241,12 @@ def _has_history(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(_has_history(each) for each in value)
     return isinstance(value, Variable) and history(value) is not None
+
+
+def _array(tensor: Any) -> np.ndarray:
+    """The array of a tensor, of which the shape or the dtype is read."""
+    array: np.ndarray = tensor._data
+    return array
 
 
 def _numbers(tensor: Any) -> np.ndarray:

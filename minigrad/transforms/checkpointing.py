@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.autograd.call import record_outputs, with_history
 from minigrad.autograd.engine import run_backward
 from minigrad.autograd.events import Call, tell, within
-from minigrad.autograd.mode import State, located, state
+from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitive import Primitive
@@ -121,7 +121,7 @@ class _Segment:
         create = outer.recording
         start = next(clock)
         try:
-            state.set(State(True, self.frame, outer.observers, within=outer.within))
+            state.set(outer._replace(recording=True, frame=self.frame, at_end=None))
             with self.again():
                 result = self._call()
         finally:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import array_of
+from minigrad.ops._numerics import array_of, shape_of
 
 
 def mT(x: Any) -> Any:
@@ -19,14 +19,14 @@ def wide(x: np.ndarray) -> np.ndarray:
 
 def no_matrix(x: Any) -> str | None:
     """The message if `x` is not a matrix or a stack of matrices."""
-    if np.ndim(x) < 2:
-        return f"a matrix or a stack of matrices expected, got shape {np.shape(x)}"
+    if len(shape_of(x)) < 2:
+        return f"a matrix or a stack of matrices expected, got shape {shape_of(x)}"
     return None
 
 
 def no_square(x: Any) -> str | None:
     """The message if `x` is not a square matrix or a stack of them."""
-    shape = np.shape(x)
+    shape = shape_of(x)
     if len(shape) < 2 or shape[-1] != shape[-2]:
         return f"a square matrix or a stack of them expected, got shape {shape}"
     return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, flat
+from minigrad.ops._numerics import flat, shape_of
 from minigrad.ops.casting import clone
 from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.solving import inv
@@ -41,7 +41,7 @@ def matrix_power(x: Any, n: int) -> Tensor:
         >>> minigrad.linalg.matrix_power(minigrad.tensor([[1, 1], [0, 1]]), 5).tolist()
         [[1, 5], [0, 1]]
     """
-    reason = no_square(array_of(x))
+    reason = no_square(x)
     if reason:
         raise ValueError(f"matrix_power: {reason}")
     try:
@@ -80,7 +80,7 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
         >>> minigrad.linalg.multi_dot(chain).tolist()
         [150.0, 150.0]
     """
-    shapes = [np.shape(array_of(array)) for array in arrays]
+    shapes = [shape_of(array) for array in arrays]
     if len(shapes) < 2:
         raise ValueError(f"multi_dot: at least two arrays expected, got {len(shapes)}")
     for i, shape in enumerate(shapes):

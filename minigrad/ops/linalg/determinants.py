@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad.autograd.call import wrap
+from minigrad.autograd.engine import detach
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, formula, within_rule
+from minigrad.ops._numerics import array_of, constant, formula, within_rule
 from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
 from minigrad.ops.linalg.solving import inv, solve
 
@@ -152,18 +153,19 @@ def slogdet(x: Any) -> SlogdetResult:
         SlogdetResult(sign=Tensor(1., dtype=float32), logabsdet=Tensor(-138.15511, dtype=float32))
     """
     sign, logabsdet = _slogdet(x)
-    return SlogdetResult(wrap(array_of(sign)), logabsdet)
+    return SlogdetResult(detach(sign), logabsdet)
 
 
 @formula("g[1][..., None, None] * inv(x).mT")
 def _slogdet_x(g: Any, x: Any, sign: Any) -> Any:
     h = g[1]
-    bad = array_of(sign) == 0
-    refuse(
-        bad & (array_of(h) != 0),
-        "slogdet: {which} is singular: log|det| is -inf there and has no derivative",
-    )
-    if bad.any():
+    bad = constant(sign) == 0
+    if not isinstance(bad, Variable):
+        refuse(
+            bad & (array_of(h) != 0),
+            "slogdet: {which} is singular: log|det| is -inf there and has no derivative",
+        )
+    if isinstance(bad, Variable) or bad.any():
         x = np.where(bad[..., None, None], np.eye(x.shape[-1], dtype=x.dtype), x)
     return h[..., None, None] * mT(within_rule(inv, x))
 

@@ -11,7 +11,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, within_rule
+from minigrad.ops._numerics import array_of, shape_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
 from minigrad.ops.linalg.solving import solve
 
@@ -128,7 +128,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
     """
     if mode not in ("reduced", "r", "complete"):
         raise ValueError(f'qr: mode must be "reduced", "r" or "complete", got {mode!r}')
-    shape = np.shape(array_of(x))
+    shape = shape_of(x)
     if mode == "complete" and len(shape) > 1 and shape[-2] > shape[-1]:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(

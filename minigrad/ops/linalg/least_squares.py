@@ -6,7 +6,7 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of
+from minigrad.ops._numerics import shape_of
 from minigrad.ops.elementwise import square, subtract
 from minigrad.ops.linalg._matrices import mT, no_matrix, which, wide
 from minigrad.ops.linalg.norms import matrix_rank
@@ -97,7 +97,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
         >>> [round(value, 4) for value in line.tolist()]
         [1.0, 2.0]
     """
-    left, right = np.shape(array_of(a)), np.shape(array_of(b))
+    left, right = shape_of(a), shape_of(b)
     if len(left) != 2 or len(right) not in (1, 2) or left[0] != right[0]:
         raise ValueError(
             f"lstsq: a of shape (m, n) and b of shape (m,) or (m, k) expected, got {left} and "

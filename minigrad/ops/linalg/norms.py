@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import elementwise, reductions
-from minigrad.ops._numerics import Axis, array_of, kept_shape
+from minigrad.ops._numerics import Axis, array_of, kept_shape, shape_of
 from minigrad.ops.casting import astype
 from minigrad.ops.linalg._matrices import no_matrix, no_square, singular, which, wide
 from minigrad.ops.linalg.solving import inv
@@ -47,7 +47,7 @@ def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = F
     """
     if axis is None and ord is None:
         return reductions.norm(x, 2, None, keepdims)
-    shape = np.shape(array_of(x))
+    shape = shape_of(x)
     given = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     axes = tuple(_existing(one, shape) for one in given)
     if len(axes) == 1:
@@ -122,8 +122,8 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
         >>> minigrad.linalg.matrix_norm(minigrad.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
         Tensor(6., dtype=float32)
     """
-    shape = np.shape(array_of(x))
-    reason = no_matrix(array_of(x))
+    shape = shape_of(x)
+    reason = no_matrix(x)
     if reason:
         raise ValueError(f"matrix_norm: {reason}")
     if isinstance(ord, str):
@@ -166,9 +166,8 @@ def cond(x: Any, p: Order | None = None) -> Tensor:
         >>> minigrad.linalg.cond(minigrad.tensor([[1.0, 0.0], [0.0, 4.0]]))
         Tensor(4., dtype=float32)
     """
-    array = np.asarray(array_of(x))
-    shape = array.shape
-    reason = no_matrix(array) if p is None or p in (2, -2) else no_square(array)
+    shape = shape_of(x)
+    reason = no_matrix(x) if p is None or p in (2, -2) else no_square(x)
     if reason or 0 in shape[-2:]:
         raise ValueError(f"cond: {reason or f'the matrix is empty: shape {shape}'}")
     if p is None or p in (2, -2):
@@ -178,7 +177,7 @@ def cond(x: Any, p: Order | None = None) -> Tensor:
             top, bottom = bottom, top
         bad = array_of(bottom) == 0
         return where(bad, np.inf, top / where(bad, 1, bottom))
-    bad = singular(array)
+    bad = singular(np.asarray(array_of(x)))
     safe = where(bad[..., None, None], np.eye(shape[-1], dtype=bool), x)
     return where(bad, np.inf, matrix_norm(safe, ord=p) * matrix_norm(inv(safe), ord=p))
 

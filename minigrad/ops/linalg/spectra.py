@@ -8,7 +8,7 @@ from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, within_rule
+from minigrad.ops._numerics import array_of, shape_of, within_rule
 from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
 
 __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
@@ -198,7 +198,7 @@ def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """
     if not compute_uv:
         return svdvals(x)
-    shape = np.shape(array_of(x))
+    shape = shape_of(x)
     if full_matrices and len(shape) > 1 and shape[-1] != shape[-2]:
         if isinstance(x, Variable) and history(x) is not None and is_grad_enabled():
             raise TypeError(

@@ -1,0 +1,688 @@
+"""Batching rules: how an op runs once for all samples, a rule for each family of ops.
+
+A rule gets the arguments of an op for one sample, in which a `Mapped` tensor stands for those that
+differ from sample to sample: its first axis counts the samples. It returns the result with that
+axis first. `RULES` says for every op its rule, or why it has none.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.call import call_path
+from minigrad.autograd.node import Variable
+from minigrad.autograd.primitive import Primitive, registry
+from minigrad.ops.indexing import normalized
+
+__all__ = ["RULES", "Batch", "Mapped", "batching_rule", "rule_of", "whole"]
+
+
+class Mapped(NamedTuple):
+    """A tensor whose first axis counts the samples."""
+
+    tensor: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one sample."""
+        shape: tuple[int, ...] = self.tensor._data.shape[1:]
+        return shape
+
+
+class Batch(NamedTuple):
+    """One call of an op for all samples.
+
+    Attributes:
+        op: The op.
+        size: The number of samples.
+        shape: The shape of the first result for one sample.
+        same: Whether random numbers are the same for all samples.
+    """
+
+    op: Primitive
+    size: int
+    shape: tuple[int, ...]
+    same: bool = False
+
+    def run(self, *values: Any) -> Any:
+        """Run the op on tensors, arrays and static values."""
+        return self.op.call_with(_function(self.op), values)
+
+
+Rule = Callable[..., Any]
+RULES: dict[str, Rule | str] = {}
+"""By the name of an op: its batching rule, or why it has none."""
+_FUNCTIONS: dict[Primitive, Callable[..., Any]] = {}
+
+
+def _function(op: Primitive) -> Callable[..., Any]:
+    if op not in _FUNCTIONS:
+        _FUNCTIONS[op] = call_path(op)
+    return _FUNCTIONS[op]
+
+
+def batching_rule(*names: str) -> Callable[[Rule], Rule]:
+    """Define the batching rule of ops, by their names (a decorator).
+
+    Args:
+        *names: The names of the ops, as ``op.op.name`` has them.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.transforms.batching import batching_rule
+        >>> @minigrad.autograd.primitive
+        ... def tripled(x):
+        ...     return 3 * x
+        >>> @batching_rule(tripled.op.name)
+        ... def _(batch, x):
+        ...     return batch.run(x.tensor)
+        >>> minigrad.vmap(tripled)(minigrad.ones(2, 1)).tolist()
+        [[3.0], [3.0]]
+    """
+
+    def define(rule: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, rule))
+        return rule
+
+    return define
+
+
+def rule_of(op: Primitive) -> Rule:
+    """The batching rule of an op, or an error that says why it has none."""
+    rule = RULES.get(op.name)
+    if callable(rule):
+        return rule
+    reason = rule or "batching_rule defines one for an op of your own"
+    raise NotImplementedError(
+        f"vmap: {op.name} has no batching rule: {reason}; write a loop over the samples, "
+        f"minigrad.stack([f(x) for x in xs])"
+    )
+
+
+# Shapes ----------------------------------------------------------------------------------------
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of one sample."""
+    return x.shape if isinstance(x, Mapped) else tuple(np.shape(getattr(x, "_data", x)))
+
+
+def whole(x: Any, size: int) -> Any:
+    """A tensor with the axis of samples, repeated for each if it is the same for all."""
+    if isinstance(x, Mapped):
+        return x.tensor
+    return ops.broadcast_to(x, (size, *shape_of(x)))
+
+
+def aligned(*xs: Any, extra: int = 0) -> list[Any]:
+    """Operands that broadcast as those of one sample do: mapped ones get axes of length 1.
+
+    Args:
+        *xs: Mapped tensors, tensors, arrays, numbers and None.
+        extra: How many last axes do not broadcast.
+    """
+    rank = max(len(shape_of(x)) for x in xs if x is not None)
+    return [_with_rank(x, rank) if isinstance(x, Mapped) else x for x in xs]
+
+
+def _with_rank(x: Mapped, rank: int) -> Any:
+    shape, tensor = x.shape, x.tensor
+    if len(shape) == rank:
+        return tensor
+    return ops.reshape(tensor, (len(tensor), *(1,) * (rank - len(shape)), *shape))
+
+
+def _fitted(batch: Batch, result: Any) -> Any:
+    """A result, in the shape that it has for each sample."""
+    wanted = (batch.size, *batch.shape)
+    return result if result._data.shape == wanted else ops.reshape(result, wanted)
+
+
+def _moved(axis: Any, rank: int) -> Any:
+    """An axis, or several, of a sample as those of all samples; None means all."""
+    if axis is None:
+        return tuple(range(1, rank + 1))
+    if isinstance(axis, (tuple, list)):
+        return tuple(each % max(rank, 1) + 1 for each in axis)
+    return axis % max(rank, 1) + 1
+
+
+# Families --------------------------------------------------------------------------------------
+
+
+@batching_rule(*"""
+abs add alias arccos arccosh arcsin arcsinh arctan arctan2 arctanh astype bitwise_and bitwise_or
+bitwise_xor cbrt ceil clamped_log clip clone copysign cos cosh deg2rad digamma divide entr equal erf
+erfc erfinv exp exp2 expm1 floor floor_divide fmax fmin fmod gelu greater greater_equal hardtanh
+hypot identity invert isclose isfinite isinf isnan left_shift less less_equal lgamma log log10 log1p
+log2 logaddexp logical_and logical_not logical_or logical_xor logit maximum minimum
+multiply nan_to_num negative nextafter not_equal polygamma power rad2deg reciprocal relu remainder
+right_shift round rsqrt sigmoid sign signbit silu sin sinc sinh softplus sqrt square subtract tan
+tanh to_integer trunc where xlog1py xlogy detach copy
+""".split())  # fmt: skip
+def elementwise(batch: Batch, *values: Any) -> Any:
+    """Operands broadcast: those with fewer axes get axes of length 1 after that of the samples."""
+    count = batch.op.arrays
+    return batch.run(*aligned(*values[:count]), *values[count:])
+
+
+@batching_rule(*"""
+all any argmax argmin argsort count_nonzero cumprod cumsum flip log_softmax logcumsumexp logsumexp
+max mean median min nanmean norm prod running_places softmax sort std sum topk var
+""".split())  # fmt: skip
+def along_axes(batch: Batch, x: Mapped, *static: Any) -> Any:
+    """An axis is counted after that of the samples; no axis means all of the sample."""
+    (place,) = batch.op.axes
+    axis, rest = static[place - 1], list(static)
+    rank, tensor = len(x.shape), x.tensor
+    one_axis = batch.op.name in (
+        "argmax",
+        "argmin",
+        "argsort",
+        "cumprod",
+        "cumsum",
+        "median",
+        "sort",
+    )
+    if not rank or (axis is None and one_axis):
+        tensor, rank, axis = ops.reshape(tensor, (batch.size, -1)), 1, 0 if axis != () else axis
+    rest[place - 1] = _moved(axis, rank)
+    found = batch.run(tensor, *rest)
+    if batch.op.multiple_outputs:
+        return tuple(found)
+    return _fitted(batch, found)
+
+
+@batching_rule("expand_dims", "flatten", "ravel", "reshape", "squeeze")
+def reshaped(batch: Batch, x: Mapped, *static: Any) -> Any:
+    """The same elements in another shape."""
+    return ops.reshape(x.tensor, (batch.size, *batch.shape))
+
+
+@batching_rule("broadcast_to", "expand")
+def broadcast(batch: Batch, x: Mapped, *static: Any) -> Any:
+    """Axes of length 1 come between that of the samples and the others."""
+    return ops.broadcast_to(_with_rank(x, len(batch.shape)), (batch.size, *batch.shape))
+
+
+@batching_rule("masked_fill")
+def _masked_fill(batch: Batch, x: Any, mask: Any, value: Any) -> Any:
+    x, mask, value = aligned(x, mask, value)
+    found = ops.where(mask, ops.astype(value, x.dtype), x)
+    return _fitted(batch, found)
+
+
+@batching_rule("transpose")
+def _transpose(batch: Batch, x: Mapped, axes: Any) -> Any:
+    rank = len(x.shape)
+    order = range(rank)[::-1] if axes is None else axes
+    return ops.transpose(x.tensor, (0, *(axis % rank + 1 for axis in order)))
+
+
+@batching_rule("swapaxes", "moveaxis", "rot90", "trace", "diagonal", "scatter_diagonal")
+def axes_named(batch: Batch, x: Mapped, *static: Any) -> Any:
+    """The parameters that name axes are counted after that of the samples."""
+    rank = len(batch.shape if batch.op.name == "scatter_diagonal" else x.shape)
+    moved = []
+    for name, value in zip(batch.op.params[1:], static, strict=True):
+        if name in ("axis1", "axis2", "source", "destination", "axes"):
+            value = _moved(value, rank)
+        elif name == "shape":
+            value = (batch.size, *value)
+        moved.append(value)
+    return batch.run(x.tensor, *moved)
+
+
+@batching_rule("tril", "triu")
+def _triangle(batch: Batch, x: Mapped, k: int) -> Any:
+    return batch.run(x.tensor, k)
+
+
+@batching_rule("pad")
+def _pad(batch: Batch, x: Mapped, pad_width: Any, mode: str, constant_values: Any) -> Any:
+    pairs = [
+        [
+            (0, 0),
+            *(
+                map(tuple, np.broadcast_to(np.asarray(each), (len(x.shape), 2)).tolist())
+                if x.shape
+                else ()
+            ),
+        ]
+        for each in (pad_width, constant_values)
+    ]
+    return batch.run(x.tensor, pairs[0], mode, pairs[1])
+
+
+@batching_rule("tile")
+def _tile(batch: Batch, x: Mapped, reps: Any) -> Any:
+    reps = (reps,) if isinstance(reps, int) else tuple(reps)
+    rank = max(len(reps), len(x.shape))
+    reps = (1,) * (rank - len(reps)) + reps
+    return batch.run(_with_rank(x, rank), (1, *reps))
+
+
+@batching_rule("roll", "repeat")
+def _roll(batch: Batch, x: Any, amount: Any, axis: Any) -> Any:
+    if isinstance(amount, Mapped):
+        raise NotImplementedError(
+            f"vmap: {batch.op.name}: how far, or how often, must be the same for all samples"
+        )
+    if axis is None or not x.shape:
+        flat = ops.reshape(x.tensor, (batch.size, -1))
+        return _fitted(batch, batch.run(flat, amount, 1))
+    return batch.run(x.tensor, amount, _moved(axis, len(x.shape)))
+
+
+@batching_rule("quantile")
+def _quantile(batch: Batch, x: Any, q: Any, axis: Any, keepdims: bool, method: str) -> Any:
+    rank = len(x.shape)
+    found = batch.run(x.tensor, q, _moved(axis, rank), keepdims, method)
+    return ops.moveaxis(found, np.ndim(q), 0)
+
+
+@batching_rule("concatenate", "stack")
+def joined(batch: Batch, tensors: Sequence[Any], axis: int) -> Any:
+    """What is the same for all samples is repeated for each."""
+    rank = len(batch.shape)
+    return batch.run([whole(x, batch.size) for x in tensors], axis % max(rank, 1) + 1)
+
+
+# Products --------------------------------------------------------------------------------------
+
+
+@batching_rule("matmul")
+def _matmul(batch: Batch, a: Any, b: Any) -> Any:
+    left, right = len(shape_of(a)), len(shape_of(b))
+    if isinstance(a, Mapped) and not isinstance(b, Mapped) and right <= 2:
+        if left > 1 or right == 1:
+            return ops.matmul(a.tensor, b)
+        return ops.matmul(a.tensor, b)  # (samples, k) @ (k, m)
+    if left == 1:
+        a = Mapped(ops.expand_dims(a.tensor, 1)) if isinstance(a, Mapped) else ops.expand_dims(a, 0)
+    if right == 1:
+        b = Mapped(ops.expand_dims(b.tensor, 2)) if isinstance(b, Mapped) else ops.expand_dims(b, 1)
+    return _fitted(batch, ops.matmul(*aligned(a, b)))
+
+
+@batching_rule("linear")
+def _linear(batch: Batch, x: Any, weight: Any, bias: Any) -> Any:
+    if not isinstance(weight, Mapped) and not isinstance(bias, Mapped):
+        return batch.run(x.tensor, weight, bias)
+    turned = (
+        Mapped(ops.swapaxes(weight.tensor, 1, 2)) if isinstance(weight, Mapped)
+        else ops.swapaxes(weight, 0, 1)
+    )  # fmt: skip
+    if not isinstance(x, Mapped) and not isinstance(weight, Mapped):
+        return ops.add(*aligned(ops.matmul(x, turned), bias))
+    product = Mapped(_matmul(batch, x, turned))
+    return product.tensor if bias is None else ops.add(*aligned(product, bias))
+
+
+@batching_rule("vecdot", "cross", "solve_triangular")
+def _vectors(batch: Batch, a: Any, b: Any, *static: Any) -> Any:
+    return batch.run(*aligned(a, b), *static)
+
+
+@batching_rule("solve")
+def _solve(batch: Batch, a: Any, b: Any) -> Any:
+    if len(shape_of(b)) == 1:
+        b = Mapped(ops.expand_dims(whole(b, batch.size), 2))
+        return ops.squeeze(batch.run(*aligned(a, b)), -1)
+    return batch.run(*aligned(a, b))
+
+
+@batching_rule("tensordot")
+def _tensordot(batch: Batch, a: Any, b: Any, axes: Any) -> Any:
+    left, right = len(shape_of(a)), len(shape_of(b))
+    if isinstance(axes, int):
+        axes = (range(left - axes, left), range(axes))
+    pairs = [
+        (i % left, j % right)
+        for i, j in zip(
+            *(np.atleast_1d(list(np.atleast_1d(each))).tolist() for each in axes), strict=True
+        )
+    ]
+    names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY"
+    first, second = list(names[:left]), list(names[left : left + right])
+    for i, j in pairs:
+        second[j] = first[i]
+    kept = [n for i, n in enumerate(first) if i not in [p for p, _ in pairs]]
+    kept += [n for j, n in enumerate(second) if j not in [q for _, q in pairs]]
+    operands = [x.tensor if isinstance(x, Mapped) else x for x in (a, b)]
+    marks = ["Z" * isinstance(x, Mapped) for x in (a, b)]
+    equation = f"{marks[0]}{''.join(first)},{marks[1]}{''.join(second)}->Z{''.join(kept)}"
+    return ops.einsum(equation, *operands)
+
+
+@batching_rule("einsum")
+def _einsum(batch: Batch, operands: Sequence[Any], inputs: Any, output: Any) -> Any:
+    label = _unused(inputs)
+    labelled = [
+        _prefixed(label, terms) if isinstance(x, Mapped) else terms
+        for x, terms in zip(operands, inputs, strict=True)
+    ]
+    tensors = [x.tensor if isinstance(x, Mapped) else x for x in operands]
+    return batch.run(tensors, type(inputs)(labelled), _prefixed(label, output))
+
+
+def _unused(inputs: Any) -> Any:
+    used = {term for terms in inputs for term in terms}
+    if all(isinstance(term, str) for term in used):
+        return next(c for c in string.ascii_letters if c not in used)
+    return max(used, default=-1) + 1
+
+
+def _prefixed(label: Any, terms: Any) -> Any:
+    return label + terms if isinstance(terms, str) else type(terms)((label, *terms))
+
+
+@batching_rule("cholesky", "det", "eigh", "eigvalsh", "inv", "pinv", "qr", "svd", "svdvals")
+def matrices(batch: Batch, x: Mapped, *static: Any) -> Any:
+    """Functions of matrices run on stacks of them."""
+    return batch.run(x.tensor, *static)
+
+
+@batching_rule("slogdet")
+def _slogdet(batch: Batch, x: Mapped) -> Any:
+    sign, logarithm = batch.run(x.tensor)
+    return sign, logarithm, sign
+
+
+# Indices ---------------------------------------------------------------------------------------
+
+
+class _Places(NamedTuple):
+    """An index of all samples, where the axes of what it reads go, and the shape of one sample."""
+
+    index: tuple[Any, ...]
+    order: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+def _places(size: int, index: Any, shape: tuple[int, ...], mapped: bool) -> _Places:
+    """An index of a sample of `shape` as one of all samples; `mapped` says whether they differ."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    if any(isinstance(part, Mapped) and part.tensor.dtype == bool for part in parts):
+        raise NotImplementedError(
+            "vmap: an index by a mask that differs from sample to sample reads another number of "
+            "elements in each: use where(mask, x, 0)"
+        )
+    used = sum(map(_axes_used, parts))
+    rest = [slice(None)] * (len(shape) - used)
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    parts[at : at + 1] = rest
+    arrays = any(isinstance(part, (Mapped, Variable, np.ndarray)) for part in parts)
+    chosen = [
+        i for i, part in enumerate(parts)
+        if isinstance(part, (Mapped, Variable, np.ndarray)) or (arrays and isinstance(part, int))
+    ]  # fmt: skip
+    logical = tuple([
+        np.zeros(part.shape, np.intp) if isinstance(part, Mapped)
+        else part._data if isinstance(part, Variable) else part
+        for part in parts
+    ])  # fmt: skip
+    found = np.broadcast_to(np.False_, shape)[logical].shape
+    together = chosen == list(range(chosen[0], chosen[-1] + 1)) if chosen else True
+    each = any(isinstance(part, Mapped) for part in parts)
+    before = sum(not isinstance(part, int) for part in parts[: chosen[0]]) if chosen else 0
+    rank = max([_index_rank(parts[i]) for i in chosen], default=0)
+    if not each:
+        # Where arrays stand apart, their axes come first, before that of the samples.
+        first = 0 if together else rank
+        others = [axis for axis in range(len(found) + 1) if axis != first]
+        return _Places((slice(None), *parts), (first, *others), found)
+    for i in chosen:
+        part = parts[i]
+        parts[i] = _with_rank(part, rank) if isinstance(part, Mapped) else part
+    # What is read has the axis of the samples and then those of the arrays, from `first` on.
+    wanted = before if together else 0
+    first = 0 if mapped else wanted
+    numbers = [np.arange(size).reshape(size, *(1,) * rank)] * mapped
+    others = [axis for axis in range(len(found) + 1) if not first <= axis <= first + rank]
+    block = range(first + 1, first + 1 + rank)
+    order = (first, *others[:wanted], *block, *others[wanted:])
+    return _Places((*numbers, *parts), order, found)
+
+
+def _axes_used(part: Any) -> int:
+    if part is None or part is Ellipsis:
+        return 0
+    array = part._data if isinstance(part, Variable) else part
+    return array.ndim if isinstance(array, np.ndarray) and array.dtype == bool else 1
+
+
+def _index_rank(part: Any) -> int:
+    array = part._data if isinstance(part, Variable) else part
+    if isinstance(array, np.ndarray) and array.dtype == bool:
+        return 1
+    return len(part.shape) if isinstance(part, Mapped) else np.ndim(array)
+
+
+@batching_rule("getitem")
+def _getitem(batch: Batch, x: Any, index: Any) -> Any:
+    mapped = isinstance(x, Mapped)
+    places = _places(batch.size, index, shape_of(x), mapped)
+    return _ordered(ops.getitem(x.tensor if mapped else x, places.index), places.order)
+
+
+def _ordered(x: Any, order: tuple[int, ...]) -> Any:
+    return x if order == tuple(range(len(order))) else ops.transpose(x, order)
+
+
+def _unordered(value: Any, places: _Places, size: int) -> Any:
+    """A value for the elements of an index, in the order in which the index has them."""
+    if len(shape_of(value)) > len(places.shape):  # leading axes of length 1
+        shape = shape_of(value)[len(shape_of(value)) - len(places.shape) :]
+        value = (
+            Mapped(ops.reshape(value.tensor, (size, *shape))) if isinstance(value, Mapped)
+            else ops.reshape(value, shape)
+        )  # fmt: skip
+    spread = aligned(value, np.empty(places.shape))[0]
+    spread = ops.broadcast_to(spread, (size, *places.shape))
+    return _ordered(spread, tuple(np.argsort(places.order).tolist()))
+
+
+@batching_rule("setitem")
+def _setitem(batch: Batch, x: Any, value: Any, index: Any, in_place: bool = False) -> Any:
+    places = _places(batch.size, index, shape_of(x), True)
+    return ops.setitem(whole(x, batch.size), places.index, _unordered(value, places, batch.size))
+
+
+@batching_rule("scatter_index")
+def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
+    places = _places(batch.size, index, tuple(shape), True)
+    given = _unordered(value, places, batch.size)
+    return batch.run(given, normalized(places.index), (batch.size, *shape))
+
+
+@batching_rule("take")
+def _take(batch: Batch, x: Any, indices: Any, axis: Any, mode: str) -> Any:
+    if isinstance(indices, Mapped):
+        flat, shape = (
+            (x, shape_of(x)) if axis is not None else (_flat(x), (math.prod(shape_of(x)),))
+        )
+        along = 0 if axis is None else axis % len(shape)
+        return _getitem(batch, flat, (*(slice(None),) * along, indices))
+    if axis is None or not x.shape:
+        return batch.run(ops.reshape(x.tensor, (batch.size, -1)), indices, 1, mode)
+    return batch.run(x.tensor, indices, axis % len(x.shape) + 1, mode)
+
+
+def _flat(x: Any) -> Any:
+    return (
+        Mapped(ops.reshape(x.tensor, (len(x.tensor), -1)))
+        if isinstance(x, Mapped)
+        else ops.ravel(x)
+    )
+
+
+@batching_rule("gather", "index_add", "scatter", "scatter_add", "take_along_axis")
+def by_places(batch: Batch, *values: Any) -> Any:
+    """The axis is counted after that of the samples, whose own places are their numbers."""
+    places = batch.op.places
+    axis, arrays = values[places["axis"]], list(values)
+    names = [name for name in ("x", "index", "indices", "src", "source") if name in places]
+    rank = len(shape_of(values[0]))
+    shared = "index" in names and batch.op.name == "index_add"
+    if axis is None or not rank or (shared and isinstance(values[places["index"]], Mapped)):
+        raise NotImplementedError(
+            f"vmap: {batch.op.name} without an axis, or by indices that differ from sample to "
+            f"sample along a whole axis, has no batching rule; use take_along_axis or gather"
+        )
+    for name in ("src", "source"):
+        if name in places and not shape_of(values[places[name]]) and not shared:
+            given = values[places[name]]  # one number for all places
+            shape = shape_of(values[places["index"]])
+            arrays[places[name]] = Mapped(
+                ops.broadcast_to(_with_rank(Mapped(whole(given, batch.size)), len(shape)),
+                                 (batch.size, *shape))
+            )  # fmt: skip
+    for name in names:
+        if not (shared and name == "index"):
+            arrays[places[name]] = whole(arrays[places[name]], batch.size)
+    arrays[places["axis"]] = axis % rank + 1
+    return batch.run(*arrays)
+
+
+@batching_rule("embedding")
+def _embedding(batch: Batch, ids: Any, weight: Any, padding_idx: Any) -> Any:
+    if not isinstance(weight, Mapped):
+        return batch.run(ids.tensor, weight, padding_idx)
+    if isinstance(ids, Mapped):
+        return _getitem(batch, weight, ids)
+    return ops.take(weight.tensor, ids, 1)
+
+
+# Layers ----------------------------------------------------------------------------------------
+
+
+def _merged(x: Any, size: int) -> Any:
+    """The axis of the samples and the first one as one axis."""
+    tensor = whole(x, size)
+    shape = tensor._data.shape
+    return ops.reshape(tensor, (size * shape[1], *shape[2:]))
+
+
+@batching_rule("max_pool", "max_pool_places", "sum_pool", "sum_pool_transpose")
+def images(batch: Batch, x: Mapped, *static: Any) -> Any:
+    """The samples go into the axis of the images."""
+    return _fitted(batch, batch.run(_merged(x, batch.size), *static))
+
+
+@batching_rule("convolution", "convolution_transpose")
+def _convolution(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
+    bias, *rest = static if batch.op.name == "convolution" else (None, *static)
+    if not isinstance(weight, Mapped):
+        given = (bias,) if batch.op.name == "convolution" and not isinstance(bias, Mapped) else ()
+        given = given or ((None,) if batch.op.name == "convolution" else ())
+        out = batch.run(_merged(x, batch.size), weight, *given, *rest)
+    else:  # each sample is a group of its own
+        groups = rest[-1] * batch.size
+        tensor = ops.swapaxes(whole(x, batch.size), 0, 1)
+        count, _, channels, *lengths = tensor._data.shape
+        tensor = ops.reshape(tensor, (count, batch.size * channels, *lengths))
+        given = (None,) if batch.op.name == "convolution" else ()
+        out = batch.run(tensor, _merged(weight, batch.size), *given, *rest[:-1], groups)
+        shape = out._data.shape
+        out = ops.reshape(out, (count, batch.size, shape[1] // batch.size, *shape[2:]))
+        out = ops.swapaxes(out, 0, 1)
+    out = _fitted(batch, out)
+    if bias is None or (not isinstance(weight, Mapped) and not isinstance(bias, Mapped)):
+        return out
+    places = (len(batch.shape) - 2) * (1,)
+    turned = (
+        Mapped(ops.reshape(bias.tensor, (batch.size, -1, *places))) if isinstance(bias, Mapped)
+        else ops.reshape(bias, (-1, *places))
+    )  # fmt: skip
+    return ops.add(*aligned(Mapped(out), turned))
+
+
+@batching_rule("convolution_weight")
+def _convolution_weight(batch: Batch, x: Any, y: Any, *static: Any) -> Any:
+    *rest, groups = static
+    images, signals = [
+        ops.reshape(
+            ops.swapaxes(whole(each, batch.size), 0, 1),
+            (shape_of(each)[0], batch.size * shape_of(each)[1], *shape_of(each)[2:]),
+        )
+        for each in (x, y)
+    ]  # fmt: skip
+    return _fitted(batch, batch.run(images, signals, *rest, groups * batch.size))
+
+
+@batching_rule("sum_parts")
+def _sum_parts(batch: Batch, x: Mapped, axis: int, count: int) -> Any:
+    return batch.run(x.tensor, axis % len(x.shape) + 1, count)
+
+
+@batching_rule("layer_norm", "rms_norm")
+def _of_last_axes(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
+    bias, rest = (static[0], static[1:]) if batch.op.name == "layer_norm" else (None, static)
+    if not any(isinstance(each, Mapped) for each in (weight, bias)):
+        return batch.run(x.tensor, weight, *static)
+    plain = (None, None) if batch.op.name == "layer_norm" else (None,)
+    out = batch.run(whole(x, batch.size), *plain, *rest)
+    out = out if weight is None else ops.multiply(*aligned(Mapped(out), weight))
+    return out if bias is None else ops.add(*aligned(Mapped(out), bias))
+
+
+@batching_rule("batch_norm")
+def _batch_norm(batch: Batch, x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    tensor = whole(x, batch.size)
+    axes = (1, *range(3, tensor._data.ndim))
+    centre = ops.mean(tensor, axes, True)
+    spread = ops.sqrt(ops.var(tensor, axes, 0, True) + eps)
+    out = Mapped((tensor - centre) / spread)
+    column = (-1, *(1,) * (len(batch.shape) - 2))
+    for operator, each in ((ops.multiply, weight), (ops.add, bias)):
+        if isinstance(each, Mapped):
+            each = Mapped(ops.reshape(each.tensor, (batch.size, *column)))
+            out = Mapped(operator(*aligned(out, each)))
+        elif each is not None:
+            out = Mapped(operator(out.tensor, ops.reshape(each, column)))
+    flat = (batch.size, -1)
+    return out.tensor, ops.reshape(centre, flat), ops.reshape(spread, flat)
+
+
+@batching_rule("rotate_pairs")
+def _rotate_pairs(batch: Batch, x: Any, cos: Any, sin: Any, interleaved: bool) -> Any:
+    return batch.run(*aligned(x, cos, sin), interleaved)
+
+
+@batching_rule("dropout")
+def _dropout(batch: Batch, x: Any, p: float, key: Any) -> Any:
+    if not batch.same:
+        return batch.run(whole(x, batch.size), p, key)
+    kept = batch.run(np.ones(x.shape, x.tensor.dtype), p, key)
+    return ops.multiply(x.tensor, kept)
+
+
+# No rule ---------------------------------------------------------------------------------------
+
+RULES |= dict.fromkeys(
+    ["argwhere", "bincount", "flatnonzero", "nonzero", "unique"],
+    "the shape of its result depends on the values",
+)
+RULES |= dict.fromkeys(
+    ["all_gather", "all_reduce", "all_reduce_max", "all_to_all", "broadcast", "copy_to_parts",
+     "ppermute", "reduce_scatter", "reduce_to_root", "ring_attention", "sum_of_parts"],
+    "it exchanges data with other ranks",
+)  # fmt: skip
+RULES |= dict.fromkeys(
+    ["isin", "matrix_rank", "qr_complete", "scatter_extreme", "searchsorted", "svd_complete"],
+    "nobody has needed one",
+)
+
+
+def without_rule() -> Iterator[str]:
+    """The ops that have neither a rule nor a decomposition, which would serve."""
+    for name, op in registry.items():
+        if name not in RULES and op.decomposition is None:
+            yield name

@@ -1,0 +1,386 @@
+"""`vmap`: a function of one sample, run for many samples at once.
+
+The function runs once, on the first sample, under a trace. Its steps then run again on all samples,
+each by the batching rule of its op. Gradients that the function takes are recorded as ops, so they
+are steps like the others, and the result is an ordinary graph.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.call import classed, wrap
+from minigrad.autograd.dtypes import to_array
+from minigrad.autograd.engine import call_hook
+from minigrad.autograd.events import effect, undecorated
+from minigrad.autograd.mode import state
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Leaf, Variable
+from minigrad.autograd.views import read_only
+from minigrad.trace import Step, Trace, Value
+from minigrad.trace.lines import user_line
+from minigrad.ops.indexing import normalized
+from minigrad.transforms.batching import RULES, Batch, Mapped, rule_of, whole
+from minigrad.transforms.structure import flatten, rebuilt
+
+__all__ = ["vmap"]
+
+Randomness = Literal["error", "different", "same"]
+
+
+def vmap(
+    function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0,
+    randomness: Randomness = "error",
+) -> Callable[..., Any]:  # fmt: skip
+    """The function for many samples at once, of a function of one sample.
+
+    The function runs once, on the first sample; its ops then run once for all samples. So Python
+    must not depend on the values: a branch, ``.item()`` or ``.numpy()`` of what differs from sample
+    to sample is an error with its line. It may take gradients, and be mapped again.
+
+    Args:
+        function: Takes and returns tensors, or nested tuples, lists and dicts of tensors.
+        in_axes: For each positional argument, or for all, the axis that counts the samples; None if
+            it is the same for all. A structure of axes, for an argument that is a structure.
+            Keyword arguments are mapped along axis 0.
+        out_axes: Where that axis goes in the result, or in each part of it.
+        randomness: What a random number in the function is: an "error", "different" for each
+            sample, or the "same" for all.
+
+    Returns:
+        A function of the same arguments, with one more axis.
+
+    Raises:
+        NotImplementedError: An op has no batching rule.
+        RuntimeError: Python reads what differs from sample to sample, or a random number is drawn.
+        TypeError: An argument is not mapped and not a tensor, or a result is not a tensor.
+        ValueError: The axes are not of one length, or no argument is mapped.
+
+    Source: JAX, "jax.vmap"; Radul et al. (2020), "Automatically Batching Control-Intensive
+    Programs for Modern Accelerators".
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd.functional import grad
+        >>> def loss(w, x):
+        ...     return (w * x).sum() ** 2
+        >>> w, xs = minigrad.ones(2), minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> minigrad.vmap(grad(loss), in_axes=(None, 0))(w, xs).tolist()
+        [[6.0, 12.0], [42.0, 56.0]]
+    """
+    if not callable(function):
+        raise TypeError(f"vmap: a function expected, got {type(function).__name__}")
+    if randomness not in ("error", "different", "same"):
+        raise ValueError(
+            f'vmap: randomness must be "error", "different" or "same", got {randomness!r}'
+        )
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        run = _Run(randomness)
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
+        if len(axes) != len(args):
+            raise ValueError(f"vmap: in_axes has {len(axes)} entries for {len(args)} arguments")
+        places = [f"args[{i}]" for i in range(len(args))]
+        samples = [run.given(*one) for one in zip(args, axes, places, strict=True)]
+        named = {name: run.given(value, 0, f"{name}=") for name, value in kwargs.items()}
+        return run.of_all(*run.of_one(function, samples, named), out_axes)
+
+    return call
+
+
+def _spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
+    """The leaves of a structure, each with the axis that counts the samples."""
+    if axes is None or isinstance(axes, (int, np.integer)):
+        yield from ((place, leaf, axes) for place, leaf in flatten(value, path))
+    elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
+        for key, part in value.items():
+            yield from _spread(part, axes[key], f"{path}[{key!r}]")
+    elif isinstance(axes, (tuple, list)) and isinstance(value, (tuple, list)):
+        for i, (part, axis) in enumerate(zip(value, axes, strict=True)):
+            yield from _spread(part, axis, f"{path}[{i}]")
+    else:
+        raise ValueError(f"vmap: axes {axes!r} do not have the structure of {path}")
+
+
+class _Sample(Trace):
+    """A trace of the run of one sample, which refuses what it could not do for all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mapped: dict[Value, Mapped] = {}
+        """The arguments: what differs from sample to sample."""
+        self.things: dict[Value, Any] = {}
+        """The tensors and arrays that were there before."""
+        self._fresh: dict[int, np.ndarray] = {}  # the first content of what was made within, by id
+        self._differs: dict[Value, bool] = {}
+
+    def differs(self, value: Value) -> bool:
+        """Whether a value differs from sample to sample: it was computed from an argument."""
+        stack = [value]
+        while stack:
+            one = stack[-1]
+            reads = [] if one in self._differs or one.step is None else one.step.reads
+            missing = [each for each in reads if each not in self._differs]
+            stack += missing
+            if not missing:
+                found = one in self.mapped or any(self._differs[each] for each in reads)
+                self._differs[one] = self._differs.get(one, False) or found
+                stack.pop()
+        return self._differs[value]
+
+    def created(self, tensor: Variable) -> None:
+        """Keep what a tensor holds that was made in the function: it may be written to."""
+        self._fresh[id(tensor._data)] = tensor._data.copy()
+        self.things[self.value(tensor)] = wrap(self._fresh[id(tensor._data)])
+
+    def wrote(self, tensor: Variable, values: Any) -> None:
+        """Refuse a write to a tensor from outside."""
+        known, _ = self._identity.find(tensor)
+        if known is None or (known.step is None and id(known.array) not in self._fresh):
+            raise RuntimeError(
+                f"vmap: the function writes to a tensor from outside, at {user_line()}: "
+                f"write to a copy, x.clone(), and return it"
+            )
+        super().wrote(tensor, values)
+
+    def left(self, tensor: Variable, door: str) -> None:
+        """Refuse that Python reads what differs from sample to sample."""
+        if self.differs(self.value(tensor)):
+            raise RuntimeError(
+                f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
+                f"the function runs once, for all samples; choose with minigrad.where"
+            )
+
+    def _from_outside(self, thing: Any) -> Value:
+        value = super()._from_outside(thing)
+        self.things[value] = thing
+        return value
+
+
+class _Run:
+    """One call of a mapped function: a run of one sample, and then of all."""
+
+    def __init__(self, randomness: str) -> None:
+        self._trace, self._randomness = _Sample(), randomness
+        self._size = -1
+        self._known: dict[Value, Any] = {}
+        self._by_array: dict[int, Any] = {}
+
+    # One sample
+
+    def given(self, value: Any, axes: Any, path: str) -> Any:
+        """An argument for the first sample."""
+        leaves = [self._first(*leaf) for leaf in _spread(value, axes, path)]
+        return rebuilt(value, iter(leaves))
+
+    def _first(self, path: str, leaf: Any, axis: int | None) -> Any:
+        if axis is None:
+            return leaf
+        tensor: Any = leaf
+        if not isinstance(leaf, Variable):
+            tensor = wrap(to_array(leaf, name=f"vmap: {path}"))
+        shape = tensor._data.shape
+        if not -len(shape) <= axis < len(shape):
+            raise ValueError(f"vmap: axis {axis} of {path}, which has shape {tuple(shape)}")
+        if self._size not in (-1, shape[axis]):
+            raise ValueError(
+                f"vmap: {path} has {shape[axis]} samples along axis {axis}, others {self._size}"
+            )
+        self._size = shape[axis]
+        tensor = ops.moveaxis(tensor, axis, 0) if axis % len(shape) else tensor
+        array = tensor._data[0] if self._size else np.zeros(tensor._data.shape[1:])
+        sample = wrap(read_only(np.array(array, tensor._data.dtype)))
+        classed((sample,), (tensor,))
+        if history(tensor) is not None:
+            sample._node = Leaf(sample)
+        self._trace.mapped[self._trace.value(sample)] = Mapped(tensor)
+        return sample
+
+    def of_one(
+        self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[Any, list[Any]]:
+        """Run the function on the first sample: its result, and the values in it."""
+        if self._size == -1:
+            raise ValueError("vmap: no argument is mapped: in_axes must name an axis")
+        outer = state.get()
+        try:
+            state.set(outer._replace(observers=(self._trace,), sampled=True))
+            result = function(*args, **kwargs)
+        finally:
+            state.set(outer)
+        return result, [self._result(*leaf) for leaf in flatten(result, "the result")]
+
+    def _result(self, path: str, leaf: Any) -> Any:
+        if isinstance(leaf, (Variable, np.ndarray)):
+            return self._trace.value(leaf)
+        if isinstance(leaf, (bool, int, float, np.generic)):
+            return leaf
+        raise TypeError(f"vmap: {path} must be a tensor, got {type(leaf).__name__}")
+
+    # All samples
+
+    def of_all(self, result: Any, values: list[Any], out_axes: Any) -> Any:
+        """Run the steps for all samples: the result in the structure of that of one sample."""
+        steps = self._trace.steps
+        self._known |= self._trace.things | self._trace.mapped
+        composed = {step.inside for step in steps if step.inside is not None}
+        for step in steps:
+            if step.phase == "effect":
+                self._effect(step)
+            elif step.phase == "backward" or (step in composed and step.phase == "forward"):
+                self._whole(step)
+            elif step.phase != "left":
+                self._run(step)
+        found = [self._found(value) if isinstance(value, Value) else value for value in values]
+        places = [axis for _, _, axis in _spread(result, out_axes, "the result")]
+        return rebuilt(result, map(self._placed, found, places))
+
+    def _placed(self, value: Any, axis: int | None) -> Any:
+        if axis is None:
+            if isinstance(value, Mapped):
+                raise ValueError("vmap: out_axes is None for a result that differs between samples")
+            return value
+        return ops.moveaxis(whole(value, self._size), 0, axis)
+
+    def _found(self, value: Value) -> Any:
+        """What stands for a value in the run of all samples."""
+        if value not in self._known:
+            step = value.step
+            raise NotImplementedError(
+                f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
+                f"does not give"
+            )
+        return self._known[value]
+
+    def _filled(self, thing: Any) -> Any:
+        """An argument of a step, with what stands for its values."""
+        if isinstance(thing, Value):
+            return self._found(thing)
+        if isinstance(thing, (tuple, list)):
+            parts = [self._filled(part) for part in thing]
+            return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
+        if isinstance(thing, slice):
+            return slice(*map(self._filled, (thing.start, thing.stop, thing.step)))
+        return thing
+
+    def _run(self, step: Step) -> None:
+        """An op, or a write, which is an op that makes a new value."""
+        out = step.outputs[0]
+        assert out is not None
+        if step.op is None:
+            self._know(step, [self._copy(self._filled(step.arguments["values"]), out)])
+            return
+        op = step.op
+        values = [self._filled(step.arguments.get(name, default))
+                  for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
+        batch = Batch(op, self._size, out.shape, self._randomness == "same")
+        mapped = any(isinstance(value, Mapped) for value in _parts(values))
+        if not mapped and not (op.random_keys and not batch.same):
+            found = batch.run(*values[: op.arrays], *map(_static, values[op.arrays :]))
+        elif op.name not in RULES and op.decomposition is not None:
+            axes = mapped_axes(values)
+            plain = [value.tensor if isinstance(value, Mapped) else value for value in values]
+            inner = vmap(lambda *given: op.call_with(op.decomposition, given), axes, 0,
+                         self._randomness)  # fmt: skip
+            found, mapped = inner(*plain), True
+        else:
+            found, mapped = rule_of(op)(batch, *values), True
+        several = isinstance(found, (tuple, list))
+        results = list(found) if several else [found]
+        self._know(step, [Mapped(one) if mapped else one for one in results])
+
+    def _copy(self, values: Any, out: Value) -> Any:
+        if not isinstance(values, Mapped):
+            return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
+        tensor = ops.reshape(
+            values.tensor,
+            (self._size, *(1,) * (len(out.shape) - len(values.shape)), *values.shape),
+        )
+        return Mapped(ops.broadcast_to(ops.astype(tensor, out.dtype), (self._size, *out.shape)))
+
+    def _know(self, step: Step, results: list[Any]) -> None:
+        for value, one in zip(step.outputs, results, strict=False):
+            if value is not None:
+                self._known[value] = one
+                self._by_array[id(value.array)] = one
+
+    def _whole(self, step: Step) -> None:
+        """A step that is composed of others, or the rules of a node: they have made its results."""
+        for value in step.outputs:
+            if value is None or value in self._known:
+                continue
+            one = self._by_array.get(id(value.array))
+            one = one if one is not None else self._of_reads(step, value)
+            if one is None:
+                if any(isinstance(self._known.get(each), Mapped) for each in step.reads):
+                    raise NotImplementedError(
+                        f"vmap: {step.what}: what its function or its rule computes is not made "
+                        f"of minigrad's ops"
+                    )
+                one = wrap(value.array)
+            self._known[value] = self._by_array[id(value.array)] = one
+
+    def _of_reads(self, step: Step, value: Value) -> Any:
+        return next((self._known[one] for one in step.reads if one.array is value.array), None)
+
+    def _effect(self, step: Step) -> None:
+        """A random number, or something that a mapped function may not do."""
+        name = getattr(step.function, "__name__", "a function")
+        if any(isinstance(self._known.get(value), Mapped) for value in step.reads):
+            if step.function is undecorated(call_hook):
+                return
+            raise RuntimeError(
+                f"vmap: {name} changes what lives longer than the call, and differs from sample "
+                f"to sample: return the values, as autograd.grad does"
+            )
+        if self._randomness == "error":
+            raise RuntimeError(
+                f"vmap: the function calls {name}; say with randomness= whether random numbers "
+                f'are "different" for each sample or the "same"'
+            )
+        if not step.outputs:
+            if self._randomness == "different":
+                raise RuntimeError(
+                    f"vmap: random numbers of {name} cannot be different for each sample: draw "
+                    f"them before, and map over them"
+                )
+            return
+        function: Any = step.function
+        given = {key: self._filled(value) for key, value in step.arguments.items()}
+        args = given.pop("args")
+        first = step.outputs[0]
+        assert first is not None
+        if self._randomness == "same" or not isinstance(first.array, np.ndarray):
+            self._know(step, [effect(function)(*args, **given)])
+            return
+        draws = [effect(function)(*args, **given) for _ in range(self._size)]
+        self._know(step, [Mapped(ops.stack(draws))])
+
+
+def _parts(thing: Any) -> Iterator[Any]:
+    """What is in nested lists, tuples and slices; a mapped tensor is one part."""
+    if isinstance(thing, Mapped) or not isinstance(thing, (tuple, list, slice)):
+        yield thing
+    elif isinstance(thing, slice):
+        yield from (thing.start, thing.stop, thing.step)
+    else:
+        for part in thing:
+            yield from _parts(part)
+
+
+def _static(thing: Any) -> Any:
+    """A static argument, with arrays in the place of tensors."""
+    if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
+        return type(thing)([_static(part) for part in thing])
+    return normalized(thing) if isinstance(thing, Variable) else thing
+
+
+def mapped_axes(values: Any) -> Any:
+    """0 for what is mapped, None for the rest."""
+    return [0 if isinstance(value, Mapped) else None for value in values]
