@@ -15,13 +15,8 @@ from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.tensors.creation import Device
-from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd
-from minigrad.torch import backends as backends
-from minigrad.torch import cuda as cuda
 from minigrad.torch import distributions as distributions
-from minigrad.torch import fx as fx
-from minigrad.torch import jit as jit
 from minigrad.torch import linalg as linalg
 from minigrad.torch import nn as nn
 from minigrad.torch import optim as optim
@@ -40,11 +35,12 @@ from minigrad.torch.random import manual_seed as manual_seed
 from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
-from minigrad.torch.table import ABSENT as _ABSENT
+from minigrad.torch.modules import Version as _Version
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor
 
-__version__ = "2.13.0"
+__version__ = _Version("2.13.0")
 device = Device
 
 globals().update(_FUNCTIONS)
@@ -89,7 +85,4 @@ LongTensor, IntTensor, ShortTensor = map(_typed, ("int64", "int32", "int16"))
 CharTensor, ByteTensor, BoolTensor = map(_typed, ("int8", "uint8", "bool"))
 
 
-def __getattr__(name: str) -> _Any:
-    if name in _ABSENT:
-        raise AttributeError(f"minigrad.torch has no {name!r}: {_ABSENT[name]}")
-    raise AttributeError(f"minigrad.torch has no {name!r}")
+__getattr__ = _missing(__name__)

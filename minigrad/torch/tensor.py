@@ -44,11 +44,11 @@ class Size(tuple[int, ...]):
 
 
 def adopt(value: Any) -> Any:
-    """Make results PyTorch's: a fresh tensor of minigrad's own, also in tuples and lists."""
+    """Make results PyTorch's: a fresh tensor of minigrad's own, also in tuples, lists and dicts."""
     if value.__class__ is minigrad.Tensor:
         value.__class__ = Tensor
-    elif isinstance(value, (tuple, list)):
-        for part in value:
+    elif isinstance(value, (tuple, list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
             adopt(part)
     return value
 
@@ -149,13 +149,6 @@ class Tensor(minigrad.Tensor, results=True):
         steps = tuple(step // self._data.itemsize for step in self._data.strides)
         return steps if dim is None else steps[dim]
 
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return self._data.ctypes.data
-
-    def get_device(self) -> int:
-        """-1: tensors are on the CPU."""
-        return -1
 
     # Indices. An integer beside an array selects first, as in PyTorch, and not with the arrays.
 

@@ -2,8 +2,9 @@
 
 from minigrad.torch.nn import functional as functional
 from minigrad.torch.nn import init as init
-from minigrad.torch.nn import parameter as parameter
 from minigrad.torch.nn import utils as utils
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import CLASSES as _CLASSES
 
 globals().update(_CLASSES)
+__getattr__ = _missing(__name__)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import minigrad.autograd as ours
 from minigrad.autograd import detect_anomaly as detect_anomaly
 from minigrad.autograd import enable_grad as enable_grad
-from minigrad.autograd import functional as functional
 from minigrad.autograd import gradcheck as gradcheck
 from minigrad.autograd import gradgradcheck as gradgradcheck
 from minigrad.autograd import no_grad as no_grad
