@@ -81,7 +81,8 @@ def _fill() -> None:
         setattr(Tensor, f"{name}_", FUNCTIONS[f"{name}_"])
     for name in RESHAPING.split():
         setattr(Tensor, f"{name}_", _reshaping(FUNCTIONS[name]))
-    FUNCTIONS["detach_"], FUNCTIONS["zero_"] = Tensor.detach_, Tensor.zero_
+    for name in ("detach", "detach_", "zero_"):
+        FUNCTIONS[name] = getattr(Tensor, name)
     for name, dtype in DTYPES.items():
         setattr(Tensor, name, functools.partialmethod(Tensor.to, np.dtype(dtype)))
 

@@ -81,7 +81,6 @@ cumsum(input, dim, *, dtype=None) => running(cumsum, input, dim, dtype)
 cumulative_trapezoid(y, x=None, *, dx=1.0, dim=-1) => cumsum(trapezoids(y, x, dx, dim), dim)
 data_ptr(self) => self._data.ctypes.data
 det(input) => linalg.det(input)
-detach(input) => input.detach()
 diag(input, diagonal=0) => diag(input, diagonal)
 diag_embed(input, offset=0, dim1=-2, dim2=-1) => diag_embed(input, offset, dim1, dim2)
 diagflat(input, offset=0) => diag(ravel(input), offset)
