@@ -29,12 +29,18 @@ from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.creation import *
+from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
+from minigrad.torch.random import Generator as Generator
+from minigrad.torch.random import default_generator as default_generator
 from minigrad.torch.random import get_rng_state as get_rng_state
+from minigrad.torch.random import initial_seed as initial_seed
 from minigrad.torch.random import manual_seed as manual_seed
+from minigrad.torch.random import seed as seed
 from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
+from minigrad.torch.modules import BOTH as _BOTH
 from minigrad.torch.modules import Version as _Version
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import Size as Size
@@ -43,11 +49,13 @@ from minigrad.torch.tensor import Tensor as Tensor
 __version__ = _Version("2.13.0")
 device = Device
 
+globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)
 
 float16 = half = _np.dtype("float16")
 float32 = float = _np.dtype("float32")
 float64 = double = _np.dtype("float64")
+bfloat16 = _NoDtype("bfloat16")
 int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
 short, int, long, uint8, bool = int16, int32, int64, _np.dtype("uint8"), _np.dtype("bool")
 dtype, finfo, iinfo = _np.dtype, _np.finfo, _np.iinfo
@@ -55,6 +63,7 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
 )  # fmt: skip
+layout = memory_format = str
 
 
 def is_tensor(obj: _Any) -> _Any:

@@ -13,12 +13,29 @@ from minigrad import ops
 from minigrad.autograd.call import wrap
 
 __all__ = [
-    "as_dtype", "axes", "block_diagonal", "chosen", "chunks_of", "correlation", "covariance",
+    "NoDtype", "as_dtype", "axes", "block_diagonal", "chosen", "chunks_of", "correlation", "covariance",
     "deviation", "flipped_svd", "histogram_of", "integers", "joined", "of_axes", "of_floats",
-    "of_numpy", "pairs_of", "part", "put_at", "put_over", "quotient", "refused", "running",
+    "of_numpy", "pairs_of", "part", "promoted", "put_at", "put_over", "quotient", "refused", "running",
     "running_sums", "scaled", "scattered", "several", "summed_to", "transposed", "trapezoids",
     "unravelled",
 ]  # fmt: skip
+
+
+class NoDtype:
+    """A dtype that can be named and compared; a TypeError says why nothing has it."""
+
+    itemsize, is_floating_point = 2, True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def dtype(self) -> NoReturn:
+        """What NumPy asks for."""
+        raise TypeError(f"{self!r} is not a dtype of NumPy's: use torch.float32")
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
 
 
 def refused(name: str, why: str) -> NoReturn:
@@ -232,3 +249,11 @@ def summed_to(x: Any, size: tuple[Any, ...]) -> Any:
 def unravelled(indices: Any, shape: Any) -> Any:
     """Indices of all elements as one for each axis."""
     return tuple(map(wrap, np.unravel_index(indices._data, shape)))
+
+
+def promoted(one: Any, other: Any) -> Any:
+    """The dtype of what is computed of tensors of two dtypes."""
+    one, other = np.dtype(one), np.dtype(other)
+    if "f" in (one.kind, other.kind) and one.kind != other.kind:
+        return one if one.kind == "f" else other
+    return np.promote_types(one, other)

@@ -11,6 +11,8 @@ import numpy as np
 
 import minigrad
 from minigrad import linalg
+from minigrad.support.checks import on_cpu
+from minigrad.tensors.creation import Device
 from minigrad.tensors.inplace import overwritten
 from minigrad.torch import functions, helpers
 from minigrad.torch.build import adopting, made
@@ -25,7 +27,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _NAMES: dict[str, Any] = {
     **{name: getattr(minigrad, name) for name in minigrad.__all__},
     **{name: getattr(helpers, name) for name in helpers.__all__},
-    "getitem": minigrad.ops.getitem, "linalg": linalg,
+    "Device": Device, "Tensor": Tensor, "getitem": minigrad.ops.getitem, "linalg": linalg,
+    "on_cpu": on_cpu,
 }
 
 

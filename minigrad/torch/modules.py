@@ -1,7 +1,6 @@
-"""PyTorch's modules that need no file here, and what stays out: three tables and a finder.
+"""PyTorch's modules that need no file here: two tables and a finder.
 
-A module is either a view, whose names are those of another module, or made of lines, or refused in
-a sentence. The finder serves ``import minigrad.torch.a.b``, and through it ``import torch.a.b``.
+A module is a view, whose names are those of another module, or made of lines. The finder serves ``import minigrad.torch.a.b``, and through it ``import torch.a.b``.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Final
 
+from minigrad.torch.absent import why_not
 from minigrad.torch.build import made
 from minigrad.torch.helpers import refused
 
@@ -39,6 +39,7 @@ utils.data: utils.data.dataloader utils.data.dataset utils.data.sampler
 """Modules, after the one whose names they have; ``<-`` is before the names of a foreign one."""
 
 LINES = """
+accelerator.current_device_index() => refused("accelerator", "everything runs on the CPU")
 accelerator.current_accelerator(check_available=False) => None
 accelerator.device_count() => 0
 accelerator.is_available() => False
@@ -146,32 +147,12 @@ xpu.manual_seed_all(seed) => None
 """
 """What modules without a file have in them, or views beside the names of the other module."""
 
-ABSENT = r"""
-.*([qQ]uant|fbgemm|fake_q|dequant).*|(ao|quantization|nn\.(quantiz.*|qat|intrinsic))(\..*)?|q_.*|.*qscheme|.*int_repr|choose_qparams.*|quint.*|qint.* => there is no quantization
-(.*\.)?(conj|angle|real|imag|polar|complex\d*|chalf|cfloat|cdouble|.*_complex.*|view_as_real.*|.*conj.*|resolve_neg|is_neg|eigvals|eig|ComplexType|ComplexDoubleStorage|ComplexFloatStorage) => there are no complex numbers
-(.*\.)?(fft|stft|istft)(\..*)? => there is no Fourier transform
-(.*\.)?([hds]?smm|hspmm|spmm|saddmm|sspaddmm|sparse.*|.*sparse.*|coalesce|is_coalesced|c?col_indices.*|c?row_indices.*|indices_copy|values_copy|dense_dim|indices|values|SparseAdam) => tensors are dense
-(nn|nn\.functional|nn\.init)\..*3d(_with_indices|_)?|.*(conv|max_pool|avg_pool|max_unpool|conv_transpose|grid_sampler_)3d => no layer has three spatial axes
-cuda(\..*)?|.*(cudnn|miopen|cuda|vulkan|gpu|CUDA|_ipu|_xla|xpu|ipu|mtia|maia).*|(mtia|mps|xpu|accelerator|cpu)(\..*)?|Stream|Event|StreamObjType|DeviceObjType|.*(pin_memory|record_stream|is_mps)|fork|wait|get_device_module|OutOfMemoryError|AcceleratorError => everything runs on the CPU
-(.*\.)?(ctc_loss|CTCLoss) => there is no CTC: no loss aligns sequences here
-(.*\.)?(vmap|stack_module_state|linearize|functionalize|chunk_vmap|debug_unwrap) => no function is mapped over an axis here: compute with the axis itself, or write a loop
-(.*\.)?(jit|fx|export|package|library|_C|_jit.*|ScriptModule|ScriptFunction|dynamo|nativert|utils\.(hooks|jit|cpp_.*|mobile_.*|bundled.*|model_dump|hipify.*|file_baton|show_pickle))\..*|export|cond|ops|classes|.*Script.*|.*Type|.*(IR|JIT|Graph|Jit).*|.*(import_ir|parse_|unify|merge_type).*|Code|Block|Value|Use|Node|Argument.*|FunctionSchema|CompilationUnit|ErrorReport|Gradient|IODescriptor|CallStack|Capsule|Await.*|Future|FileCheck|.*Logger|ExecutionPlan|TracingState|OperatorInfo|SchemaInfo|AliasDb|StaticModule|DeepCopyMemoTable|sym_.*|Sym.*|PyTorchFile.*|.*StorageContext|ThroughputBenchmark|Benchmark.*|Tag|DispatchKey.*|.*ExcludeDispatch.*|DisableTorch.*|AggregationType|AVG|SUM|FatalError|cpp|BufferDict|(Module|Parameter)Dict|autocast_.*|clear_autocast.*|init_num_threads|thread_safe_generator|compiled_with.* => there is no compiler of graphs; functions run as they are
-(.*\.)?(.*mkldnn.*|.*_copy|batch_norm_.*|native_.*|.*rnn_(relu|tanh|relu_cell|tanh_cell)|gru|lstm|gru_cell|lstm_cell|batch_norm|instance_norm|embedding_bag|embedding_renorm_|fused_.*|norm_except_dim|.*unsafe_.*|constant_pad_nd|conv_tbc|convolution|affine_grid_generator|grid_sampler.*|max_pool1d_with_indices|nonzero_static|empty_permuted|slice_inverse|.*_with_indices|boolean_dispatch|assert_int_or_pair|.*torch_function.*|.*_notes|DType|.*scaled_.*mm|grouped_mm|ScalingType|SwizzleType|BroadcastingList\d|GRID_SAMPLE.*|factory_kwargs|hash_tensor|frobenius_norm|nuclear_norm|kl_div|.*_loss|binary_cross_entropy_with_logits|from_file|is_distributed|is_storage|is_same_size|get_device|can_cast|const_data_ptr|dim_order|module_load|output_nr|grad_dtype|reinforce|resize.*|set_|is_set_to|to_padded_tensor|is_nested|storage_type|volatile|as_subclass|symeig|lu|solve|lstsq|new_empty_strided|map2_|map_|index) => it is one of PyTorch's inner functions: torch.nn and torch.nn.functional have what models use
-(.*\.)?(as_strided.*|empty_strided|select_scatter|slice_scatter|diagonal_scatter) => no view is made by strides: index the tensor
-(.*\.)?(TypedStorage|UntypedStorage|.*Storage|storage|untyped_storage|set_default_tensor_type) => memory is NumPy's: x.numpy() shares it
-(.*\.)?(uint(16|32|64)|u?int[1-7]|bits?\d*x?\d*|bit|float[48]_.*|.*qint.*|bfloat16) => its dtype is not NumPy's: use float32
-distributed(\..*)?|.*(DistributedDataParallel|DistributedSampler|ZeroRedundancy.*|nn\.parallel.*)|utils\.data\.distributed|(backends\..*|numa|monitor|futures|multiprocessing\..*)(\..*)? => a model runs in one process: minigrad.distributed is for several
-hub\..*|utils\.model_zoo(\..*)? => nothing is downloaded: load files with torch.load
-onnx(\..*)? => minigrad.onnx.export(model, example_inputs, path) writes ONNX files
-(profiler|autograd\.profiler.*|utils\.(benchmark|flop_counter|throughput.*|module_tracker|viz|collect_env))(\..*)? => minigrad.debugging.profile measures a block
-nn\.utils\.(prune|fusion|fuse.*|init|memory_format|skip_init|convert_conv.*)(\..*)? => layers are neither pruned, fused nor stored in another order
-nn\.(attention)(\..*)? => attention has one implementation: F.scaled_dot_product_attention
-.*(forward_ad|dual_level).* => forward mode is torch.func.jvp
-(distributions|distributions\..*)\..* => there are fewer distributions here: see dir(torch.distributions)
-(special|linalg|optim|nn|nn\.utils|nn\.functional|nn\.init|autograd|utils|utils\.data|random)(\..+)? => not written yet; what is here is shown by dir()
-_[^.]*(\..*)? => a private module of PyTorch's
+BOTH = """
+adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d
+conv_transpose1d conv_transpose2d cosine_similarity dropout group_norm hardshrink layer_norm max_pool1d max_pool2d
+pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm rrelu selu selu_ threshold
 """
-"""Patterns of names and modules that stay out, and why. The first that fits answers."""
+"""Functions of torch.nn.functional that torch has too."""
 
 ROOT = "minigrad.torch"
 
@@ -199,12 +180,6 @@ Version.__hash__ = str.__hash__  # type: ignore[method-assign]
 def unchanged(function: Any = None, *args: Any, **options: Any) -> Any:
     """The function itself; called without one, a decorator that leaves it as it is."""
     return unchanged if function is None else function
-
-
-def why_not(path: str) -> str:
-    """Why a name or a module of PyTorch's is not here; "" if that is not known."""
-    lines = (line.rpartition(" => ") for line in ABSENT.strip().splitlines())
-    return next((why for pattern, _, why in lines if re.fullmatch(pattern, path)), "")
 
 
 def missing(module: str) -> Callable[[str], Any]:

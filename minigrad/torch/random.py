@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import random as ours
-from minigrad.torch.modules import missing
-
-__getattr__ = missing(__name__)
 _seed = 0
 
 

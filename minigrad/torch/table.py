@@ -38,6 +38,7 @@ amax(input, dim=(), keepdim=False) => max(input, axes(dim), keepdim)
 amin(input, dim=(), keepdim=False) => min(input, axes(dim), keepdim)
 aminmax(input, *, dim=None, keepdim=False) => (min(input, dim, keepdim), max(input, dim, keepdim))
 any(input, dim=None, keepdim=False) => any(input, axes(dim), keepdim)
+are_deterministic_algorithms_enabled() => False
 argmax(input, dim=None, keepdim=False) => argmax(input, dim, keepdim)
 argmin(input, dim=None, keepdim=False) => argmin(input, dim, keepdim)
 argsort(input, dim=-1, descending=False, stable=False) => argsort(input, dim, descending)
@@ -105,7 +106,11 @@ frexp(input) => of_numpy("frexp", input)
 gather(input, dim, index, *, sparse_grad=False) => gather(input, dim, index)
 gcd(input, other) => of_numpy("gcd", input, other)
 ger(input, vec2) => outer(input, vec2)
+get_default_device() => Device("cpu")
+get_deterministic_debug_mode() => 0
 get_device(input) => -1
+get_float32_matmul_precision() => "highest"
+get_num_interop_threads() => 1
 heaviside(input, values) => of_numpy("heaviside", input, values)
 histc(input, bins=100, min=0, max=0) => histogram_of(input, bins, min, max)
 hsplit(input, indices_or_sections) => tuple(hsplit(input, indices_or_sections))
@@ -116,15 +121,20 @@ index_fill(input, dim, index, value) => index_fill(input, dim, index, value)
 index_put(input, indices, values, accumulate=False) => put_over(input, tuple(indices), values, accumulate)
 index_select(input, dim, index) => take(input, index, dim)
 inverse(input) => linalg.inv(input)
+is_anomaly_enabled() => False
+is_autocast_enabled(device_type=None) => False
 is_complex(input) => False
 is_conj(input) => False
 is_contiguous(self, memory_format=None) => bool(self._data.flags.c_contiguous)
 is_floating_point(input) => input.dtype.kind == "f"
 is_inference(input) => False
+is_inference_mode_enabled() => False
 is_neg(input) => False
 is_nonzero(input) => bool(input)
 is_same_size(input, other) => input.shape == other.shape
 is_signed(input) => input.dtype.kind in "fi"
+is_storage(obj) => False
+is_warn_always_enabled() => False
 isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) => isclose(input, other, rtol, atol, equal_nan)
 isin(elements, test_elements, *, assume_unique=False, invert=False) => isin(elements, test_elements, invert=invert)
 isneginf(input) => equal(input, -float("inf"))
@@ -164,6 +174,7 @@ pinverse(input, rcond=1e-15) => linalg.pinv(input, rcond)
 polygamma(n, input) => polygamma(n, input)
 positive(input) => input
 pow(input, exponent) => power(input, exponent)
+promote_types(type1, type2) => promoted(type1, type2)
 put(input, index, source, accumulate=False) => reshape(put_over(ravel(input), (index,), source, accumulate), input.shape)
 qr(input, some=True) => linalg.qr(input, "reduced" if some else "complete")
 quantile(input, q, dim=None, keepdim=False, *, interpolation="linear") => quantile(input, q, dim, keepdim, interpolation)
@@ -171,6 +182,7 @@ ravel(input) => ravel(input)
 repeat_interleave(input, repeats, dim=None) => repeat(input, repeats, dim)
 reshape_as(self, other) => reshape(self, other.shape)
 resolve_conj(input) => input
+result_type(tensor1, tensor2) => (tensor1 + tensor2).dtype
 roll(input, shifts, dims=None) => roll(input, shifts, dims)
 rot90(input, k=1, dims=(0, 1)) => rot90(input, k, dims)
 round(input, *, decimals=0) => round(input, decimals)
@@ -181,6 +193,13 @@ scatter_reduce(input, dim, index, src, reduce, *, include_self=True) => scatter_
 searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None) => integers(searchsorted(sorted_sequence, input, side or ("right" if right else "left"), sorter), out_int32)
 select(input, dim, index) => part(input, dim, index)
 select_scatter(input, src, dim, index) => put_at(input, dim, index, src)
+set_default_device(device) => on_cpu(str(getattr(device, "type", device)))
+set_deterministic_debug_mode(debug_mode) => None
+set_float32_matmul_precision(precision) => None
+set_flush_denormal(mode) => False
+set_num_interop_threads(num) => None
+set_printoptions(*args, **options) => None
+set_warn_always(b) => None
 slice_scatter(input, src, dim=0, start=None, end=None, step=1) => put_at(input, dim, slice(start, end, step), src)
 slogdet(input) => linalg.slogdet(input)
 softmax(input, dim, dtype=None) => softmax(as_dtype(input, dtype), dim)
@@ -205,10 +224,12 @@ trapz(y, x=None, *, dx=1.0, dim=-1) => sum(trapezoids(y, x, dx, dim), dim)
 tril(input, diagonal=0) => tril(input, diagonal)
 triu(input, diagonal=0) => triu(input, diagonal)
 type_as(self, other) => astype(self, other.dtype)
+typename(obj) => obj.type() if isinstance(obj, Tensor) else type(obj).__name__
 unbind(input, dim=0) => tuple(unbind(input, dim))
 unfold(self, dimension, size, step) => unfold(self, dimension, size, step)
 unravel_index(indices, shape) => unravelled(indices, shape)
 unsqueeze(input, dim) => expand_dims(input, dim)
+use_deterministic_algorithms(mode, *, warn_only=False) => None
 vander(x, N=None, increasing=False) => expand_dims(x, -1) ** arange(len(x) if N is None else N)[:: 1 if increasing else -1]
 var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None) => (deviation(var, input, dim, unbiased, keepdim, correction), mean(input, None if dim is True or dim is False else axes(dim), keepdim))
 vdot(input, other) => vdot(input, other)

@@ -5,6 +5,7 @@ from minigrad.torch.nn import init as init
 from minigrad.torch.nn import utils as utils
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import CLASSES as _CLASSES
+from minigrad.torch.nn.layers import LAYERS as _LAYERS
 
-globals().update(_CLASSES)
+globals().update({**_CLASSES, **_LAYERS})
 __getattr__ = _missing(__name__)
