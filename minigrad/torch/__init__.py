@@ -31,6 +31,9 @@ from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.creation import *
 from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
+from minigrad.torch.modules import BOTH as _BOTH
+from minigrad.torch.modules import Version as _Version
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.random import Generator as Generator
 from minigrad.torch.random import default_generator as default_generator
 from minigrad.torch.random import get_rng_state as get_rng_state
@@ -40,9 +43,6 @@ from minigrad.torch.random import seed as seed
 from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
-from minigrad.torch.modules import BOTH as _BOTH
-from minigrad.torch.modules import Version as _Version
-from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor
 

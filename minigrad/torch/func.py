@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import minigrad
+from minigrad.autograd import functional as ours
 from minigrad.nn.utils import functional_call as _functional_call
 from minigrad.torch.modules import missing
 from minigrad.torch.tensor import adopt
@@ -28,12 +28,12 @@ def grad(func: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
         >>> torch.func.grad(lambda x: (x * x).sum())(torch.tensor([1.0, 2.0]))
         Tensor([2., 4.], dtype=float32)
     """
-    return _adopting(minigrad.grad(seen(func), argnums, has_aux=has_aux))
+    return _adopting(ours.grad(seen(func), argnums, has_aux=has_aux))
 
 
 def grad_and_value(func: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
     """The function that computes the gradient, and the value."""
-    both = minigrad.value_and_grad(seen(func), argnums, has_aux=has_aux)
+    both = ours.value_and_grad(seen(func), argnums, has_aux=has_aux)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         value, gradient, *auxiliary = adopt(both(*args, **kwargs))
@@ -46,7 +46,7 @@ def jacrev(
     func: Any, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, **_: Any
 ) -> Any:
     """The function that computes the Jacobian."""
-    return _adopting(minigrad.jacobian(seen(func), argnums, has_aux=has_aux))
+    return _adopting(ours.jacobian(seen(func), argnums, has_aux=has_aux))
 
 
 def jacfwd(func: Any, argnums: Any = 0, has_aux: bool = False, **_: Any) -> Any:
@@ -61,7 +61,7 @@ def hessian(func: Any, argnums: Any = 0) -> Any:
 
 def vjp(func: Any, *primals: Any, has_aux: bool = False) -> Any:
     """The value, and the vector-Jacobian product as a function."""
-    value, pull, *auxiliary = adopt(minigrad.vjp(seen(func), *primals, has_aux=has_aux))
+    value, pull, *auxiliary = adopt(ours.vjp(seen(func), *primals, has_aux=has_aux))
 
     def product(*cotangents: Any, **_: Any) -> Any:
         found = adopt(pull(cotangents[0] if len(cotangents) == 1 else cotangents))
@@ -74,7 +74,7 @@ def jvp(
     func: Any, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:
     """The value, and the derivative along a direction."""
-    return adopt(minigrad.jvp(seen(func), tuple(primals), tuple(tangents), has_aux=has_aux))
+    return adopt(ours.jvp(seen(func), tuple(primals), tuple(tangents), has_aux=has_aux))
 
 
 def functional_call(

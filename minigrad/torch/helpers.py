@@ -13,11 +13,11 @@ from minigrad import ops
 from minigrad.autograd.call import wrap
 
 __all__ = [
-    "NoDtype", "as_dtype", "axes", "block_diagonal", "chosen", "chunks_of", "correlation", "covariance",
-    "deviation", "flipped_svd", "histogram_of", "integers", "joined", "of_axes", "of_floats",
-    "of_numpy", "pairs_of", "part", "promoted", "put_at", "put_over", "quotient", "refused", "running",
-    "running_sums", "scaled", "scattered", "several", "summed_to", "transposed", "trapezoids",
-    "unravelled",
+    "NoDtype", "as_dtype", "axes", "block_diagonal", "chosen", "chunks_of", "correlation",
+    "covariance", "deviation", "flipped_svd", "histogram_of", "integers", "joined", "of_axes",
+    "of_floats", "of_numpy", "pairs_of", "part", "promoted", "put_at", "put_over", "quotient",
+    "refused", "running", "running_sums", "scaled", "scattered", "several", "summed_to",
+    "transposed", "trapezoids", "unravelled",
 ]  # fmt: skip
 
 

@@ -27,7 +27,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _NAMES: dict[str, Any] = {
     **{name: getattr(minigrad, name) for name in minigrad.__all__},
     **{name: getattr(helpers, name) for name in helpers.__all__},
-    "Device": Device, "Tensor": Tensor, "getitem": minigrad.ops.getitem, "linalg": linalg,
+    "Device": Device,
+    "Tensor": Tensor,
+    "getitem": minigrad.ops.getitem,
+    "linalg": linalg,
     "on_cpu": on_cpu,
 }
 

@@ -1,6 +1,7 @@
 """PyTorch's modules that need no file here: two tables and a finder.
 
-A module is a view, whose names are those of another module, or made of lines. The finder serves ``import minigrad.torch.a.b``, and through it ``import torch.a.b``.
+A module is a view, whose names are those of another module, or made of lines. The finder serves
+``import minigrad.torch.a.b``, and through it ``import torch.a.b``.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import random as ours
+
 _seed = 0
 
 

@@ -153,7 +153,6 @@ class Tensor(minigrad.Tensor, results=True):
         steps = tuple(step // self._data.itemsize for step in self._data.strides)
         return steps if dim is None else steps[dim]
 
-
     # Indices. An integer beside an array selects first, as in PyTorch, and not with the arrays.
 
     def __getitem__(self, index: Any) -> Any:

@@ -17,7 +17,10 @@ from minigrad.autograd.call import with_history
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable as _Tensor
 from minigrad.torch.creation import zeros_like
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import Tensor, adopt
+
+__getattr__ = _missing(__name__)
 
 
 def inference_mode(mode: bool = True) -> Any:

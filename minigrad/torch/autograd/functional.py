@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import minigrad
+from minigrad.autograd import functional as ours
 from minigrad.autograd import set_grad_enabled
 from minigrad.torch.func import seen
 from minigrad.torch.modules import missing
@@ -36,7 +37,7 @@ def jacobian(
     """
     given = _given(inputs)
     with set_grad_enabled(create_graph):
-        found = adopt(minigrad.jacobian(seen(func), tuple(range(len(given))))(*given))
+        found = adopt(ours.jacobian(seen(func), tuple(range(len(given))))(*given))
     if found and isinstance(found[0], Tensor):
         return _like(inputs, found)
     return tuple(_like(inputs, each) for each in found)
@@ -49,7 +50,7 @@ def hessian(
     """The second derivatives of a function of one number; for a tuple, a tuple of tuples."""
     given = _given(inputs)
     with set_grad_enabled(create_graph):
-        found = adopt(minigrad.hessian(seen(func), tuple(range(len(given))))(*given))
+        found = adopt(ours.hessian(seen(func), tuple(range(len(given))))(*given))
     return _like(inputs, tuple(_like(inputs, each) for each in found))
 
 
@@ -58,7 +59,7 @@ def vjp(
 ) -> Any:
     """The value, and the product of `v` and the Jacobian."""
     with set_grad_enabled(create_graph):
-        value, pull = minigrad.vjp(seen(func), *_given(inputs))
+        value, pull = ours.vjp(seen(func), *_given(inputs))
         v = minigrad.ones_like(value) if v is None else tuple(v) if isinstance(v, list) else v
         return adopt((value, _like(inputs, pull(v))))
 
@@ -70,7 +71,7 @@ def jvp(
     given = _given(inputs)
     along = tuple(map(minigrad.ones_like, given)) if v is None else _given(v)
     with set_grad_enabled(create_graph):
-        return adopt(minigrad.jvp(seen(func), given, along))
+        return adopt(ours.jvp(seen(func), given, along))
 
 
 def hvp(
@@ -80,7 +81,7 @@ def hvp(
     given = _given(inputs)
     along = tuple(map(minigrad.ones_like, given)) if v is None else _given(v)
     with set_grad_enabled(create_graph):
-        value, product = adopt(minigrad.hvp(seen(func), given, along))
+        value, product = adopt(ours.hvp(seen(func), given, along))
     return value, _like(inputs, product)
 
 

@@ -246,10 +246,22 @@ _NAMES = {
     "linear_above": linear_above,
     "reduced": reduced,
     "softmax_axis": softmax_axis,
-    **{f.__name__: f for f in (
-        alpha_dropped, divided, largest_of_parts, margins, near_channels, pairs_of, power_mean,
-        stirling, total, triplets, unshuffled,
-    )},
+    **{
+        f.__name__: f
+        for f in (
+            alpha_dropped,
+            divided,
+            largest_of_parts,
+            margins,
+            near_channels,
+            pairs_of,
+            power_mean,
+            stirling,
+            total,
+            triplets,
+            unshuffled,
+        )
+    },
     "ops": ops,
     "random": random,
     "dense": lambda given: _refuse(given, "scale_grad_by_freq=True is not here"),

@@ -5,13 +5,14 @@ On the left stand the constructor and the inputs, on the right what is computed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from minigrad.torch.helpers import refused
 from minigrad.torch.nn import functional
 from minigrad.torch.nn.classes import CLASSES, Module
 
-__all__ = ["LAYERS"]
+__all__ = ["HELPERS", "LAYERS"]
 
 _LOSS = 'size_average=None, reduce=None, reduction="mean"'
 _LINES = f"""
@@ -72,7 +73,9 @@ def _made(line: str) -> type:
         body = [part for part in body if part != "self.weight = weight"]
         body.append('self.register_buffer("weight", weight)')
     shown = [each for each in names if each not in ("size_average", "reduce", "weight")]
-    text = f"def __init__({', '.join(filter(None, ('self', parameters)))}):\n    " + "\n    ".join(body)
+    text = f"def __init__({', '.join(filter(None, ('self', parameters)))}):\n    " + "\n    ".join(
+        body
+    )
     text += f"\ndef forward(self, {inputs}):\n    return {value}\n"
     exec(text, {"F": functional, "Module": Module, "refused": refused}, own)
     own |= {"__doc__": f"As PyTorch's: ``{value}``.", "repr_fields": tuple(shown)}
@@ -88,6 +91,38 @@ for _line in _BASES.strip().splitlines():
         kind for kind in CLASSES[_of].__mro__
         if kind.__name__ == _base and issubclass(kind, Module)
     )  # fmt: skip
+
+
+class DataParallel(Module):
+    """A module that calls another one: there is one device."""
+
+    def __init__(
+        self, module: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[int] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """The result of the module."""
+        return self.module(*inputs, **kwargs)
+
+
+LAYERS["DataParallel"] = DataParallel
+
+
+def _tuple(count: int) -> Any:
+    def repeated(x: Any) -> tuple[Any, ...]:
+        return tuple(x) if isinstance(x, Iterable) else (x,) * count
+
+    return repeated
+
+
+HELPERS = {
+    "_single": _tuple(1), "_pair": _tuple(2), "_triple": _tuple(3), "_quadruple": _tuple(4),
+    "_ntuple": _tuple, "_size_1_t": Any, "_size_2_t": Any,
+}  # fmt: skip
+"""What `torch.nn.modules.utils` has."""
 
 
 def _conv_forward(self: Any, input: Any, weight: Any, bias: Any) -> Any:

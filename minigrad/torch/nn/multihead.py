@@ -27,11 +27,10 @@ class MultiheadAttention(MultiHeadAttention):
     The arguments are those of `MultiHeadAttention`, and `batch_first`: whether the shapes are
     (N, L, E) and not (L, N, E).
 
-    Its parameters are PyTorch's: `in_proj_weight`, `in_proj_bias`, or `q_proj_weight` and so on. What
-    differs from `MultiHeadAttention`: sequences come
-    first unless ``batch_first=True``; a bool `attn_mask` is True where attention is **not**
-    allowed; the result is a pair of output and weights; input without a batch axis is accepted. A
-    query that may attend nowhere gets weights of zero, where PyTorch gives NaN.
+    Its parameters are PyTorch's: `in_proj_weight`, `in_proj_bias`, or `q_proj_weight` and so on.
+    Sequences come first unless ``batch_first=True``; a bool `attn_mask` is True where attention is
+    **not** allowed; the result is a pair of output and weights; input without a batch axis is
+    accepted. A query that may attend nowhere gets weights of zero, where PyTorch gives NaN.
 
     Example:
         >>> from minigrad import torch
@@ -82,7 +81,7 @@ class MultiheadAttention(MultiHeadAttention):
                 init.xavier_uniform(getattr(self, name))
         if self.in_proj_bias is not None:
             init.constant(self.in_proj_bias, 0.0)
-            init.constant(self.out_proj.bias, 0.0)
+            init.constant(getattr(self.out_proj, "bias"), 0.0)  # noqa: B009
         for extra in (self.bias_k, self.bias_v):
             if extra is not None:
                 init.xavier_normal(extra)

@@ -17,7 +17,10 @@ from minigrad.data import Subset as Subset
 from minigrad.data import TensorDataset as TensorDataset
 from minigrad.data import WeightedRandomSampler as WeightedRandomSampler
 from minigrad.data import random_split as random_split
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import adopt
+
+__getattr__ = _missing(__name__)
 
 
 def _of_batch(batch: Any) -> Any:

@@ -8,7 +8,10 @@ from minigrad.nn.utils import rnn as ours
 from minigrad.nn.utils.rnn import PackedSequence as PackedSequence
 from minigrad.nn.utils.rnn import pack_padded_sequence as pack_padded_sequence
 from minigrad.nn.utils.rnn import pad_packed_sequence as pad_packed_sequence
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import adopt
+
+__getattr__ = _missing(__name__)
 
 
 def pad_sequence(
