@@ -64,8 +64,7 @@ def vjp(func: Any, *primals: Any, has_aux: bool = False) -> Any:
     value, pull, *auxiliary = adopt(ours.vjp(seen(func), *primals, has_aux=has_aux))
 
     def product(*cotangents: Any, **_: Any) -> Any:
-        found = adopt(pull(cotangents[0] if len(cotangents) == 1 else cotangents))
-        return found[0] if len(primals) == 1 else found
+        return adopt(pull(cotangents[0] if len(cotangents) == 1 else cotangents))
 
     return (value, product, *auxiliary)
 

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from enum import IntEnum
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -129,6 +130,15 @@ nn.common_types._size_1_t = Any
 nn.common_types._size_2_t = Any
 nn.common_types._size_3_t = Any
 nn.common_types._size_any_t = Any
+nn.utils.parametrizations.orthogonal(module, name="weight", **options) => refused("nn.utils.parametrizations.orthogonal", "nn.init.orthogonal_ makes an orthogonal matrix")
+nn.utils.parametrizations.spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None) => utils().spectral_norm(module, name, n_power_iterations, eps, dim)
+nn.utils.parametrizations.weight_norm(module, name="weight", dim=0) => utils().weight_norm(module, name, dim)
+nn.utils.parametrize.cached() => nullcontext()
+nn.utils.parametrize.is_parametrized(module, tensor_name=None) => parametrize.is_parametrized(module, tensor_name)
+nn.utils.parametrize.register_parametrization(module, tensor_name, parametrization, *, unsafe=False) => utils().adopt_module(parametrize.register_parametrization(module, tensor_name, parametrization))
+nn.utils.parametrize.remove_parametrizations(module, tensor_name, leave_parametrized=True) => utils().adopt_module(parametrize.remove_parametrizations(module, tensor_name, leave_parametrized))
+nn.attention.SDPBackend = Backend
+nn.attention.sdpa_kernel(backends, set_priority=False) => nullcontext()
 profiler.record_function(name, args=None) => nullcontext()
 torch_version.TorchVersion = Version
 types.Device = Any
@@ -203,7 +213,8 @@ class View(ModuleType):
     target = ""
 
     def __getattr__(self, name: str) -> Any:
-        if self.target and not name.startswith("__"):
+        path = f"{self.__name__.removeprefix(ROOT).lstrip('.')}.{name}"
+        if self.target and path not in _KNOWN and not name.startswith("__"):
             try:
                 return getattr(importlib.import_module(self.target), name)
             except ModuleNotFoundError as error:
@@ -264,9 +275,12 @@ class Modules(MetaPathFinder, Loader):
 
 def _names() -> dict[str, Any]:
     from minigrad.autograd import GradFn, saved_tensors_hooks
+    from minigrad.nn.utils import parametrize
     from minigrad.tensors.dlpack import from_dlpack
 
+    backend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
     return {
+        "Backend": backend, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
         "Any": Any, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
         "nullcontext": nullcontext, "refused": refused, "saved_tensors_hooks": saved_tensors_hooks,
         "unchanged": unchanged,
@@ -284,7 +298,7 @@ for _line in VIEWS.strip().splitlines():
 for _line in LINES.strip().splitlines():
     _parts = re.split(r" =|\(", _line)[0].split(".")[:-1]
     for _i in range(len(_parts)):
-        if ".".join(_parts[: _i + 1]) not in ("nn", "autograd", "utils"):
+        if ".".join(_parts[: _i + 1]) not in ("nn", "nn.utils", "autograd", "utils"):
             _KNOWN.setdefault(".".join(_parts[: _i + 1]), "")
 if not any(isinstance(finder, Modules) for finder in sys.meta_path):
     sys.meta_path.insert(0, Modules())  # before folders that older versions left behind
