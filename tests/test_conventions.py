@@ -41,6 +41,7 @@ LAYERS = [
     "interop",
     "einops",
     "torch",
+    "lucid",
     "checking",
     "learn",
     "__init__",

@@ -5,31 +5,36 @@ defaults or orders of its own, they are here; what is not here is refused in a s
 names are those of `minigrad` itself.
 """
 
+from typing import Any as _Any
+
 from minigrad import io as _io
 from minigrad import torch as _torch
-from minigrad.lucid import amp as amp
-from minigrad.lucid import autograd as autograd
-from minigrad.lucid import distributions as distributions
-from minigrad.lucid import linalg as linalg
-from minigrad.lucid import nn as nn
-from minigrad.lucid import optim as optim
-from minigrad.lucid import special as special
-from minigrad.lucid import utils as utils
-from minigrad.lucid.build import exported as _exported
-from minigrad.lucid.build import lines as _lines
-from minigrad.lucid.build import missing as _missing
-from minigrad.lucid.table import FUNCTIONS as _FUNCTIONS
-from minigrad.lucid.table import METHODS as _METHODS
-from minigrad.lucid.tensor import Tensor as Tensor
+from minigrad.lucid import build as _build
+from minigrad.lucid import table as _table
+from minigrad.lucid.classes import Tensor as Tensor
 
 __version__ = "3.8.0"
 
-globals().update(_exported(_torch))
+globals().update(_build.exported(_torch))
 _names = {"T": _torch, "F": _torch.nn.functional, "Tensor": Tensor, "io": _io}
-_own = _lines(_FUNCTIONS, _names, __name__)
+_own = _build.lines(_table.FUNCTIONS, _names, __name__)
 globals().update(_own)
-for _name in _METHODS.split():
+for _name in _table.METHODS.split():
     setattr(Tensor, _name, _own[_name])
-
 bool_ = _torch.bool
-__getattr__ = _missing(__name__, _torch)
+
+for _name in ("amp", "distributions", "linalg", "special", "utils"):
+    globals()[_name] = _build.view(_name)
+
+from minigrad.lucid import autograd as autograd  # noqa: E402 - they stand on what is above
+from minigrad.lucid import nn as nn  # noqa: E402
+from minigrad.lucid import optim as optim  # noqa: E402
+from minigrad.lucid.loader import DataLoader as _DataLoader  # noqa: E402
+
+globals()["utils"].data = _build.view("utils.data", DataLoader=_DataLoader)
+globals()["utils"].checkpoint = autograd.checkpoint
+_missing = _build.missing(__name__, _torch)
+
+
+def __getattr__(name: str) -> _Any:
+    return _missing(name)

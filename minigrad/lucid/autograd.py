@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad.lucid.build import exported as _exported
-from minigrad.lucid.build import missing as _missing
-from minigrad.lucid.tensor import Tensor, adopt, adopting
+from minigrad.lucid import build as _build
+from minigrad.lucid.classes import Tensor, adopt, adopting
 from minigrad.torch import autograd as _under
 from minigrad.torch.utils import checkpoint as _checkpoint
 
-globals().update(_exported(_under))
+globals().update(_build.exported(_under))
 checkpoint = adopting(_checkpoint.checkpoint)
 jacobian, hessian, vjp, jvp = (
     adopting(getattr(_under.functional, _name)) for _name in ("jacobian", "hessian", "vjp", "jvp")
@@ -35,4 +34,8 @@ class Function(_under.Function):
         return adopt(super().apply(*args))
 
 
-__getattr__ = _missing(__name__, _under)
+_missing = _build.missing(__name__, _under)
+
+
+def __getattr__(name: str) -> Any:
+    return _missing(name)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
+from minigrad.lucid.classes import adopting
 from minigrad.lucid.table import ABSENT
-from minigrad.lucid.tensor import adopting
 from minigrad.torch.build import made
 
 _NOT_NAMES = {
     "Any", "Device", "LINES", "Tensor", "adopt", "adopt_module", "annotations", "made", "ops",
     "ours", "Parameter", "Buffer", "Module",
 }  # fmt: skip
+_FILES = ("minigrad.lucid.einops",)  # needs a package
 
 
 def exported(module: ModuleType, kind_of: Callable[[type], type] | None = None) -> dict[str, Any]:
@@ -69,7 +72,7 @@ def only(**options: Any) -> dict[str, Any]:
 def constructors(table: str, **names: Any) -> dict[str, Any]:
     """Constructors with Lucid's arguments: ``RMSNorm(size, eps=1e-8) => size, eps``, by name.
 
-    The right side is what the constructor of PyTorch's door is given; after ``;`` what then is done.
+    The right side is what PyTorch's constructor is given; after ``;`` what is done then.
     """
     found = {}
     for line in table.strip().splitlines():
@@ -97,21 +100,38 @@ def subclass(base: type, bases: tuple[type, ...], init: Any, module: str, **own:
     return new
 
 
-def missing(name: str, under: ModuleType, also: Iterable[str] = ()) -> Callable[[str], Any]:
-    """A module's ``__getattr__``: what PyTorch's door makes on demand, or why a name is not here."""
+def missing(name: str, under: ModuleType) -> Callable[[str], Any]:
+    """A module's ``__getattr__``: what PyTorch's door makes on demand, or why it is not here."""
 
     def get(attribute: str) -> Any:
         if attribute.startswith("__"):
             raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        if f"{name}.{attribute}" in _FILES:
+            return importlib.import_module(f"{name}.{attribute}")
         if attribute not in ABSENT:
             try:
                 value = getattr(under, attribute)
             except AttributeError:
                 pass
             else:
-                if not isinstance(value, ModuleType):
-                    return adopting(value) if isinstance(value, FunctionType) else value
+                return adopting(value) if isinstance(value, FunctionType) else value
         reason = ABSENT.get(attribute, "see minigrad.torch and minigrad for what is near to it")
         raise AttributeError(f"{name} has no {attribute!r}: {reason}")
 
     return get
+
+
+def view(path: str, **own: Any) -> ModuleType:
+    """A module of Lucid's that is one of PyTorch's door, but for some names of its own.
+
+    Args:
+        path: Its name below `lucid`, such as ``"nn.functional"``.
+        **own: What is not as in PyTorch's door.
+    """
+    name, under = f"minigrad.lucid.{path}", importlib.import_module(f"minigrad.torch.{path}")
+    module = ModuleType(name, f"`lucid.{path}`: as in PyTorch's door, but for Lucid 3's own names.")
+    vars(module).update(exported(under))
+    vars(module).update(own)
+    module.__getattr__ = missing(name, under)  # type: ignore[method-assign]
+    sys.modules[name] = module
+    return module

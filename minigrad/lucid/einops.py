@@ -3,7 +3,7 @@
 from minigrad.einops import rearrange as rearrange
 from minigrad.einops import reduce as reduce
 from minigrad.einops import repeat as repeat
-from minigrad.lucid.tensor import adopting as _adopting
+from minigrad.lucid.classes import adopting as _adopting
 from minigrad.torch import einsum as _einsum
 
 einsum = _adopting(_einsum)

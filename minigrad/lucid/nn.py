@@ -7,17 +7,13 @@ from typing import Any
 import minigrad
 from minigrad import nn as _ours
 from minigrad import torch as _torch
-from minigrad.lucid.build import constructors as _constructors
-from minigrad.lucid.build import exported as _exported
-from minigrad.lucid.build import missing as _missing
-from minigrad.lucid.build import only as _only
-from minigrad.lucid.build import subclass as _subclass
-from minigrad.lucid.table import LAYERS as _LAYERS
-from minigrad.lucid.tensor import Tensor
-from minigrad.torch.nn.classes import adopt_module as _adopt_module
+from minigrad.lucid import build as _build
+from minigrad.lucid import table as _table
+from minigrad.lucid.classes import Tensor
+from minigrad.torch.nn import classes as _classes
 
 
-class Parameter(_torch.nn.Parameter, Tensor):  # type: ignore[name-defined, misc]
+class Parameter(_classes.Parameter, Tensor):
     """A trainable tensor of a module; it shares the memory of `data`.
 
     Args:
@@ -25,10 +21,10 @@ class Parameter(_torch.nn.Parameter, Tensor):  # type: ignore[name-defined, misc
         requires_grad: Whether it is trained.
     """
 
-    __init__ = _torch.nn.Parameter.__init__
+    __init__ = _classes.Parameter.__init__
 
 
-class Buffer(_torch.nn.Buffer, Tensor):  # type: ignore[name-defined, misc]
+class Buffer(_classes.Buffer, Tensor):
     """A tensor of a module that is not trained, but saved.
 
     Args:
@@ -36,10 +32,10 @@ class Buffer(_torch.nn.Buffer, Tensor):  # type: ignore[name-defined, misc]
         persistent: Whether it is saved.
     """
 
-    __init__ = _torch.nn.Buffer.__init__
+    __init__ = _classes.Buffer.__init__
 
 
-class Module(_torch.nn.Module):  # type: ignore[name-defined, misc]
+class Module(_classes.Module):
     """The base class of modules, as Lucid 3's.
 
     Source: Lucid 3.8, "lucid.nn.Module".
@@ -56,7 +52,13 @@ class Module(_torch.nn.Module):  # type: ignore[name-defined, misc]
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, _adopted(value))
 
-    def register_buffer(self, name: str, tensor: Any, persistent: Any = True, **options: Any) -> None:
+    def _check_child(self, name: str, child: Any) -> None:
+        super()._check_child(name, child)
+        _adopted(child)
+
+    def register_buffer(  # type: ignore[override]
+        self, name: str, tensor: Any, persistent: Any = True, **options: Any
+    ) -> None:
         """Add a tensor that is not trained, but saved unless it is not persistent."""
         super().register_buffer(name, tensor, persistent, **options)
         _adopted(self.__dict__.get(name))
@@ -64,15 +66,15 @@ class Module(_torch.nn.Module):  # type: ignore[name-defined, misc]
 
 _TENSORS: dict[type, type] = {
     minigrad.Tensor: Tensor, _torch.Tensor: Tensor, _ours.Parameter: Parameter,
-    _torch.nn.Parameter: Parameter, _ours.Buffer: Buffer, _torch.nn.Buffer: Buffer,
+    _classes.Parameter: Parameter, _ours.Buffer: Buffer, _classes.Buffer: Buffer,
 }  # fmt: skip
-_KINDS: dict[type, type] = {_torch.nn.Module: Module}
+_KINDS: dict[type, type] = {_classes.Module: Module}
 
 
 def _adopted(value: Any) -> Any:
-    """A module or tensor that is assigned to a module of Lucid's becomes Lucid's, with all in it."""
+    """What is assigned to a module of Lucid's, made Lucid's with all in it."""
     if isinstance(value, _ours.Module):
-        for each in _ours.Module.modules(_adopt_module(value)):
+        for each in _ours.Module.modules(_classes.adopt_module(value)):
             if not isinstance(each, Module):
                 each.__class__ = _kind_of(type(each))
                 for name in each._registered:
@@ -82,7 +84,7 @@ def _adopted(value: Any) -> Any:
     return value
 
 
-def _of_attention(module: Any, dropout: float | None) -> None:
+def _of_attention(module: Any, dropout: Any) -> None:
     """Set the dropout of the attention weights."""
     for each in module.modules() if dropout is not None else ():
         if isinstance(each, _ours.MultiHeadAttention):
@@ -96,14 +98,15 @@ def _without_cache(
     cache_position: Any = None, use_cache: bool = False, is_cross_attention: bool = False,
 ) -> Any:  # fmt: skip
     """Apply attention, as PyTorch's; a cache is an error."""
-    _only(past_key_value=past_key_value, use_cache=use_cache, cache_position=cache_position)
-    return _torch.nn.MultiheadAttention.forward(
+    _build.only(past_key_value=past_key_value, use_cache=use_cache, cache_position=cache_position)
+    return _ATTENTION.forward(
         self, query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights,
         is_causal,
     )  # fmt: skip
 
 
-_INITS = _constructors(_LAYERS, of_attention=_of_attention)
+_ATTENTION: Any = _classes.CLASSES["MultiheadAttention"]
+_INITS = _build.constructors(_table.LAYERS, of_attention=_of_attention)
 _FORWARDS: dict[str, Any] = {"MultiheadAttention": {"forward": _without_cache}}
 
 
@@ -113,16 +116,33 @@ def _kind_of(kind: type) -> type:
         return kind
     if kind not in _KINDS:
         name = kind.__name__
-        _KINDS[kind] = _subclass(
+        _KINDS[kind] = _build.subclass(
             kind, (kind, Module), _INITS.get(name), __name__, **_FORWARDS.get(name, {})
         )
     return _KINDS[kind]
 
 
-globals().update(_exported(_torch.nn, _kind_of))
+globals().update(_build.exported(_torch.nn, _kind_of))
+_F, _init = _torch.nn.functional, _torch.nn.init
+functional: Any = _build.view(
+    "nn.functional", **_build.lines(_table.FUNCTIONAL, {"F": _F}, __name__)
+)
+init: Any = _build.view(
+    "nn.init",
+    **{
+        name: getattr(_init, f"{name}_")
+        for name in (
+            "constant", "dirac", "eye", "kaiming_normal", "kaiming_uniform", "normal", "orthogonal",
+            "sparse", "uniform", "xavier_normal", "xavier_uniform",
+        )
+    },
+)  # fmt: skip
+utils: Any = _build.view(
+    "nn.utils", clip_grad_norm=_torch.nn.utils.clip_grad_norm_,
+    **_build.exported(_torch.nn.utils.rnn),
+)  # fmt: skip
+_missing = _build.missing(__name__, _torch.nn)
 
-from minigrad.lucid.nn import functional as functional  # noqa: E402 - after the classes
-from minigrad.lucid.nn import init as init  # noqa: E402
-from minigrad.lucid.nn import utils as utils  # noqa: E402
 
-__getattr__ = _missing(__name__, _torch.nn)
+def __getattr__(name: str) -> Any:
+    return _missing(name)
