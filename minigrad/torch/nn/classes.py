@@ -183,16 +183,14 @@ class Module(ours.Module):
         given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         destination, prefix = given.get("destination", destination), given.get("prefix", prefix)
         found = super().state_dict(prefix=prefix, keep_vars=True)
-        keep = given.get("keep_vars", keep_vars)
-        own = OrderedDict((k, v if keep else v.detach()) for k, v in found.items())
+        live = bool(given.get("keep_vars", keep_vars))
+        own = OrderedDict((k, v if live else v.detach()) for k, v in found.items())
         if destination is None:
             return own
         destination.update(own)
         return destination
 
-    def load_state_dict(
-        self, state_dict: Any, strict: bool = True, assign: bool = False
-    ) -> Any:
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Copy values into parameters and persistent buffers: all of them, or none."""
         try:
             return super().load_state_dict(state_dict, strict)
