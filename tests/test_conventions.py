@@ -40,6 +40,7 @@ LAYERS = [
     "interop",
     "einops",
     "torch",
+    "lucid",
     "checking",
     "learn",
     "__init__",

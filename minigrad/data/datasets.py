@@ -206,8 +206,9 @@ class ConcatDataset(Dataset):
 
 
 def random_split(
-    dataset: Any, lengths: Sequence[float], generator: np.random.Generator | int | None = None
-) -> list[Subset]:
+    dataset: Any, lengths: Sequence[float], generator: np.random.Generator | int | None = None,
+    *, seed: int | None = None,
+) -> list[Subset]:  # fmt: skip
     """Split a dataset at random.
 
     Args:
@@ -215,31 +216,40 @@ def random_split(
         lengths: The number of samples in each part, or fractions that add up to 1. Samples left
             over by rounding go to the first parts, one to each.
         generator: A NumPy generator or a seed; `minigrad.random` if None.
+        seed: The same as a seed given as `generator`, in Lucid's words.
 
     Example:
         >>> from minigrad.data import random_split
-        >>> learned, held_out = random_split(range(10), [0.75, 0.25], generator=0)
+        >>> learned, held_out = random_split(range(10), [0.75, 0.25], seed=0)
         >>> len(learned), len(held_out)
         (8, 2)
         >>> sorted([*learned, *held_out]) == [*range(10)]
         True
     """
     check_dataset("random_split", dataset)
+    if seed is not None and generator is not None:
+        raise TypeError("random_split: generator and seed were given; give one of them")
+    generator = seed if generator is None else generator
     if not isinstance(lengths, Iterable):
         raise TypeError(f"random_split: the lengths of the parts expected, got {lengths!r}")
     n, lengths = len(dataset), list(lengths)
     for length in lengths:
         check_number("random_split", "each of lengths", length)
+    if not lengths or min(lengths) < 0:
+        raise ValueError(f"random_split: lengths must be non-negative numbers, got {lengths}")
     whole = all(isinstance(length, (int, np.integer)) for length in lengths)
     counts = [int(length) if whole else math.floor(length * n) for length in lengths]
-    if not whole and math.isclose(sum(lengths), 1.0) and min(counts) >= 0:
-        for i in range(n - sum(counts)):
-            counts[i % len(counts)] += 1
-    if not counts or min(counts) < 0 or sum(counts) != n:
+    if whole and sum(counts) != n:
         raise ValueError(
-            f"random_split: {list(lengths)} are neither lengths that add up to {n}, nor "
-            f"fractions that add up to 1"
+            f"random_split: the lengths add up to {sum(counts)}, but the dataset has {n} samples"
         )
+    if not whole and not math.isclose(sum(lengths), 1.0):
+        raise ValueError(
+            f"random_split: fractions must sum to 1, got {lengths}; numbers of samples must be "
+            "integers"
+        )
+    for i in range(n - sum(counts)):
+        counts[i % len(counts)] += 1
     draw = random.generator() if generator is None else seeded("random_split", generator)
     parts = np.split(draw.permutation(n), np.cumsum(counts)[:-1])
     return [Subset(dataset, part) for part in parts]

@@ -15,13 +15,8 @@ from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.tensors.creation import Device
-from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd
-from minigrad.torch import backends as backends
-from minigrad.torch import cuda as cuda
 from minigrad.torch import distributions as distributions
-from minigrad.torch import fx as fx
-from minigrad.torch import jit as jit
 from minigrad.torch import linalg as linalg
 from minigrad.torch import nn as nn
 from minigrad.torch import optim as optim
@@ -34,24 +29,33 @@ from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.creation import *
+from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
+from minigrad.torch.modules import BOTH as _BOTH
+from minigrad.torch.modules import Version as _Version
+from minigrad.torch.modules import missing as _missing
+from minigrad.torch.random import Generator as Generator
+from minigrad.torch.random import default_generator as default_generator
 from minigrad.torch.random import get_rng_state as get_rng_state
+from minigrad.torch.random import initial_seed as initial_seed
 from minigrad.torch.random import manual_seed as manual_seed
+from minigrad.torch.random import seed as seed
 from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
-from minigrad.torch.table import ABSENT as _ABSENT
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor
 
-__version__ = "2.13.0"
+__version__ = _Version("2.13.0")
 device = Device
 
+globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)
 
 float16 = half = _np.dtype("float16")
 float32 = float = _np.dtype("float32")
 float64 = double = _np.dtype("float64")
+bfloat16 = _NoDtype("bfloat16")
 int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
 short, int, long, uint8, bool = int16, int32, int64, _np.dtype("uint8"), _np.dtype("bool")
 dtype, finfo, iinfo = _np.dtype, _np.finfo, _np.iinfo
@@ -59,6 +63,7 @@ inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
 )  # fmt: skip
+layout = memory_format = str
 
 
 def is_tensor(obj: _Any) -> _Any:
@@ -89,7 +94,4 @@ LongTensor, IntTensor, ShortTensor = map(_typed, ("int64", "int32", "int16"))
 CharTensor, ByteTensor, BoolTensor = map(_typed, ("int8", "uint8", "bool"))
 
 
-def __getattr__(name: str) -> _Any:
-    if name in _ABSENT:
-        raise AttributeError(f"minigrad.torch has no {name!r}: {_ABSENT[name]}")
-    raise AttributeError(f"minigrad.torch has no {name!r}")
+__getattr__ = _missing(__name__)

@@ -6,13 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from minigrad.torch.modules import missing, unchanged
+
+__path__: list[str] = []
+__getattr__ = missing(__name__)
+custom_fwd = custom_bwd = unchanged
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """False."""
+    return False
+
 
 @contextmanager
 def autocast(
-    device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
+    device_type: Any = "cuda", dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
 ) -> Iterator[None]:
-    """Nothing where it is not enabled; an error where it is, since results would differ."""
-    if enabled:
+    """Nothing on a device that is not there; an error on the CPU, since results would differ."""
+    if enabled is True and str(device_type) == "cpu":
         raise NotImplementedError("autocast: there is no mixed precision here; pass enabled=False")
     yield
 

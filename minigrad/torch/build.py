@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from minigrad import ops
+from minigrad.autograd.node import Variable
 from minigrad.torch.tensor import adopt
 
 __all__ = ["adopting", "made"]
@@ -41,17 +43,44 @@ def adopting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which takes NumPy's `axis` and `keepdims` for `dim` and `keepdim`."""
-    if "dim" not in inspect.signature(function).parameters:
+    """The function, which takes NumPy's `axis` and `keepdims` for `dim` and `keepdim`.
+
+    A tensor without axes counts as one with an axis of length 1.
+    """
+    parameters = [*inspect.signature(function).parameters]
+    if not any(name.startswith("dim") for name in parameters):
         return function
+    numbers = parameters[0] == "input" and function.__name__ not in _OF_AXES
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
             kwargs = {_NUMPYS.get(name, name): value for name, value in kwargs.items()}
+        if numbers and args and isinstance(args[0], Variable) and not args[0]._data.ndim:
+            return _of_number(function, args, kwargs)
         return function(*args, **kwargs)
 
     return call
 
 
 _NUMPYS = {"axis": "dim", "keepdims": "keepdim"}
+_OF_AXES = (
+    "chunk", "diff", "flatten", "narrow", "select", "softmax", "split", "split_with_sizes",
+    "tensor_split", "unbind", "unflatten", "unsqueeze", "unique", "unique_consecutive", "permute",
+)  # fmt: skip
+"""Functions of `dim` for which a tensor without axes is not one with an axis."""
+
+
+def _of_number(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    def row(x: Any) -> Any:
+        return ops.reshape(x, (1,)) if isinstance(x, Variable) and not x._data.ndim else x
+
+    def number(x: Any) -> Any:
+        if isinstance(x, tuple):
+            parts = [number(part) for part in x]
+            return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        one = isinstance(x, Variable) and x._data.size == 1
+        return adopt(ops.reshape(x, ())) if one else x
+
+    named = {name: row(value) for name, value in kwargs.items()}
+    return number(function(*map(row, args), **named))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import numpy as np
 import minigrad
 from minigrad import random
 from minigrad.autograd.node import Variable
+from minigrad.torch.random import drawing
 from minigrad.torch.tensor import Tensor, _named, adopt
 
 __all__ = [
@@ -18,7 +21,7 @@ __all__ = [
     "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
 
-_IGNORED = {"layout", "pin_memory", "memory_format", "names", "generator", "out"}
+_IGNORED = {"layout", "pin_memory", "memory_format", "names", "out"}
 
 
 def tensor(
@@ -61,6 +64,17 @@ def scalar_tensor(s: Any, **options: Any) -> Any:
     return tensor(s, **{"dtype": minigrad.get_default_dtype(), **_options(options)})
 
 
+def _drawn(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which draws from the generator that it is given."""
+
+    @functools.wraps(function)
+    def call(*args: Any, generator: Any = None, **options: Any) -> Any:
+        with drawing(generator):
+            return function(*args, **options)
+
+    return call
+
+
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Keywords of creation, with what changes nothing left out."""
     kept = {name: value for name, value in given.items() if name not in _IGNORED}
@@ -91,11 +105,13 @@ def empty(*size: Any, **options: Any) -> Any:
     return adopt(minigrad.empty(_sizes(size, options), **_options(options)))
 
 
+@_drawn
 def rand(*size: Any, **options: Any) -> Any:
     """Uniform random numbers from 0 to before 1, in a shape."""
     return adopt(minigrad.rand(_sizes(size, options), **_options(options)))
 
 
+@_drawn
 def randn(*size: Any, **options: Any) -> Any:
     """Normal random numbers, in a shape."""
     return adopt(minigrad.randn(_sizes(size, options), **_options(options)))
@@ -135,6 +151,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: An
     return base ** linspace(start, end, steps, **options)
 
 
+@_drawn
 def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Any:
     """Random integers from `low` to before `high`; from 0 if only one bound is given."""
     if size is None:
@@ -145,23 +162,27 @@ def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Any
     return adopt(minigrad.randint(low, high, tuple(size), **_options(options)))
 
 
+@_drawn
 def randperm(n: int, **options: Any) -> Any:
     """The integers from 0 to before n in random order."""
     return adopt(random.permutation(n))
 
 
+@_drawn
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Any:
     """Normal random numbers."""
     dtype = getattr(mean, "dtype", getattr(std, "dtype", None))
     return adopt(random.normal(mean, std, size, options.get("dtype") or dtype))
 
 
-def bernoulli(input: Any, *, generator: Any = None) -> Any:
+@_drawn
+def bernoulli(input: Any, p: Any = None) -> Any:
     """1 with each element's probability, else 0."""
-    return adopt(random.bernoulli(input))
+    return adopt(random.bernoulli(input if p is None else full_like(input, p)))
 
 
-def poisson(input: Any, generator: Any = None) -> Any:
+@_drawn
+def poisson(input: Any) -> Any:
     """Poisson random numbers, with each element as the rate."""
     drawn = random.generator().poisson(input._data)
     return tensor(drawn.astype(input._data.dtype))
@@ -193,16 +214,19 @@ def full_like(input: Any, fill_value: Any, **options: Any) -> Any:
     return _like(minigrad.full, input, options, fill_value)
 
 
+@_drawn
 def rand_like(input: Any, **options: Any) -> Any:
     """Uniform random numbers, in the shape and dtype of a tensor."""
     return _like(minigrad.rand, input, options)
 
 
+@_drawn
 def randn_like(input: Any, **options: Any) -> Any:
     """Normal random numbers, in the shape and dtype of a tensor."""
     return _like(minigrad.randn, input, options)
 
 
+@_drawn
 def randint_like(input: Any, low: int, high: int | None = None, **options: Any) -> Any:
     """Random integers, in the shape and dtype of a tensor."""
     low, high = (0, low) if high is None else (low, high)

@@ -6,6 +6,10 @@ from typing import Any
 
 from minigrad import distributions as ours
 from minigrad.torch.build import adopting
+from minigrad.torch.modules import missing as _missing
+
+__getattr__ = _missing(__name__)
+__path__: list[str] = []
 
 
 def _door(kind: Any) -> Any:

@@ -239,12 +239,18 @@ def cross(input: Any, other: Any, dim: Any = None) -> Any:
     return ops.cross(input, other, axis=dim)
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Any:
     """The tensor with values at the places that `index` names along an axis."""
     given = value if src is None else src
     if not isinstance(given, Variable):
         given = ops.astype(ops.broadcast_to(tensor(given), index.shape), input.dtype)
-    return ops.scatter(input, dim, index, given)
+    if reduce is None:
+        return ops.scatter(input, dim, index, given)
+    parts = tuple([slice(n) for n in index.shape])
+    kind = {"add": "sum", "multiply": "prod"}[reduce]
+    return ops.scatter_reduce(input, dim, index, ops.getitem(given, parts), kind)
 
 
 def fill(input: Any, value: Any) -> Any:
@@ -261,15 +267,18 @@ def unique(
 
 
 def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """The elements of which each differs from the one before it."""
-    flat = input._data.reshape(-1)
+    """The elements, or slices along `dim`, of which each differs from the one before it."""
+    rows = ops.ravel(input) if dim is None else ops.moveaxis(input, dim, 0)
+    flat = rows._data.reshape(len(rows), -1)
     first = np.ones(len(flat), bool)
-    first[1:] = flat[1:] != flat[:-1]
-    found = [ops.getitem(ops.ravel(input), tensor(first))]
+    first[1:] = (flat[1:] != flat[:-1]).any(1)
+    kept = ops.getitem(rows, tensor(first))
+    found = [kept if dim is None else ops.moveaxis(kept, 0, dim)]
     if return_inverse:
-        found.append(tensor((np.cumsum(first) - 1).reshape(input.shape)))
+        inverse = np.cumsum(first) - 1
+        found.append(tensor(inverse.reshape(input.shape) if dim is None else inverse))
     if return_counts:
         found.append(tensor(np.diff(np.append(np.flatnonzero(first), len(flat)))))
     return found[0] if len(found) == 1 else tuple(found)

@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate as running_sums
+from itertools import combinations, combinations_with_replacement
 from typing import Any, NoReturn
 
+import numpy as np
+
 from minigrad import ops
+from minigrad.autograd.call import wrap
 
 __all__ = [
-    "as_dtype", "axes", "block_diagonal", "chunks_of", "correlation", "covariance", "deviation",
-    "histogram_of", "joined", "of_axes", "of_floats", "part", "put_at", "quotient", "refused",
-    "running", "scaled", "transposed",
+    "NoDtype", "as_dtype", "axes", "block_diagonal", "chosen", "chunks_of", "correlation",
+    "covariance", "deviation", "flipped_svd", "histogram_of", "integers", "joined", "of_axes",
+    "of_floats", "of_numpy", "pairs_of", "part", "promoted", "put_at", "put_over", "quotient",
+    "refused", "running", "running_sums", "scaled", "scattered", "several", "summed_to",
+    "transposed", "trapezoids", "unravelled",
 ]  # fmt: skip
+
+
+class NoDtype:
+    """A dtype that can be named and compared; a TypeError says why nothing has it."""
+
+    itemsize, is_floating_point = 2, True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def dtype(self) -> NoReturn:
+        """What NumPy asks for."""
+        raise TypeError(f"{self!r} is not a dtype of NumPy's: use torch.float32")
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
 
 
 def refused(name: str, why: str) -> NoReturn:
@@ -150,3 +174,86 @@ def block_diagonal(tensors: Sequence[Any]) -> Any:
         rows.append(ops.pad(block, ((0, 0), (start, after))))
         start += block.shape[1]
     return ops.concatenate(rows)
+
+
+def several(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tensors that are given one by one, or as one sequence."""
+    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+
+
+def integers(x: Any, short: bool) -> Any:
+    """Indices as int64, or int32."""
+    return ops.astype(x, "int32" if short else "int64")
+
+
+def of_numpy(name: str, *tensors: Any) -> Any:
+    """What a function of NumPy's gives, which has no derivative."""
+    found = getattr(np, name)(*[x._data for x in tensors])
+    return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(np.asarray(found))
+
+
+def chosen(count: int, r: int, again: bool) -> Any:
+    """All choices of r of `count` places."""
+    choices = combinations_with_replacement if again else combinations
+    return np.array([*choices(range(count), r)], np.int64).reshape(-1, r)
+
+
+def pairs_of(count: int) -> Any:
+    """The indices of the pairs of `count` rows."""
+    return np.triu_indices(count, 1)
+
+
+def put_over(x: Any, index: tuple[Any, ...], values: Any, add: bool) -> Any:
+    """The tensor with other values at some places, or with values added there."""
+    filled = ops.clone(x)
+    if not add:
+        filled[index] = values
+        return filled
+    places = np.arange(x._data.size).reshape(x.shape)[tuple([i._data for i in index])]
+    source = ops.reshape(ops.broadcast_to(values, places.shape), (-1,))
+    return ops.reshape(ops.index_add(ops.ravel(x), 0, places.ravel(), source), x.shape)
+
+
+def scattered(x: Any, mask: Any, source: Any) -> Any:
+    """The tensor with the first elements of a source where a mask holds."""
+    chosen = np.broadcast_to(mask._data, x.shape)
+    return put_over(x, (chosen,), ops.getitem(ops.ravel(source), slice(int(chosen.sum()))), False)
+
+
+def flipped_svd(found: Any) -> tuple[Any, Any, Any]:
+    """A decomposition whose last factor is not transposed."""
+    u, s, vt = found
+    return u, s, ops.swapaxes(vt, -1, -2)
+
+
+def trapezoids(y: Any, x: Any, dx: float, dim: int) -> Any:
+    """The areas between neighbours along an axis."""
+    n = y.shape[dim]
+    both = part(y, dim, slice(1, n)) + part(y, dim, slice(0, n - 1))
+    if x is None:
+        return both * (dx / 2)
+    width = ops.diff(x, 1, dim if x.ndim > 1 else -1)
+    if x.ndim == 1:
+        width = ops.reshape(width, (-1,) + (1,) * (y.ndim - 1 - dim % y.ndim))
+    return both * width / 2
+
+
+def summed_to(x: Any, size: tuple[Any, ...]) -> Any:
+    """The sum along the axes that a shape, which broadcasts to this one, does not have."""
+    shape = several(size)
+    given = (1,) * (x.ndim - len(shape)) + tuple(shape)
+    short = tuple(i for i, n in enumerate(given) if n == 1 and x.shape[i] != 1)
+    return ops.reshape(ops.sum(x, short, True) if short else x, shape)
+
+
+def unravelled(indices: Any, shape: Any) -> Any:
+    """Indices of all elements as one for each axis."""
+    return tuple(map(wrap, np.unravel_index(indices._data, shape)))
+
+
+def promoted(one: Any, other: Any) -> Any:
+    """The dtype of what is computed of tensors of two dtypes."""
+    one, other = np.dtype(one), np.dtype(other)
+    if "f" in (one.kind, other.kind) and one.kind != other.kind:
+        return one if one.kind == "f" else other
+    return np.promote_types(one, other)

@@ -11,10 +11,12 @@ import numpy as np
 
 import minigrad
 from minigrad import linalg
+from minigrad.support.checks import on_cpu
+from minigrad.tensors.creation import Device
 from minigrad.tensors.inplace import overwritten
 from minigrad.torch import functions, helpers
 from minigrad.torch.build import adopting, made
-from minigrad.torch.table import BINARY, DTYPES, ELEMENTWISE, IN_PLACE, LINES
+from minigrad.torch.table import BINARY, DTYPES, ELEMENTWISE, IN_PLACE, LINES, RESHAPING
 from minigrad.torch.tensor import Tensor
 
 __all__ = ["FUNCTIONS"]
@@ -25,7 +27,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _NAMES: dict[str, Any] = {
     **{name: getattr(minigrad, name) for name in minigrad.__all__},
     **{name: getattr(helpers, name) for name in helpers.__all__},
+    "Device": Device,
+    "Tensor": Tensor,
+    "getitem": minigrad.ops.getitem,
     "linalg": linalg,
+    "on_cpu": on_cpu,
 }
 
 
@@ -42,6 +48,21 @@ def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     write.__name__ = write.__qualname__ = f"{function.__name__}_"
     write.__doc__ = f"`{function.__name__}`, written over the tensor."
     return write
+
+
+def _reshaping(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that gives a tensor itself the shape of what a function returns."""
+
+    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.requires_grad and self.is_leaf and minigrad.is_grad_enabled():
+            raise RuntimeError(f"{change.__name__}: a leaf that requires grad cannot be changed")
+        result = function(self, *args, **kwargs)
+        self._data, self._node = result._data, result._node
+        return self
+
+    change.__name__ = change.__qualname__ = f"{function.__name__}_"
+    change.__doc__ = f"`{function.__name__}`, of the tensor itself."
+    return change
 
 
 def _fill() -> None:
@@ -62,8 +83,12 @@ def _fill() -> None:
         if name not in ("meshgrid", "where"):
             setattr(Tensor, name, FUNCTIONS[name])
     for name in [*(name for name, _, _ in (*pairs, *two)), *IN_PLACE.split()]:
-        setattr(Tensor, f"{name}_", _in_place(FUNCTIONS[name]))
-    del FUNCTIONS["fill"]
+        FUNCTIONS[f"{name}_"] = _in_place(FUNCTIONS[name])
+        setattr(Tensor, f"{name}_", FUNCTIONS[f"{name}_"])
+    for name in RESHAPING.split():
+        setattr(Tensor, f"{name}_", _reshaping(FUNCTIONS[name]))
+    for name in ("detach", "detach_", "zero_"):
+        FUNCTIONS[name] = getattr(Tensor, name)
     for name, dtype in DTYPES.items():
         setattr(Tensor, name, functools.partialmethod(Tensor.to, np.dtype(dtype)))
 

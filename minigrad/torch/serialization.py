@@ -12,8 +12,11 @@ from minigrad.io.files import read_file, write_file
 from minigrad.nn import Parameter as _Parameter
 from minigrad.support.checks import on_cpu
 from minigrad.support.files import write
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import Parameter
 from minigrad.torch.tensor import adopt
+
+__getattr__ = _missing(__name__)
 
 __all__ = ["load", "save"]
 

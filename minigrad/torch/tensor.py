@@ -13,10 +13,14 @@ import numpy as np
 
 import minigrad
 from minigrad import ops, random
-from minigrad.autograd.engine import detach
-from minigrad.autograd.node import Variable
+from minigrad.autograd.engine import detach, watch_of, watched
+from minigrad.autograd.node import Leaf, Variable, node_of
+from minigrad.debugging.grad_fn import GradFn
 from minigrad.support.checks import on_cpu
 from minigrad.tensors.inplace import assign, overwritten
+from minigrad.torch.absent import why_not
+from minigrad.torch.helpers import NoDtype, refused, several
+from minigrad.torch.random import drawing
 
 __all__ = ["Size", "Tensor", "adopt"]
 
@@ -44,11 +48,11 @@ class Size(tuple[int, ...]):
 
 
 def adopt(value: Any) -> Any:
-    """Make results PyTorch's: a fresh tensor of minigrad's own, also in tuples and lists."""
+    """Make results PyTorch's: a fresh tensor of minigrad's own, also in tuples, lists and dicts."""
     if value.__class__ is minigrad.Tensor:
         value.__class__ = Tensor
-    elif isinstance(value, (tuple, list)):
-        for part in value:
+    elif isinstance(value, (tuple, list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
             adopt(part)
     return value
 
@@ -149,14 +153,6 @@ class Tensor(minigrad.Tensor, results=True):
         steps = tuple(step // self._data.itemsize for step in self._data.strides)
         return steps if dim is None else steps[dim]
 
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return self._data.ctypes.data
-
-    def get_device(self) -> int:
-        """-1: tensors are on the CPU."""
-        return -1
-
     # Indices. An integer beside an array selects first, as in PyTorch, and not with the arrays.
 
     def __getitem__(self, index: Any) -> Any:
@@ -184,7 +180,7 @@ class Tensor(minigrad.Tensor, results=True):
         for what in (*target, options.pop("device", None)):
             if isinstance(what, Variable):
                 dtype = what._data.dtype
-            elif isinstance(what, (np.dtype, type)):
+            elif isinstance(what, (np.dtype, type, NoDtype)):
                 dtype = what
             elif what is not None and not isinstance(what, bool):
                 on_cpu(_named(what))
@@ -219,8 +215,29 @@ class Tensor(minigrad.Tensor, results=True):
         return self
 
     def share_memory_(self) -> Any:
-        """The tensor itself."""
+        """An error: processes do not share tensors."""
+        refused("Tensor.share_memory_", "a model runs in one process")
+
+    def is_pinned(self) -> bool:
+        """False."""
+        return False
+
+    def is_shared(self) -> bool:
+        """False."""
+        return False
+
+    def to_dense(self) -> Any:
+        """The tensor itself: it is dense."""
         return self
+
+    def storage_offset(self) -> int:
+        """How many elements after the start of the memory the first one is."""
+        start = self if self._base is None else self._base
+        return (self._data.ctypes.data - start._data.ctypes.data) // self._data.itemsize
+
+    def bfloat16(self) -> Any:
+        """A TypeError: NumPy has no such dtype."""
+        return self.to(NoDtype("bfloat16"))
 
     def where(self, condition: Any, other: Any) -> Any:
         """Its elements where the condition holds, others elsewhere."""
@@ -236,15 +253,11 @@ class Tensor(minigrad.Tensor, results=True):
 
     def expand(self, *sizes: Any, size: Any = None) -> Any:
         """The tensor broadcast to a size; -1 leaves an axis as it is."""
-        given: Any = sizes if size is None else (size,)
-        given = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
-        return ops.expand(self, *given)
+        return ops.expand(self, *several(sizes if size is None else (size,)))
 
     def repeat(self, *repeats: Any) -> Any:
         """The tensor repeated along its axes, and along new ones before them."""
-        given: Any = repeats
-        if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)):
-            given = repeats[0]
+        given = several(repeats)
         if len(given) < self._data.ndim:
             raise RuntimeError(f"repeat: {len(given)} numbers for {self._data.ndim} axes")
         return ops.tile(self, tuple(given))
@@ -257,6 +270,22 @@ class Tensor(minigrad.Tensor, results=True):
             raise RuntimeError("detach_: a view cannot be detached in place; use detach()")
         self._node = None
         return self
+
+    @property
+    def grad_fn(self) -> Any:
+        """What made it, to be read step by step; None for what no op recorded."""
+        found = super().grad_fn
+        return None if found is None else Made(found.node)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether backward passes keep its gradient although an op made it."""
+        edge = self._node
+        return edge is not None and not self.is_leaf and _retained(edge)
+
+    def __getattr__(self, name: str) -> Any:
+        why = "" if name.startswith("__") else why_not(f"Tensor.{name}")
+        raise AttributeError(f"Tensor has no {name!r}" + (f": {why}" if why else ""))
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Have a function called with the gradient; what it returns takes the gradient's place."""
@@ -272,33 +301,51 @@ class Tensor(minigrad.Tensor, results=True):
         """Write 0 everywhere."""
         return overwritten(self, _broadcast, 0)
 
-    def _drawn(self, values: Any) -> Any:
-        assign(self, values, "a random fill")
+    def _drawn(self, draw: Callable[..., Any], generator: Any = None) -> Any:
+        with drawing(generator):
+            values = draw(random.generator(), self._data.shape)
+        drawn = np.asarray(getattr(values, "_data", values))
+        assign(self, drawn.astype(self._data.dtype, copy=False), "a random fill")
         return self
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
         """Write normal random numbers."""
-        return self._drawn(random.normal(mean, std, self._data.shape, self._data.dtype))
+        dtype = self._data.dtype
+        return self._drawn(lambda g, shape: random.normal(mean, std, shape, dtype), generator)
+
+    def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+        """Write the exponentials of normal random numbers."""
+        return self._drawn(lambda g, shape: g.lognormal(mean, std, shape), generator)
+
+    def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+        """Write random numbers of a Cauchy distribution."""
+        return self._drawn(lambda g, n: median + sigma * g.standard_cauchy(n), generator)
+
+    def geometric_(self, p: float, *, generator: Any = None) -> Any:
+        """Write how many draws it takes until one of probability p succeeds."""
+        return self._drawn(lambda g, shape: g.geometric(p, shape), generator)
 
     def uniform_(self, from_: float = 0.0, to: float = 1.0, *, generator: Any = None) -> Any:
         """Write uniform random numbers."""
-        return self._drawn(random.uniform(from_, to, self._data.shape, self._data.dtype))
+        dtype = self._data.dtype
+        return self._drawn(lambda g, shape: random.uniform(from_, to, shape, dtype), generator)
 
     def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Any:
         """Write 1 with a probability, else 0."""
-        draw = random.generator().random(self._data.shape)
-        return self._drawn((draw < getattr(p, "_data", p)).astype(self._data.dtype))
+        return self._drawn(lambda g, shape: g.random(shape) < getattr(p, "_data", p), generator)
 
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Any:
         """Write exponential random numbers."""
-        draw = random.generator().exponential(1 / lambd, self._data.shape)
-        return self._drawn(draw.astype(self._data.dtype))
+        return self._drawn(lambda g, shape: g.exponential(1 / lambd, shape), generator)
 
     def random_(self, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Any:
         """Write random integers from `from_` to before `to`; from 0 if one number is given."""
         low, high = (0, from_) if to is None and from_ else (from_, to or 2**24)
-        draw = random.generator().integers(low, high, self._data.shape)
-        return self._drawn(draw.astype(self._data.dtype))
+        return self._drawn(lambda g, shape: g.integers(low, high, shape), generator)
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Any:
+        """Write what a function of Python gives for each element."""
+        return self._drawn(lambda g, shape: np.vectorize(callable)(self._data))
 
     def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Any:
         """Write a number along the diagonal."""
@@ -316,7 +363,7 @@ class Tensor(minigrad.Tensor, results=True):
         return adopt(minigrad.tensor(data, requires_grad, given, _named(device)))
 
     def _new(self, function: Any, size: Any, *args: Any, **options: Any) -> Any:
-        size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        size = several(size)
         options["dtype"] = options.get("dtype") or self._data.dtype
         options["device"] = _named(options.get("device"))
         return adopt(function(tuple(size), *args, **options))
@@ -340,6 +387,28 @@ class Tensor(minigrad.Tensor, results=True):
     def new(self, *data: Any) -> Any:
         """A tensor as the constructor makes it, in this one's dtype."""
         return Tensor(*data).to(self._data.dtype)
+
+
+class Made(GradFn):
+    """A node of the graph: what made a tensor, with PyTorch's names of its parts."""
+
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the op, such as "MultiplyBackward0"."""
+        if isinstance(self.node, Leaf):
+            return "torch::autograd::AccumulateGrad"
+        return "".join(map(str.capitalize, self.node.plan.op.name.split("_"))) + "Backward0"
+
+    @property
+    def next_functions(self) -> Any:
+        """For each argument that needs a gradient, what made it, and the number of the output."""
+        return tuple([(Made(found.node), i) for found, i in super().next_functions])
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
+
+
+def _retained(edge: Any) -> bool:
+    return node_of(edge) in watched and watch_of(edge).retained is not None
 
 
 def _default() -> Any:

@@ -113,9 +113,26 @@ class TestSplits:
         minigrad.random.seed(7)
         assert split() == first != second
 
-    @pytest.mark.parametrize("lengths", [[], [4, 5], [0.5, 0.4], [-1, 11], [1.5, -0.5]])
-    def test_what_does_not_add_up(self, lengths: list[float]) -> None:
-        with pytest.raises(ValueError, match="lengths .*10.* fractions .*1"):
+    def test_lucids_seed_is_a_seed(self) -> None:
+        first, second = data.random_split(range(50), [25, 25], seed=3)
+        assert [*first] == [*data.random_split(range(50), [25, 25], generator=3)[0]]
+        assert [*first] == [*data.random_split(range(50), [25, 25], 3)[0]] != [*second]
+        with pytest.raises(TypeError, match="generator and seed were given"):
+            data.random_split(range(50), [25, 25], 3, seed=3)
+
+    @pytest.mark.parametrize(
+        ("lengths", "message"),
+        [
+            ([], "non-negative"),
+            ([4, 5], "add up to 9, but the dataset has 10 samples"),
+            ([0.5, 0.4], "must sum to 1"),
+            ([5, 0.5], "numbers of samples must be integers"),
+            ([-1, 11], "non-negative"),
+            ([1.5, -0.5], "non-negative"),
+        ],
+    )
+    def test_what_does_not_add_up(self, lengths: list[float], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
             data.random_split(range(10), lengths)
 
 

@@ -103,11 +103,15 @@ def test_losses_and_gradients_are_pytorchs(name: str) -> None:
 def test_lucid_2s_bert_is_that_of_pytorchs_spelling() -> None:
     theirs, ours = load("bert_lucid2", "minigrad"), load("bert", DOOR)
     model, same = theirs.build().double(), ours.build().double()
-    same.load_state_dict(model.state_dict())
+    model.load_state_dict(same.state_dict())  # which packs the projections of attention
     given = batches(ours)
     found, wanted = theirs.losses(model, given), ours.losses(same, given)
-    np.testing.assert_allclose(found, wanted, TOLERANCE, TOLERANCE)
-    agree(arrays(model.state_dict()), arrays(same.state_dict()))
+    # Lucid's clipping adds 1e-7 to the norm, PyTorch's 1e-6.
+    np.testing.assert_allclose(found, wanted, 1e-7, 1e-7)
+    trained = theirs.build().double()
+    trained.load_state_dict(same.state_dict())
+    for name, value in arrays(model.state_dict()).items():
+        np.testing.assert_allclose(value, arrays(trained.state_dict())[name], 1e-5, 1e-7)
 
 
 @pytest.mark.parametrize(

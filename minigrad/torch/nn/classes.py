@@ -7,10 +7,12 @@ object, with the same parameters.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import minigrad
 from minigrad import nn as ours
+from minigrad.torch.helpers import NoDtype, refused
 from minigrad.torch.nn import multihead, transformers
 from minigrad.torch.nn.constructors import methods
 from minigrad.torch.tensor import Tensor
@@ -81,12 +83,153 @@ class Module(ours.Module):
                 super().to(what.dtype if isinstance(what, minigrad.Tensor) else what)
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def _modules(self) -> Any:
+        return _Table(self, dict(self.named_children()))
+
+    @property
+    def _parameters(self) -> Any:
+        return self._table("parameter")
+
+    @property
+    def _buffers(self) -> Any:
+        return self._table("buffer", "non-persistent buffer")
+
+    def _table(self, *kinds: str) -> Any:
+        own = {n: getattr(self, n, None) for n, kind in self._registered.items() if kind in kinds}
+        return _Table(self, own)
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def get_buffer(self, target: str) -> Any:
+        """The buffer at a path such as ``"norm.running_mean"``."""
+        path, _, name = target.rpartition(".")
+        found = dict(self.get_submodule(path).named_buffers(recurse=False))
+        if name not in found:
+            raise AttributeError(f"get_buffer: there is no buffer {target!r}")
+        return found[name]
+
+    def register_module(self, name: str, module: Any) -> None:
+        """Register a child."""
+        self.add_module(name, module)
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Put another module in the place of the one at a path."""
+        path, _, name = target.rpartition(".")
+        setattr(self.get_submodule(path), name, module)
+
+    def type(self, dst_type: Any) -> Any:
+        """Convert to a dtype: see `to`."""
+        return self.to(dst_type)
+
+    def bfloat16(self) -> Any:
+        """A TypeError: NumPy has no such dtype."""
+        return self.to(NoDtype("bfloat16"))
+
+    def share_memory(self) -> Any:
+        """An error: processes do not share tensors."""
+        refused("nn.Module.share_memory", "a model runs in one process")
+
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Nothing: nothing is compiled."""
+
+    def register_forward_pre_hook(
+        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> Any:
+        """Register a hook that runs before each `forward`, perhaps before all others."""
+        made = super().register_forward_pre_hook(hook, with_kwargs=with_kwargs)
+        return _first(self._pre_hooks, made, prepend)
+
+    def register_forward_hook(
+        self, hook: Any, *, prepend: bool = False, with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> Any:  # fmt: skip
+        """Register a hook that runs after each `forward`, perhaps after one that failed too."""
+        made = super().register_forward_hook(hook, with_kwargs=with_kwargs)
+        if always_call:
+            self.__dict__.setdefault("_always", set()).add(made._key)
+        return _first(self._hooks, made, prepend)
+
+    def _forward_with_hooks(self, args: Any, kwargs: Any) -> Any:
+        try:
+            return super()._forward_with_hooks(args, kwargs)
+        except Exception:
+            for key in self.__dict__.get("_always", ()):
+                if key in self._hooks:
+                    hook, named = self._hooks[key]
+                    hook(self, *((args, kwargs) if named else (args,)), None)
+            raise
+
+    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Register a hook on the gradients of the inputs."""
+        made = super().register_full_backward_hook(hook)
+        return _first(self._backward_hooks, made, prepend)
+
+    register_backward_hook = register_full_backward_hook
+
+    def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Any:
+        """Register a hook on the gradients of the outputs."""
+        made = super().register_full_backward_pre_hook(hook)
+        return _first(self._backward_hooks, made, prepend)
+
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
+        """Parameters and persistent buffers by path; they share memory with the module."""
+        given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+        destination, prefix = given.get("destination", destination), given.get("prefix", prefix)
+        found = super().state_dict(prefix=prefix, keep_vars=True)
+        live = bool(given.get("keep_vars", keep_vars))
+        own = OrderedDict((k, v if live else v.detach()) for k, v in found.items())
+        if destination is None:
+            return own
+        destination.update(own)
+        return destination
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Copy values into parameters and persistent buffers: all of them, or none."""
+        try:
+            return super().load_state_dict(state_dict, strict)
+        except ValueError as error:
+            raise RuntimeError(f"Error(s) in loading state_dict: {error}") from None
+
     def register_buffer(  # type: ignore[override]
         self, name: str, tensor: Any, persistent: Any = True, *, dtype: Any = None
     ) -> None:
         """Add a tensor that is not trained, but saved unless it is not persistent."""
         super().register_buffer(name, tensor, dtype, persistent=persistent)
         _adopted(self.__dict__.get(name))
+
+
+class _Table(dict[str, Any]):
+    """The parameters, buffers or children of a module by name; what is put in is registered."""
+
+    def __init__(self, module: Any, own: dict[str, Any]) -> None:
+        super().__init__(own)
+        self.module = module
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        if name.isidentifier():
+            setattr(self.module, name, value)
+        else:
+            self.module[int(name)] = value
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        delattr(self.module, name)
+
+
+def _first(hooks: dict[int, Any], made: Any, prepend: bool) -> Any:
+    """The handle of a hook, which was moved before the others if that is wanted."""
+    if prepend:
+        others = {key: hooks.pop(key) for key in list(hooks) if key != made._key}
+        hooks.update(others)
+    return made
 
 
 def _adopted(value: Any) -> Any:
@@ -156,11 +299,10 @@ def _absent(name: str, why: str) -> type:
 _ABSENT = {
     **dict.fromkeys(
         ("Conv3d", "ConvTranspose3d", "MaxPool3d", "AvgPool3d", "AdaptiveAvgPool3d",
-         "AdaptiveMaxPool3d", "BatchNorm3d", "InstanceNorm3d", "Dropout3d"),
+         "AdaptiveMaxPool3d", "BatchNorm3d", "InstanceNorm3d", "Dropout3d", "MaxUnpool3d"),
         "no layer has three spatial axes",
     ),
     "SyncBatchNorm": "a model runs in one process: BatchNorm2d",
-    "DataParallel": "a model runs in one process",
     "CTCLoss": "there is no CTC",
 }  # fmt: skip
 CLASSES.update({_name: _absent(_name, _why) for _name, _why in _ABSENT.items()})

@@ -47,7 +47,6 @@ RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch
 SmoothL1Loss(size_average=None, reduce=None, reduction="mean", beta=1.0) => reduced(size_average, reduce, reduction), beta
 Softmax(dim=None) => -1 if dim is None else dim; self.axis = dim
 Softplus(beta=1.0, threshold=20.0) => beta; self.threshold = threshold
-TransformerEncoder(encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True) => encoder_layer, num_layers, norm
 TripletMarginLoss(margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean") => margin, p, eps, swap, reduced(size_average, reduce, reduction)
 Unflatten(dim, unflattened_size) => dim, unflattened_size
 """

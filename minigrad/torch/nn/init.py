@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.nn import init as ours
+from minigrad.torch.modules import missing as _missing
+
+__getattr__ = _missing(__name__)
 
 calculate_gain = ours.calculate_gain
 

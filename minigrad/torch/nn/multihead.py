@@ -7,12 +7,18 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.nn import functional as F
+from minigrad.nn import init
 from minigrad.nn.attention.multi_head import MultiHeadAttention
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.module.argument_checks import checked_constructor
+from minigrad.nn.module.parameter import Parameter
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["MultiheadAttention"]
+
+_PROJECTIONS = ("q_proj", "k_proj", "v_proj")
+_PACKED = ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias")
 
 
 class MultiheadAttention(MultiHeadAttention):
@@ -21,10 +27,10 @@ class MultiheadAttention(MultiHeadAttention):
     The arguments are those of `MultiHeadAttention`, and `batch_first`: whether the shapes are
     (N, L, E) and not (L, N, E).
 
-    It is for models that come from PyTorch. What differs from `MultiHeadAttention`: sequences come
-    first unless ``batch_first=True``; a bool `attn_mask` is True where attention is **not**
-    allowed; the result is a pair of output and weights; input without a batch axis is accepted. A
-    query that may attend nowhere gets weights of zero, where PyTorch gives NaN.
+    Its parameters are PyTorch's: `in_proj_weight`, `in_proj_bias`, or `q_proj_weight` and so on.
+    Sequences come first unless ``batch_first=True``; a bool `attn_mask` is True where attention is
+    **not** allowed; the result is a pair of output and weights; input without a batch axis is
+    accepted. A query that may attend nowhere gets weights of zero, where PyTorch gives NaN.
 
     Example:
         >>> from minigrad import torch
@@ -45,6 +51,57 @@ class MultiheadAttention(MultiHeadAttention):
             embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim
         )
         self.batch_first = batch_first
+        own = [self.__dict__[name] for name in _PROJECTIONS]
+        extra = {name: getattr(self, name) for name in ("bias_k", "bias_v")}
+        for name in (*_PROJECTIONS, *extra):
+            delattr(self, name)
+        weights = [projection.weight for projection in own]
+        self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
+        packed: list[Any] = [None, *weights]
+        if self._qkv_same_embed_dim:
+            packed = [ops.concatenate(weights), None, None, None]
+        packed.append(ops.concatenate([p.bias for p in own]) if bias else None)
+        for name, value in zip(_PACKED, packed, strict=True):
+            self.register_parameter(name, None if value is None else Parameter(value))
+        for name, value in extra.items():
+            self.register_parameter(name, value)
+        self._reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Initialize all parameters again."""
+        if "in_proj_weight" in self.__dict__:
+            self.out_proj.reset_parameters()
+            self._reset_parameters()
+        else:
+            super().reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        for name in _PACKED[:4]:
+            if getattr(self, name) is not None:
+                init.xavier_uniform(getattr(self, name))
+        if self.in_proj_bias is not None:
+            init.constant(self.in_proj_bias, 0.0)
+            init.constant(getattr(self.out_proj, "bias"), 0.0)  # noqa: B009
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                init.xavier_normal(extra)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PROJECTIONS:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        width = self.embed_dim
+        i = _PROJECTIONS.index(name) * width
+        weight = self.in_proj_weight[i : i + width] if self._qkv_same_embed_dim else None
+        if weight is None:
+            weight = getattr(self, f"{name}_weight")
+        bias = self.in_proj_bias
+        return lambda x: F.linear(x, weight, None if bias is None else bias[i : i + width])
+
+    def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state: it has PyTorch's names."""
+        return state
+
+    pytorch_state_dict = adapt_state_dict
 
     def forward(  # type: ignore[override]
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: MaskLike = None,

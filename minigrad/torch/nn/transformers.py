@@ -1,29 +1,24 @@
 """Encoder layer, decoder layer and Transformer with PyTorch's contract.
 
 They take PyTorch's arguments in its order, sequences first unless ``batch_first=True``, and bool
-masks that are True where attention is not allowed. Weights and state dicts are those of the classes
-that they extend.
+masks that are True where attention is not allowed.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.masks import MaskLike
+from minigrad.nn import init
 from minigrad.nn.layers.normalization import LayerNorm
 from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.base import Module
+from minigrad.nn.module.containers import ModuleList
 from minigrad.nn.transformers import decoder, encoder, transformer
 from minigrad.tensors.tensor import Tensor
-from minigrad.torch.nn.multihead import (
-    allowed_pairs,
-    as_given,
-    batch_first,
-    is_float,
-    with_batch,
-)
+from minigrad.torch.nn.multihead import MultiheadAttention
 
 __all__ = [
     "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
@@ -31,10 +26,11 @@ __all__ = [
 ]  # fmt: skip
 
 Activation = str | Callable[[Tensor], Tensor]
+Mask = Any
 
 
-class _Layer(Module):
-    """PyTorch's constructor of both layers."""
+class _Layer(encoder.Layer):
+    """PyTorch's constructor of both layers, and its names of their parts."""
 
     @checked_constructor
     def __init__(
@@ -46,64 +42,123 @@ class _Layer(Module):
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
             norm_first=norm_first, bias=bias,
         )  # fmt: skip
-        self.batch_first = batch_first
+        for name in ("self_attn", "multihead_attn")[: self.branches - 1]:
+            attention: Any = MultiheadAttention(
+                d_model, nhead, dropout, bias, batch_first=batch_first
+            )
+            setattr(self, name, attention)
+
+    def _sa_block(self, x: Tensor, mask: Mask, padding: Mask, is_causal: bool = False) -> Tensor:
+        found = self.self_attn(
+            x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal,
+            need_weights=False,
+        )  # fmt: skip
+        return self.dropout1(found[0])
+
+    def _mha_block(
+        self, x: Tensor, memory: Tensor, mask: Mask, padding: Mask, is_causal: bool = False
+    ) -> Tensor:
+        found = self.multihead_attn(
+            x, memory, memory, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal,
+            need_weights=False,
+        )  # fmt: skip
+        return self.dropout2(found[0])
+
+    def _ff_block(self, x: Tensor) -> Tensor:
+        return self._feed_forward(x)
 
 
 class TransformerEncoderLayer(_Layer, encoder.TransformerEncoderLayer):
     """An encoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
-        self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        self, src: Tensor, src_mask: Mask = None, src_key_padding_mask: Mask = None,
         is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         """Transform a sequence of shape (L, N, d_model), (N, L, d_model) or (L, d_model)."""
-        x = batch_first(src, self.batch_first)
-        mask, padding = _masks(x, src_mask, src_key_padding_mask)
-        output = super().forward(x, mask, padding, is_causal)
-        return as_given(output, self.batch_first, src.ndim == 3)
+        x, given = src, (src_mask, src_key_padding_mask, is_causal)
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), *given)
+            return x + self._ff_block(self.norm2(x))
+        x = self.norm1(x + self._sa_block(x, *given))
+        return self.norm2(x + self._ff_block(x))
 
 
 class TransformerDecoderLayer(_Layer, decoder.TransformerDecoderLayer):
     """A decoder layer with PyTorch's contract."""
 
     def forward(  # type: ignore[override]
-        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, memory_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Mask = None, memory_mask: Mask = None,
+        tgt_key_padding_mask: Mask = None, memory_key_padding_mask: Mask = None,
         tgt_is_causal: bool = False, memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         """Transform a target sequence by the memory of a source, in PyTorch's layouts."""
-        x, source = (batch_first(each, self.batch_first) for each in (tgt, memory))
-        mask, padding = _masks(x, tgt_mask, tgt_key_padding_mask)
-        mem_mask, mem_padding = _masks(x, memory_mask, memory_key_padding_mask)
-        output = super().forward(
-            x, source, mask, mem_mask, padding, mem_padding, tgt_is_causal, memory_is_causal
-        )
-        return as_given(output, self.batch_first, tgt.ndim == 3)
+        x, own = tgt, (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        across = (memory, memory_mask, memory_key_padding_mask, memory_is_causal)
+        if self.norm_first:
+            x = x + self._sa_block(self.norm1(x), *own)
+            x = x + self._mha_block(self.norm2(x), *across)
+            return x + self._ff_block(self.norm3(x))
+        x = self.norm1(x + self._sa_block(x, *own))
+        x = self.norm2(x + self._mha_block(x, *across))
+        return self.norm3(x + self._ff_block(x))
 
 
-class TransformerEncoder(encoder.TransformerEncoder):
+class _Stack(Module):
+    """Copies of a layer, with the same parameters at first, and a normalization."""
+
+    def _stack(self, layer: Module, num_layers: int, norm: Module | None) -> None:
+        Module.__init__(self)
+        self.layers = ModuleList([copy.deepcopy(layer) for _ in range(num_layers)])
+        self.num_layers, self.norm = num_layers, norm
+
+    def _run(self, x: Tensor, *args: Any, **options: Any) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, *args, **options)
+        return x if self.norm is None else self.norm(x)
+
+
+class TransformerEncoder(_Stack, encoder.TransformerEncoder):
     """A stack of encoder layers with PyTorch's contract."""
 
+    @checked_constructor
+    def __init__(
+        self, encoder_layer: Module, num_layers: int, norm: Module | None = None,
+        enable_nested_tensor: bool = True, mask_check: bool = True,
+    ) -> None:  # fmt: skip
+        self._stack(encoder_layer, num_layers, norm)
+
     def forward(  # type: ignore[override]
-        self, src: Tensor, mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
+        self, src: Tensor, mask: Mask = None, src_key_padding_mask: Mask = None,
         is_causal: bool | None = None,
     ) -> Tensor:  # fmt: skip
         """Transform a sequence by the layers, in their layout."""
-        return super().forward(src, mask, src_key_padding_mask, bool(is_causal))
+        return self._run(
+            src, src_mask=mask, src_key_padding_mask=src_key_padding_mask,
+            is_causal=bool(is_causal),
+        )  # fmt: skip
 
 
-class TransformerDecoder(decoder.TransformerDecoder):
+class TransformerDecoder(_Stack, decoder.TransformerDecoder):
     """A stack of decoder layers with PyTorch's contract."""
 
+    @checked_constructor
+    def __init__(
+        self, decoder_layer: Module, num_layers: int, norm: Module | None = None
+    ) -> None:  # fmt: skip
+        self._stack(decoder_layer, num_layers, norm)
+
     def forward(  # type: ignore[override]
-        self, tgt: Tensor, memory: Tensor, tgt_mask: MaskLike = None, memory_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Mask = None, memory_mask: Mask = None,
+        tgt_key_padding_mask: Mask = None, memory_key_padding_mask: Mask = None,
         tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         """Transform a target sequence by the layers, in their layout."""
-        return super().forward(
-            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
-            bool(tgt_is_causal), memory_is_causal,
+        return self._run(
+            tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=bool(tgt_is_causal), memory_is_causal=memory_is_causal,
         )  # fmt: skip
 
 
@@ -118,6 +173,7 @@ class Transformer(transformer.Transformer):
         custom_decoder: Module | None = None, layer_norm_eps: float = 1e-5,
         batch_first: bool = False, norm_first: bool = False, bias: bool = True,
     ) -> None:  # fmt: skip
+        Module.__init__(self)
         sizes: Any = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
         options: Any = {"batch_first": batch_first, "norm_first": norm_first, "bias": bias}
         if custom_encoder is None:
@@ -128,27 +184,26 @@ class Transformer(transformer.Transformer):
             norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
             layer = TransformerDecoderLayer(*sizes, **options)
             custom_decoder = TransformerDecoder(layer, num_decoder_layers, norm)
-        super().__init__(
-            d_model, nhead, custom_encoder=custom_encoder, custom_decoder=custom_decoder
-        )
-        self.batch_first = batch_first
+        self.encoder, self.decoder = custom_encoder, custom_decoder
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter.ndim > 1:
+                init.xavier_uniform(parameter)
 
     def forward(  # type: ignore[override]
-        self, src: Tensor, tgt: Tensor, src_mask: MaskLike = None, tgt_mask: MaskLike = None,
-        memory_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
-        tgt_key_padding_mask: MaskLike = None, memory_key_padding_mask: MaskLike = None,
+        self, src: Tensor, tgt: Tensor, src_mask: Mask = None, tgt_mask: Mask = None,
+        memory_mask: Mask = None, src_key_padding_mask: Mask = None,
+        tgt_key_padding_mask: Mask = None, memory_key_padding_mask: Mask = None,
         src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         """Transform a target sequence by a source sequence, in PyTorch's layouts."""
-        memory = self.encoder(src, src_mask, src_key_padding_mask, bool(src_is_causal))
-        return self.decoder(
+        memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
+        output: Tensor = self.decoder(
             tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
-            bool(tgt_is_causal), memory_is_causal,
+            tgt_is_causal, memory_is_causal,
         )  # fmt: skip
-
-
-def _masks(x: Tensor, attn_mask: MaskLike, padding: MaskLike) -> tuple[MaskLike, MaskLike]:
-    """PyTorch's two masks as ours."""
-    allowed = allowed_pairs(attn_mask, padding, x.shape[0])
-    return allowed, None if is_float(padding) else with_batch(padding)
+        return output

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from minigrad import data as ours
+from minigrad import random
 from minigrad.data import ConcatDataset as ConcatDataset
 from minigrad.data import Dataset as Dataset
 from minigrad.data import IterableDataset as IterableDataset
@@ -17,7 +18,10 @@ from minigrad.data import Subset as Subset
 from minigrad.data import TensorDataset as TensorDataset
 from minigrad.data import WeightedRandomSampler as WeightedRandomSampler
 from minigrad.data import random_split as random_split
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import adopt
+
+__getattr__ = _missing(__name__)
 
 
 def _of_batch(batch: Any) -> Any:
@@ -35,6 +39,51 @@ def _of_batch(batch: Any) -> Any:
 def default_collate(batch: Any) -> Any:
     """Samples as one batch of tensors."""
     return _of_batch(ours.default_collate(batch))
+
+
+def get_worker_info() -> None:
+    """None: there are no worker processes."""
+
+
+class SubsetRandomSampler(Sampler):
+    """Some indices in random order."""
+
+    def __init__(self, indices: Any, generator: Any = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[Any]:
+        draw = self.generator if self.generator is not None else random.generator()
+        return (self.indices[i] for i in draw.permutation(len(self.indices)))
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class ChainDataset(IterableDataset):
+    """Streams one after the other."""
+
+    def __init__(self, datasets: Any) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain.from_iterable(self.datasets)
+
+
+class StackDataset(Dataset):
+    """Samples of several data sets side by side."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.datasets: Any = kwargs or args
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: each[index] for name, each in self.datasets.items()}
+        return tuple(each[index] for each in self.datasets)
+
+    def __len__(self) -> int:
+        return len(
+            next(iter(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets))
+        )
 
 
 class BatchSampler(Sampler):

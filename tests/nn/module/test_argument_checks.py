@@ -32,6 +32,8 @@ MADE_OF: dict[str, tuple[Any, ...]] = {
     "CircularPad2d": (1,), "ConstantPad1d": (1, 0.5), "ConstantPad2d": (1, 0.5),
     "ReflectionPad1d": (1,), "ReplicationPad1d": (1,), "ReplicationPad2d": (1,), "ZeroPad1d": (1,),
     "LazyConv1d": (4, 2), "LazyConv2d": (4, 2), "LazyLinear": (4,),
+    "ConvBNReLU1d": (4, 4, 2), "ConvBNReLU2d": (4, 4, 2), "DepthSeparableConv1d": (4, 4, 2),
+    "DepthSeparableConv2d": (4, 4, 2), "SEModule": (16,), "SelectiveKernel": (4, 16, (1, 3)),
     "SwiGLU": (4,), "TransformerBlock": (4, 4, 2, 4), "Transformer": (4, 2),
     "TransformerDecoderLayer": (4, 2), "TransformerEncoderBlock": (4, 2),
     "TransformerEncoderLayer": (4, 2), "Unflatten": (1, (2, 2)),

@@ -8,9 +8,12 @@ from minigrad.nn import utils as ours
 from minigrad.nn.utils import remove_weight_norm as remove_weight_norm
 from minigrad.nn.utils import vector_to_parameters as vector_to_parameters
 from minigrad.torch.creation import tensor
+from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import adopt_module
 from minigrad.torch.nn.utils import rnn as rnn
-from minigrad.torch.tensor import adopt
+from minigrad.torch.tensor import Tensor, adopt
+
+__getattr__ = _missing(__name__)
 
 
 def clip_grad_norm_(
@@ -46,3 +49,25 @@ def spectral_norm(
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """Train the norm and the direction of a weight apart."""
     return adopt_module(ours.weight_norm(module, name, dim))
+
+
+clip_grad_norm = clip_grad_norm_
+
+
+def get_total_norm(
+    tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
+) -> Any:
+    """The norm of several tensors, as if they were one vector."""
+    return tensor(
+        ours.get_total_norm([tensors] if isinstance(tensors, Tensor) else tensors, norm_type)
+    )
+
+
+def clip_grads_with_norm_(
+    parameters: Any, max_norm: float, total_norm: Any, foreach: Any = None
+) -> None:
+    """Scale gradients whose norm is known so that it is at most `max_norm`."""
+    factor = min(max_norm / (float(total_norm) + 1e-6), 1.0)
+    for each in [parameters] if isinstance(parameters, Tensor) else parameters:
+        if each.grad is not None:
+            each.grad.mul_(factor)

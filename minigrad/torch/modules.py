@@ -1,0 +1,304 @@
+"""PyTorch's modules that need no file here: two tables and a finder.
+
+A module is a view, whose names are those of another module, or made of lines. The finder serves
+``import minigrad.torch.a.b``, and through it ``import torch.a.b``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from enum import IntEnum
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any, Final
+
+from minigrad.torch.absent import why_not
+from minigrad.torch.build import made
+from minigrad.torch.helpers import refused
+
+__all__ = ["Modules", "missing"]
+
+VIEWS = """
+: functional types
+amp: amp.autocast_mode amp.grad_scaler cuda.amp cuda.amp.autocast_mode cuda.amp.grad_scaler cpu.amp
+autograd: autograd.anomaly_mode autograd.function autograd.grad_mode autograd.gradcheck autograd.variable
+distributions: distributions.bernoulli distributions.beta distributions.categorical distributions.dirichlet distributions.distribution distributions.exponential distributions.gamma distributions.independent distributions.kl distributions.laplace distributions.log_normal distributions.multivariate_normal distributions.normal distributions.one_hot_categorical distributions.poisson distributions.uniform
+func: _functorch nn.utils.stateless
+multiprocessing <- multiprocessing: multiprocessing
+nn: nn.modules nn.modules.activation nn.modules.batchnorm nn.modules.channelshuffle nn.modules.container nn.modules.conv nn.modules.distance nn.modules.dropout nn.modules.flatten nn.modules.fold nn.modules.instancenorm nn.modules.lazy nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.modules.upsampling nn.modules.utils nn.parallel nn.parallel.data_parallel nn.parameter
+nn.utils: nn.utils.clip_grad nn.utils.convert_parameters nn.utils.spectral_norm nn.utils.weight_norm
+optim: optim.adadelta optim.adagrad optim.adam optim.adamax optim.adamw optim.asgd optim.lbfgs optim.nadam optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd
+profiler: autograd.profiler
+tensorboardX <- tensorboardX: utils.tensorboard utils.tensorboard.writer
+typing <- typing: jit.annotations
+utils.data: utils.data.dataloader utils.data.dataset utils.data.sampler
+"""
+"""Modules, after the one whose names they have; ``<-`` is before the names of a foreign one."""
+
+LINES = """
+accelerator.current_device_index() => refused("accelerator", "everything runs on the CPU")
+accelerator.current_accelerator(check_available=False) => None
+accelerator.device_count() => 0
+accelerator.is_available() => False
+autograd.graph.Node = GradFn
+autograd.graph.save_on_cpu(pin_memory=False) => nullcontext()
+autograd.graph.saved_tensors_hooks = saved_tensors_hooks
+backends.cuda.enable_cudnn_sdp(enabled) => None
+backends.cuda.enable_flash_sdp(enabled) => None
+backends.cuda.enable_math_sdp(enabled) => None
+backends.cuda.enable_mem_efficient_sdp(enabled) => None
+backends.cuda.is_built() => False
+backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+backends.cuda.matmul.allow_tf32 = False
+backends.cuda.sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True) => nullcontext()
+backends.cudnn.allow_tf32 = False
+backends.cudnn.benchmark = False
+backends.cudnn.deterministic = False
+backends.cudnn.enabled = False
+backends.cudnn.flags(*args, **kwargs) => nullcontext()
+backends.cudnn.is_available() => False
+backends.cudnn.version() => None
+backends.mkl.is_available() => False
+backends.mkldnn.enabled = False
+backends.mkldnn.is_available() => False
+backends.mps.is_available() => False
+backends.mps.is_built() => False
+backends.openmp.is_available() => False
+compiler.config.force_disable_caches = False
+compiler.cudagraph_mark_step_begin() => None
+compiler.disable(fn=None, recursive=True, **options) => unchanged if fn is None else fn
+compiler.is_compiling() => False
+compiler.is_dynamo_compiling() => False
+compiler.reset() => None
+_dynamo.config.cache_size_limit = 8
+_dynamo.config.suppress_errors = False
+_dynamo.reset() => None
+_inductor.config.coordinate_descent_tuning = False
+cpu.device_count() => 1
+cpu.is_available() => True
+cpu.synchronize(device=None) => None
+cuda.amp.custom_bwd = unchanged
+cuda.amp.custom_fwd = unchanged
+cuda.device_count() => 0
+cuda.empty_cache() => None
+cuda.is_available() => False
+cuda.is_bf16_supported(including_emulation=True) => False
+cuda.is_initialized() => False
+cuda.manual_seed(seed) => None
+cuda.manual_seed_all(seed) => None
+cuda.max_memory_allocated(device=None) => 0
+cuda.max_memory_reserved(device=None) => 0
+cuda.memory_allocated(device=None) => 0
+cuda.memory_reserved(device=None) => 0
+cuda.random.manual_seed(seed) => None
+cuda.random.manual_seed_all(seed) => None
+cuda.reset_peak_memory_stats(device=None) => None
+cuda.synchronize(device=None) => None
+distributed.is_available() => False
+distributed.is_initialized() => False
+jit.Final = Final
+jit.export = unchanged
+jit.ignore = unchanged
+jit.is_scripting() => False
+jit.is_tracing() => False
+jit.load(f, map_location=None) => refused("jit.load", "a program of TorchScript cannot be read: load a state_dict")
+jit.optimize_for_inference(mod, other_methods=None) => mod
+jit.freeze(mod, preserved_attrs=None, optimize_numerics=True) => mod
+jit.save(m, f) => refused("jit.save", "there is no TorchScript: save model.state_dict()")
+jit.script = unchanged
+jit.script_if_tracing = unchanged
+jit.trace(func, example_inputs=None, **options) => func
+jit.unused = unchanged
+jit._overload_method = unchanged
+fx.wrap(fn_or_name) => fn_or_name
+hub.get_dir() => refused("hub", "nothing is downloaded: load files with torch.load")
+mps.device_count() => 0
+mps.empty_cache() => None
+mps.manual_seed(seed) => None
+mps.synchronize() => None
+multiprocessing.get_all_sharing_strategies() => {"file_system"}
+multiprocessing.get_sharing_strategy() => "file_system"
+multiprocessing.set_sharing_strategy(new_strategy) => None
+nn.common_types.Tensor = Any
+nn.common_types._size_1_t = Any
+nn.common_types._size_2_t = Any
+nn.common_types._size_3_t = Any
+nn.common_types._size_any_t = Any
+nn.utils.parametrizations.orthogonal(module, name="weight", **options) => refused("nn.utils.parametrizations.orthogonal", "nn.init.orthogonal_ makes an orthogonal matrix")
+nn.utils.parametrizations.spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None) => utils().spectral_norm(module, name, n_power_iterations, eps, dim)
+nn.utils.parametrizations.weight_norm(module, name="weight", dim=0) => utils().weight_norm(module, name, dim)
+nn.utils.parametrize.cached() => nullcontext()
+nn.utils.parametrize.is_parametrized(module, tensor_name=None) => parametrize.is_parametrized(module, tensor_name)
+nn.utils.parametrize.register_parametrization(module, tensor_name, parametrization, *, unsafe=False) => utils().adopt_module(parametrize.register_parametrization(module, tensor_name, parametrization))
+nn.utils.parametrize.remove_parametrizations(module, tensor_name, leave_parametrized=True) => utils().adopt_module(parametrize.remove_parametrizations(module, tensor_name, leave_parametrized))
+nn.attention.SDPBackend = Backend
+nn.attention.sdpa_kernel(backends, set_priority=False) => nullcontext()
+profiler.record_function(name, args=None) => nullcontext()
+torch_version.TorchVersion = Version
+types.Device = Any
+types.Number = Any
+utils.deterministic.fill_uninitialized_memory = False
+utils.dlpack.from_dlpack(ext_tensor) => from_dlpack(ext_tensor)
+utils.dlpack.to_dlpack(tensor) => tensor.__dlpack__()
+version.__version__ = Version("2.13.0")
+version.cuda = None
+version.debug = False
+version.git_version = "minigrad"
+version.hip = None
+xpu.device_count() => 0
+xpu.empty_cache() => None
+xpu.is_available() => False
+xpu.manual_seed_all(seed) => None
+"""
+"""What modules without a file have in them, or views beside the names of the other module."""
+
+BOTH = """
+adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d
+conv_transpose1d conv_transpose2d cosine_similarity dropout group_norm hardshrink layer_norm max_pool1d max_pool2d
+pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm rrelu selu selu_ threshold
+"""
+"""Functions of torch.nn.functional that torch has too."""
+
+ROOT = "minigrad.torch"
+
+
+class Version(str):
+    """A version that compares by its numbers, with text and with tuples of numbers."""
+
+    def _ordered(self, compare: Callable[[Any, Any], bool], other: Any) -> bool:
+        def numbers(version: Any) -> tuple[int, ...]:
+            parts = version.split("+")[0].split(".") if isinstance(version, str) else version
+            found = [int("0" + re.sub(r"\D.*", "", str(part))) for part in parts]
+            return tuple(found + [0] * (4 - len(found)))
+
+        return compare(numbers(self), numbers(other))
+
+
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    _compare = getattr(__import__("operator"), _name)
+    setattr(
+        Version, f"__{_name}__", lambda self, other, by=_compare: Version._ordered(self, by, other)
+    )
+Version.__hash__ = str.__hash__  # type: ignore[method-assign]
+
+
+def unchanged(function: Any = None, *args: Any, **options: Any) -> Any:
+    """The function itself; called without one, a decorator that leaves it as it is."""
+    return unchanged if function is None else function
+
+
+def missing(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module: its modules, or an AttributeError that says why not."""
+    within = module.removeprefix(ROOT).lstrip(".")
+
+    def attribute(name: str) -> Any:
+        path = f"{within}.{name}".lstrip(".")
+        if path in _KNOWN or path in _FILES:
+            return importlib.import_module(f"{ROOT}.{path}")
+        why = "" if name.startswith("__") else why_not(path)
+        raise AttributeError(f"{module} has no {name!r}" + (f": {why}" if why else ""))
+
+    return attribute
+
+
+class View(ModuleType):
+    """A module with names of its own and those of another one."""
+
+    target = ""
+
+    def __getattr__(self, name: str) -> Any:
+        path = f"{self.__name__.removeprefix(ROOT).lstrip('.')}.{name}"
+        if self.target and path not in _KNOWN and not name.startswith("__"):
+            try:
+                return getattr(importlib.import_module(self.target), name)
+            except ModuleNotFoundError as error:
+                if error.name != self.target:
+                    raise
+                raise ImportError(
+                    f"{self.__name__} is a view of {self.target}, which is not installed: "
+                    f"pip install {self.target}"
+                ) from None
+            except AttributeError:
+                if not self.target.startswith(ROOT):
+                    raise
+        return missing(self.__name__)(name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function that the module is named after: importing it hides the function."""
+        return getattr(self, self.__name__.rpartition(".")[2])(*args, **kwargs)
+
+    def __dir__(self) -> list[str]:
+        other = dir(importlib.import_module(self.target)) if self.target else []
+        return sorted({*vars(self), *other})
+
+
+class Modules(MetaPathFinder, Loader):
+    """Finds the modules of the tables."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """The spec of a module of the tables; None for others."""
+        name = fullname.removeprefix(f"{ROOT}.")
+        if name == fullname:
+            return None
+        if name in _KNOWN:
+            return ModuleSpec(fullname, self, is_package=True)
+        if not PathFinder.find_spec(fullname, path) and (why := why_not(name)):
+            raise ModuleNotFoundError(f"{ROOT} has no module torch.{name}: {why}", name=fullname)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """An empty view."""
+        return View(spec.name, "As PyTorch's.")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the lines of the module into it."""
+        assert isinstance(module, View)
+        path = module.__name__.removeprefix(f"{ROOT}.")
+        module.target = _KNOWN[path]
+        for line in LINES.strip().splitlines():
+            left, value = re.split(" =>? ", line, maxsplit=1)
+            call, _, rest = left.partition("(")
+            if call.rpartition(".")[0] == path:
+                call = call.rpartition(".")[2]
+                if rest:
+                    text = f"{call}({rest} => {value}"
+                    setattr(module, call, made(text, _names(), module.__name__))
+                else:
+                    setattr(module, call, eval(value, _names()))
+
+
+def _names() -> dict[str, Any]:
+    from minigrad.autograd import GradFn, saved_tensors_hooks
+    from minigrad.nn.utils import parametrize
+    from minigrad.tensors.dlpack import from_dlpack
+
+    backend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
+    return {
+        "Backend": backend, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
+        "Any": Any, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
+        "nullcontext": nullcontext, "refused": refused, "saved_tensors_hooks": saved_tensors_hooks,
+        "unchanged": unchanged,
+    }  # fmt: skip
+
+
+_KNOWN: dict[str, str] = {}
+"""The modules without a file, and whose names each has."""
+_FILES = {"autograd.functional", "func", "serialization"}
+
+for _line in VIEWS.strip().splitlines():
+    _target, _, _views = _line.partition(":")
+    _foreign = _target.partition(" <- ")[2]
+    _KNOWN |= dict.fromkeys(_views.split(), _foreign or f"{ROOT}.{_target}".rstrip("."))
+for _line in LINES.strip().splitlines():
+    _parts = re.split(r" =|\(", _line)[0].split(".")[:-1]
+    for _i in range(len(_parts)):
+        if ".".join(_parts[: _i + 1]) not in ("nn", "nn.utils", "autograd", "utils"):
+            _KNOWN.setdefault(".".join(_parts[: _i + 1]), "")
+if not any(isinstance(finder, Modules) for finder in sys.meta_path):
+    sys.meta_path.insert(0, Modules())  # before folders that older versions left behind
