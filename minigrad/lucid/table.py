@@ -160,8 +160,6 @@ ABSENT = {
          "noisy_linear", "scaled_noise", "straight_through", "symexp", "symlog", "two_hot",
          "FusedLinear", "fused_linear_relu", "fused_linear_gelu", "TimestepEmbedding",
          "SinusoidalEmbedding2D", "sinusoidal_embedding_2d", "tokenizer", "rollout"), _OWN),
-    "bfloat16": "the floats are float16, float32 and float64",
-    "Generator": "manual_seed seeds the one generator",
     "CTCLoss": "there is no CTC", "ctc_loss": "there is no CTC",
     **dict.fromkeys(("save_sharded", "load_sharded"), "a file is one: save and load"),
     **dict.fromkeys(

@@ -254,7 +254,7 @@ def test_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Lucid.bfloat16, "minigrad.lucid has no 'bfloat16': the floats are"),
+        (lambda: Lucid.diffeq, "minigrad.lucid has no 'diffeq': it is Lucid 3's own"),
         (lambda: Lucid.fft, "minigrad.lucid has no 'fft': there are no complex numbers"),
         (lambda: Lucid.metal, "minigrad.lucid has no 'metal': "),
         (lambda: Lucid.nowhere, "minigrad.lucid has no 'nowhere': "),
