@@ -57,7 +57,7 @@ float64 = _dtype("float64")
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = ("data", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
-_LATER_FROM = {"load": "io", "save": "io", "capture": "compiler"}
+_LATER_FROM = {"load": "io", "save": "io", "capture": "compiler", "vmap": "transforms"}
 
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
@@ -73,6 +73,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.compiler import capture as capture
     from minigrad.io import load as load
     from minigrad.io import save as save
+    from minigrad.transforms import vmap as vmap
 else:
 
     def __getattr__(name):

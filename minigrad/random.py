@@ -25,7 +25,7 @@ from minigrad.autograd.events import effect, reading
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
 from minigrad.support.signatures import named
-from minigrad.transforms.random_state import register_snapshot
+from minigrad.transforms.random_state import register_draws, register_snapshot
 
 __all__ = [
     "bernoulli", "generator", "get_state", "key", "multinomial", "normal", "permutation", "rand",
@@ -395,3 +395,6 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
 
 
 register_snapshot(_snapshot)
+register_draws(
+    (bernoulli, generator, key, multinomial, normal, permutation, rand, randint, randn, uniform)
+)

@@ -209,6 +209,9 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         if values is None:
             return _otherwise(op, call, args, kwargs)
         tensors = values[0] if op.variadic else values
+        if op.decomposition is not None and _differentiated_sample(tensors):
+            given = [wrap(x) if isinstance(x, np.ndarray) else x for x in values]
+            return op.call_with(op.decomposition, given)
         slots, sources = take_arrays(op, tensors)
         try:
             convert(op, tensors, slots)
@@ -237,6 +240,15 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
         return result
 
     return call
+
+
+def _differentiated_sample(values: Sequence[Any]) -> bool:
+    """Whether one sample runs for many, and these will be differentiated: see `State.sampled`."""
+    current = state.get()
+    return (
+        current.sampled and current.recording
+        and any(isinstance(x, Variable) and x._node is not None for x in values)
+    )  # fmt: skip
 
 
 # Results --------------------------------------------------------------------------------------

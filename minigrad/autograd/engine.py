@@ -18,7 +18,7 @@ import numpy as np
 from minigrad.autograd import mutation
 from minigrad.autograd.call import classed, with_history, wrap
 from minigrad.autograd.events import Call, Pull, effect, tell
-from minigrad.autograd.mode import located, state
+from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
 from minigrad.autograd.primitive import Primitive, primitive
@@ -86,7 +86,7 @@ def run_backward(
     outer = state.get()
     try:
         at_end = outer.at_end if targets else []
-        own = outer._replace(recording=create, at_end=at_end)
+        own = State(create, outer.frame, outer.observers, at_end, outer.within, outer.sampled)
         state.set(own)
         with np.errstate(all="ignore"):
             while schedule:

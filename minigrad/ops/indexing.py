@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,8 @@ def integers(values: Any, what: str = "the indices") -> np.ndarray:
 def _normalized_part(index: Any) -> Any:
     if index is None or index is Ellipsis or isinstance(index, (int, slice)):
         return index
-    array = _values(index) if isinstance(index, Variable) else np.array(index)
+    known = isinstance(index, np.ndarray) and state.get().sampled
+    array = _values(index) if known or isinstance(index, Variable) else np.array(index)
     if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
         array = array.astype(np.intp)  # x[[]] selects nothing
     if array.dtype.kind not in "biu":
@@ -115,7 +117,7 @@ def _normalized_part(index: Any) -> Any:
     return array
 
 
-def _values(index: Variable) -> np.ndarray:
+def _values(index: Any) -> np.ndarray:
     """A copy of the values of an index; observers are told of an op."""
     array: np.ndarray = clone(index)._data if state.get().observers else index._data.copy()
     return array
@@ -228,8 +230,10 @@ def write(x: Any, index: Any, value: Any, in_place: bool) -> Any:
     return _setitem(x, value, index, in_place)
 
 
-def written(shape: tuple[int, ...], index: Any) -> np.ndarray:
+def written(shape: tuple[int, ...], index: Any) -> Any:
     """A mask of the elements that a write replaced."""
+    if state.get().sampled:
+        return _setitem(np.zeros(shape, bool), np.ones((), bool), index)
     places = np.zeros(shape, bool)
     places[index] = True
     return places
@@ -239,6 +243,10 @@ def overwritten(shape: tuple[int, ...], index: Any) -> Any:
     """A mask of the values that a later value of the same write replaced."""
     if not _reads_twice(index):
         return np.False_
+    if state.get().sampled:
+        count = np.broadcast_to(np.False_, shape)[index].shape
+        numbers = np.arange(math.prod(count)).reshape(count)
+        return _getitem(_setitem(np.zeros(shape, np.intp), numbers, index), index) != numbers
     size = int(np.prod(shape))
     places = np.arange(size).reshape(shape)[index]
     order = np.arange(places.size).reshape(places.shape)

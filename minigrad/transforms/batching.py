@@ -20,7 +20,11 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.ops.indexing import normalized
 
-__all__ = ["RULES", "Batch", "Mapped", "batching_rule", "rule_of", "whole"]
+__all__ = ["RULES", "Batch", "CannotMap", "Mapped", "batching_rule", "rule_of", "whole"]
+
+
+class CannotMap(NotImplementedError):
+    """A function of one sample cannot run for many at once."""
 
 
 class Mapped(NamedTuple):
@@ -99,7 +103,7 @@ def rule_of(op: Primitive) -> Rule:
     if callable(rule):
         return rule
     reason = rule or "batching_rule defines one for an op of your own"
-    raise NotImplementedError(
+    raise CannotMap(
         f"vmap: {op.name} has no batching rule: {reason}; write a loop over the samples, "
         f"minigrad.stack([f(x) for x in xs])"
     )
@@ -156,26 +160,14 @@ def _moved(axis: Any, rank: int) -> Any:
 # Families --------------------------------------------------------------------------------------
 
 
-@batching_rule(*"""
-abs add alias arccos arccosh arcsin arcsinh arctan arctan2 arctanh astype bitwise_and bitwise_or
-bitwise_xor cbrt ceil clamped_log clip clone copysign cos cosh deg2rad digamma divide entr equal erf
-erfc erfinv exp exp2 expm1 floor floor_divide fmax fmin fmod gelu greater greater_equal hardtanh
-hypot identity invert isclose isfinite isinf isnan left_shift less less_equal lgamma log log10 log1p
-log2 logaddexp logical_and logical_not logical_or logical_xor logit maximum minimum
-multiply nan_to_num negative nextafter not_equal polygamma power rad2deg reciprocal relu remainder
-right_shift round rsqrt sigmoid sign signbit silu sin sinc sinh softplus sqrt square subtract tan
-tanh to_integer trunc where xlog1py xlogy detach copy
-""".split())  # fmt: skip
+@batching_rule(*["abs", "add", "alias", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "astype", "bitwise_and", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamped_log", "clip", "clone", "copysign", "cos", "cosh", "deg2rad", "digamma", "divide", "entr", "equal", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod", "gelu", "greater", "greater_equal", "hardtanh", "hypot", "identity", "invert", "isclose", "isfinite", "isinf", "isnan", "left_shift", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "maximum", "minimum", "multiply", "nan_to_num", "negative", "nextafter", "not_equal", "polygamma", "power", "rad2deg", "reciprocal", "relu", "remainder", "right_shift", "round", "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "sqrt", "square", "subtract", "tan", "tanh", "to_integer", "trunc", "where", "xlog1py", "xlogy", "detach", "copy"])  # fmt: skip
 def elementwise(batch: Batch, *values: Any) -> Any:
     """Operands broadcast: those with fewer axes get axes of length 1 after that of the samples."""
     count = batch.op.arrays
     return batch.run(*aligned(*values[:count]), *values[count:])
 
 
-@batching_rule(*"""
-all any argmax argmin argsort count_nonzero cumprod cumsum flip log_softmax logcumsumexp logsumexp
-max mean median min nanmean norm prod running_places softmax sort std sum topk var
-""".split())  # fmt: skip
+@batching_rule(*["all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "flip", "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "nanmean", "norm", "prod", "running_places", "softmax", "sort", "std", "sum", "topk", "var"])  # fmt: skip
 def along_axes(batch: Batch, x: Mapped, *static: Any) -> Any:
     """An axis is counted after that of the samples; no axis means all of the sample."""
     (place,) = batch.op.axes
@@ -271,7 +263,7 @@ def _tile(batch: Batch, x: Mapped, reps: Any) -> Any:
 @batching_rule("roll", "repeat")
 def _roll(batch: Batch, x: Any, amount: Any, axis: Any) -> Any:
     if isinstance(amount, Mapped):
-        raise NotImplementedError(
+        raise CannotMap(
             f"vmap: {batch.op.name}: how far, or how often, must be the same for all samples"
         )
     if axis is None or not x.shape:
@@ -408,9 +400,10 @@ class _Places(NamedTuple):
 
 def _places(size: int, index: Any, shape: tuple[int, ...], mapped: bool) -> _Places:
     """An index of a sample of `shape` as one of all samples; `mapped` says whether they differ."""
-    parts = list(index) if isinstance(index, tuple) else [index]
+    several = isinstance(index, tuple) and not isinstance(index, Mapped)
+    parts = list(index) if several else [index]
     if any(isinstance(part, Mapped) and part.tensor.dtype == bool for part in parts):
-        raise NotImplementedError(
+        raise CannotMap(
             "vmap: an index by a mask that differs from sample to sample reads another number of "
             "elements in each: use where(mask, x, 0)"
         )
@@ -532,7 +525,7 @@ def by_places(batch: Batch, *values: Any) -> Any:
     rank = len(shape_of(values[0]))
     shared = "index" in names and batch.op.name == "index_add"
     if axis is None or not rank or (shared and isinstance(values[places["index"]], Mapped)):
-        raise NotImplementedError(
+        raise CannotMap(
             f"vmap: {batch.op.name} without an axis, or by indices that differ from sample to "
             f"sample along a whole axis, has no batching rule; use take_along_axis or gather"
         )
@@ -637,8 +630,11 @@ def _of_last_axes(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
 def _batch_norm(batch: Batch, x: Any, weight: Any, bias: Any, eps: float) -> Any:
     tensor = whole(x, batch.size)
     axes = (1, *range(3, tensor._data.ndim))
-    centre = ops.mean(tensor, axes, True)
-    spread = ops.sqrt(ops.var(tensor, axes, 0, True) + eps)
+    some = 0 not in tensor._data.shape[1:]  # else the mean and the variance are 0
+    zero = np.zeros((batch.size, 1, *tensor._data.shape[2:]), tensor.dtype)
+    centre = ops.mean(tensor, axes, True) if some else ops.sum(zero, axes, True)
+    variance = ops.var(tensor, axes, 0, True) if some else centre
+    spread = ops.sqrt(variance + eps)
     out = Mapped((tensor - centre) / spread)
     column = (-1, *(1,) * (len(batch.shape) - 2))
     for operator, each in ((ops.multiply, weight), (ops.add, bias)):
@@ -647,8 +643,9 @@ def _batch_norm(batch: Batch, x: Any, weight: Any, bias: Any, eps: float) -> Any
             out = Mapped(operator(*aligned(out, each)))
         elif each is not None:
             out = Mapped(operator(out.tensor, ops.reshape(each, column)))
-    flat = (batch.size, -1)
-    return out.tensor, ops.reshape(centre, flat), ops.reshape(spread, flat)
+    flat = (batch.size, tensor._data.shape[2])
+    mean, std = ops.reshape(centre, flat), ops.reshape(spread, flat)
+    return out.tensor, mean, ops.reshape(variance, flat), mean, std
 
 
 @batching_rule("rotate_pairs")

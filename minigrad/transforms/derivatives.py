@@ -13,6 +13,7 @@ function has one. ``with no_grad():`` around a transform computes the same numbe
 history, at a lower cost.
 """
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable
@@ -20,12 +21,17 @@ from typing import Any
 
 import numpy as np
 
+from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.transforms.evaluation import Evaluation, directions, pulled
 from minigrad.transforms.structure import rebuilt
+from minigrad.transforms.vmap import CannotMap, vmap
 
 __all__ = ["grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]
+
+TOGETHER = 256
+"""How many rows of a Jacobian are computed at once: all intermediate values are that many."""
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
@@ -310,17 +316,24 @@ def _jacobian(call: Evaluation) -> Any:
 
 def _block(call: Evaluation, output: Any) -> list[Any]:
     """The Jacobians of one output, of shape (*output shape, *variable shape)."""
-    rows: list[list[Any]] = [[] for _ in call.variables]
     count = math.prod(output.shape)
-    for i in range(count):
-        unit = np.zeros(count, output.dtype)
-        unit[i] = 1
-        cotangent = unit.reshape(output.shape)
-        found = pulled([output], call.variables, [cotangent], call.recorded, retain=True)
-        for gathered, row in zip(rows, found, strict=True):
-            gathered.append(row)
-    shapes = [output.shape + variable.shape for variable in call.variables]
+    units = np.eye(count, dtype=output.dtype).reshape(count, *output.shape)
+    rows = [_rows(call, output, units[i : i + TOGETHER]) for i in range(0, count, TOGETHER)]
     return [
-        np.stack(gathered).reshape(shape) if gathered else wrap(np.zeros(shape, variable.dtype))
-        for variable, gathered, shape in zip(call.variables, rows, shapes, strict=True)
-    ]
+        ops.concatenate(parts).reshape(*output.shape, *variable.shape) if parts else
+        wrap(np.zeros(output.shape + variable.shape, variable.dtype))
+        for variable, *parts in zip(call.variables, *rows, strict=True)
+    ]  # fmt: skip
+
+
+def _rows(call: Evaluation, output: Any, units: np.ndarray) -> list[Any]:
+    """Rows of the Jacobians, together, or one by one where an op has no batching rule."""
+
+    def row(unit: Any) -> list[Any]:
+        return pulled([output], call.variables, [unit], call.recorded, retain=True)
+
+    if len(units) > 1:
+        with contextlib.suppress(CannotMap):
+            found: list[Any] = vmap(row)(units)
+            return found if call.recorded else [wrap(part._data) for part in found]
+    return [ops.stack(parts) for parts in zip(*map(row, units), strict=True)]

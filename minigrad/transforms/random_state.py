@@ -4,10 +4,14 @@ Checkpointing and finite differences call a function several times. State that w
 differ, such as that of the random generator, is registered here with a way to save and restore it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
+from minigrad.autograd.events import undecorated
+
+DRAWS: set[Callable[..., Any]] = set()
+"""The functions that draw random numbers, as observers are told of them."""
 _snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
 
 
@@ -18,6 +22,11 @@ def register_snapshot(snapshot: Callable[[], Callable[[], AbstractContextManager
     thread has the saved state.
     """
     _snapshots.append(snapshot)
+
+
+def register_draws(functions: Iterable[Callable[..., Any]]) -> None:
+    """Register functions with `effect` that draw random numbers."""
+    DRAWS.update(map(undecorated, functions))
 
 
 def take_snapshots() -> Callable[[], AbstractContextManager[None]]:

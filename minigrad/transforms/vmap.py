@@ -21,14 +21,15 @@ from minigrad.autograd.events import effect, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable
-from minigrad.autograd.views import read_only
+from minigrad.autograd.views import Place, read_only
+from minigrad.ops.indexing import normalized
 from minigrad.trace import Step, Trace, Value
 from minigrad.trace.lines import user_line
-from minigrad.ops.indexing import normalized
-from minigrad.transforms.batching import RULES, Batch, Mapped, rule_of, whole
+from minigrad.transforms.batching import RULES, Batch, CannotMap, Mapped, rule_of, whole
+from minigrad.transforms.random_state import DRAWS
 from minigrad.transforms.structure import flatten, rebuilt
 
-__all__ = ["vmap"]
+__all__ = ["CannotMap", "vmap"]
 
 Randomness = Literal["error", "different", "same"]
 
@@ -56,8 +57,8 @@ def vmap(
         A function of the same arguments, with one more axis.
 
     Raises:
-        NotImplementedError: An op has no batching rule.
-        RuntimeError: Python reads what differs from sample to sample, or a random number is drawn.
+        CannotMap: An op has no batching rule, Python reads what differs from sample to sample, or a
+            random number is drawn. It is a NotImplementedError.
         TypeError: An argument is not mapped and not a tensor, or a result is not a tensor.
         ValueError: The axes are not of one length, or no argument is mapped.
 
@@ -74,7 +75,10 @@ def vmap(
         [[6.0, 12.0], [42.0, 56.0]]
     """
     if not callable(function):
-        raise TypeError(f"vmap: a function expected, got {type(function).__name__}")
+        raise TypeError(
+            f"vmap: a function expected, got {type(function).__name__}: write vmap(f)(x); tensors "
+            f"that were computed already are differentiated by autograd.grad"
+        )
     if randomness not in ("error", "different", "same"):
         raise ValueError(
             f'vmap: randomness must be "error", "different" or "same", got {randomness!r}'
@@ -143,7 +147,7 @@ class _Sample(Trace):
         """Refuse a write to a tensor from outside."""
         known, _ = self._identity.find(tensor)
         if known is None or (known.step is None and id(known.array) not in self._fresh):
-            raise RuntimeError(
+            raise CannotMap(
                 f"vmap: the function writes to a tensor from outside, at {user_line()}: "
                 f"write to a copy, x.clone(), and return it"
             )
@@ -152,7 +156,7 @@ class _Sample(Trace):
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
         if self.differs(self.value(tensor)):
-            raise RuntimeError(
+            raise CannotMap(
                 f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
                 f"the function runs once, for all samples; choose with minigrad.where"
             )
@@ -170,7 +174,7 @@ class _Run:
         self._trace, self._randomness = _Sample(), randomness
         self._size = -1
         self._known: dict[Value, Any] = {}
-        self._by_array: dict[int, Any] = {}
+        self._by_place: dict[Place, Any] = {}
 
     # One sample
 
@@ -230,13 +234,14 @@ class _Run:
         steps = self._trace.steps
         self._known |= self._trace.things | self._trace.mapped
         composed = {step.inside for step in steps if step.inside is not None}
-        for step in steps:
-            if step.phase == "effect":
-                self._effect(step)
-            elif step.phase == "backward" or (step in composed and step.phase == "forward"):
-                self._whole(step)
-            elif step.phase != "left":
-                self._run(step)
+        with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
+            for step in steps:
+                if step.phase == "effect":
+                    self._effect(step)
+                elif step.phase == "backward" or (step in composed and step.phase == "forward"):
+                    self._whole(step)
+                elif step.phase != "left":
+                    self._run(step)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in _spread(result, out_axes, "the result")]
         return rebuilt(result, map(self._placed, found, places))
@@ -252,7 +257,7 @@ class _Run:
         """What stands for a value in the run of all samples."""
         if value not in self._known:
             step = value.step
-            raise NotImplementedError(
+            raise CannotMap(
                 f"vmap: {step.what if step else 'a value'} keeps a result that its batching rule "
                 f"does not give"
             )
@@ -308,45 +313,51 @@ class _Run:
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
                 self._known[value] = one
-                self._by_array[id(value.array)] = one
+                if isinstance(value.array, np.ndarray):
+                    self._by_place[Place.of_array(value.array)] = one
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
         for value in step.outputs:
-            if value is None or value in self._known:
+            if value is None or value in self._known or not isinstance(value.array, np.ndarray):
                 continue
-            one = self._by_array.get(id(value.array))
+            place = Place.of_array(value.array)
+            one = self._by_place.get(place)
             one = one if one is not None else self._of_reads(step, value)
             if one is None:
                 if any(isinstance(self._known.get(each), Mapped) for each in step.reads):
-                    raise NotImplementedError(
+                    raise CannotMap(
                         f"vmap: {step.what}: what its function or its rule computes is not made "
                         f"of minigrad's ops"
                     )
                 one = wrap(value.array)
-            self._known[value] = self._by_array[id(value.array)] = one
+            self._known[value] = self._by_place[place] = one
 
     def _of_reads(self, step: Step, value: Value) -> Any:
         return next((self._known[one] for one in step.reads if one.array is value.array), None)
 
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
+        if step.inside is not None and step.inside.phase == "effect":
+            return  # a part of what is done below
         name = getattr(step.function, "__name__", "a function")
         if any(isinstance(self._known.get(value), Mapped) for value in step.reads):
             if step.function is undecorated(call_hook):
                 return
-            raise RuntimeError(
+            raise CannotMap(
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
                 f"to sample: return the values, as autograd.grad does"
             )
+        if step.function not in DRAWS:
+            return  # what it does is the same for all samples
         if self._randomness == "error":
-            raise RuntimeError(
+            raise CannotMap(
                 f"vmap: the function calls {name}; say with randomness= whether random numbers "
                 f'are "different" for each sample or the "same"'
             )
         if not step.outputs:
             if self._randomness == "different":
-                raise RuntimeError(
+                raise CannotMap(
                     f"vmap: random numbers of {name} cannot be different for each sample: draw "
                     f"them before, and map over them"
                 )

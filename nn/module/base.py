@@ -91,7 +91,8 @@ class Module(Registry):
         token = None
         try:
             scope = Scope(module, name, parent, around)
-            token = state.set(State(outer.recording, scope, outer.observers, None, outer.within))
+            own = State(outer.recording, scope, outer.observers, None, outer.within, outer.sampled)
+            token = state.set(own)
             if outer.observers:
                 tell("entered", module)
             if module._pre_hooks or module._hooks or module._backward_hooks:

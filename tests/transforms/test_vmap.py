@@ -1,0 +1,369 @@
+"""`vmap` gives what a loop over the samples gives: values, gradients and second derivatives."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+import minigrad.nn.functional as F
+from minigrad import nn, viz, vmap
+from minigrad.autograd import Function, checkpoint
+from minigrad.autograd import grad as gradient_of
+from minigrad.autograd.functional import grad, hessian, hvp, jacobian, jvp, vjp
+from minigrad.autograd.primitive import registry
+from minigrad.checking.samples import CASES, OURS, Case
+from minigrad.nn.utils import functional_call
+from minigrad.transforms.batching import RULES, CannotMap, without_rule
+
+SAMPLES = 3
+NOT_MAPPED = {
+    "all_gather", "all_reduce", "all_to_all", "broadcast", "copy_to_parts", "ppermute",
+    "reduce_scatter", "reduce_to_root", "ring_attention", "sum_of_parts",
+    "bincount", "histogram", "unique", "linalg.lstsq", "linalg.cond",
+}  # fmt: skip
+"""What exchanges data, has results of a shape that depends on values, or decides by values."""
+NOT_DIFFERENTIATED = {
+    "median", "quantile", "scatter_reduce", "take_along_axis", "linalg.eigh", "linalg.qr", "linalg.svd",
+    "linalg.svdvals", "linalg.matrix_norm", "linalg.norm",
+}  # fmt: skip
+"""What has rules that decide by values; some cases of it are differentiated."""
+DRAWN = {"dropout"}
+
+
+def arrays(value: Any) -> list[np.ndarray]:
+    if isinstance(value, (tuple, list)):
+        return [array for part in value for array in arrays(part)]
+    return [np.asarray(value.detach().numpy() if hasattr(value, "detach") else value)]
+
+
+def batch_of(array: np.ndarray, case: Case) -> np.ndarray:
+    """Samples of one case: those of a matrix are near to it, others hold the elements shuffled."""
+    rng = np.random.default_rng(0)
+    if case.op.startswith("linalg"):
+        others = [array + 0.01 * rng.standard_normal(array.shape) for _ in range(SAMPLES - 1)]
+    else:
+        others = [
+            rng.permutation(array.reshape(-1)).reshape(array.shape) for _ in range(SAMPLES - 1)
+        ]
+    return np.stack([array, *others])
+
+
+def weighed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A sum of the results with weights, so that a gradient depends on each."""
+
+    def loss(*given: Any) -> Any:
+        out = function(*given)
+        total = minigrad.tensor(0.0, dtype="float64")
+        for part in out if isinstance(out, (tuple, list)) else [out]:
+            if part.dtype.kind == "f":
+                weights = np.cos(np.arange(part._data.size) + 1.0).reshape(part.shape)
+                total = total + (part * weights).sum()
+        return total
+
+    return loss
+
+
+def agree(function: Callable[..., Any], args: list[np.ndarray], axes: tuple[Any, ...]) -> bool:
+    """Whether the mapped function gives what the loop gives; False if the loop gives an error."""
+
+    def sample(i: int) -> list[Any]:
+        return [
+            minigrad.tensor(a if axis is None else a[i]) for a, axis in zip(args, axes, strict=True)
+        ]
+
+    try:
+        loop = [arrays(function(*sample(i))) for i in range(SAMPLES)]
+    except Exception:
+        return False
+    found = arrays(vmap(function, axes)(*map(minigrad.tensor, args)))
+    for one, parts in zip(found, zip(*loop, strict=True), strict=True):
+        np.testing.assert_allclose(one, np.stack(parts), 1e-9, 1e-9)
+    return True
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("op", sorted({case.op for case in CASES} - NOT_MAPPED - DRAWN))
+def test_every_op_is_what_the_loop_is(op: str) -> None:
+    compared = 0
+    for case in (case for case in CASES if case.op == op and case.inputs):
+        batches = [batch_of(array, case) for array in case.inputs]
+        function = case.on(OURS)
+        for mapped in itertools.product([0, None], repeat=len(batches)):
+            if mapped.count(None) == len(mapped) or (len(mapped) > 3 and mapped.count(None) > 1):
+                continue
+            args = [b if axis == 0 else b[0] for b, axis in zip(batches, mapped, strict=True)]
+            try:
+                compared += agree(function, args, mapped)
+                every = tuple(range(len(args)))
+                agree(grad(weighed(function), every), args, mapped)
+            except CannotMap:
+                assert op in NOT_DIFFERENTIATED, op
+    assert compared or op in {"dot"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "op",
+    [
+        "tanh",
+        "multiply",
+        "matmul",
+        "softmax",
+        "where",
+        "getitem",
+        "var",
+        "layer_norm",
+        "attention",
+        "convolution",
+        "cross_entropy",
+        "power",
+    ],
+)
+def test_second_derivatives(op: str) -> None:
+    case = next(case for case in CASES if case.op == op and case.inputs and case.inputs[0].size)
+    batches = [batch_of(array, case) for array in case.inputs]
+    second = grad(weighed(grad(weighed(case.on(OURS)))))
+    assert agree(second, batches, (0,) * len(batches))
+
+
+def test_every_op_has_a_rule_or_a_reason() -> None:
+    assert not list(without_rule())
+    for name in RULES:
+        assert name in registry or name in ("detach", "copy") or "tripled" in name, name
+    with pytest.raises(
+        CannotMap, match="vmap: unique has no batching rule: the shape of its result"
+    ):
+        vmap(minigrad.unique)(minigrad.ones(2, 3))
+    with pytest.raises(
+        CannotMap, match=r"unknown.* has no batching rule: batching_rule defines one"
+    ):
+        vmap(minigrad.autograd.primitive(unknown))(minigrad.ones(2, 3))
+
+
+def unknown(x: Any) -> Any:
+    return x
+
+
+def test_integers_that_differ() -> None:
+    rng = np.random.default_rng(0)
+    x, table = rng.standard_normal((3, 4, 5)), rng.standard_normal((7, 2))
+    i, wide = rng.integers(0, 4, (3, 2)), rng.integers(0, 4, (3, 4, 5))
+    ids, values = rng.integers(0, 7, (3, 6)), rng.standard_normal((3, 2, 5))
+    calls: list[tuple[Callable[..., Any], list[np.ndarray]]] = [
+        (lambda x, i: x[i], [x, i]),
+        (lambda x, i: x[:, i], [x, i]),
+        (lambda x, i: x[i, :, None], [x, i]),
+        (lambda x, i: x[i[0], 1:], [x, i]),
+        (lambda x, i: x[..., i], [x, i]),
+        (lambda x, i: x[[0, 1], i], [x, i]),
+        (lambda x, i: minigrad.take(x, i, 0), [x, i]),
+        (lambda x, w: minigrad.take_along_axis(x, w, 0), [x, wide]),
+        (lambda x, w: minigrad.gather(x, 0, w), [x, wide]),
+        (lambda x, w: minigrad.scatter_add(x, 0, w, x * 2), [x, wide]),
+        (
+            lambda x, i, v: minigrad.ops.setitem(x, i, v),
+            [x, np.stack([[0, 3], [2, 1], [1, 0]]), values],
+        ),
+        (lambda ids: F.embedding(ids, minigrad.tensor(table)), [ids]),
+        (lambda ids: minigrad.tensor(table)[ids], [ids]),
+        (lambda ids: minigrad.tensor(table)[:, ids[:2] % 2], [ids]),
+        (lambda x, i: F.cross_entropy(x, minigrad.concatenate([i, i])), [x, i]),
+        (lambda x, i: F.cross_entropy(x[:2], i, reduction="none", label_smoothing=0.1), [x, i]),
+        (lambda x: x[minigrad.argsort(x[:, 0])], [x]),
+    ]
+    for function, args in calls:
+        for mapped in itertools.product([0, None], repeat=len(args)):
+            if any(axis == 0 for axis in mapped):
+                given = [a if axis == 0 else a[0] for a, axis in zip(args, mapped, strict=True)]
+                assert agree(function, given, mapped)
+                if args[0] is x:
+                    assert agree(grad(weighed(function)), given, mapped)
+
+
+def model() -> tuple[nn.Module, dict[str, Any]]:
+    minigrad.random.seed(0)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0).double()
+    return layer, {name: value.detach() for name, value in layer.named_parameters()}
+
+
+def test_gradients_of_each_sample() -> None:
+    layer, weights = model()
+    x = minigrad.tensor(np.random.default_rng(0).standard_normal((4, 5, 8)))
+
+    def loss(weights: Any, x: Any) -> Any:
+        return (functional_call(layer, weights, (x[None],)) ** 2).sum()
+
+    found = vmap(grad(loss), (None, 0))(weights, x)
+    for i, one in enumerate(x):
+        for name, slope in grad(loss)(weights, one).items():
+            np.testing.assert_allclose(found[name].numpy()[i], slope.numpy(), 1e-8, 1e-10)
+
+
+def test_it_nests_and_composes() -> None:
+    rng = np.random.default_rng(0)
+    w, xs, ys = (minigrad.tensor(rng.standard_normal(s)) for s in ((3, 3), (4, 3), (5, 3)))
+
+    def f(x: Any) -> Any:
+        return minigrad.tanh(w @ x)
+
+    def energy(x: Any) -> Any:
+        return (f(x) ** 2).sum()
+
+    pairs = vmap(vmap(lambda a, b: (a * b).sum(), (None, 0)), (0, None))(xs, ys)
+    np.testing.assert_allclose(pairs.numpy(), xs.numpy() @ ys.numpy().T)
+    for transform in (
+        jacobian(f),
+        hessian(energy),
+        grad(energy),
+        grad(lambda x: grad(energy)(x).sum()),
+    ):
+        expected = np.stack([transform(x).numpy() for x in xs])
+        np.testing.assert_allclose(vmap(transform)(xs).numpy(), expected, 1e-9, 1e-12)
+    tangent = minigrad.ones(3, dtype="float64")
+    for call in (
+        lambda x: jvp(f, (x,), (tangent,))[1],
+        lambda x: vjp(f, x)[1](tangent)[0],
+        lambda x: hvp(energy, (x,), (tangent,))[1][0],
+        lambda x: gradient_of(energy(x), x, allow_unused=True) if x.requires_grad else f(x),
+    ):
+        np.testing.assert_allclose(
+            vmap(call)(xs).numpy(), [call(x).numpy() for x in xs], 1e-9, 1e-12
+        )
+    np.testing.assert_allclose(  # and outside of it
+        jacobian(vmap(f))(xs).numpy()[1, :, 1], jacobian(f)(xs[1]).numpy(), 1e-9, 1e-12
+    )
+
+
+def test_the_result_is_an_ordinary_graph() -> None:
+    w = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    x = minigrad.tensor([[1.0, 3.0], [2.0, 5.0]], requires_grad=True)
+    out = vmap(lambda x: (w * x).sum() ** 2)(x)
+    out.sum().backward()
+    sums = x.numpy() @ w.numpy() if not x.requires_grad else np.array([7.0, 12.0])
+    np.testing.assert_allclose(w.grad.numpy(), (2 * sums) @ np.array([[1.0, 3.0], [2.0, 5.0]]))
+    np.testing.assert_allclose(x.grad.numpy(), np.outer(2 * sums, [1.0, 2.0]))
+    assert {node.label for node in viz.graph(out).nodes} >= {"multiply", "sum"}
+
+    @minigrad.capture
+    def step(x: Any) -> Any:
+        return vmap(grad(lambda x: (w.detach() * x).sum() ** 2))(x)
+
+    for scale in (1.0, 2.0, 3.0):
+        given = minigrad.tensor([[1.0, 3.0], [2.0, 5.0]]) * scale
+        expected = scale * np.outer([14.0, 24.0], [1.0, 2.0])
+        np.testing.assert_allclose(step(given).numpy(), expected)
+
+
+def test_axes_and_structures() -> None:
+    x = minigrad.tensor(np.arange(24.0).reshape(2, 3, 4))
+    assert vmap(lambda x: x * 2, in_axes=2, out_axes=1)(x).shape == (2, 4, 3)
+    assert vmap(lambda x: x.sum(), in_axes=-1)(x).shape == (4,)
+    found = vmap(
+        lambda d, k: {"a": d["w"] + k, "b": (d["x"],)}, in_axes=({"w": None, "x": 1}, None)
+    )({"w": x[0, 0], "x": x}, 1.0)
+    assert found["a"].shape == (3, 4) and found["b"][0].shape == (3, 2, 4)
+    assert vmap(lambda *, x: x.sum())(x=x).shape == (2,)
+    assert vmap(lambda x: x.sum())(np.ones((3, 2))).tolist() == [2.0] * 3  # not the sum of all
+    assert vmap(lambda x: 3.0)(x).tolist() == [3.0, 3.0]
+    assert vmap(lambda x: (x, None))(x)[1] is None
+    assert vmap(lambda x: x @ x)(minigrad.zeros(0, 2, 2)).shape == (0, 2, 2)
+
+
+MISTAKES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]] = {
+    "no function": (lambda: vmap(3), (), "a function expected, got int"),
+    "lengths": (lambda: vmap(lambda a, b: a)(minigrad.ones(2), minigrad.ones(3)), (), r"args\[1\] has 3 samples along axis 0, others 2"),
+    "nothing": (lambda: vmap(lambda a: a, None)(minigrad.ones(2)), (), "no argument is mapped"),
+    "axis": (lambda: vmap(lambda a: a, 1)(minigrad.ones(2)), (), r"axis 1 of args\[0\], which has shape \(2,\)"),
+    "count": (lambda: vmap(lambda a: a, (0, 0))(minigrad.ones(2)), (), "in_axes has 2 entries for 1"),
+    "structure": (lambda: vmap(lambda a: a, ({"a": 0},))([minigrad.ones(2)]), (), "do not have the structure"),
+    "result": (lambda: vmap(lambda a: "x")(minigrad.ones(2)), (), "must be a tensor, got str"),
+    "out": (lambda: vmap(lambda a: a, out_axes=None)(minigrad.ones(2)), (), "differs between samples"),
+    "item": (lambda: vmap(lambda a: a * a.item())(minigrad.ones(2)), (), r"\.item\(\) reads what differs .*test_vmap.py:\d+"),
+    "branch": (lambda: vmap(lambda a: a if a > 0 else -a)(minigrad.ones(2)), (), r"bool\(\) reads what differs"),
+    "NumPy": (lambda: vmap(lambda a: minigrad.tensor(a.numpy()))(minigrad.ones(2)), (), r"\.numpy\(\) reads what differs"),
+    "mask": (lambda: vmap(lambda a: a[a > 0])(minigrad.ones(2, 3)), (), "a mask that differs from sample to sample"),
+    "random": (lambda: vmap(lambda a: a + minigrad.rand(1))(minigrad.ones(2)), (), "the function calls rand; say with randomness="),
+    "randomness": (lambda: vmap(abs, randomness="some"), (), "randomness must be"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_what_cannot_be_mapped_is_refused(name: str) -> None:
+    call, args, message = MISTAKES[name]
+    with pytest.raises((CannotMap, TypeError, ValueError), match=message):
+        call(*args)
+
+
+def test_writes() -> None:
+    def running(x: Any) -> Any:
+        total = minigrad.zeros(3, dtype="float64")
+        total[0] = x[0]
+        total += x
+        total[1:] = x[:2] * 2
+        return total
+
+    x = np.random.default_rng(0).standard_normal((4, 3))
+    assert agree(running, [x], (0,)) if SAMPLES == 4 else True
+    np.testing.assert_allclose(
+        vmap(running)(x).numpy(), [running(minigrad.tensor(row)).numpy() for row in x]
+    )
+    kept = minigrad.zeros(3)
+
+    def outside(x: Any) -> Any:
+        kept.add_(x)
+        return x
+
+    with pytest.raises(CannotMap, match="writes to a tensor from outside"):
+        vmap(outside)(minigrad.ones(2, 3))
+    with pytest.raises(CannotMap, match="add_to_grad changes what lives longer"):
+        vmap(lambda x: ((x * w).sum().backward(), x)[1])(minigrad.ones(2, 3)) if (
+            w := minigrad.ones(3, requires_grad=True)
+        ) is not None else None
+
+
+def test_random_numbers() -> None:
+    x = minigrad.ones(5, 4)
+    for draw in (lambda x: x + minigrad.rand(4), lambda x: F.dropout(x, 0.5)):
+        minigrad.random.seed(0)
+        assert len({tuple(row) for row in vmap(draw, randomness="same")(x).tolist()}) == 1
+        assert len({tuple(row) for row in vmap(draw, randomness="different")(x).tolist()}) > 1
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 3 * g * x**2
+
+
+def test_functions_of_ones_own_and_checkpoints() -> None:
+    x = np.random.default_rng(0).standard_normal((3, 4))
+    for function in (
+        lambda x: Cube.apply(x).sum(), lambda x: checkpoint(lambda x: minigrad.tanh(x) * x, x).sum(),
+    ):  # fmt: skip
+        assert agree(function, [x], (0,)) and agree(grad(function), [x], (0,))
+
+
+def test_through_the_door_tensors_are_pytorchs() -> None:
+    from minigrad import torch
+
+    x = torch.ones(3, 2)
+    found = vmap(lambda x: x.max(0).values)(x)
+    assert isinstance(found, torch.Tensor) and found.tolist() == [1.0] * 3
+
+
+def test_no_warning_of_an_intermediate_value() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        vmap(grad(lambda x: minigrad.where(x > 0, minigrad.sqrt(x), 0).sum()))(minigrad.zeros(2, 2))
