@@ -1,0 +1,538 @@
+#!/usr/bin/env python
+"""Write the stubs of minigrad.torch from what it holds when it is imported: make torch-types.
+
+Type checkers and editors read ``name.pyi`` in the place of ``name.py``. A module has one if it makes
+names when it is imported, or if its source does not say what is a tensor. The type of a parameter
+is the one that is said; or else that of its name in `PARAMETERS`; or else that of its default; or
+else Any. The type of a result is the one that is said; or else that of the expression which the
+line of a table stands for; or else Tensor if a parameter is a tensor; or else Any.
+
+Any tensor may be given (_AnyTensor, minigrad's own class); what comes back is a `Tensor`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import collections.abc
+import functools
+import importlib
+import inspect
+import itertools
+import re
+import subprocess
+import sys
+import types
+import typing
+from collections import ChainMap
+from collections.abc import Iterator
+from inspect import Parameter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # not another minigrad that is installed
+
+import minigrad.torch
+from minigrad.ops import sorting
+from minigrad.ops.linalg import factors
+
+DOOR = "minigrad.torch"
+TENSOR, NN = f"{DOOR}.tensor", f"{DOOR}.nn"
+
+PARAMETERS = """
+_AnyTensor: A B a anchor attn_mask b batch1 batch2 bias condition elements grid input input1 input2
+_AnyTensor: key logits mask mat mat1 mat2 negative offsets per_sample_weights pos_weight positive query
+_AnyTensor: running_mean running_var sorted_sequence src target tensor tensor1 tensor2 test_elements
+_AnyTensor: theta vec vec1 vec2 weights x x1 x2 y
+_AnyTensor | float: end exponent fill_value max min other q start value weight
+_AnyTensor | int: index
+_AnyTensor | Sequence[_AnyTensor]: backward.tensors inputs outputs
+_AnyTensor | Iterable[_AnyTensor]: parameters
+_AnyTensor | Sequence[_AnyTensor | None]: grad_outputs grad_tensors
+Sequence[_AnyTensor]: arrays operands sequences tensors
+DTypeLike: dtype
+bool: keepdim requires_grad
+float: alpha beta eps margin max_norm max_val min_val norm_type p tau threshold val
+int: axis0 axis1 bins chunks diagonal dim dim0 dim1 dimension k length n num_classes num_groups
+int: num_samples padding_idx step upscale_factor
+int | Sequence[int]: axes dilation dims kernel_size normalized_shape output_padding pad padding
+int | Sequence[int]: repeats shape shifts size sizes split_size split_size_or_sections stride
+int | Sequence[int | None]: output_size
+str: equation mode reduce reduction rounding_mode side
+str | device: device
+"""
+"""The type of a parameter, by its name or ``function.name``; None is added where it is the default."""
+
+RESULTS = """
+bool: is_tensor
+Tensor: BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
+Tensor: ShortTensor Variable
+Tensor | None: Tensor.grad
+tuple[Tensor, Tensor]: std_mean var_mean
+_QRResult: qr
+set_grad_enabled: inference_mode
+Size: Tensor.shape
+minigrad.autograd.hooks.Removable: register_hook
+"""
+"""The type of a result, by the name of the function, method or property."""
+
+CHOSEN = ("max", "median", "min", "nanmedian")
+"""Functions that give values and places along an axis, and one tensor without an axis."""
+
+FLAGS = {
+    "as_tuple": "tuple[Tensor, ...]",
+    "return_counts": "tuple[Tensor, ...]",
+    "return_indices": "tuple[Tensor, Tensor]",
+    "return_inverse": "tuple[Tensor, ...]",
+}
+"""The result where such a parameter is True; else it is a tensor."""
+
+SIGNATURES = {
+    "DataLoader.__iter__": ["(self) -> Iterator[_T]"],
+    "Tensor.size": ["(self, dim: None = None) -> Size", "(self, dim: int) -> int"],
+    "Tensor.stride": ["(self, dim: None = None) -> tuple[int, ...]", "(self, dim: int) -> int"],
+    "Tensor.to": ["(self, *target: Any, dtype: DTypeLike | None = None, device: str | None = None, "
+                  "copy: bool = False, non_blocking: bool = False, memory_format: Any = None) "
+                  "-> Tensor"],
+    "Tensor.type": ["(self, dtype: None = None) -> str", "(self, dtype: DTypeLike) -> Tensor"],
+    "torch.compile": ["(model: None = None, **options: Any) -> Callable[[_T], _T]",
+                      "(model: _T, **options: Any) -> _T"],
+    "torch.where": ["(condition: _AnyTensor, input: None = None, other: None = None) "
+                    "-> tuple[Tensor, ...]",
+                    "(condition: _AnyTensor, input: _AnyTensor | float, "
+                    "other: _AnyTensor | float) -> Tensor"],
+}  # fmt: skip
+"""What the signature of a function does not show."""
+
+OPTIONS = """
+class _Options(TypedDict, total=False):
+    dtype: DTypeLike | None
+    device: str | None
+    requires_grad: _bool
+    layout: Any
+    pin_memory: _bool
+    memory_format: Any
+    generator: Any
+    out: Any"""
+"""The ``**options`` of functions that create a tensor."""
+
+GRAD_MODE = """
+class {0}(minigrad.autograd.grad_mode.{0}):
+    def __call__(self, func: _T) -> _T: ..."""
+BARE = """
+    @overload
+    def __new__(cls, func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, func: _T) -> _T: ..."""
+EXTRA = {
+    TENSOR: OPTIONS,
+    f"{DOOR}.autograd": (GRAD_MODE + BARE).format("no_grad")
+    + (GRAD_MODE + BARE).format("enable_grad")
+    + GRAD_MODE.format("set_grad_enabled"),  # a function that they decorate keeps its type
+}
+
+WITH_WEIGHTS = re.compile(
+    "(Lazy)?Linear|Bilinear|PReLU|(RNN|LSTM|GRU)(Cell)?|MultiheadAttention|Embedding(Bag)?"
+    "|(Lazy)?Conv.*|Transformer.*|.*(Batch|Layer|Group|RMS)Norm.*"
+)
+"""The modules that take `device` and `dtype`."""
+
+HEADER = """# Written by tools/write_torch_types.py: make torch-types.
+# PyTorch's methods take and give other things than those of minigrad's own classes.
+# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match"
+"""
+
+NAMED = {kind.__name__: kind for kind in (sorting.ValuesAndIndices, factors.QRResult)}
+"""Named tuples that hold tensors: tensor.pyi has them with PyTorch's tensors."""
+
+
+class Text(str):
+    """Text that `inspect.Signature` writes as it stands."""
+
+    __repr__ = str.__str__
+
+
+def of_names(lines: str) -> dict[str, str]:
+    """The type of each name."""
+    pairs = [line.partition(": ") for line in lines.strip().splitlines()]
+    return {name: kind for kind, _, names in pairs for name in names.split()}
+
+
+PARAMETER_TYPES, RESULT_TYPES = of_names(PARAMETERS), of_names(RESULTS)
+
+
+def imports(module: types.ModuleType) -> tuple[list[str], set[str], set[str]]:
+    """The imports that a module offers, as lines; the names that it imports; those it defines."""
+    lines, names, defined = [], set(), set()
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            home = getattr(node, "module", "") or ""
+            for each in node.names:
+                whole = each.name == "*" and not home.startswith(DOOR)
+                names.add((each.asname or each.name).partition(".")[0])
+                names |= {*importlib.import_module(home).__all__} if whole else set()
+                if whole or each.name == each.asname:
+                    lines.append(f"from {home} import {ast.unparse(each)}")
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            defined.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            defined |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return lines, names, defined
+
+
+@functools.cache
+def modules() -> dict[str, bool]:
+    """The modules that hold what the package offers; whether each is offered itself."""
+    found = {DOOR: True}
+    for name in (left := [DOOR]):
+        for line in imports(sys.modules[name])[0]:
+            _, home, _, what, *_ = line.split()
+            for each in (home, f"{home}.{what}"):
+                if each.startswith(DOOR) and getattr(sys.modules.get(each), "__name__", "") == each:
+                    left += [] if each in found else [each]
+                    found[each] = found.get(each, False) or each != home
+    return found
+
+
+@functools.cache
+def classes() -> tuple[dict[type, str], dict[type, type]]:
+    """The module of each class of PyTorch's; and such a class for each of minigrad's."""
+    held = [kind for name in modules() for kind in vars(sys.modules[name]).values()]
+    homes = {
+        kind: kind.__module__
+        for kind in held
+        if isinstance(kind, type) and kind.__module__ in modules()
+    }
+    bases = [(base, kind) for kind in homes for base in kind.__mro__]
+    return homes, {base: kind for base, kind in bases if base.__name__ == kind.__name__}
+
+
+def text(kind: Any, back: bool) -> str:
+    """A type as it is written; in what comes back, minigrad's classes are PyTorch's."""
+    if isinstance(kind, typing.ForwardRef) and kind.__forward_arg__.endswith("Tensor"):
+        kind = minigrad.Tensor
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind in (None, types.NoneType, Any, typing.Self, typing.NoReturn):
+        return "None" if kind in (None, types.NoneType) else str(kind).removeprefix("typing.")
+    if origin in (types.UnionType, typing.Union):
+        parts = dict.fromkeys(text(each, back) for each in inner)
+        return " | ".join(sorted(parts, key=lambda part: part == "None"))
+    if origin is typing.Literal:
+        return f"Literal[{', '.join(map(repr, inner))}]"
+    if origin is collections.abc.Callable:
+        given = ", ".join(text(each, not back) for each in inner[0]) if inner[0] is not ... else ""
+        return f"Callable[{f'[{given}]' if given else '...'}, {text(inner[1], back)}]"
+    if origin is not None:
+        parts = ["..." if each is ... else text(each, back) for each in inner]
+        parts = ["Tensor", "..."] if back and inner == (Any, ...) else parts or ["()"]
+        return f"{text(origin, back)}[{', '.join(parts)}]"
+    if not isinstance(kind, type):
+        return "_T" if isinstance(kind, typing.TypeVar) else "Any"
+    if hasattr(kind, "_fields") and kind.__module__.startswith(("minigrad.ops", DOOR)):
+        return f"_{NAMED.setdefault(kind.__name__, kind).__name__}"
+    homes, theirs = classes()
+    if kind in homes or (back and kind in theirs):
+        return theirs[kind].__name__
+    if kind is minigrad.Tensor:
+        return "_AnyTensor"
+    if kind.__module__ in ("builtins", "collections.abc", "typing", "numpy"):
+        return f"np.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+    for home in (re.sub(r"\._.*", "", kind.__module__), kind.__module__):
+        if getattr(sys.modules[home], kind.__qualname__, None) is kind:
+            return f"{home}.{kind.__qualname__}"
+    return "Any"
+
+
+def said(annotation: Any, function: Any, owner: type | None, back: bool) -> str:
+    """What an annotation says; nothing where there is none."""
+    homes = [vars(sys.modules[base.__module__]) for base in (owner.__mro__ if owner else ())]
+    names = ChainMap(inspect.unwrap(function).__globals__, *homes, vars(builtins))
+    try:
+        kind = eval(annotation, {}, names) if isinstance(annotation, str) else annotation
+    except NameError:  # known to type checkers only
+        kind = Any
+    return "" if kind is Parameter.empty else text(kind, back)
+
+
+def parameters(function: Any, owner: type | None, known: bool) -> list[Parameter]:
+    """The parameters of a function; whether their names are `known`, as those of PyTorch's are."""
+    found, whole = [], f"{function.__module__}.{function.__name__}"
+    for name, given in inspect.signature(function).parameters.items():
+        kind, default = said(given.annotation, function, owner, name == "self"), given.default
+        plain = type(default) in (bool, int, float, str)
+        if kind in ("", "Any") and known:
+            kind = PARAMETER_TYPES.get(name, kind or (type(default).__name__ if plain else "Any"))
+            kind = PARAMETER_TYPES.get(f"{function.__name__}.{name}", kind)
+            kind = kind.replace("device", text(minigrad.torch.device, True))
+            if name == "dim" and (default in (None, ()) or "axes(dim)" in str(function.__doc__)):
+                kind = "int | Sequence[int]"
+            if given.kind is Parameter.VAR_POSITIONAL and kind.startswith("Sequence["):
+                kind = f"_AnyTensor | {kind}"
+            if type(default) is str and not re.search("str|Any", kind):
+                kind += " | str"
+        if default is None and not re.search(r"(\bAny|None)$", kind):
+            kind += " | None"
+        if name == "options" and re.search(r"\.creation|\.new_", whole):
+            kind = "Unpack[_Options]"
+        if default is not Parameter.empty:
+            shown = default if plain or default is None or type(default) is tuple else Text("...")
+            default = Text("...") if re.search("inf|nan", repr(shown)) else shown
+        found.append(given.replace(annotation=Text(kind or "Any"), default=default))
+    return found
+
+
+def result(name: str, function: Any, owner: type | None, takes: list[Parameter]) -> str:
+    """The type of what a function returns."""
+    inside = inspect.unwrap(function)
+    home = inside.__module__ or ""
+    chosen = RESULT_TYPES.get(f"{owner.__name__}.{name}" if owner else name, RESULT_TYPES.get(name))
+    kind = said(inspect.signature(function).return_annotation, function, owner, True)
+    if inspect.isgeneratorfunction(inside) and inside is not function:
+        return "contextlib._GeneratorContextManager[None]"
+    if (
+        chosen
+        or kind not in ("", "Any")
+        or home.startswith("minigrad.tensors")
+        or name == "__init__"
+    ):
+        return chosen or kind or "None"
+    line = re.match(r"As PyTorch's: ``(.*)`` in", str(function.__doc__))
+    value = ast.parse(line[1], mode="eval").body if line else None
+    if isinstance(value, ast.Call):
+        try:
+            called = eval(ast.unparse(value.func), inside.__globals__)
+        except (AttributeError, NameError):  # a method of a tensor
+            return "Tensor"
+        if inspect.isfunction(called):
+            gives = result("", called, None, [Parameter("x", PLACE, annotation="_AnyTensor")])
+            return "Tensor" if "|" in gives else gives
+        return {bool: "bool", int: "int", tuple: "tuple[Tensor, ...]"}.get(called, "Tensor")
+    if isinstance(value, ast.Compare):
+        return "bool"
+    if line and re.search(r"\.(size|ndim|itemsize)$", line[1]):
+        return "int"
+    tensors = owner is minigrad.torch.Tensor or home == f"{DOOR}.creation"
+    return "Tensor" if tensors or any("Tensor" in each.annotation for each in takes) else "Any"
+
+
+PLACE, KEYWORD = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+
+
+def variants(
+    name: str, takes: list[Parameter], gives: str
+) -> Iterator[tuple[list[Parameter], str]]:
+    """A signature, or several where the type of the result depends on what is given."""
+    by_name = {each.name: each for each in takes}
+    flags = [each for each in takes if each.name in FLAGS]
+    if name in CHOSEN and by_name["dim"].default is None:
+        yield takes[:1], "Tensor"
+        dim = by_name["dim"].replace(annotation=Text("int"), default=Parameter.empty)
+        yield [takes[0], dim, by_name["keepdim"]], "_ValuesAndIndices"
+        if "other" in by_name:
+            yield [takes[0], Parameter("other", PLACE, annotation=Text("_AnyTensor"))], "Tensor"
+    elif flags and gives == "Tensor":
+        off = Text("Literal[False]")
+        yield [each.replace(annotation=off) if each in flags else each for each in takes], gives
+        yield takes, FLAGS[flags[0].name]
+    else:
+        yield takes, gives
+    if takes and str(takes[0]).startswith("*size"):
+        yield [Parameter("size", KEYWORD, annotation=Text("Sequence[int]")), *takes[1:]], gives
+
+
+def function_lines(name: str, given: Any, owner: type | None, known: bool = True) -> list[str]:
+    """The lines of a function or method."""
+    kind = type(given) if isinstance(given, (staticmethod, classmethod)) else None
+    function = getattr(given, "__func__", given)
+    written = SIGNATURES.get(f"{owner.__name__ if owner else 'torch'}.{name}", [])
+    if isinstance(function, functools.partialmethod):  # a conversion
+        written = ["(self, memory_format: Any = None) -> Tensor"]
+    special = name.startswith("__") and name != "__init__"
+    for each in [] if written else typing.get_overloads(inspect.unwrap(function)) or [function]:
+        takes = parameters(each, owner, known and not special)
+        gives = result(name, each, owner, takes)
+        twin = getattr(owner, f"__{name[3:]}" if special else name[:-1], None)
+        if twin and [p.kind for p in takes[1:]] == [
+            Parameter.VAR_POSITIONAL,
+            Parameter.VAR_KEYWORD,
+        ]:
+            takes = parameters(twin, owner, not special)
+        if owner and kind is not staticmethod:
+            generic = takes[0].annotation if "[" in takes[0].annotation else Parameter.empty
+            takes[0] = takes[0].replace(name="cls" if kind else "self", annotation=generic)
+        if (
+            owner
+            and name == "__init__"
+            and owner.__module__ == NN
+            and takes[-1].kind.name != "VAR_KEYWORD"
+        ):
+            more = ("device", "dtype") if WITH_WEIGHTS.fullmatch(owner.__name__) else ()
+            for word in (word for word in more if word not in {p.name for p in takes}):
+                wide = Text(f"{'str' if word == 'device' else 'DTypeLike'} | None")
+                takes.append(Parameter(word, KEYWORD, annotation=wide, default=None))
+        in_place = re.fullmatch(r"(?!__).*_|__i(?!nvert).*", name)
+        gives = "Self" if owner and in_place and gives == "Tensor" else gives
+        for shown, what in variants(name, takes, gives):
+            written.append(str(inspect.Signature(shown, return_annotation=Text(what))))
+    marks = [f"@{kind.__name__}"] if kind else []
+    marks += ["@overload"] if len(written) > 1 else []
+    return [line for each in written for line in (*marks, f"def {name}{each}: ...")]
+
+
+def attributes(kind: type) -> Iterator[str]:
+    """What a class assigns to `self`; a parameter that may be None counts as one."""
+    start = r"    (?:    self\.)?([a-z]\w*)(?:: [^=]*)? = (Parameter|Buffer)?"
+    found: dict[str, str] = {}
+    for base in kind.__mro__:
+        if base is not kind and not base.__module__.startswith("minigrad.nn."):
+            continue
+        try:
+            lines = inspect.getsource(base).splitlines()
+        except (OSError, TypeError):  # made when the module is imported
+            continue
+        for line in lines:
+            match = re.match(start, line) or re.match(r"    (\w+): (Parameter|Tensor)\b", line)
+            held = match and inspect.getattr_static(kind, match[1], None)
+            if match and not isinstance(held, property) and (match[2] or base is kind):
+                maybe = " | Any" if line.endswith("None") and match[2] else ""
+                found.setdefault(match[1], f"{match[2] or 'Any'}{maybe}")
+    yield from (f"{name}: {what}" for name, what in sorted(found.items()))
+
+
+def members(kind: type) -> Iterator[str]:
+    """The lines of a class: its own members, and inherited ones that give or take other classes."""
+    yield from attributes(kind)
+    bases = [*itertools.takewhile(lambda base: base not in classes()[0], kind.__mro__[1:])]
+    names = {name: base for base in reversed([kind, *bases]) for name in vars(base)}
+    for name, base in sorted(names.items(), key=lambda pair: (pair[0] != "__init__", pair[0])):
+        value, own = vars(base)[name], base is kind
+        if not base.__module__.startswith("minigrad") or re.match("_[^_]|__hash_|__init_s", name):
+            continue
+        if isinstance(value, property):
+            lines = ["@property", f"def {name}(self) -> {result(name, value.fget, kind, [])}: ..."]
+            if value.fset:
+                lines += [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."]
+        elif isinstance(value, (types.FunctionType, functools.partialmethod)) or (
+            own and isinstance(value, (staticmethod, classmethod))
+        ):
+            lines = function_lines(name, value, kind)
+        else:
+            continue
+        if (
+            own
+            or name == "__init__"
+            or re.search(r"\b(Tensor|Parameter|Module)\b|Self:", str(lines))
+        ):
+            yield from lines
+            packed = re.search(r"_AnyTensor \| [\w.]+PackedSequence", lines[0])
+            if name == "forward" and packed:  # it gives what it is given
+                call = lines[0].replace("forward", "__call__").replace(packed[0], "_T")
+                yield call.replace("tuple[Any", "tuple[_T")
+
+
+def class_text(kind: type) -> str:
+    """A class."""
+    shown = [base for base in kind.__bases__ if base.__module__ not in modules()]
+    shown += [base for base in kind.__mro__[1:] if base in classes()[0]][:1]
+    bases = [text(base, base in classes()[0]) for base in vars(kind).get("__orig_bases__", shown)]
+    if any(getattr(base, "__parameters__", ()) for base in shown):
+        bases[0] += "[_T]"
+    lines = [unshadowed(line, {*dir(kind)}) for line in members(kind)] or ["..."]
+    return f"class {kind.__name__}({', '.join(bases)}):\n    " + "\n    ".join(lines)
+
+
+def unshadowed(line: str, names: set[str]) -> str:
+    """A line in whose types a builtin has an underscore, if its name means something else there."""
+    taken = "|".join(names & {"bool", "complex", "float", "int", "type"}) or "(?!)"
+    inside = rf"(?<=: |> |\| |.\[)({taken})\b(?!\()|(?<=, )({taken})(?=[\],])"
+    return re.sub(inside, r"_\1\2", line)
+
+
+def definitions(module: types.ModuleType) -> tuple[list[str], list[str], bool]:
+    """The imports of a stub, and its other lines; whether the source does not show them."""
+    shown, imported, defined = imports(module)
+    parts, hidden, known = [], False, modules()[module.__name__]
+    for name, value in sorted(vars(module).items(), key=lambda pair: (callable(pair[1]), pair[0])):
+        own = name in defined and inspect.isfunction(value) and not name.startswith("__")
+        if name in imported or isinstance(value, types.ModuleType):
+            continue
+        if name == "__all__":
+            lines = [f"__all__ = {value}"]
+        elif name.startswith("_") and not own:
+            continue
+        elif isinstance(value, type) and name != value.__name__:
+            lines = [f"{name} = {text(value, False)}"]
+        elif isinstance(value, type):
+            same = value.__module__ == module.__name__
+            import_ = f"from {value.__module__} import {name} as {name}"
+            shown.append(import_ if not same else "")
+            lines = [class_text(value)] if same else []
+        elif inspect.isfunction(value):
+            lines = function_lines(name, value, None, known and not name.startswith("_"))
+        elif isinstance(value, np.dtype):
+            lines = [f"{name}: np.dtype[np.{value.type.__name__}]"]
+        else:
+            plain = type(value) in (bool, int, float, str, types.NoneType)
+            lines = [f"{name}: {text(type(value), True) if plain else 'Any'}"]
+        parts += [unshadowed(line, {*vars(module)}) for line in lines]
+        hidden |= name not in (*defined, "__all__") or bool(re.search(r"\bTensor\b", str(lines)))
+    return shown, parts, hidden
+
+
+def stub(module: types.ModuleType) -> str:
+    """The stub of a module; empty if it needs none."""
+    lines, parts, hidden = definitions(module)
+    for name, kind in sorted(NAMED.items() if module.__name__ == TENSOR else ()):
+        fields = "".join(f"\n    {field}: Tensor" for field in kind._fields)
+        parts.append(f"class _{name}(NamedTuple):{fields}")
+    written = "\n".join([*parts, EXTRA.get(module.__name__, "")])
+    homes = dict.fromkeys([*(f"_{name}" for name in NAMED), "_Options"], TENSOR)
+    homes |= {kind.__name__: home for kind, home in classes()[0].items()}
+    homes |= {name: home.__name__ for home in (collections.abc, typing) for name in home.__all__}
+    homes["DTypeLike"] = "numpy.typing"
+    here = {*re.findall(r"^class (\w+)", written, re.M)}
+    lines = [line for line in lines if line and line.split()[-1] not in here]
+    used = {*re.findall(r"(?<![.\w])\w+", written)} - here - {line.split()[-1] for line in lines}
+    lines += [f"from {homes[name]} import {name}" for name in used & {*homes}]
+    lines += [
+        f"from builtins import {name} as _{name}" for name in vars(builtins) if f"_{name}" in used
+    ]
+    lines += ["import numpy as np", "from minigrad.tensors.tensor import Tensor as _AnyTensor"]
+    dotted = re.findall(
+        r"(?<![.\w])((?:minigrad|contextlib|numpy)\b[\w.]*)\.\w+(?! import)", written
+    )
+    lines += [f"import {home}" for home in {*dotted}]
+    lines += ["from typing import TypeVar"] if "_T" in used else []
+    variable = '_T = TypeVar("_T")' if "_T" in used else ""
+    return HEADER + "\n".join([*sorted(lines), variable, written, ""]) if hidden else ""
+
+
+def formatted(written: str) -> str:
+    """The text as ruff writes it."""
+    for command in ("check --select I,F401,UP --fix-only --quiet", "format --quiet"):
+        place = ["--stdin-filename", str(ROOT / "minigrad/torch/stub.pyi"), "-"]
+        ruff = [sys.executable, "-m", "ruff", *command.split(), *place]
+        written = subprocess.run(
+            ruff, input=written, capture_output=True, text=True, check=True
+        ).stdout
+    return written
+
+
+def stubs() -> dict[Path, str]:
+    """The text of every stub, by its path."""
+    found = {}
+    for name in sorted(modules(), key=lambda name: name == TENSOR):  # last: it has the named tuples
+        if written := stub(sys.modules[name]):
+            found[Path(sys.modules[name].__file__ or "").with_suffix(".pyi")] = formatted(written)
+    return found
+
+
+if __name__ == "__main__":
+    made = stubs()
+    for path in {*(ROOT / "minigrad/torch").rglob("*.pyi")} - {*made}:
+        path.unlink()
+    for path, content in made.items():
+        path.write_text(content, encoding="utf-8")
