@@ -16,12 +16,14 @@ import ast
 import builtins
 import collections.abc
 import functools
+import contextlib
 import importlib
 import inspect
 import itertools
 import re
 import subprocess
 import sys
+import tempfile
 import types
 import typing
 from collections import ChainMap
@@ -90,16 +92,20 @@ FLAGS = {
 }
 """The result where such a parameter is True; else it is a tensor."""
 
+TO = (
+    "dtype: DTypeLike | None = None, device: str | None = None, non_blocking: bool = False, "
+    "memory_format: Any = None"
+)
 SIGNATURES = {
     "DataLoader.__iter__": ["(self) -> Iterator[_T]"],
     "Tensor.size": ["(self, dim: None = None) -> Size", "(self, dim: int) -> int"],
     "Tensor.stride": ["(self, dim: None = None) -> tuple[int, ...]", "(self, dim: int) -> int"],
-    "Tensor.to": ["(self, *target: Any, dtype: DTypeLike | None = None, device: str | None = None, "
-                  "copy: bool = False, non_blocking: bool = False, memory_format: Any = None) "
-                  "-> Tensor"],
+    "Tensor.to": [f"(self, *target: Any, copy: bool = False, {TO}) -> Tensor"],
+    "Module.to": [f"(self, *target: Any, {TO}) -> Self"],
     "Tensor.type": ["(self, dtype: None = None) -> str", "(self, dtype: DTypeLike) -> Tensor"],
-    "torch.compile": ["(model: None = None, **options: Any) -> Callable[[_T], _T]",
-                      "(model: _T, **options: Any) -> _T"],
+    **{f"torch.{name}": ["(function: _T, /, *args: Any, **options: Any) -> _T",
+                         "(**options: Any) -> Callable[[_T], _T]"]
+       for name in ("compile", "disable", "export", "ignore", "script", "unused")},
     "torch.where": ["(condition: _AnyTensor, input: None = None, other: None = None) "
                     "-> tuple[Tensor, ...]",
                     "(condition: _AnyTensor, input: _AnyTensor | float, "
@@ -142,7 +148,7 @@ WITH_WEIGHTS = re.compile(
 
 HEADER = """# Written by tools/write_torch_types.py: make torch-types.
 # PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match"
+# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match, no-redef"
 """
 
 NAMED = {kind.__name__: kind for kind in (sorting.ValuesAndIndices, factors.QRResult)}
@@ -167,6 +173,8 @@ PARAMETER_TYPES, RESULT_TYPES = of_names(PARAMETERS), of_names(RESULTS)
 def imports(module: types.ModuleType) -> tuple[list[str], set[str], set[str]]:
     """The imports that a module offers, as lines; the names that it imports; those it defines."""
     lines, names, defined = [], set(), set()
+    if not hasattr(module, "__file__"):  # a view of another module, with names of its own
+        return [f"from {module.target} import *"] if module.target else [], names, defined
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             home = getattr(node, "module", "") or ""
@@ -183,17 +191,31 @@ def imports(module: types.ModuleType) -> tuple[list[str], set[str], set[str]]:
     return lines, names, defined
 
 
+def can_be_imported(name: str) -> bool:
+    """Whether there is a module of this name."""
+    with contextlib.suppress(ImportError):
+        return importlib.import_module(name) is not None
+    return False
+
+
 @functools.cache
 def modules() -> dict[str, bool]:
     """The modules that hold what the package offers; whether each is offered itself."""
-    found = {DOOR: True}
-    for name in (left := [DOOR]):
-        for line in imports(sys.modules[name])[0]:
-            _, home, _, what, *_ = line.split()
-            for each in (home, f"{home}.{what}"):
-                if each.startswith(DOOR) and getattr(sys.modules.get(each), "__name__", "") == each:
-                    left += [] if each in found else [each]
-                    found[each] = found.get(each, False) or each != home
+    tables = vars(sys.modules.get(f"{DOOR}.modules", types))
+    more = [f"{DOOR}.{name}" for name in (*tables.get("_KNOWN", ()), *tables.get("_FILES", ()))]
+    found = {name: True for name in (DOOR, *more) if can_be_imported(name)}
+    for name in (left := [*found]):
+        module = importlib.import_module(name)
+        pairs = [line.split()[1:4:2] for line in imports(module)[0]]
+        offered = [f"{home}.{what}" for home, what in pairs if f"{home}.{what}" in sys.modules]
+        held = [
+            kind for word, kind in vars(module).items() if word[0] != "_" and isinstance(kind, type)
+        ]
+        for each in (*offered, *(kind.__module__ for kind in held)):
+            if each.startswith(DOOR) and each not in found:
+                left.append(each)
+            if each.startswith(DOOR):
+                found[each] = found.get(each, False) or each in offered
     return found
 
 
@@ -257,22 +279,35 @@ def said(annotation: Any, function: Any, owner: type | None, back: bool) -> str:
     return "" if kind is Parameter.empty else text(kind, back)
 
 
+def said_in_base(function: Any, owner: type | None, name: str, index: int) -> str:
+    """What the method of a base class says of a parameter."""
+    for base in owner.__mro__[1:] if owner else ():
+        other = vars(base).get(function.__name__)
+        if isinstance(other, types.FunctionType) and other is not function:
+            given = inspect.signature(other).parameters
+            same = given.get(name, [*given.values(), None][min(index, len(given))])
+            if same and (name == same.name or function.__name__ == "forward"):
+                return said(same.annotation, other, base, False)
+    return ""
+
+
 def parameters(function: Any, owner: type | None, known: bool) -> list[Parameter]:
     """The parameters of a function; whether their names are `known`, as those of PyTorch's are."""
     found, whole = [], f"{function.__module__}.{function.__name__}"
-    for name, given in inspect.signature(function).parameters.items():
+    for index, (name, given) in enumerate(inspect.signature(function).parameters.items()):
         kind, default = said(given.annotation, function, owner, name == "self"), given.default
-        plain = type(default) in (bool, int, float, str)
+        plain, word = type(default) in (bool, int, float, str), type(default).__name__
+        kind = kind or said_in_base(function, owner, name, index)
         if kind in ("", "Any") and known:
-            kind = PARAMETER_TYPES.get(name, kind or (type(default).__name__ if plain else "Any"))
+            kind = PARAMETER_TYPES.get(name, kind or (word if plain else "Any"))
             kind = PARAMETER_TYPES.get(f"{function.__name__}.{name}", kind)
             kind = kind.replace("device", text(minigrad.torch.device, True))
             if name == "dim" and (default in (None, ()) or "axes(dim)" in str(function.__doc__)):
                 kind = "int | Sequence[int]"
             if given.kind is Parameter.VAR_POSITIONAL and kind.startswith("Sequence["):
                 kind = f"_AnyTensor | {kind}"
-            if type(default) is str and not re.search("str|Any", kind):
-                kind += " | str"
+            if plain and not re.search(rf"{word}|Any$" + ("|float" if word == "int" else ""), kind):
+                kind = "bool" if word == "bool" else f"{kind} | {word}"
         if default is None and not re.search(r"(\bAny|None)$", kind):
             kind += " | None"
         if name == "options" and re.search(r"\.creation|\.new_", whole):
@@ -309,13 +344,19 @@ def result(name: str, function: Any, owner: type | None, takes: list[Parameter])
         if inspect.isfunction(called):
             gives = result("", called, None, [Parameter("x", PLACE, annotation="_AnyTensor")])
             return "Tensor" if "|" in gives else gives
-        return {bool: "bool", int: "int", tuple: "tuple[Tensor, ...]"}.get(called, "Tensor")
+        if isinstance(called, type):
+            return text(tuple[Any, ...] if called is tuple else called, True)
+        return "Tensor"
+    if isinstance(value, ast.Constant):
+        return text(type(value.value), True)
     if isinstance(value, ast.Compare):
         return "bool"
     if line and re.search(r"\.(size|ndim|itemsize)$", line[1]):
         return "int"
-    tensors = owner is minigrad.torch.Tensor or home == f"{DOOR}.creation"
-    return "Tensor" if tensors or any("Tensor" in each.annotation for each in takes) else "Any"
+    takes_tensors = any("Tensor" in each.annotation for each in takes)
+    if owner:
+        return "Tensor" if owner is minigrad.torch.Tensor or name == "forward" else "Any"
+    return "Tensor" if takes_tensors or home == f"{DOOR}.creation" else "Any"
 
 
 PLACE, KEYWORD = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
@@ -333,6 +374,13 @@ def variants(
         yield [takes[0], dim, by_name["keepdim"]], "_ValuesAndIndices"
         if "other" in by_name:
             yield [takes[0], Parameter("other", PLACE, annotation=Text("_AnyTensor"))], "Tensor"
+    elif name == "__init__" and "collate_fn" in by_name:  # a loader
+        for batch, given, collate in (
+            ("tuple[Tensor, ...]", "minigrad.data.datasets.TensorDataset", "None"),
+            ("Any", "Any", by_name["collate_fn"].annotation),
+        ):
+            new = {"self": f"DataLoader[{batch}]", "dataset": given, "collate_fn": collate}
+            yield [p.replace(annotation=Text(new.get(p.name, p.annotation))) for p in takes], gives
     elif flags and gives == "Tensor":
         off = Text("Literal[False]")
         yield [each.replace(annotation=off) if each in flags else each for each in takes], gives
@@ -351,7 +399,7 @@ def function_lines(name: str, given: Any, owner: type | None, known: bool = True
     if isinstance(function, functools.partialmethod):  # a conversion
         written = ["(self, memory_format: Any = None) -> Tensor"]
     special = name.startswith("__") and name != "__init__"
-    for each in [] if written else typing.get_overloads(inspect.unwrap(function)) or [function]:
+    for each in [] if written else [function]:
         takes = parameters(each, owner, known and not special)
         gives = result(name, each, owner, takes)
         twin = getattr(owner, f"__{name[3:]}" if special else name[:-1], None)
@@ -361,8 +409,7 @@ def function_lines(name: str, given: Any, owner: type | None, known: bool = True
         ]:
             takes = parameters(twin, owner, not special)
         if owner and kind is not staticmethod:
-            generic = takes[0].annotation if "[" in takes[0].annotation else Parameter.empty
-            takes[0] = takes[0].replace(name="cls" if kind else "self", annotation=generic)
+            takes[0] = takes[0].replace(name="cls" if kind else "self", annotation=Parameter.empty)
         if (
             owner
             and name == "__init__"
@@ -439,7 +486,7 @@ def class_text(kind: type) -> str:
     shown += [base for base in kind.__mro__[1:] if base in classes()[0]][:1]
     bases = [text(base, base in classes()[0]) for base in vars(kind).get("__orig_bases__", shown)]
     if any(getattr(base, "__parameters__", ()) for base in shown):
-        bases[0] += "[_T]"
+        bases[0] += "[_T]" if kind.__name__ == "DataLoader" else "[Any]"
     lines = [unshadowed(line, {*dir(kind)}) for line in members(kind)] or ["..."]
     return f"class {kind.__name__}({', '.join(bases)}):\n    " + "\n    ".join(lines)
 
@@ -454,10 +501,13 @@ def unshadowed(line: str, names: set[str]) -> str:
 def definitions(module: types.ModuleType) -> tuple[list[str], list[str], bool]:
     """The imports of a stub, and its other lines; whether the source does not show them."""
     shown, imported, defined = imports(module)
-    parts, hidden, known = [], False, modules()[module.__name__]
+    parts, known = [], modules()[module.__name__]
+    hidden = not hasattr(module, "__file__")
     for name, value in sorted(vars(module).items(), key=lambda pair: (callable(pair[1]), pair[0])):
         own = name in defined and inspect.isfunction(value) and not name.startswith("__")
         if name in imported or isinstance(value, types.ModuleType):
+            continue
+        if name == "target" and not hasattr(module, "__file__"):
             continue
         if name == "__all__":
             lines = [f"__all__ = {value}"]
@@ -495,6 +545,12 @@ def stub(module: types.ModuleType) -> str:
     homes["DTypeLike"] = "numpy.typing"
     here = {*re.findall(r"^class (\w+)", written, re.M)}
     lines = [line for line in lines if line and line.split()[-1] not in here]
+    for name, offered in modules().items():
+        home, _, word = name.rpartition(".")
+        lines += (
+            [f"from {home} import {word} as {word}"] if offered and home == module.__name__ else []
+        )
+    lines = [*dict.fromkeys(lines)]
     used = {*re.findall(r"(?<![.\w])\w+", written)} - here - {line.split()[-1] for line in lines}
     lines += [f"from {homes[name]} import {name}" for name in used & {*homes}]
     lines += [
@@ -510,24 +566,23 @@ def stub(module: types.ModuleType) -> str:
     return HEADER + "\n".join([*sorted(lines), variable, written, ""]) if hidden else ""
 
 
-def formatted(written: str) -> str:
-    """The text as ruff writes it."""
-    for command in ("check --select I,F401,UP --fix-only --quiet", "format --quiet"):
-        place = ["--stdin-filename", str(ROOT / "minigrad/torch/stub.pyi"), "-"]
-        ruff = [sys.executable, "-m", "ruff", *command.split(), *place]
-        written = subprocess.run(
-            ruff, input=written, capture_output=True, text=True, check=True
-        ).stdout
-    return written
-
-
 def stubs() -> dict[Path, str]:
-    """The text of every stub, by its path."""
+    """The text of every stub as ruff writes it, by its path."""
     found = {}
     for name in sorted(modules(), key=lambda name: name == TENSOR):  # last: it has the named tuples
+        package = any(each.startswith(f"{name}.") for each in modules())
+        path = ROOT.joinpath(*name.split("."), "__init__" if package else "").with_suffix(".pyi")
         if written := stub(sys.modules[name]):
-            found[Path(sys.modules[name].__file__ or "").with_suffix(".pyi")] = formatted(written)
-    return found
+            found[path] = written
+    with tempfile.TemporaryDirectory() as folder:
+        for path, written in found.items():
+            place = Path(folder, path.relative_to(ROOT))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(written, encoding="utf-8")
+        for command in ("check --select I,F401,UP --fix-only", "format"):
+            ruff = [sys.executable, "-m", "ruff", *command.split(), "--quiet", "--config"]
+            subprocess.run([*ruff, str(ROOT / "pyproject.toml"), folder], check=True)
+        return {path: Path(folder, path.relative_to(ROOT)).read_text("utf-8") for path in found}
 
 
 if __name__ == "__main__":
@@ -535,4 +590,5 @@ if __name__ == "__main__":
     for path in {*(ROOT / "minigrad/torch").rglob("*.pyi")} - {*made}:
         path.unlink()
     for path, content in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")

@@ -87,7 +87,7 @@ train_loader = DataLoader(Digits(16), batch_size=8, shuffle=True, drop_last=True
 pairs = TensorDataset(torch.randn(8, 1, 8, 8), torch.randint(0, 3, (8,)))
 test_loader = DataLoader(pairs, batch_size=4)
 
-for epoch in range(2):
+for _ in range(2):
     model.train()
     for x, y in train_loader:
         optimizer.zero_grad()

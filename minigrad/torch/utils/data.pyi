@@ -1,6 +1,6 @@
 # Written by tools/write_torch_types.py: make torch-types.
 # PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match"
+# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match, no-redef"
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, overload
 
@@ -40,21 +40,6 @@ class DataLoader(minigrad.data.loader.DataLoader[_T]):
     ) -> None: ...
     @overload
     def __init__(
-        self: DataLoader[_T],
-        dataset: Any,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        *,
-        sampler: Iterable[Any] | None = None,
-        drop_last: bool = False,
-        collate_fn: Callable[[Any], _T],
-        generator: numpy.random.Generator | int | None = None,
-        prefetch: int = 0,
-        num_workers: int = 0,
-        pin_memory: bool = False,
-    ) -> None: ...
-    @overload
-    def __init__(
         self: DataLoader[Any],
         dataset: Any,
         batch_size: int = 1,
@@ -62,7 +47,7 @@ class DataLoader(minigrad.data.loader.DataLoader[_T]):
         *,
         sampler: Iterable[Any] | None = None,
         drop_last: bool = False,
-        collate_fn: None = None,
+        collate_fn: Callable[[Any], Any] | None = None,
         generator: numpy.random.Generator | int | None = None,
         prefetch: int = 0,
         num_workers: int = 0,
