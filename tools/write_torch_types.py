@@ -1,13 +1,14 @@
 #!/usr/bin/env python
 """Write the stubs of minigrad.torch from what it holds when it is imported: make torch-types.
 
-Type checkers and editors read ``name.pyi`` in the place of ``name.py``. A module has one if it makes
-names when it is imported, or if its source does not say what is a tensor. The type of a parameter
-is the one that is said; or else that of its name in `PARAMETERS`; or else that of its default; or
-else Any. The type of a result is the one that is said; or else that of the expression which the
-line of a table stands for; or else Tensor if a parameter is a tensor; or else Any.
+Type checkers and editors read ``name.pyi`` in the place of ``name.py``. A module has one if it
+makes names when it is imported, if it has no file, or if its source does not say what is a tensor.
 
-Any tensor may be given (_AnyTensor, minigrad's own class); what comes back is a `Tensor`.
+The type of a parameter is the one that is said, there or in a base class; or else that of its name
+in tools/torch_types.py; or else that of its default; or else Any. The type of a result is the one
+that is said; or else that of the expression which a line of the door's tables stands for; or else
+Tensor, if a parameter is a tensor; or else Any. Any tensor may be given (_AnyTensor, minigrad's own
+class); what comes back is a `Tensor`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from __future__ import annotations
 import ast
 import builtins
 import collections.abc
-import functools
 import contextlib
+import functools
 import importlib
 import inspect
 import itertools
@@ -37,119 +38,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # not another minigrad that is installed
 
+import torch_types as table
+from torch_types import DOOR, NN, TENSOR
+
 import minigrad.torch
 from minigrad.ops import sorting
 from minigrad.ops.linalg import factors
-
-DOOR = "minigrad.torch"
-TENSOR, NN = f"{DOOR}.tensor", f"{DOOR}.nn"
-
-PARAMETERS = """
-_AnyTensor: A B a anchor attn_mask b batch1 batch2 bias condition elements grid input input1 input2
-_AnyTensor: key logits mask mat mat1 mat2 negative offsets per_sample_weights pos_weight positive query
-_AnyTensor: running_mean running_var sorted_sequence src target tensor tensor1 tensor2 test_elements
-_AnyTensor: theta vec vec1 vec2 weights x x1 x2 y
-_AnyTensor | float: end exponent fill_value max min other q start value weight
-_AnyTensor | int: index
-_AnyTensor | Sequence[_AnyTensor]: backward.tensors inputs outputs
-_AnyTensor | Iterable[_AnyTensor]: parameters
-_AnyTensor | Sequence[_AnyTensor | None]: grad_outputs grad_tensors
-Sequence[_AnyTensor]: arrays operands sequences tensors
-DTypeLike: dtype
-bool: keepdim requires_grad
-float: alpha beta eps margin max_norm max_val min_val norm_type p tau threshold val
-int: axis0 axis1 bins chunks diagonal dim dim0 dim1 dimension k length n num_classes num_groups
-int: num_samples padding_idx step upscale_factor
-int | Sequence[int]: axes dilation dims kernel_size normalized_shape output_padding pad padding
-int | Sequence[int]: repeats shape shifts size sizes split_size split_size_or_sections stride
-int | Sequence[int | None]: output_size
-str: equation mode reduce reduction rounding_mode side
-str | device: device
-"""
-"""The type of a parameter, by its name or ``function.name``; None is added where it is the default."""
-
-RESULTS = """
-bool: is_tensor
-Tensor: BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
-Tensor: ShortTensor Variable
-Tensor | None: Tensor.grad
-tuple[Tensor, Tensor]: std_mean var_mean
-_QRResult: qr
-set_grad_enabled: inference_mode
-Size: Tensor.shape
-minigrad.autograd.hooks.Removable: register_hook
-"""
-"""The type of a result, by the name of the function, method or property."""
-
-CHOSEN = ("max", "median", "min", "nanmedian")
-"""Functions that give values and places along an axis, and one tensor without an axis."""
-
-FLAGS = {
-    "as_tuple": "tuple[Tensor, ...]",
-    "return_counts": "tuple[Tensor, ...]",
-    "return_indices": "tuple[Tensor, Tensor]",
-    "return_inverse": "tuple[Tensor, ...]",
-}
-"""The result where such a parameter is True; else it is a tensor."""
-
-TO = (
-    "dtype: DTypeLike | None = None, device: str | None = None, non_blocking: bool = False, "
-    "memory_format: Any = None"
-)
-SIGNATURES = {
-    "DataLoader.__iter__": ["(self) -> Iterator[_T]"],
-    "Tensor.size": ["(self, dim: None = None) -> Size", "(self, dim: int) -> int"],
-    "Tensor.stride": ["(self, dim: None = None) -> tuple[int, ...]", "(self, dim: int) -> int"],
-    "Tensor.to": [f"(self, *target: Any, copy: bool = False, {TO}) -> Tensor"],
-    "Module.to": [f"(self, *target: Any, {TO}) -> Self"],
-    "Tensor.type": ["(self, dtype: None = None) -> str", "(self, dtype: DTypeLike) -> Tensor"],
-    **{f"torch.{name}": ["(function: _T, /, *args: Any, **options: Any) -> _T",
-                         "(**options: Any) -> Callable[[_T], _T]"]
-       for name in ("compile", "disable", "export", "ignore", "script", "unused")},
-    "torch.where": ["(condition: _AnyTensor, input: None = None, other: None = None) "
-                    "-> tuple[Tensor, ...]",
-                    "(condition: _AnyTensor, input: _AnyTensor | float, "
-                    "other: _AnyTensor | float) -> Tensor"],
-}  # fmt: skip
-"""What the signature of a function does not show."""
-
-OPTIONS = """
-class _Options(TypedDict, total=False):
-    dtype: DTypeLike | None
-    device: str | None
-    requires_grad: _bool
-    layout: Any
-    pin_memory: _bool
-    memory_format: Any
-    generator: Any
-    out: Any"""
-"""The ``**options`` of functions that create a tensor."""
-
-GRAD_MODE = """
-class {0}(minigrad.autograd.grad_mode.{0}):
-    def __call__(self, func: _T) -> _T: ..."""
-BARE = """
-    @overload
-    def __new__(cls, func: None = None) -> Self: ...
-    @overload
-    def __new__(cls, func: _T) -> _T: ..."""
-EXTRA = {
-    TENSOR: OPTIONS,
-    f"{DOOR}.autograd": (GRAD_MODE + BARE).format("no_grad")
-    + (GRAD_MODE + BARE).format("enable_grad")
-    + GRAD_MODE.format("set_grad_enabled"),  # a function that they decorate keeps its type
-}
-
-WITH_WEIGHTS = re.compile(
-    "(Lazy)?Linear|Bilinear|PReLU|(RNN|LSTM|GRU)(Cell)?|MultiheadAttention|Embedding(Bag)?"
-    "|(Lazy)?Conv.*|Transformer.*|.*(Batch|Layer|Group|RMS)Norm.*"
-)
-"""The modules that take `device` and `dtype`."""
-
-HEADER = """# Written by tools/write_torch_types.py: make torch-types.
-# PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match, no-redef"
-"""
 
 NAMED = {kind.__name__: kind for kind in (sorting.ValuesAndIndices, factors.QRResult)}
 """Named tuples that hold tensors: tensor.pyi has them with PyTorch's tensors."""
@@ -167,7 +61,7 @@ def of_names(lines: str) -> dict[str, str]:
     return {name: kind for kind, _, names in pairs for name in names.split()}
 
 
-PARAMETER_TYPES, RESULT_TYPES = of_names(PARAMETERS), of_names(RESULTS)
+PARAMETER_TYPES, RESULT_TYPES = of_names(table.PARAMETERS), of_names(table.RESULTS)
 
 
 def imports(module: types.ModuleType) -> tuple[list[str], set[str], set[str]]:
@@ -208,26 +102,20 @@ def modules() -> dict[str, bool]:
         module = importlib.import_module(name)
         pairs = [line.split()[1:4:2] for line in imports(module)[0]]
         offered = [f"{home}.{what}" for home, what in pairs if f"{home}.{what}" in sys.modules]
-        held = [
-            kind for word, kind in vars(module).items() if word[0] != "_" and isinstance(kind, type)
-        ]
-        for each in (*offered, *(kind.__module__ for kind in held)):
-            if each.startswith(DOOR) and each not in found:
-                left.append(each)
-            if each.startswith(DOOR):
-                found[each] = found.get(each, False) or each in offered
+        held = [value for word, value in vars(module).items() if not word.startswith("_")]
+        homes = [value.__module__ for value in held if isinstance(value, type)]
+        for each in [each for each in (*offered, *homes) if each.startswith(DOOR)]:
+            left += [each] if each not in found else []
+            found[each] = found.get(each, False) or each in offered
     return found
 
 
 @functools.cache
 def classes() -> tuple[dict[type, str], dict[type, type]]:
     """The module of each class of PyTorch's; and such a class for each of minigrad's."""
-    held = [kind for name in modules() for kind in vars(sys.modules[name]).values()]
-    homes = {
-        kind: kind.__module__
-        for kind in held
-        if isinstance(kind, type) and kind.__module__ in modules()
-    }
+    held = [value for name in modules() for value in vars(sys.modules[name]).values()]
+    kinds = [value for value in held if isinstance(value, type) and value.__module__ in modules()]
+    homes = {kind: kind.__module__ for kind in kinds}
     bases = [(base, kind) for kind in homes for base in kind.__mro__]
     return homes, {base: kind for base, kind in bases if base.__name__ == kind.__name__}
 
@@ -310,8 +198,8 @@ def parameters(function: Any, owner: type | None, known: bool) -> list[Parameter
                 kind = "bool" if word == "bool" else f"{kind} | {word}"
         if default is None and not re.search(r"(\bAny|None)$", kind):
             kind += " | None"
-        if name == "options" and re.search(r"\.creation|\.new_", whole):
-            kind = "Unpack[_Options]"
+        if name == "options" and (what := re.search(r"\.creation|\.new_|\.to$", whole)):
+            kind = "Unpack[_To]" if what[0] == ".to" else "Unpack[_Creation]"
         if default is not Parameter.empty:
             shown = default if plain or default is None or type(default) is tuple else Text("...")
             default = Text("...") if re.search("inf|nan", repr(shown)) else shown
@@ -327,26 +215,20 @@ def result(name: str, function: Any, owner: type | None, takes: list[Parameter])
     kind = said(inspect.signature(function).return_annotation, function, owner, True)
     if inspect.isgeneratorfunction(inside) and inside is not function:
         return "contextlib._GeneratorContextManager[None]"
-    if (
-        chosen
-        or kind not in ("", "Any")
-        or home.startswith("minigrad.tensors")
-        or name == "__init__"
-    ):
+    known = chosen or kind not in ("", "Any") or home.startswith("minigrad.tensors")
+    if known or name == "__init__":
         return chosen or kind or "None"
     line = re.match(r"As PyTorch's: ``(.*)`` in", str(function.__doc__))
     value = ast.parse(line[1], mode="eval").body if line else None
     if isinstance(value, ast.Call):
-        try:
+        called = None
+        with contextlib.suppress(AttributeError, NameError):  # a method of a tensor
             called = eval(ast.unparse(value.func), inside.__globals__)
-        except (AttributeError, NameError):  # a method of a tensor
-            return "Tensor"
         if inspect.isfunction(called):
             gives = result("", called, None, [Parameter("x", PLACE, annotation="_AnyTensor")])
             return "Tensor" if "|" in gives else gives
-        if isinstance(called, type):
-            return text(tuple[Any, ...] if called is tuple else called, True)
-        return "Tensor"
+        kind = text(tuple[Any, ...] if called is tuple else called, True)
+        return kind if isinstance(called, type) else "Tensor"
     if isinstance(value, ast.Constant):
         return text(type(value.value), True)
     if isinstance(value, ast.Compare):
@@ -367,8 +249,8 @@ def variants(
 ) -> Iterator[tuple[list[Parameter], str]]:
     """A signature, or several where the type of the result depends on what is given."""
     by_name = {each.name: each for each in takes}
-    flags = [each for each in takes if each.name in FLAGS]
-    if name in CHOSEN and by_name["dim"].default is None:
+    flags = [each for each in takes if each.name in table.FLAGS]
+    if name in table.CHOSEN and by_name["dim"].default is None:
         yield takes[:1], "Tensor"
         dim = by_name["dim"].replace(annotation=Text("int"), default=Parameter.empty)
         yield [takes[0], dim, by_name["keepdim"]], "_ValuesAndIndices"
@@ -384,7 +266,7 @@ def variants(
     elif flags and gives == "Tensor":
         off = Text("Literal[False]")
         yield [each.replace(annotation=off) if each in flags else each for each in takes], gives
-        yield takes, FLAGS[flags[0].name]
+        yield takes, table.FLAGS[flags[0].name]
     else:
         yield takes, gives
     if takes and str(takes[0]).startswith("*size"):
@@ -395,31 +277,28 @@ def function_lines(name: str, given: Any, owner: type | None, known: bool = True
     """The lines of a function or method."""
     kind = type(given) if isinstance(given, (staticmethod, classmethod)) else None
     function = getattr(given, "__func__", given)
-    written = SIGNATURES.get(f"{owner.__name__ if owner else 'torch'}.{name}", [])
+    written = table.SIGNATURES.get(f"{owner.__name__ if owner else 'torch'}.{name}", [])
     if isinstance(function, functools.partialmethod):  # a conversion
         written = ["(self, memory_format: Any = None) -> Tensor"]
     special = name.startswith("__") and name != "__init__"
-    for each in [] if written else [function]:
-        takes = parameters(each, owner, known and not special)
-        gives = result(name, each, owner, takes)
-        twin = getattr(owner, f"__{name[3:]}" if special else name[:-1], None)
-        if twin and [p.kind for p in takes[1:]] == [
-            Parameter.VAR_POSITIONAL,
-            Parameter.VAR_KEYWORD,
-        ]:
+    if not written:
+        takes = parameters(function, owner, known and not special)
+        gives = result(name, function, owner, takes)
+        twin = getattr(owner, f"__{name[3:]}" if special else name.removesuffix("_"), None)
+        passed_on = [each.kind.name for each in takes[1:]] == ["VAR_POSITIONAL", "VAR_KEYWORD"]
+        if twin and passed_on and name.endswith("_"):
             takes = parameters(twin, owner, not special)
         if owner and kind is not staticmethod:
             takes[0] = takes[0].replace(name="cls" if kind else "self", annotation=Parameter.empty)
+        layer = name == "__init__" and owner and owner.__module__ == NN
         if (
-            owner
-            and name == "__init__"
-            and owner.__module__ == NN
-            and takes[-1].kind.name != "VAR_KEYWORD"
+            layer
+            and table.WITH_WEIGHTS.fullmatch(owner.__name__)
+            and "VAR_" not in takes[-1].kind.name
         ):
-            more = ("device", "dtype") if WITH_WEIGHTS.fullmatch(owner.__name__) else ()
-            for word in (word for word in more if word not in {p.name for p in takes}):
-                wide = Text(f"{'str' if word == 'device' else 'DTypeLike'} | None")
-                takes.append(Parameter(word, KEYWORD, annotation=wide, default=None))
+            for word, wide in {"device": "str | None", "dtype": "DTypeLike | None"}.items():
+                if word not in {each.name for each in takes}:
+                    takes.append(Parameter(word, KEYWORD, annotation=Text(wide), default=None))
         in_place = re.fullmatch(r"(?!__).*_|__i(?!nvert).*", name)
         gives = "Self" if owner and in_place and gives == "Tensor" else gives
         for shown, what in variants(name, takes, gives):
@@ -449,6 +328,9 @@ def attributes(kind: type) -> Iterator[str]:
     yield from (f"{name}: {what}" for name, what in sorted(found.items()))
 
 
+METHODS = (types.FunctionType, functools.partialmethod, staticmethod, classmethod)
+
+
 def members(kind: type) -> Iterator[str]:
     """The lines of a class: its own members, and inherited ones that give or take other classes."""
     yield from attributes(kind)
@@ -462,17 +344,12 @@ def members(kind: type) -> Iterator[str]:
             lines = ["@property", f"def {name}(self) -> {result(name, value.fget, kind, [])}: ..."]
             if value.fset:
                 lines += [f"@{name}.setter", f"def {name}(self, value: Any) -> None: ..."]
-        elif isinstance(value, (types.FunctionType, functools.partialmethod)) or (
-            own and isinstance(value, (staticmethod, classmethod))
-        ):
+        elif isinstance(value, METHODS[: None if own else 2]):
             lines = function_lines(name, value, kind)
         else:
             continue
-        if (
-            own
-            or name == "__init__"
-            or re.search(r"\b(Tensor|Parameter|Module)\b|Self:", str(lines))
-        ):
+        changed = re.search(r"\b(Tensor|Parameter|Module)\b|Self:", str(lines))
+        if own or changed or name == "__init__":
             yield from lines
             packed = re.search(r"_AnyTensor \| [\w.]+PackedSequence", lines[0])
             if name == "forward" and packed:  # it gives what it is given
@@ -538,32 +415,29 @@ def stub(module: types.ModuleType) -> str:
     for name, kind in sorted(NAMED.items() if module.__name__ == TENSOR else ()):
         fields = "".join(f"\n    {field}: Tensor" for field in kind._fields)
         parts.append(f"class _{name}(NamedTuple):{fields}")
-    written = "\n".join([*parts, EXTRA.get(module.__name__, "")])
-    homes = dict.fromkeys([*(f"_{name}" for name in NAMED), "_Options"], TENSOR)
+    parts += [unshadowed(table.EXTRA.get(module.__name__, ""), {*vars(module)})]
+    written = "\n".join(parts)
+    homes = dict.fromkeys([*(f"_{name}" for name in NAMED), "_To", "_Creation"], TENSOR)
     homes |= {kind.__name__: home for kind, home in classes()[0].items()}
     homes |= {name: home.__name__ for home in (collections.abc, typing) for name in home.__all__}
     homes["DTypeLike"] = "numpy.typing"
     here = {*re.findall(r"^class (\w+)", written, re.M)}
     lines = [line for line in lines if line and line.split()[-1] not in here]
-    for name, offered in modules().items():
-        home, _, word = name.rpartition(".")
-        lines += (
-            [f"from {home} import {word} as {word}"] if offered and home == module.__name__ else []
-        )
-    lines = [*dict.fromkeys(lines)]
+    inside = re.compile(re.escape(module.__name__) + r"\.(\w+)")
+    rooms = [
+        found[1] for each in modules() if modules()[each] and (found := inside.fullmatch(each))
+    ]
+    lines = [*{*lines, *(f"from {module.__name__} import {room} as {room}" for room in rooms)}]
     used = {*re.findall(r"(?<![.\w])\w+", written)} - here - {line.split()[-1] for line in lines}
     lines += [f"from {homes[name]} import {name}" for name in used & {*homes}]
-    lines += [
-        f"from builtins import {name} as _{name}" for name in vars(builtins) if f"_{name}" in used
-    ]
+    under = [name for name in vars(builtins) if f"_{name}" in used]
+    lines += [f"from builtins import {name} as _{name}" for name in under]
     lines += ["import numpy as np", "from minigrad.tensors.tensor import Tensor as _AnyTensor"]
-    dotted = re.findall(
-        r"(?<![.\w])((?:minigrad|contextlib|numpy)\b[\w.]*)\.\w+(?! import)", written
-    )
+    dotted = re.findall(r"(?<![.\w])((?:minigrad|contextlib|numpy)\b[\w.]*)\.\w+", written)
     lines += [f"import {home}" for home in {*dotted}]
     lines += ["from typing import TypeVar"] if "_T" in used else []
     variable = '_T = TypeVar("_T")' if "_T" in used else ""
-    return HEADER + "\n".join([*sorted(lines), variable, written, ""]) if hidden else ""
+    return table.HEADER + "\n".join([*sorted(lines), variable, written, ""]) if hidden else ""
 
 
 def stubs() -> dict[Path, str]:
@@ -571,7 +445,8 @@ def stubs() -> dict[Path, str]:
     found = {}
     for name in sorted(modules(), key=lambda name: name == TENSOR):  # last: it has the named tuples
         package = any(each.startswith(f"{name}.") for each in modules())
-        path = ROOT.joinpath(*name.split("."), "__init__" if package else "").with_suffix(".pyi")
+        place = ROOT.joinpath(*name.split("."), "__init__" if package else "")
+        path = Path(getattr(sys.modules[name], "__file__", place)).with_suffix(".pyi")
         if written := stub(sys.modules[name]):
             found[path] = written
     with tempfile.TemporaryDirectory() as folder:

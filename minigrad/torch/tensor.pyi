@@ -1,6 +1,6 @@
 # Written by tools/write_torch_types.py: make torch-types.
 # PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match, no-redef"
+# mypy: disable-error-code="assignment, misc, no-redef, overload-overlap, override"
 from builtins import bool as _bool
 from builtins import float as _float
 from builtins import int as _int
@@ -521,14 +521,14 @@ class Tensor(_AnyTensor):
     def negative_(self) -> Self: ...
     def nelement(self) -> _int: ...
     def new(self, *data: Any) -> Tensor: ...
-    def new_empty(self, *size: _int | Sequence[_int], **options: Unpack[_Options]) -> Tensor: ...
+    def new_empty(self, *size: _int | Sequence[_int], **options: Unpack[_Creation]) -> Tensor: ...
     def new_full(
         self,
         size: _int | Sequence[_int],
         fill_value: _AnyTensor | _float,
-        **options: Unpack[_Options],
+        **options: Unpack[_Creation],
     ) -> Tensor: ...
-    def new_ones(self, *size: _int | Sequence[_int], **options: Unpack[_Options]) -> Tensor: ...
+    def new_ones(self, *size: _int | Sequence[_int], **options: Unpack[_Creation]) -> Tensor: ...
     def new_tensor(
         self,
         data: Any,
@@ -536,7 +536,7 @@ class Tensor(_AnyTensor):
         device: str | minigrad.tensors.creation.Device | None = None,
         requires_grad: _bool = False,
     ) -> Tensor: ...
-    def new_zeros(self, *size: _int | Sequence[_int], **options: Unpack[_Options]) -> Tensor: ...
+    def new_zeros(self, *size: _int | Sequence[_int], **options: Unpack[_Creation]) -> Tensor: ...
     def nextafter(self, other: _AnyTensor | _float) -> Tensor: ...
     def nextafter_(self, other: _AnyTensor | _float) -> Self: ...
     @overload
@@ -738,15 +738,7 @@ class Tensor(_AnyTensor):
     def tile(
         self, *repeats: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None
     ) -> Tensor: ...
-    def to(
-        self,
-        *target: Any,
-        copy: _bool = False,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        non_blocking: _bool = False,
-        memory_format: Any = None,
-    ) -> Tensor: ...
+    def to(self, *target: Any, **options: Unpack[_To]) -> Tensor: ...
     def to_device(
         self, device: str | minigrad.tensors.creation.Device, /, *, stream: Any = None
     ) -> Tensor: ...
@@ -854,12 +846,19 @@ class _ValuesAndIndices(NamedTuple):
     values: Tensor
     indices: Tensor
 
-class _Options(TypedDict, total=False):
+class _To(TypedDict, total=False):
     dtype: DTypeLike | None
     device: str | None
-    requires_grad: _bool
-    layout: Any
-    pin_memory: _bool
     memory_format: Any
+    non_blocking: bool
+    copy: bool
+
+class _Creation(TypedDict, total=False):
+    dtype: DTypeLike | None
+    device: str | None
+    memory_format: Any
+    requires_grad: bool
+    layout: Any
+    pin_memory: bool
     generator: Any
     out: Any

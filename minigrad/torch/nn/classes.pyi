@@ -1,6 +1,6 @@
 # Written by tools/write_torch_types.py: make torch-types.
 # PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, override, overload-overlap, overload-cannot-match, no-redef"
+# mypy: disable-error-code="assignment, misc, no-redef, overload-overlap, override"
 from builtins import bool as _bool
 from collections.abc import Callable, Iterator
 from typing import Any, Self
@@ -61,14 +61,7 @@ class Module(minigrad.nn.module.base.Module):
     ) -> None: ...
     def requires_grad_(self, requires_grad: bool = True) -> Self: ...
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]: ...
-    def to(
-        self,
-        *target: Any,
-        dtype: DTypeLike | None = None,
-        device: str | None = None,
-        non_blocking: bool = False,
-        memory_format: Any = None,
-    ) -> Self: ...
+    def to(self, dtype: DTypeLike) -> Self: ...
     def train(self, mode: bool = True) -> Self: ...
 
 class Parameter(minigrad.nn.module.parameter.Parameter, Tensor):
