@@ -130,6 +130,7 @@ nn.common_types._size_1_t = Any
 nn.common_types._size_2_t = Any
 nn.common_types._size_3_t = Any
 nn.common_types._size_any_t = Any
+onnx.export(model, args=(), f=None, kwargs=None, *, input_names=None, output_names=None, dynamic_axes=None, **options) => export(model, args, f, input_names=input_names or (), output_names=output_names or (), dynamic_axes=dynamic_axes)
 nn.utils.parametrizations.orthogonal(module, name="weight", **options) => refused("nn.utils.parametrizations.orthogonal", "nn.init.orthogonal_ makes an orthogonal matrix")
 nn.utils.parametrizations.spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None) => utils().spectral_norm(module, name, n_power_iterations, eps, dim)
 nn.utils.parametrizations.weight_norm(module, name="weight", dim=0) => utils().weight_norm(module, name, dim)
@@ -139,7 +140,11 @@ nn.utils.parametrize.register_parametrization(module, tensor_name, parametrizati
 nn.utils.parametrize.remove_parametrizations(module, tensor_name, leave_parametrized=True) => utils().adopt_module(parametrize.remove_parametrizations(module, tensor_name, leave_parametrized))
 nn.attention.SDPBackend = Backend
 nn.attention.sdpa_kernel(backends, set_priority=False) => nullcontext()
+profiler.ProfilerActivity = IntEnum("ProfilerActivity", "CPU CUDA")
+profiler.profile(*args, **options) => refused("profiler.profile", "minigrad.debugging.profile measures a block")
 profiler.record_function(name, args=None) => nullcontext()
+profiler.schedule(**options) => None
+profiler.tensorboard_trace_handler(dir_name, **options) => None
 torch_version.TorchVersion = Version
 types.Device = Any
 types.Number = Any
@@ -231,7 +236,7 @@ class View(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function that the module is named after: importing it hides the function."""
-        return getattr(self, self.__name__.rpartition(".")[2])(*args, **kwargs)
+        return vars(self)[self.__name__.rpartition(".")[2]](*args, **kwargs)
 
     def __dir__(self) -> list[str]:
         other = dir(importlib.import_module(self.target)) if self.target else []
@@ -260,6 +265,10 @@ class Modules(MetaPathFinder, Loader):
         """Put the lines of the module into it."""
         assert isinstance(module, View)
         path = module.__name__.removeprefix(f"{ROOT}.")
+        parent, _, last = module.__name__.rpartition(".")
+        hidden = vars(sys.modules[parent]).get(last)
+        if hidden is not None and not isinstance(hidden, ModuleType):
+            setattr(module, last, hidden)
         module.target = _KNOWN[path]
         for line in LINES.strip().splitlines():
             left, value = re.split(" =>? ", line, maxsplit=1)
@@ -276,12 +285,13 @@ class Modules(MetaPathFinder, Loader):
 def _names() -> dict[str, Any]:
     from minigrad.autograd import GradFn, saved_tensors_hooks
     from minigrad.nn.utils import parametrize
+    from minigrad.onnx import export
     from minigrad.tensors.dlpack import from_dlpack
 
     backend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
     return {
-        "Backend": backend, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
-        "Any": Any, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
+        "Backend": backend, "IntEnum": IntEnum, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
+        "Any": Any, "export": export, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
         "nullcontext": nullcontext, "refused": refused, "saved_tensors_hooks": saved_tensors_hooks,
         "unchanged": unchanged,
     }  # fmt: skip
