@@ -30,7 +30,7 @@ autograd: autograd.anomaly_mode autograd.function autograd.grad_mode autograd.gr
 distributions: distributions.bernoulli distributions.beta distributions.categorical distributions.dirichlet distributions.distribution distributions.exponential distributions.gamma distributions.independent distributions.kl distributions.laplace distributions.log_normal distributions.multivariate_normal distributions.normal distributions.one_hot_categorical distributions.poisson distributions.uniform
 func: _functorch nn.utils.stateless
 multiprocessing <- multiprocessing: multiprocessing
-nn: nn.modules nn.modules.activation nn.modules.batchnorm nn.modules.channelshuffle nn.modules.container nn.modules.conv nn.modules.distance nn.modules.dropout nn.modules.flatten nn.modules.fold nn.modules.instancenorm nn.modules.lazy nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.modules.upsampling nn.modules.utils nn.parallel nn.parallel.data_parallel nn.parameter
+nn: nn.modules nn.parallel.distributed nn.modules.activation nn.modules.batchnorm nn.modules.channelshuffle nn.modules.container nn.modules.conv nn.modules.distance nn.modules.dropout nn.modules.flatten nn.modules.fold nn.modules.instancenorm nn.modules.lazy nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.modules.upsampling nn.modules.utils nn.parallel nn.parallel.data_parallel nn.parameter
 nn.utils: nn.utils.clip_grad nn.utils.convert_parameters nn.utils.spectral_norm nn.utils.weight_norm
 optim: optim.adadelta optim.adagrad optim.adam optim.adamax optim.adamw optim.asgd optim.lbfgs optim.nadam optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd
 profiler: autograd.profiler
@@ -100,6 +100,14 @@ cuda.random.manual_seed(seed) => None
 cuda.random.manual_seed_all(seed) => None
 cuda.reset_peak_memory_stats(device=None) => None
 cuda.synchronize(device=None) => None
+distributed.all_gather(*args, **options) => refused("distributed.all_gather", "a model runs in one process: minigrad.distributed is for several")
+distributed.all_reduce(*args, **options) => refused("distributed.all_reduce", "a model runs in one process: minigrad.distributed is for several")
+distributed.barrier(*args, **options) => refused("distributed.barrier", "a model runs in one process: minigrad.distributed is for several")
+distributed.broadcast(*args, **options) => refused("distributed.broadcast", "a model runs in one process: minigrad.distributed is for several")
+distributed.destroy_process_group(*args, **options) => refused("distributed.destroy_process_group", "a model runs in one process: minigrad.distributed is for several")
+distributed.get_rank(*args, **options) => refused("distributed.get_rank", "a model runs in one process: minigrad.distributed is for several")
+distributed.get_world_size(*args, **options) => refused("distributed.get_world_size", "a model runs in one process: minigrad.distributed is for several")
+distributed.init_process_group(*args, **options) => refused("distributed.init_process_group", "a model runs in one process: minigrad.distributed is for several")
 distributed.is_available() => False
 distributed.is_initialized() => False
 jit.Final = Final
@@ -124,6 +132,7 @@ mps.manual_seed(seed) => None
 mps.synchronize() => None
 multiprocessing.get_all_sharing_strategies() => {"file_system"}
 multiprocessing.get_sharing_strategy() => "file_system"
+multiprocessing.spawn(fn, *args, **options) => refused("multiprocessing.spawn", "a model runs in one process: minigrad.distributed is for several")
 multiprocessing.set_sharing_strategy(new_strategy) => None
 nn.common_types.Tensor = Any
 nn.common_types._size_1_t = Any
