@@ -11,6 +11,22 @@ import minigrad.distributions.gamma
 import minigrad.distributions.multivariate_normal
 import minigrad.distributions.normal
 from minigrad.tensors.tensor import Tensor as _AnyTensor
+from minigrad.torch.distributions import bernoulli as bernoulli
+from minigrad.torch.distributions import beta as beta
+from minigrad.torch.distributions import categorical as categorical
+from minigrad.torch.distributions import dirichlet as dirichlet
+from minigrad.torch.distributions import distribution as distribution
+from minigrad.torch.distributions import exponential as exponential
+from minigrad.torch.distributions import gamma as gamma
+from minigrad.torch.distributions import independent as independent
+from minigrad.torch.distributions import kl as kl
+from minigrad.torch.distributions import laplace as laplace
+from minigrad.torch.distributions import log_normal as log_normal
+from minigrad.torch.distributions import multivariate_normal as multivariate_normal
+from minigrad.torch.distributions import normal as normal
+from minigrad.torch.distributions import one_hot_categorical as one_hot_categorical
+from minigrad.torch.distributions import poisson as poisson
+from minigrad.torch.distributions import uniform as uniform
 from minigrad.torch.tensor import Tensor
 
 class Bernoulli(minigrad.distributions.categorical.Bernoulli):

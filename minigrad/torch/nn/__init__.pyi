@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike
 
 import minigrad.nn.attention.cache
 import minigrad.nn.attention.multi_head
-import minigrad.nn.attention.multihead
 import minigrad.nn.layers.activation
+import minigrad.nn.layers.blocks
 import minigrad.nn.layers.convolution
 import minigrad.nn.layers.dropout
 import minigrad.nn.layers.einops_layers
@@ -35,41 +35,55 @@ import minigrad.nn.source_documents.causal_self_attention
 import minigrad.nn.source_documents.dot_product_attention
 import minigrad.nn.source_documents.encoder_block
 import minigrad.nn.source_documents.transformer_block
-import minigrad.nn.transformers.decoder
-import minigrad.nn.transformers.encoder
 import minigrad.nn.transformers.feed_forward
-import minigrad.nn.transformers.pytorch
 import minigrad.nn.utils.rnn
+import minigrad.tensors.creation
+import minigrad.torch.nn.transformers
 from minigrad.tensors.tensor import Tensor as _AnyTensor
+from minigrad.torch.nn import attention as attention
+from minigrad.torch.nn import common_types as common_types
 from minigrad.torch.nn import functional as functional
 from minigrad.torch.nn import init as init
+from minigrad.torch.nn import modules as modules
+from minigrad.torch.nn import parallel as parallel
 from minigrad.torch.nn import parameter as parameter
 from minigrad.torch.nn import utils as utils
 from minigrad.torch.nn.classes import Buffer as Buffer
 from minigrad.torch.nn.classes import Module as Module
 from minigrad.torch.nn.classes import Parameter as Parameter
+from minigrad.torch.nn.classes import _kind
+from minigrad.torch.nn.layers import DataParallel as DataParallel
+from minigrad.torch.nn.layers import DistributedDataParallel as DistributedDataParallel
 from minigrad.torch.tensor import Tensor
 
 _T = TypeVar("_T")
 
-class AdaptiveAvgPool1d(minigrad.nn.layers.pooling.AdaptiveAvgPool1d, Module):
+class AdaptiveAvgPool1d(minigrad.nn.layers.pooling.AdaptiveAvgPool1d, _AdaptiveAvgPoolNd):
     def __init__(self, output_size: int) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
-class AdaptiveAvgPool2d(minigrad.nn.layers.pooling.AdaptiveAvgPool2d, Module):
+class AdaptiveAvgPool2d(minigrad.nn.layers.pooling.AdaptiveAvgPool2d, _AdaptiveAvgPoolNd):
     def __init__(self, output_size: int | Sequence[int | None] | None) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
 class AdaptiveAvgPool3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
-class AdaptiveMaxPool1d(minigrad.nn.layers.pooling.AdaptiveMaxPool1d, Module):
-    def __init__(self, output_size: int) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+class AdaptiveMaxPool1d(minigrad.nn.layers.pooling.AdaptiveMaxPool1d, _AdaptiveAvgPoolNd):
+    def __init__(
+        self,
+        output_size: int,
+        return_indices: bool = False,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
 
-class AdaptiveMaxPool2d(minigrad.nn.layers.pooling.AdaptiveMaxPool2d, Module):
-    def __init__(self, output_size: int | Sequence[int | None] | None) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+class AdaptiveMaxPool2d(minigrad.nn.layers.pooling.AdaptiveMaxPool2d, _AdaptiveAvgPoolNd):
+    def __init__(
+        self,
+        output_size: int | Sequence[int | None] | None,
+        return_indices: bool = False,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
 
 class AdaptiveMaxPool3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -89,18 +103,13 @@ class AdditiveAttention(minigrad.nn.source_documents.additive_attention.Additive
         need_weights: bool = False,
     ) -> Tensor: ...
 
-class AvgPool1d(minigrad.nn.layers.pooling.AvgPool1d, Module):
-    def __init__(
-        self,
-        kernel_size: int | Sequence[int],
-        stride: int | Sequence[int] | None = None,
-        padding: int | Sequence[int] = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+class AlphaDropout(Module):
+    def __init__(self, p: _float = 0.5, inplace: bool = False) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class AvgPool2d(minigrad.nn.layers.pooling.AvgPool2d, Module):
+class AvgPool1d(minigrad.nn.layers.pooling.AvgPool1d, _AvgPoolNd): ...
+
+class AvgPool2d(minigrad.nn.layers.pooling.AvgPool2d, _AvgPoolNd):
     def __init__(
         self,
         kernel_size: int | Sequence[int],
@@ -108,8 +117,10 @@ class AvgPool2d(minigrad.nn.layers.pooling.AvgPool2d, Module):
         padding: int | Sequence[int] = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
+        divisor_override: Any = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
 class AvgPool3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -118,57 +129,40 @@ class BCELoss(minigrad.nn.layers.loss.BCELoss, Module):
     def __init__(
         self,
         weight: _AnyTensor | _float | None = None,
+        size_average: Any = None,
+        reduce: str | None = None,
         reduction: Literal["mean", "sum", "none"] | None = "mean",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class BCEWithLogitsLoss(minigrad.nn.layers.loss.BCEWithLogitsLoss, Module):
     def __init__(
         self,
         weight: _AnyTensor | _float | None = None,
+        size_average: Any = None,
+        reduce: str | None = None,
         reduction: Literal["mean", "sum", "none"] | None = "mean",
-        *,
         pos_weight: _AnyTensor | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
-class BatchNorm1d(minigrad.nn.layers.normalization.BatchNorm1d, Module):
+class BatchNorm1d(minigrad.nn.layers.normalization.BatchNorm1d, _BatchNorm):
     bias: Parameter | Any
     num_batches_tracked: Tensor | Any
     running_mean: Tensor | Any
     running_var: Tensor | Any
     weight: Parameter | Any
-    def __init__(
-        self,
-        num_features: int,
-        eps: _float = 1e-05,
-        momentum: _float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        device: str | None = None,
-        dtype: DTypeLike | None = None,
-    ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
-class BatchNorm2d(minigrad.nn.layers.normalization.BatchNorm2d, Module):
+class BatchNorm2d(minigrad.nn.layers.normalization.BatchNorm2d, _BatchNorm):
     bias: Parameter | Any
     num_batches_tracked: Tensor | Any
     running_mean: Tensor | Any
     running_var: Tensor | Any
     weight: Parameter | Any
-    def __init__(
-        self,
-        num_features: int,
-        eps: _float = 1e-05,
-        momentum: _float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        *,
-        device: str | None = None,
-        dtype: DTypeLike | None = None,
-    ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
 class BatchNorm3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -190,7 +184,7 @@ class Bilinear(minigrad.nn.layers.linear.Bilinear, Module):
 
 class CELU(minigrad.nn.layers.activation.CELU, Module):
     def __init__(self, alpha: _float = 1.0, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class CTCLoss(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -203,23 +197,27 @@ class CausalSelfAttention(
     ) -> None: ...
     def forward(self, x: _AnyTensor, *, need_weights: bool = False) -> Tensor: ...
 
+class ChannelShuffle(Module):
+    def __init__(self, groups: Any) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
 class CircularPad1d(minigrad.nn.layers.padding.CircularPad1d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class CircularPad2d(minigrad.nn.layers.padding.CircularPad2d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ConstantPad1d(minigrad.nn.layers.padding.ConstantPad1d, Module):
     def __init__(self, padding: int | Sequence[int], value: _float) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ConstantPad2d(minigrad.nn.layers.padding.ConstantPad2d, Module):
     def __init__(self, padding: int | Sequence[int], value: _float) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class Conv1d(minigrad.nn.layers.convolution.Conv1d, Module):
+class Conv1d(minigrad.nn.layers.convolution.Conv1d, _ConvNd):
     bias: Parameter | Any
     weight: Parameter
     def __init__(
@@ -233,13 +231,12 @@ class Conv1d(minigrad.nn.layers.convolution.Conv1d, Module):
         groups: int = 1,
         bias: bool = True,
         padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros",
-        *,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class Conv2d(minigrad.nn.layers.convolution.Conv2d, Module):
+class Conv2d(minigrad.nn.layers.convolution.Conv2d, _ConvNd):
     bias: Parameter | Any
     weight: Parameter
     def __init__(
@@ -253,36 +250,57 @@ class Conv2d(minigrad.nn.layers.convolution.Conv2d, Module):
         groups: int = 1,
         bias: bool = True,
         padding_mode: Literal["zeros", "reflect", "replicate", "circular"] = "zeros",
-        *,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Conv3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
-class ConvTranspose1d(minigrad.nn.layers.convolution.ConvTranspose1d, Module):
-    bias: Parameter | Any
-    weight: Parameter
+class ConvBNReLU1d(minigrad.nn.layers.blocks.ConvBNReLU1d, Module):
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
         kernel_size: int | Sequence[int],
         stride: int | Sequence[int] = 1,
-        padding: int | Sequence[int] = 0,
-        output_padding: int | Sequence[int] = 0,
-        groups: int = 1,
-        bias: bool = True,
+        padding: int | Sequence[int] | Literal["same", "valid"] = 0,
         dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+        conv_bias: bool = True,
+        eps: _float = 1e-05,
+        momentum: _float | None = 0.1,
+        bn_affine: bool = True,
+        track_running_stats: bool = True,
         *,
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class ConvTranspose2d(minigrad.nn.layers.convolution.ConvTranspose2d, Module):
+class ConvBNReLU2d(minigrad.nn.layers.blocks.ConvBNReLU2d, Module):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] | Literal["same", "valid"] = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+        conv_bias: bool = True,
+        eps: _float = 1e-05,
+        momentum: _float | None = 0.1,
+        bn_affine: bool = True,
+        track_running_stats: bool = True,
+        *,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class ConvTranspose1d(minigrad.nn.layers.convolution.ConvTranspose1d, _ConvTransposeNd):
     bias: Parameter | Any
     weight: Parameter
     def __init__(
@@ -296,38 +314,94 @@ class ConvTranspose2d(minigrad.nn.layers.convolution.ConvTranspose2d, Module):
         groups: int = 1,
         bias: bool = True,
         dilation: int | Sequence[int] = 1,
-        *,
-        device: str | None = None,
+        padding_mode: str = "zeros",
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+
+class ConvTranspose2d(minigrad.nn.layers.convolution.ConvTranspose2d, _ConvTransposeNd):
+    bias: Parameter | Any
+    weight: Parameter
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: int | Sequence[int] = 1,
+        padding_mode: str = "zeros",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
 
 class ConvTranspose3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 class CosineEmbeddingLoss(minigrad.nn.layers.loss.CosineEmbeddingLoss, Module):
     def __init__(
-        self, margin: _float = 0.0, reduction: Literal["mean", "sum", "none"] | None = "mean"
+        self,
+        margin: _float = 0.0,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: Literal["mean", "sum", "none"] | None = "mean",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
     def forward(self, input1: _AnyTensor, input2: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class CosineSimilarity(minigrad.nn.layers.loss.CosineSimilarity, Module):
-    def __init__(self, axis: int = 1, eps: _float = 1e-08) -> None: ...
+    def __init__(
+        self,
+        dim: int = 1,
+        eps: _float = 1e-08,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
     def forward(self, x1: _AnyTensor, x2: _AnyTensor) -> Tensor: ...
 
 class CrossEntropyLoss(minigrad.nn.layers.loss.CrossEntropyLoss, Module):
     def __init__(
         self,
         weight: _AnyTensor | _float | None = None,
-        reduction: Literal["mean", "sum", "none"] | None = "mean",
-        *,
+        size_average: Any = None,
         ignore_index: int | None = -100,
+        reduce: str | None = None,
+        reduction: Literal["mean", "sum", "none"] | None = "mean",
         label_smoothing: _float = 0.0,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
-class DataParallel(Module):
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+class DepthSeparableConv1d(minigrad.nn.layers.blocks.DepthSeparableConv1d, Module):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] | Literal["same", "valid"] = 0,
+        dilation: int | Sequence[int] = 1,
+        bias: bool = True,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class DepthSeparableConv2d(minigrad.nn.layers.blocks.DepthSeparableConv2d, Module):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] | Literal["same", "valid"] = 0,
+        dilation: int | Sequence[int] = 1,
+        bias: bool = True,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class DotProductAttention(
     minigrad.nn.source_documents.dot_product_attention.DotProductAttention, Module
@@ -352,21 +426,23 @@ class DotProductAttention(
 
 class DropPath(minigrad.nn.layers.dropout.DropPath, Module):
     def __init__(self, drop_prob: _float = 0.1, scale_by_keep: bool = True) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Dropout(minigrad.nn.layers.dropout.Dropout, Module):
     def __init__(self, p: _float = 0.5, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Dropout1d(minigrad.nn.layers.dropout.Dropout1d, Dropout): ...
-class Dropout2d(minigrad.nn.layers.dropout.Dropout2d, Dropout): ...
+
+class Dropout2d(minigrad.nn.layers.dropout.Dropout2d, Dropout):
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Dropout3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 class ELU(minigrad.nn.layers.activation.ELU, Module):
     def __init__(self, alpha: _float = 1.0, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class EinMix(minigrad.nn.layers.einops_layers.EinMix, Module):
     bias: Parameter | Any
@@ -374,7 +450,7 @@ class EinMix(minigrad.nn.layers.einops_layers.EinMix, Module):
     def __init__(
         self, pattern: str, weight_shape: str, bias_shape: str | None = None, **axes_lengths: int
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Embedding(minigrad.nn.layers.embedding.Embedding, Module):
     weight: Parameter
@@ -385,11 +461,14 @@ class Embedding(minigrad.nn.layers.embedding.Embedding, Module):
         padding_idx: int | None = None,
         max_norm: _float | None = None,
         norm_type: _float = 2.0,
-        *,
-        device: str | None = None,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Any = None,
+        _freeze: bool = False,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor | np.ndarray) -> Tensor: ...
+    def forward(self, input: _AnyTensor | np.ndarray) -> Tensor: ...
 
 class EmbeddingBag(minigrad.nn.layers.embedding.EmbeddingBag, Embedding):
     weight: Parameter
@@ -399,23 +478,31 @@ class EmbeddingBag(minigrad.nn.layers.embedding.EmbeddingBag, Embedding):
         embedding_dim: int,
         max_norm: _float | None = None,
         norm_type: _float = 2.0,
-        *,
+        scale_grad_by_freq: bool = False,
         mode: Literal["sum", "mean", "max"] = "mean",
+        sparse: bool = False,
+        _weight: Any = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
     def forward(
         self,
-        input_: _AnyTensor | np.ndarray,
+        input: _AnyTensor | np.ndarray,
         offsets: _AnyTensor | np.ndarray | None = None,
         per_sample_weights: _AnyTensor | None = None,
     ) -> Tensor: ...
 
 class Flatten(minigrad.nn.layers.flatten.Flatten, Module):
-    def __init__(self, start_axis: int = 1, end_axis: int = -1) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        start_dim: int = 1,
+        end_dim: int = -1,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Fold(minigrad.nn.layers.resampling.Fold, Module):
     def __init__(
@@ -426,52 +513,45 @@ class Fold(minigrad.nn.layers.resampling.Fold, Module):
         padding: int | Sequence[int] = 0,
         stride: int | Sequence[int] = 1,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class GELU(minigrad.nn.layers.activation.GELU, Module):
     def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class GLU(minigrad.nn.layers.activation.GLU, Module):
-    def __init__(self, axis: int = -1) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        dim: int = -1,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class GRU(minigrad.nn.layers.recurrence.GRU, Module):
+class GRU(minigrad.nn.layers.recurrence.GRU, RNNBase):
     def __init__(
         self,
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
         bias: bool = True,
-        batch_first: bool | None = None,
+        batch_first: bool | None = False,
         dropout: _float = 0.0,
         bidirectional: bool = False,
-        *,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
     def forward(
-        self,
-        input_: _AnyTensor | minigrad.nn.utils.rnn.PackedSequence,
-        h_0: _AnyTensor | None = None,
+        self, input: _AnyTensor | minigrad.nn.utils.rnn.PackedSequence, hx: _AnyTensor | None = None
     ) -> tuple[Any, Tensor]: ...
-    def __call__(self, input_: _T, h_0: _AnyTensor | None = None) -> tuple[_T, Tensor]: ...
+    def __call__(self, input: _T, hx: _AnyTensor | None = None) -> tuple[_T, Tensor]: ...
 
-class GRUCell(minigrad.nn.layers.recurrent_cells.GRUCell, Module):
+class GRUCell(minigrad.nn.layers.recurrent_cells.GRUCell, RNNCellBase):
     bias_hh: Parameter | Any
     bias_ih: Parameter | Any
     weight_hh: Parameter
     weight_ih: Parameter
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        *,
-        device: str | None = None,
-        dtype: DTypeLike | None = None,
-    ) -> None: ...
-    def forward(self, input_: _AnyTensor, hx: _AnyTensor | None = None) -> Tensor: ...
+    def forward(self, input: _AnyTensor, hx: _AnyTensor | None = None) -> Tensor: ...
 
 class GaussianNLLLoss(minigrad.nn.layers.loss.GaussianNLLLoss, Module):
     def __init__(
@@ -481,7 +561,7 @@ class GaussianNLLLoss(minigrad.nn.layers.loss.GaussianNLLLoss, Module):
         eps: _float = 1e-06,
         reduction: Literal["mean", "sum", "none"] | None = "mean",
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor, var: Any) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor, var: Any) -> Tensor: ...
 
 class GroupNorm(minigrad.nn.layers.normalization.GroupNorm, Module):
     bias: Parameter | Any
@@ -492,69 +572,72 @@ class GroupNorm(minigrad.nn.layers.normalization.GroupNorm, Module):
         num_channels: int,
         eps: _float = 1e-05,
         affine: bool = True,
-        *,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class HardSigmoid(minigrad.nn.layers.activation.HardSigmoid, Module):
     def __init__(self, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class HardSwish(minigrad.nn.layers.activation.HardSwish, Module):
     def __init__(self, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class Hardshrink(Module):
+    def __init__(self, lambd: _float = 0.5) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 Hardsigmoid = HardSigmoid
 Hardswish = HardSwish
 
 class Hardtanh(minigrad.nn.layers.activation.Hardtanh, Module):
     def __init__(
-        self, min_val: _float = -1.0, max_val: _float = 1.0, inplace: bool = False
+        self,
+        min_val: _float = -1.0,
+        max_val: _float = 1.0,
+        inplace: bool = False,
+        min_value: Any = None,
+        max_value: Any = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class HingeEmbeddingLoss(Module):
+    def __init__(
+        self,
+        margin: _float = 1.0,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: str = "mean",
+    ) -> None: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class HuberLoss(minigrad.nn.layers.loss.HuberLoss, Module):
     def __init__(
         self, reduction: Literal["mean", "sum", "none"] | None = "mean", delta: _float = 1.0
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class Identity(minigrad.nn.layers.linear.Identity, Module):
-    def forward(self, input_: Any) -> Tensor: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class InstanceNorm1d(minigrad.nn.layers.normalization.InstanceNorm1d, Module):
+class InstanceNorm1d(minigrad.nn.layers.normalization.InstanceNorm1d, _InstanceNorm):
     bias: Parameter | Any
     num_batches_tracked: Tensor | Any
     running_mean: Tensor | Any
     running_var: Tensor | Any
     weight: Parameter | Any
-    def __init__(
-        self,
-        num_features: int,
-        eps: _float = 1e-05,
-        momentum: _float | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-    ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
-class InstanceNorm2d(minigrad.nn.layers.normalization.InstanceNorm2d, Module):
+class InstanceNorm2d(minigrad.nn.layers.normalization.InstanceNorm2d, _InstanceNorm):
     bias: Parameter | Any
     num_batches_tracked: Tensor | Any
     running_mean: Tensor | Any
     running_var: Tensor | Any
     weight: Parameter | Any
-    def __init__(
-        self,
-        num_features: int,
-        eps: _float = 1e-05,
-        momentum: _float | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-    ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
 class InstanceNorm3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -562,54 +645,76 @@ class InstanceNorm3d(Module):
 class KLDivLoss(minigrad.nn.layers.loss.KLDivLoss, Module):
     def __init__(
         self,
+        size_average: Any = None,
+        reduce: str | None = None,
         reduction: Literal["mean", "sum", "none"] | Literal["batchmean"] | None = "mean",
         log_target: bool = False,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class L1Loss(minigrad.nn.layers.loss.L1Loss, Module):
-    def __init__(self, reduction: Literal["mean", "sum", "none"] | None = "mean") -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: Literal["mean", "sum", "none"] | None = "mean",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
-class LSTM(minigrad.nn.layers.recurrence.LSTM, Module):
+class LPPool1d(Module):
+    def __init__(
+        self,
+        norm_type: _float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        ceil_mode: bool = False,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class LPPool2d(Module):
+    def __init__(
+        self,
+        norm_type: _float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        ceil_mode: bool = False,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class LSTM(minigrad.nn.layers.recurrence.LSTM, RNNBase):
     def __init__(
         self,
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
         bias: bool = True,
-        batch_first: bool | None = None,
+        batch_first: bool | None = False,
         dropout: _float = 0.0,
         bidirectional: bool = False,
-        *,
-        device: str | None = None,
+        proj_size: int = 0,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
     def forward(
         self,
-        input_: _AnyTensor | minigrad.nn.utils.rnn.PackedSequence,
+        input: _AnyTensor | minigrad.nn.utils.rnn.PackedSequence,
         hx: tuple[_AnyTensor, _AnyTensor] | None = None,
     ) -> tuple[Any, tuple[Tensor, Tensor]]: ...
     def __call__(
-        self, input_: _T, hx: tuple[_AnyTensor, _AnyTensor] | None = None
+        self, input: _T, hx: tuple[_AnyTensor, _AnyTensor] | None = None
     ) -> tuple[_T, tuple[Tensor, Tensor]]: ...
 
-class LSTMCell(minigrad.nn.layers.recurrent_cells.LSTMCell, Module):
+class LSTMCell(minigrad.nn.layers.recurrent_cells.LSTMCell, RNNCellBase):
     bias_hh: Parameter | Any
     bias_ih: Parameter | Any
     weight_hh: Parameter
     weight_ih: Parameter
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        *,
-        device: str | None = None,
-        dtype: DTypeLike | None = None,
-    ) -> None: ...
     def forward(
-        self, input_: _AnyTensor, hx: tuple[_AnyTensor, _AnyTensor] | None = None
+        self, input: _AnyTensor, hx: tuple[_AnyTensor, _AnyTensor] | None = None
     ) -> tuple[Tensor, Tensor]: ...
 
 class LayerNorm(minigrad.nn.layers.normalization.LayerNorm, Module):
@@ -621,11 +726,10 @@ class LayerNorm(minigrad.nn.layers.normalization.LayerNorm, Module):
         eps: _float = 1e-05,
         elementwise_affine: bool = True,
         bias: bool = True,
-        *,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LazyBatchNorm1d(minigrad.nn.layers.lazy.LazyBatchNorm1d, BatchNorm1d):
     bias: Parameter | Any
@@ -643,7 +747,7 @@ class LazyBatchNorm1d(minigrad.nn.layers.lazy.LazyBatchNorm1d, BatchNorm1d):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LazyBatchNorm2d(minigrad.nn.layers.lazy.LazyBatchNorm2d, BatchNorm2d):
     bias: Parameter | Any
@@ -661,7 +765,7 @@ class LazyBatchNorm2d(minigrad.nn.layers.lazy.LazyBatchNorm2d, BatchNorm2d):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LazyConv1d(minigrad.nn.layers.lazy.LazyConv1d, Conv1d):
     bias: Parameter | Any
@@ -680,7 +784,7 @@ class LazyConv1d(minigrad.nn.layers.lazy.LazyConv1d, Conv1d):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LazyConv2d(minigrad.nn.layers.lazy.LazyConv2d, Conv2d):
     bias: Parameter | Any
@@ -699,7 +803,7 @@ class LazyConv2d(minigrad.nn.layers.lazy.LazyConv2d, Conv2d):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LazyLinear(minigrad.nn.layers.lazy.LazyLinear, Linear):
     bias: Parameter | Any
@@ -712,16 +816,16 @@ class LazyLinear(minigrad.nn.layers.lazy.LazyLinear, Linear):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LeakyReLU(minigrad.nn.layers.activation.LeakyReLU, Module):
     def __init__(self, negative_slope: _float = 0.01, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LearnedPosEmbedding(minigrad.nn.layers.positional.LearnedPosEmbedding, Module):
     def __init__(self, max_len: int, embed_dim: int) -> None: ...
     def forward(
-        self, input_: _AnyTensor, offset: int = 0, *, position_ids: Any = None
+        self, input: _AnyTensor, offset: int = 0, *, position_ids: Any = None
     ) -> Tensor: ...
 
 class Linear(minigrad.nn.layers.linear.Linear, Module):
@@ -732,55 +836,82 @@ class Linear(minigrad.nn.layers.linear.Linear, Module):
         in_features: int,
         out_features: int,
         bias: bool = True,
-        *,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class LocalResponseNorm(Module):
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        alpha: _float = 0.0001,
+        beta: _float = 0.75,
+        k: int | _float = 1.0,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LogSigmoid(minigrad.nn.layers.activation.LogSigmoid, Module):
     def __init__(self) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class LogSoftmax(minigrad.nn.layers.activation.LogSoftmax, Module):
-    def __init__(self, axis: int = -1) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        dim: int | Sequence[int] | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class MSELoss(minigrad.nn.layers.loss.MSELoss, Module):
-    def __init__(self, reduction: Literal["mean", "sum", "none"] | None = "mean") -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: Literal["mean", "sum", "none"] | None = "mean",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class MarginRankingLoss(minigrad.nn.layers.loss.MarginRankingLoss, Module):
     def __init__(
-        self, margin: _float = 0.0, reduction: Literal["mean", "sum", "none"] | None = "mean"
+        self,
+        margin: _float = 0.0,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: Literal["mean", "sum", "none"] | None = "mean",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
     def forward(self, input1: _AnyTensor, input2: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
-class MaxPool1d(minigrad.nn.layers.pooling.MaxPool1d, Module):
+class MaxPool1d(minigrad.nn.layers.pooling.MaxPool1d, _MaxPoolNd):
     def __init__(
         self,
         kernel_size: int | Sequence[int],
         stride: int | Sequence[int] | None = None,
         padding: int | Sequence[int] = 0,
         dilation: int | Sequence[int] = 1,
-        *,
-        ceil_mode: bool = False,
         return_indices: bool = False,
+        ceil_mode: bool = False,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
-class MaxPool2d(minigrad.nn.layers.pooling.MaxPool2d, Module):
+class MaxPool2d(minigrad.nn.layers.pooling.MaxPool2d, _MaxPoolNd):
     def __init__(
         self,
         kernel_size: int | Sequence[int],
         stride: int | Sequence[int] | None = None,
         padding: int | Sequence[int] = 0,
         dilation: int | Sequence[int] = 1,
-        *,
-        ceil_mode: bool = False,
         return_indices: bool = False,
+        ceil_mode: bool = False,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
 
 class MaxPool3d(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -793,7 +924,7 @@ class MaxUnpool1d(minigrad.nn.layers.pooling.MaxUnpool1d, Module):
         padding: int | Sequence[int] = 0,
     ) -> None: ...
     def forward(
-        self, input_: _AnyTensor, indices: _AnyTensor, output_size: Sequence[int] | None = None
+        self, input: _AnyTensor, indices: _AnyTensor, output_size: Sequence[int] | None = None
     ) -> Tensor: ...
 
 class MaxUnpool2d(minigrad.nn.layers.pooling.MaxUnpool2d, Module):
@@ -804,18 +935,24 @@ class MaxUnpool2d(minigrad.nn.layers.pooling.MaxUnpool2d, Module):
         padding: int | Sequence[int] = 0,
     ) -> None: ...
     def forward(
-        self, input_: _AnyTensor, indices: _AnyTensor, output_size: Sequence[int] | None = None
+        self, input: _AnyTensor, indices: _AnyTensor, output_size: Sequence[int] | None = None
     ) -> Tensor: ...
+
+class MaxUnpool3d(Module):
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
 class Mish(minigrad.nn.layers.activation.Mish, Module):
     def __init__(self, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ModuleDict(minigrad.nn.module.containers.ModuleDict, Module):
     def __init__(
         self,
         modules: Mapping[str, minigrad.nn.module.base.Module]
-        | Iterable[tuple[str, minigrad.nn.module.base.Module]] = (),
+        | Iterable[tuple[str, minigrad.nn.module.base.Module]]
+        | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
     def __getitem__(self, key: str) -> Module: ...
     def __setitem__(self, key: str, module: minigrad.nn.module.base.Module) -> None: ...
@@ -823,7 +960,12 @@ class ModuleDict(minigrad.nn.module.containers.ModuleDict, Module):
     def named_children(self) -> Iterator[tuple[str, Module]]: ...
 
 class ModuleList(minigrad.nn.module.containers.ModuleList, Module):
-    def __init__(self, modules: Iterable[minigrad.nn.module.base.Module] = ()) -> None: ...
+    def __init__(
+        self,
+        modules: Iterable[minigrad.nn.module.base.Module] | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
     def __getitem__(self, index: int | slice) -> Module | Self: ...
     def __iter__(self) -> Iterator[Module]: ...
     def add_module(self, name: str, module: minigrad.nn.module.base.Module | None) -> None: ...
@@ -883,45 +1025,44 @@ class MultiHeadDotProductAttention(
         need_weights: bool = False,
     ) -> Tensor: ...
 
-class MultiheadAttention(minigrad.nn.attention.multihead.MultiheadAttention, MultiHeadAttention):
-    bias_k: Parameter | Any
-    bias_v: Parameter | Any
+class MultiLabelSoftMarginLoss(Module):
     def __init__(
         self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: _float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        batch_first: bool = False,
-        *,
-        device: str | None = None,
-        dtype: DTypeLike | None = None,
+        weight: _AnyTensor | _float | None = None,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: str = "mean",
     ) -> None: ...
-    def forward(
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+
+class MultiMarginLoss(Module):
+    def __init__(
         self,
-        query: _AnyTensor,
-        key: _AnyTensor,
-        value: _AnyTensor,
-        key_padding_mask: _AnyTensor | np.ndarray | None = None,
-        need_weights: bool = True,
-        attn_mask: _AnyTensor | np.ndarray | None = None,
-        average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]: ...
+        p: _float = 1,
+        margin: _float = 1.0,
+        weight: _AnyTensor | _float | None = None,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: str = "mean",
+    ) -> None: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+
+class MultiheadAttention(_kind, _kind):
+    bias_k: Parameter | Any
+    bias_v: Parameter | Any
 
 class NLLLoss(minigrad.nn.layers.loss.NLLLoss, Module):
     def __init__(
         self,
         weight: _AnyTensor | _float | None = None,
-        reduction: Literal["mean", "sum", "none"] | None = "mean",
-        *,
+        size_average: Any = None,
         ignore_index: int | None = -100,
+        reduce: str | None = None,
+        reduction: Literal["mean", "sum", "none"] | None = "mean",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class PReLU(minigrad.nn.layers.activation.PReLU, Module):
     weight: Parameter
@@ -933,7 +1074,11 @@ class PReLU(minigrad.nn.layers.activation.PReLU, Module):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class PairwiseDistance(Module):
+    def __init__(self, p: _float = 2.0, eps: _float = 1e-06, keepdim: bool = False) -> None: ...
+    def forward(self, x1: _AnyTensor, x2: _AnyTensor) -> Tensor: ...
 
 class ParameterDict(minigrad.nn.module.parameter_containers.ParameterDict, Module):
     def __init__(
@@ -948,7 +1093,23 @@ class ParameterList(minigrad.nn.module.parameter_containers.ParameterList, Modul
 
 class PixelShuffle(minigrad.nn.layers.resampling.PixelShuffle, Module):
     def __init__(self, upscale_factor: int) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class PixelUnshuffle(Module):
+    def __init__(self, downscale_factor: Any) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class PoissonNLLLoss(Module):
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        size_average: Any = None,
+        eps: _float = 1e-08,
+        reduce: str | None = None,
+        reduction: str = "mean",
+    ) -> None: ...
+    def forward(self, log_input_: Any, target: _AnyTensor) -> Tensor: ...
 
 class RMSNorm(minigrad.nn.layers.normalization.RMSNorm, Module):
     bias: Parameter | Any
@@ -962,9 +1123,9 @@ class RMSNorm(minigrad.nn.layers.normalization.RMSNorm, Module):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class RNN(minigrad.nn.layers.recurrence.RNN, Module):
+class RNN(minigrad.nn.layers.recurrence.RNN, RNNBase):
     def __init__(
         self,
         input_size: int,
@@ -972,21 +1133,30 @@ class RNN(minigrad.nn.layers.recurrence.RNN, Module):
         num_layers: int = 1,
         nonlinearity: Literal["tanh", "relu"] = "tanh",
         bias: bool = True,
-        batch_first: bool | None = None,
+        batch_first: bool | None = False,
         dropout: _float = 0.0,
         bidirectional: bool = False,
-        *,
-        device: str | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
     def forward(
-        self,
-        input_: _AnyTensor | minigrad.nn.utils.rnn.PackedSequence,
-        h_0: _AnyTensor | None = None,
+        self, input: _AnyTensor | minigrad.nn.utils.rnn.PackedSequence, hx: _AnyTensor | None = None
     ) -> tuple[Any, Tensor]: ...
-    def __call__(self, input_: _T, h_0: _AnyTensor | None = None) -> tuple[_T, Tensor]: ...
+    def __call__(self, input: _T, hx: _AnyTensor | None = None) -> tuple[_T, Tensor]: ...
 
-class RNNCell(minigrad.nn.layers.recurrent_cells.RNNCell, Module):
+class RNNBase(minigrad.nn.layers.recurrence._Recurrent, Module):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool | None = None,
+        dropout: _float = 0.0,
+        bidirectional: bool = False,
+    ) -> None: ...
+
+class RNNCell(minigrad.nn.layers.recurrent_cells.RNNCell, RNNCellBase):
     bias_hh: Parameter | Any
     bias_ih: Parameter | Any
     weight_hh: Parameter
@@ -1001,41 +1171,54 @@ class RNNCell(minigrad.nn.layers.recurrent_cells.RNNCell, Module):
         device: str | None = None,
         dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, hx: _AnyTensor | None = None) -> Tensor: ...
+    def forward(self, input: _AnyTensor, hx: _AnyTensor | None = None) -> Tensor: ...
+
+class RNNCellBase(minigrad.nn.layers.recurrent_cells._Cell, Module):
+    bias_hh: Parameter | Any
+    bias_ih: Parameter | Any
+    weight_hh: Parameter
+    weight_ih: Parameter
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None: ...
+
+class RReLU(Module):
+    def __init__(
+        self, lower: _float = 0.125, upper: _float = 0.3333333333333333, inplace: bool = False
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ReLU(minigrad.nn.layers.activation.ReLU, Module):
     def __init__(self, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ReLU6(minigrad.nn.layers.activation.ReLU6, Module):
     def __init__(self, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Rearrange(minigrad.nn.layers.einops_layers.Rearrange, Module):
     def __init__(self, pattern: str, **shapes: int) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Reduce(minigrad.nn.layers.einops_layers.Reduce, Module):
     def __init__(
         self, pattern: str, reduction: str | Callable[[Any, Any], Any], **shapes: int
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ReflectionPad1d(minigrad.nn.layers.padding.ReflectionPad1d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ReflectionPad2d(minigrad.nn.layers.padding.ReflectionPad2d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ReplicationPad1d(minigrad.nn.layers.padding.ReplicationPad1d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ReplicationPad2d(minigrad.nn.layers.padding.ReplicationPad2d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class RotaryPosEmbedding(minigrad.nn.layers.positional.RotaryPosEmbedding, Module):
     def __init__(
@@ -1047,12 +1230,16 @@ class RotaryPosEmbedding(minigrad.nn.layers.positional.RotaryPosEmbedding, Modul
         base: _float = 10000.0,
     ) -> None: ...
     def forward(
-        self, input_: _AnyTensor, position_ids: Any = None, *, offset: int = 0
+        self, input: _AnyTensor, position_ids: Any = None, *, offset: int = 0
     ) -> Tensor: ...
 
 class SELU(minigrad.nn.layers.activation.SELU, Module):
     def __init__(self, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class SEModule(minigrad.nn.layers.blocks.SEModule, Module):
+    def __init__(self, in_channels: int, reduction: int = 16) -> None: ...
+    def forward(self, x: _AnyTensor) -> Tensor: ...
 
 class ScaledDotProductAttention(minigrad.nn.attention.multi_head.ScaledDotProductAttention, Module):
     def __init__(
@@ -1064,6 +1251,19 @@ class ScaledDotProductAttention(minigrad.nn.attention.multi_head.ScaledDotProduc
     ) -> None: ...
     def forward(self, query: _AnyTensor, key: _AnyTensor, value: _AnyTensor) -> Tensor: ...
 
+class SelectiveKernel(minigrad.nn.layers.blocks.SelectiveKernel, Module):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_sizes: Sequence[int],
+        stride: int = 1,
+        padding: int | Sequence[int] | Literal["same", "valid"] | None = None,
+        groups: int = 1,
+        reduction: int = 16,
+    ) -> None: ...
+    def forward(self, x: _AnyTensor) -> Tensor: ...
+
 class Sequential(minigrad.nn.module.containers.Sequential, Module):
     def __init__(
         self,
@@ -1074,46 +1274,81 @@ class Sequential(minigrad.nn.module.containers.Sequential, Module):
     def add_module(self, name: str, module: minigrad.nn.module.base.Module | None) -> None: ...
     def append(self, value: minigrad.nn.module.base.Module) -> Self: ...
     def extend(self, values: Iterable[minigrad.nn.module.base.Module]) -> Self: ...
-    def forward(self, input_: Any) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
     def insert(self, index: int, value: minigrad.nn.module.base.Module) -> None: ...
     def named_children(self) -> Iterator[tuple[str, Module]]: ...
 
 class SiLU(minigrad.nn.layers.activation.SiLU, Module):
     def __init__(self, inplace: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Sigmoid(minigrad.nn.layers.activation.Sigmoid, Module):
     def __init__(self) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class SinusoidalPosEmbedding(minigrad.nn.layers.positional.SinusoidalPosEmbedding, Module):
     table: Tensor | Any
     def __init__(self, seq_len: int | None = None, embed_dim: int | None = None) -> None: ...
     def forward(
-        self, input_: _AnyTensor, *, offset: int = 0, position_ids: Any = None
+        self, input: _AnyTensor, *, offset: int = 0, position_ids: Any = None
     ) -> Tensor: ...
 
 class SmoothL1Loss(minigrad.nn.layers.loss.SmoothL1Loss, Module):
     def __init__(
-        self, reduction: Literal["mean", "sum", "none"] | None = "mean", beta: _float = 1.0
+        self,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: Literal["mean", "sum", "none"] | None = "mean",
+        beta: _float = 1.0,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+
+class SoftMarginLoss(Module):
+    def __init__(
+        self, size_average: Any = None, reduce: str | None = None, reduction: str = "mean"
+    ) -> None: ...
+    def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
 class Softmax(minigrad.nn.layers.activation.Softmax, Module):
-    def __init__(self, axis: int = -1) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        dim: int | Sequence[int] | None = None,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class Softmax2d(Module):
+    def __init__(self) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class Softmin(Module):
+    def __init__(self, dim: int | Sequence[int] | None = None) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Softplus(minigrad.nn.layers.activation.Softplus, Module):
-    def __init__(self, beta: _float = 1.0) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        beta: _float = 1.0,
+        threshold: _float = 20.0,
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class Softshrink(Module):
+    def __init__(self, lambd: _float = 0.5) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Softsign(minigrad.nn.layers.activation.Softsign, Module):
     def __init__(self) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class SwiGLU(minigrad.nn.transformers.feed_forward.SwiGLU, Module):
     def __init__(self, d_model: int, d_ff: int | None = None, bias: bool = False) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 Swish = SiLU
 
@@ -1122,9 +1357,19 @@ class SyncBatchNorm(Module):
 
 class Tanh(minigrad.nn.layers.activation.Tanh, Module):
     def __init__(self) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
-class Transformer(minigrad.nn.transformers.pytorch.Transformer, Module):
+class Tanhshrink(Module):
+    def __init__(self) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class Threshold(Module):
+    def __init__(
+        self, threshold: _float, value: _AnyTensor | _float, inplace: bool = False
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class Transformer(minigrad.torch.nn.transformers.Transformer, Module):
     def __init__(
         self,
         d_model: int = 512,
@@ -1148,12 +1393,12 @@ class Transformer(minigrad.nn.transformers.pytorch.Transformer, Module):
         self,
         src: _AnyTensor,
         tgt: _AnyTensor,
-        src_mask: _AnyTensor | np.ndarray | None = None,
-        tgt_mask: _AnyTensor | np.ndarray | None = None,
-        memory_mask: _AnyTensor | np.ndarray | None = None,
-        src_key_padding_mask: _AnyTensor | np.ndarray | None = None,
-        tgt_key_padding_mask: _AnyTensor | np.ndarray | None = None,
-        memory_key_padding_mask: _AnyTensor | np.ndarray | None = None,
+        src_mask: Any = None,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        src_key_padding_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
         src_is_causal: bool | None = None,
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
@@ -1172,13 +1417,13 @@ class TransformerBlock(minigrad.nn.source_documents.transformer_block.Transforme
     ) -> None: ...
     def forward(
         self,
-        input_: _AnyTensor,
+        input: _AnyTensor,
         key_padding_mask: _AnyTensor | np.ndarray | None = None,
         attn_mask: _AnyTensor | np.ndarray | None = None,
         is_causal: bool = False,
     ) -> Tensor: ...
 
-class TransformerDecoder(minigrad.nn.transformers.decoder.TransformerDecoder, Module):
+class TransformerDecoder(minigrad.torch.nn.transformers.TransformerDecoder, Module):
     def __init__(
         self,
         decoder_layer: minigrad.nn.module.base.Module,
@@ -1192,21 +1437,15 @@ class TransformerDecoder(minigrad.nn.transformers.decoder.TransformerDecoder, Mo
         self,
         tgt: _AnyTensor,
         memory: _AnyTensor,
-        tgt_mask: _AnyTensor | np.ndarray | None = None,
-        mem_mask: _AnyTensor | np.ndarray | None = None,
-        tgt_key_padding_mask: _AnyTensor | np.ndarray | None = None,
-        mem_key_padding_mask: _AnyTensor | np.ndarray | None = None,
-        tgt_is_causal: bool = False,
-        mem_is_causal: bool = False,
-        kv_cache: minigrad.nn.attention.cache.KVCache
-        | minigrad.nn.attention.cache.EncoderDecoderCache
-        | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_start_layer_idx: int | None = None,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
     ) -> Tensor: ...
 
-class TransformerDecoderLayer(minigrad.nn.transformers.pytorch.TransformerDecoderLayer, Module):
+class TransformerDecoderLayer(minigrad.torch.nn.transformers.TransformerDecoderLayer, Module):
     def __init__(
         self,
         d_model: int,
@@ -1226,20 +1465,22 @@ class TransformerDecoderLayer(minigrad.nn.transformers.pytorch.TransformerDecode
         self,
         tgt: _AnyTensor,
         memory: _AnyTensor,
-        tgt_mask: _AnyTensor | np.ndarray | None = None,
-        memory_mask: _AnyTensor | np.ndarray | None = None,
-        tgt_key_padding_mask: _AnyTensor | np.ndarray | None = None,
-        memory_key_padding_mask: _AnyTensor | np.ndarray | None = None,
+        tgt_mask: Any = None,
+        memory_mask: Any = None,
+        tgt_key_padding_mask: Any = None,
+        memory_key_padding_mask: Any = None,
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor: ...
 
-class TransformerEncoder(minigrad.nn.transformers.encoder.TransformerEncoder, Module):
+class TransformerEncoder(minigrad.torch.nn.transformers.TransformerEncoder, Module):
     def __init__(
         self,
         encoder_layer: minigrad.nn.module.base.Module,
         num_layers: int,
         norm: minigrad.nn.module.base.Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
         *,
         device: str | None = None,
         dtype: DTypeLike | None = None,
@@ -1247,13 +1488,9 @@ class TransformerEncoder(minigrad.nn.transformers.encoder.TransformerEncoder, Mo
     def forward(
         self,
         src: _AnyTensor,
-        src_mask: _AnyTensor | np.ndarray | None = None,
-        src_key_padding_mask: _AnyTensor | np.ndarray | None = None,
-        is_causal: bool = False,
-        kv_cache: minigrad.nn.attention.cache.KVCache | None = None,
-        use_cache: bool = False,
-        cache_position: Any = None,
-        cache_start_layer_idx: int | None = None,
+        mask: _AnyTensor | None = None,
+        src_key_padding_mask: Any = None,
+        is_causal: bool | None = None,
     ) -> Tensor: ...
 
 class TransformerEncoderBlock(
@@ -1277,7 +1514,7 @@ class TransformerEncoderBlock(
         is_causal: bool = False,
     ) -> Tensor: ...
 
-class TransformerEncoderLayer(minigrad.nn.transformers.pytorch.TransformerEncoderLayer, Module):
+class TransformerEncoderLayer(minigrad.torch.nn.transformers.TransformerEncoderLayer, Module):
     def __init__(
         self,
         d_model: int,
@@ -1296,8 +1533,8 @@ class TransformerEncoderLayer(minigrad.nn.transformers.pytorch.TransformerEncode
     def forward(
         self,
         src: _AnyTensor,
-        src_mask: _AnyTensor | np.ndarray | None = None,
-        src_key_padding_mask: _AnyTensor | np.ndarray | None = None,
+        src_mask: Any = None,
+        src_key_padding_mask: Any = None,
         is_causal: bool = False,
     ) -> Tensor: ...
 
@@ -1308,13 +1545,34 @@ class TripletMarginLoss(minigrad.nn.layers.loss.TripletMarginLoss, Module):
         p: _float = 2.0,
         eps: _float = 1e-06,
         swap: bool = False,
+        size_average: Any = None,
+        reduce: str | None = None,
         reduction: Literal["mean", "sum", "none"] | None = "mean",
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, anchor: _AnyTensor, positive: _AnyTensor, negative: _AnyTensor) -> Tensor: ...
+
+class TripletMarginWithDistanceLoss(Module):
+    def __init__(
+        self,
+        *,
+        distance_function: Any = None,
+        margin: _float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
     ) -> None: ...
     def forward(self, anchor: _AnyTensor, positive: _AnyTensor, negative: _AnyTensor) -> Tensor: ...
 
 class Unflatten(minigrad.nn.layers.flatten.Unflatten, Module):
-    def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def __init__(
+        self,
+        dim: int,
+        unflattened_size: Sequence[int],
+        device: str | minigrad.tensors.creation.Device | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Unfold(minigrad.nn.layers.resampling.Unfold, Module):
     def __init__(
@@ -1324,7 +1582,7 @@ class Unfold(minigrad.nn.layers.resampling.Unfold, Module):
         padding: int | Sequence[int] = 0,
         stride: int | Sequence[int] = 1,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class Upsample(minigrad.nn.layers.resampling.Upsample, Module):
     def __init__(
@@ -1335,12 +1593,144 @@ class Upsample(minigrad.nn.layers.resampling.Upsample, Module):
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
     ) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class UpsamplingBilinear2d(Module):
+    def __init__(
+        self, size: int | Sequence[int] | None = None, scale_factor: Any = None
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class UpsamplingNearest2d(Module):
+    def __init__(
+        self, size: int | Sequence[int] | None = None, scale_factor: Any = None
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ZeroPad1d(minigrad.nn.layers.padding.ZeroPad1d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
 
 class ZeroPad2d(minigrad.nn.layers.padding.ZeroPad2d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
-    def forward(self, input_: _AnyTensor) -> Tensor: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class _AdaptiveAvgPoolNd(minigrad.nn.layers.pooling._Adaptive, Module):
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class _AvgPoolNd(minigrad.nn.layers.pooling._AvgPool, Module):
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class _BatchNorm(minigrad.nn.layers.normalization._BatchNorm, Module):
+    bias: Parameter | Any
+    num_batches_tracked: Tensor | Any
+    running_mean: Tensor | Any
+    running_var: Tensor | Any
+    weight: Parameter | Any
+    def __init__(
+        self,
+        num_features: int,
+        eps: _float = 1e-05,
+        momentum: _float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        *,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class _ConvNd(minigrad.nn.layers.convolution._Kernels, Module):
+    bias: Parameter | Any
+    weight: Parameter
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int],
+        dilation: int | Sequence[int],
+        groups: int,
+        bias: bool,
+        transposed: bool,
+    ) -> None: ...
+
+class _ConvTransposeNd(minigrad.nn.layers.convolution._Transposed, _ConvNd):
+    bias: Parameter | Any
+    weight: Parameter
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        output_padding: int | Sequence[int] = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: int | Sequence[int] = 1,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+_DropoutNd = Dropout
+
+class _InstanceNorm(minigrad.nn.layers.normalization._InstanceNorm, _BatchNorm):
+    bias: Parameter | Any
+    num_batches_tracked: Tensor | Any
+    running_mean: Tensor | Any
+    running_var: Tensor | Any
+    weight: Parameter | Any
+    def __init__(
+        self,
+        num_features: int,
+        eps: _float = 1e-05,
+        momentum: _float | None = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        *,
+        bias: bool = True,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+class _Loss(Module):
+    def __init__(
+        self, size_average: Any = None, reduce: str | None = None, reduction: str = "mean"
+    ) -> None: ...
+    def forward(self, *args: Any) -> Tensor: ...
+
+class _MaxPoolNd(minigrad.nn.layers.pooling._MaxPool, Module):
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        *,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> None: ...
+    def forward(self, input: _AnyTensor) -> Tensor: ...
+
+_NormBase = _BatchNorm
+
+class _WeightedLoss(Module):
+    def __init__(
+        self,
+        weight: _AnyTensor | _float | None = None,
+        size_average: Any = None,
+        reduce: str | None = None,
+        reduction: str = "mean",
+    ) -> None: ...
+    def forward(self, *args: Any) -> Tensor: ...
+
+_size_1_t = Any
+_size_2_t = Any

@@ -37,6 +37,10 @@ def adaptive_max_pool2d(
 def affine_grid(
     theta: _AnyTensor, size: int | Sequence[int], align_corners: Any = None
 ) -> Tensor: ...
+def alpha_dropout(
+    input: _AnyTensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor: ...
+def alpha_dropped(x: _AnyTensor, p: float) -> Tensor: ...
 def avg_pool1d(
     input: _AnyTensor,
     kernel_size: int | Sequence[int],
@@ -88,6 +92,8 @@ def binary_cross_entropy_with_logits(
     pos_weight: _AnyTensor | None = None,
 ) -> Tensor: ...
 def celu(input: _AnyTensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
+def celu_(input: _AnyTensor, alpha: float = 1.0) -> Tensor: ...
+def channel_shuffle(input: _AnyTensor, groups: Any) -> Tensor: ...
 def conv1d(
     input: _AnyTensor,
     weight: _AnyTensor | float,
@@ -148,6 +154,14 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor: ...
+def divided(
+    x: _AnyTensor,
+    kernel: Any,
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    ceil_mode: bool,
+    divisor: int,
+) -> Tensor: ...
 def dropout(
     input: _AnyTensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor: ...
@@ -158,6 +172,7 @@ def dropout2d(
     input: _AnyTensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor: ...
 def elu(input: _AnyTensor, alpha: float = 1.0, inplace: bool = False) -> Tensor: ...
+def elu_(input: _AnyTensor, alpha: float = 1.0) -> Tensor: ...
 def embedding(
     input: _AnyTensor,
     weight: _AnyTensor | float,
@@ -215,10 +230,20 @@ def group_norm(
 def gumbel_softmax(
     logits: _AnyTensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor: ...
+def hardshrink(input: _AnyTensor, lambd: float = 0.5) -> Tensor: ...
 def hardsigmoid(input: _AnyTensor, inplace: bool = False) -> Tensor: ...
 def hardswish(input: _AnyTensor, inplace: bool = False) -> Tensor: ...
 def hardtanh(
     input: _AnyTensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor: ...
+def hardtanh_(input: _AnyTensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor: ...
+def hinge_embedding_loss(
+    input: _AnyTensor,
+    target: _AnyTensor,
+    margin: float = 1.0,
+    size_average: Any = None,
+    reduce: str | None = None,
+    reduction: str = "mean",
 ) -> Tensor: ...
 def huber_loss(
     input: _AnyTensor,
@@ -262,6 +287,9 @@ def l1_loss(
     reduction: str = "mean",
     weight: _AnyTensor | float | None = None,
 ) -> Tensor: ...
+def largest_of_parts(
+    x: _AnyTensor, output_size: int | Sequence[int | None], axes: int
+) -> tuple[Any, Any]: ...
 def layer_norm(
     input: _AnyTensor,
     normalized_shape: int | Sequence[int],
@@ -272,10 +300,18 @@ def layer_norm(
 def leaky_relu(
     input: _AnyTensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor: ...
+def leaky_relu_(input: _AnyTensor, negative_slope: float = 0.01) -> Tensor: ...
 def linear(
     input: _AnyTensor, weight: _AnyTensor | float, bias: _AnyTensor | None = None
 ) -> Tensor: ...
 def linear_above(x: _AnyTensor, soft: Any, beta: float, threshold: float) -> Tensor: ...
+def local_response_norm(
+    input: _AnyTensor,
+    size: int | Sequence[int],
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    k: int | float = 1.0,
+) -> Tensor: ...
 def log_softmax(
     input: _AnyTensor,
     dim: int | Sequence[int] | None = None,
@@ -283,6 +319,20 @@ def log_softmax(
     dtype: DTypeLike | None = None,
 ) -> Tensor: ...
 def logsigmoid(input: _AnyTensor) -> Tensor: ...
+def lp_pool1d(
+    input: _AnyTensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor: ...
+def lp_pool2d(
+    input: _AnyTensor,
+    norm_type: float,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    ceil_mode: bool = False,
+) -> Tensor: ...
 def margin_ranking_loss(
     input1: _AnyTensor,
     input2: _AnyTensor,
@@ -291,6 +341,9 @@ def margin_ranking_loss(
     size_average: Any = None,
     reduce: str | None = None,
     reduction: str = "mean",
+) -> Tensor: ...
+def margins(
+    x: _AnyTensor, target: _AnyTensor, p: int, margin: float, weight: _AnyTensor | float
 ) -> Tensor: ...
 @overload
 def max_pool1d(
@@ -357,6 +410,25 @@ def mse_loss(
     reduction: str = "mean",
     weight: _AnyTensor | float | None = None,
 ) -> Tensor: ...
+def multi_margin_loss(
+    input: _AnyTensor,
+    target: _AnyTensor,
+    p: float = 1,
+    margin: float = 1.0,
+    weight: _AnyTensor | float | None = None,
+    size_average: Any = None,
+    reduce: str | None = None,
+    reduction: str = "mean",
+) -> Tensor: ...
+def multilabel_soft_margin_loss(
+    input: _AnyTensor,
+    target: _AnyTensor,
+    weight: _AnyTensor | float | None = None,
+    size_average: Any = None,
+    reduce: str | None = None,
+    reduction: str = "mean",
+) -> Tensor: ...
+def near_channels(x: _AnyTensor, size: int) -> Tensor: ...
 def nll_loss(
     input: _AnyTensor,
     target: _AnyTensor,
@@ -377,16 +449,37 @@ def pad(
 def pairwise_distance(
     x1: _AnyTensor, x2: _AnyTensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False
 ) -> Tensor: ...
+def pdist(input: _AnyTensor, p: float = 2) -> Tensor: ...
 def pixel_shuffle(input: _AnyTensor, upscale_factor: int) -> Tensor: ...
+def pixel_unshuffle(input: _AnyTensor, downscale_factor: Any) -> Tensor: ...
+def poisson_nll_loss(
+    input: _AnyTensor,
+    target: _AnyTensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: Any = None,
+    eps: float = 1e-08,
+    reduce: str | None = None,
+    reduction: str = "mean",
+) -> Tensor: ...
+def power_mean(means: Any, p: float, kernel: Any, axes: int) -> Any: ...
 def prelu(input: _AnyTensor, weight: _AnyTensor | float) -> Tensor: ...
 def reduced(size_average: Any, reduce: str, reduction: str) -> str: ...
 def relu(input: _AnyTensor, inplace: bool = False) -> Tensor: ...
 def relu6(input: _AnyTensor, inplace: bool = False) -> Tensor: ...
+def relu_(input: _AnyTensor) -> Tensor: ...
 def rms_norm(
     input: _AnyTensor,
     normalized_shape: int | Sequence[int],
     weight: _AnyTensor | float | None = None,
     eps: float | None = None,
+) -> Tensor: ...
+def rrelu(
+    input: _AnyTensor,
+    lower: float = 0.125,
+    upper: float = 0.3333333333333333,
+    training: bool = False,
+    inplace: bool = False,
 ) -> Tensor: ...
 def scaled_dot_product_attention(
     query: _AnyTensor,
@@ -399,6 +492,7 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Tensor: ...
 def selu(input: _AnyTensor, inplace: bool = False) -> Tensor: ...
+def selu_(input: _AnyTensor) -> Tensor: ...
 def sigmoid(input: _AnyTensor) -> Tensor: ...
 def silu(input: _AnyTensor, inplace: bool = False) -> Tensor: ...
 def smooth_l1_loss(
@@ -408,6 +502,13 @@ def smooth_l1_loss(
     reduce: str | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
+) -> Tensor: ...
+def soft_margin_loss(
+    input: _AnyTensor,
+    target: _AnyTensor,
+    size_average: Any = None,
+    reduce: str | None = None,
+    reduction: str = "mean",
 ) -> Tensor: ...
 def softmax(
     input: _AnyTensor,
@@ -423,9 +524,15 @@ def softmin(
     dtype: DTypeLike | None = None,
 ) -> Tensor: ...
 def softplus(input: _AnyTensor, beta: float = 1, threshold: float = 20) -> Tensor: ...
+def softshrink(input: _AnyTensor, lambd: float = 0.5) -> Tensor: ...
 def softsign(input: _AnyTensor) -> Tensor: ...
+def stirling(target: _AnyTensor, full: bool) -> Tensor: ...
 def tanh(input: _AnyTensor) -> Tensor: ...
 def tanhshrink(input: _AnyTensor) -> Tensor: ...
+def threshold(
+    input: _AnyTensor, threshold: float, value: _AnyTensor | float, inplace: bool = False
+) -> Tensor: ...
+def total(losses: Any, reduction: str) -> Any: ...
 def triplet_margin_loss(
     anchor: _AnyTensor,
     positive: _AnyTensor,
@@ -438,10 +545,42 @@ def triplet_margin_loss(
     reduce: str | None = None,
     reduction: str = "mean",
 ) -> Tensor: ...
+def triplet_margin_with_distance_loss(
+    anchor: _AnyTensor,
+    positive: _AnyTensor,
+    negative: _AnyTensor,
+    *,
+    distance_function: Any = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor: ...
+def triplets(
+    distance: Any,
+    anchor: _AnyTensor,
+    positive: _AnyTensor,
+    negative: _AnyTensor,
+    margin: float,
+    swap: bool,
+) -> Tensor: ...
 def unfold(
     input: _AnyTensor,
     kernel_size: int | Sequence[int],
     dilation: int | Sequence[int] = 1,
     padding: int | Sequence[int] = 0,
     stride: int | Sequence[int] = 1,
+) -> Tensor: ...
+def unshuffled(x: _AnyTensor, factor: int) -> Tensor: ...
+def upsample(
+    input: _AnyTensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: Any = None,
+) -> Tensor: ...
+def upsample_bilinear(
+    input: _AnyTensor, size: int | Sequence[int] | None = None, scale_factor: Any = None
+) -> Tensor: ...
+def upsample_nearest(
+    input: _AnyTensor, size: int | Sequence[int] | None = None, scale_factor: Any = None
 ) -> Tensor: ...

@@ -7,11 +7,15 @@ from typing import Any, Self, TypeVar, overload
 
 import minigrad.autograd.grad_mode
 import minigrad.transforms.custom_function
-from minigrad.autograd import detect_anomaly as detect_anomaly
-from minigrad.autograd import functional as functional
-from minigrad.autograd import gradcheck as gradcheck
-from minigrad.autograd import gradgradcheck as gradgradcheck
 from minigrad.tensors.tensor import Tensor as _AnyTensor
+from minigrad.torch.autograd import anomaly_mode as anomaly_mode
+from minigrad.torch.autograd import function as function
+from minigrad.torch.autograd import functional as functional
+from minigrad.torch.autograd import grad_mode as grad_mode
+from minigrad.torch.autograd import gradcheck as gradcheck
+from minigrad.torch.autograd import graph as graph
+from minigrad.torch.autograd import profiler as profiler
+from minigrad.torch.autograd import variable as variable
 from minigrad.torch.tensor import Tensor
 
 _T = TypeVar("_T")
@@ -19,8 +23,18 @@ _T = TypeVar("_T")
 class Function(minigrad.transforms.custom_function.Function):
     @classmethod
     def apply(cls, *args: Any) -> Any: ...
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None: ...
 
 def Variable(data: Any, requires_grad: bool = False) -> Tensor: ...
+
+class _Once(Function):
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any: ...
+    @staticmethod
+    def forward(ctx: Any, x: _AnyTensor, *others: Any) -> Tensor: ...
+
+def _checking(check: Any) -> Any: ...
 def _several(given: Any) -> tuple[Tensor, ...]: ...
 def backward(
     tensors: _AnyTensor | Sequence[_AnyTensor],
@@ -30,6 +44,7 @@ def backward(
     grad_variables: Any = None,
     inputs: _AnyTensor | Sequence[_AnyTensor] | None = None,
 ) -> None: ...
+def detect_anomaly(check_nan: bool = True) -> Any: ...
 def grad(
     outputs: _AnyTensor | Sequence[_AnyTensor],
     inputs: _AnyTensor | Sequence[_AnyTensor],
@@ -42,7 +57,14 @@ def grad(
     *,
     only_inputs: bool = True,
 ) -> tuple[Tensor, ...]: ...
+def gradgradcheck(
+    func: Any,
+    inputs: _AnyTensor | Sequence[_AnyTensor],
+    grad_outputs: _AnyTensor | Sequence[_AnyTensor | None] | None = None,
+    **options: Any,
+) -> bool: ...
 def inference_mode(mode: bool = True) -> set_grad_enabled: ...
+def once_differentiable(fn: Any) -> Any: ...
 
 class set_detect_anomaly(contextlib.ExitStack):
     running: Any

@@ -1,0 +1,19 @@
+# Written by tools/write_torch_types.py: make torch-types.
+# PyTorch's methods take and give other things than those of minigrad's own classes.
+# mypy: disable-error-code="assignment, misc, no-redef, overload-overlap, override"
+import contextlib
+from typing import Any
+
+from minigrad.torch.backends.cuda import matmul as matmul
+
+def enable_cudnn_sdp(enabled: Any) -> None: ...
+def enable_flash_sdp(enabled: Any) -> None: ...
+def enable_math_sdp(enabled: Any) -> None: ...
+def enable_mem_efficient_sdp(enabled: Any) -> None: ...
+def is_built() -> bool: ...
+def sdp_kernel(
+    enable_flash: bool = True,
+    enable_math: bool = True,
+    enable_mem_efficient: bool = True,
+    enable_cudnn: bool = True,
+) -> contextlib.nullcontext: ...

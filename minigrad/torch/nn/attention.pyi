@@ -1,0 +1,10 @@
+# Written by tools/write_torch_types.py: make torch-types.
+# PyTorch's methods take and give other things than those of minigrad's own classes.
+# mypy: disable-error-code="assignment, misc, no-redef, overload-overlap, override"
+import contextlib
+from typing import Any
+
+class SDPBackend(enum.IntEnum):
+    def __new__(self, value: Any) -> Any: ...
+
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> contextlib.nullcontext: ...
