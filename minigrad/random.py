@@ -24,8 +24,8 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
+from minigrad.support.random_state import register_draws, register_snapshot
 from minigrad.support.signatures import named
-from minigrad.transforms.random_state import register_draws, register_snapshot
 
 __all__ = [
     "bernoulli", "generator", "get_state", "key", "multinomial", "normal", "permutation", "rand",

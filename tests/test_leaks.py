@@ -20,7 +20,7 @@ import minigrad
 from minigrad import Tensor
 from minigrad.autograd import Observer
 from minigrad.ops import _parallel
-from minigrad.transforms.random_state import take_snapshots
+from minigrad.support.random_state import take_snapshots
 
 HERE = Path(__file__).resolve().parent
 kept: list[Any] = []

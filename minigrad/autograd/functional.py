@@ -2,6 +2,6 @@
 
 from minigrad.transforms.derivatives import *  # noqa: F403
 from minigrad.transforms.derivatives import __all__ as _derivatives
-from minigrad.transforms.vmap import vmap as vmap
+from minigrad.transforms.mapped import vmap as vmap
 
 __all__ = [*_derivatives, "vmap"]

@@ -14,8 +14,8 @@ import numpy as np
 from minigrad.autograd.mutation import history, mark_written
 from minigrad.autograd.node import Variable
 from minigrad.checking.errors import NotDifferentiableError
+from minigrad.support.random_state import take_snapshots
 from minigrad.transforms.evaluation import pulled
-from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten
 
 Line = dict[int, np.ndarray]

@@ -84,7 +84,7 @@ def row_sums(x: np.ndarray) -> np.ndarray:
 
 
 @formula("x == chosen")
-def attains(x: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def attains(x: Any, chosen: Any) -> Any:
     """Which elements equal the ones that a reduction chose; NaN is chosen where there is any."""
     found = x == chosen
     if not all_finite(chosen):

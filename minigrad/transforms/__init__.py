@@ -2,15 +2,14 @@
 
 - `derivatives`: `grad`, `vjp`, `jvp`, `hessian` and others make a function of a function.
 - `evaluation`: calls the function for them, with variables of its own.
-- `vmap`: runs a function of one sample for many; `batching` has the rules of the ops.
+- `mapped`: `vmap` runs a function of one sample for many; `batching` has the rules of the ops.
 - `checkpointing`: `checkpoint` saves memory by running a function again.
 - `structure`: tensors in tuples, lists and dicts.
-- `random_state`: runs a function again with the same random numbers.
 """
 
 from minigrad.transforms.checkpointing import checkpoint
 from minigrad.transforms.derivatives import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
-from minigrad.transforms.vmap import vmap
+from minigrad.transforms.mapped import vmap
 
 __all__ = [
     "checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp", "vmap",

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad import linalg as linalg
 from minigrad import ops
 from minigrad.autograd.call import call_path
+from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.ops.indexing import normalized
@@ -60,8 +62,9 @@ class Batch(NamedTuple):
 
 
 Rule = Callable[..., Any]
-RULES: dict[str, Rule | str] = {}
-"""By the name of an op: its batching rule, or why it has none."""
+RULES: dict[Primitive, Rule | str] = {}
+"""For an op its batching rule, or why it has none."""
+_OP = {**registry, "detach": DETACH, "copy": COPY}
 _FUNCTIONS: dict[Primitive, Callable[..., Any]] = {}
 
 
@@ -71,11 +74,11 @@ def _function(op: Primitive) -> Callable[..., Any]:
     return _FUNCTIONS[op]
 
 
-def batching_rule(*names: str) -> Callable[[Rule], Rule]:
-    """Define the batching rule of ops, by their names (a decorator).
+def batching_rule(*ops_: Any) -> Callable[[Rule], Rule]:
+    """Define the batching rule of ops (a decorator).
 
     Args:
-        *names: The names of the ops, as ``op.op.name`` has them.
+        *ops_: The ops, or the names of minigrad's own.
 
     Example:
         >>> import minigrad
@@ -83,7 +86,7 @@ def batching_rule(*names: str) -> Callable[[Rule], Rule]:
         >>> @minigrad.autograd.primitive
         ... def tripled(x):
         ...     return 3 * x
-        >>> @batching_rule(tripled.op.name)
+        >>> @batching_rule(tripled)
         ... def _(batch, x):
         ...     return batch.run(x.tensor)
         >>> minigrad.vmap(tripled)(minigrad.ones(2, 1)).tolist()
@@ -91,18 +94,24 @@ def batching_rule(*names: str) -> Callable[[Rule], Rule]:
     """
 
     def define(rule: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, rule))
+        RULES.update(dict.fromkeys(map(_record, ops_), rule))
         return rule
 
     return define
 
 
+def _record(op: Any) -> Primitive:
+    record: Primitive = _OP[op] if isinstance(op, str) else op.op
+    return record
+
+
 def rule_of(op: Primitive) -> Rule:
     """The batching rule of an op, or an error that says why it has none."""
-    rule = RULES.get(op.name)
+    rule = RULES.get(op)
     if callable(rule):
         return rule
-    reason = rule or "batching_rule defines one for an op of your own"
+    effects = "it does more than give a result, such as an exchange with other ranks"
+    reason = rule or (effects if op.side_effects else "batching_rule defines one for your own op")
     raise CannotMap(
         f"vmap: {op.name} has no batching rule: {reason}; write a loop over the samples, "
         f"minigrad.stack([f(x) for x in xs])"
@@ -159,29 +168,43 @@ def _moved(axis: Any, rank: int) -> Any:
 
 # Families --------------------------------------------------------------------------------------
 
+_ONE_AXIS = {
+    _OP[name] for name in ("argmax", "argmin", "argsort", "cumprod", "cumsum", "median", "sort")
+}
+"""Where no axis means that of the flattened sample."""
 
-@batching_rule(*["abs", "add", "alias", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "astype", "bitwise_and", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamped_log", "clip", "clone", "copysign", "cos", "cosh", "deg2rad", "digamma", "divide", "entr", "equal", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod", "gelu", "greater", "greater_equal", "hardtanh", "hypot", "identity", "invert", "isclose", "isfinite", "isinf", "isnan", "left_shift", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "maximum", "minimum", "multiply", "nan_to_num", "negative", "nextafter", "not_equal", "polygamma", "power", "rad2deg", "reciprocal", "relu", "remainder", "right_shift", "round", "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "sqrt", "square", "subtract", "tan", "tanh", "to_integer", "trunc", "where", "xlog1py", "xlogy", "detach", "copy"])  # fmt: skip
+
+@batching_rule(
+    "abs", "add", "alias", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh",
+    "astype", "bitwise_and", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clamped_log", "clip",
+    "clone", "copysign", "cos", "cosh", "deg2rad", "digamma", "divide", "entr", "equal", "erf",
+    "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "floor_divide", "fmax", "fmin", "fmod",
+    "gelu", "greater", "greater_equal", "hardtanh", "hypot", "identity", "invert", "isclose",
+    "isfinite", "isinf", "isnan", "left_shift", "less", "less_equal", "lgamma", "log", "log10",
+    "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logit", "maximum", "minimum", "multiply", "nan_to_num", "negative", "nextafter", "not_equal",
+    "polygamma", "power", "rad2deg", "reciprocal", "relu", "remainder", "right_shift", "round",
+    "rsqrt", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "sqrt",
+    "square", "subtract", "tan", "tanh", "to_integer", "trunc", "where", "xlog1py", "xlogy",
+    "detach", "copy",
+)  # fmt: skip
 def elementwise(batch: Batch, *values: Any) -> Any:
     """Operands broadcast: those with fewer axes get axes of length 1 after that of the samples."""
     count = batch.op.arrays
     return batch.run(*aligned(*values[:count]), *values[count:])
 
 
-@batching_rule(*["all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "flip", "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "nanmean", "norm", "prod", "running_places", "softmax", "sort", "std", "sum", "topk", "var"])  # fmt: skip
+@batching_rule(
+    "all", "any", "argmax", "argmin", "argsort", "count_nonzero", "cumprod", "cumsum", "flip",
+    "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "nanmean", "norm",
+    "prod", "running_places", "softmax", "sort", "std", "sum", "topk", "var",
+)  # fmt: skip
 def along_axes(batch: Batch, x: Mapped, *static: Any) -> Any:
     """An axis is counted after that of the samples; no axis means all of the sample."""
     (place,) = batch.op.axes
     axis, rest = static[place - 1], list(static)
     rank, tensor = len(x.shape), x.tensor
-    one_axis = batch.op.name in (
-        "argmax",
-        "argmin",
-        "argsort",
-        "cumprod",
-        "cumsum",
-        "median",
-        "sort",
-    )
+    one_axis = batch.op in _ONE_AXIS
     if not rank or (axis is None and one_axis):
         tensor, rank, axis = ops.reshape(tensor, (batch.size, -1)), 1, 0 if axis != () else axis
     rest[place - 1] = _moved(axis, rank)
@@ -220,7 +243,7 @@ def _transpose(batch: Batch, x: Mapped, axes: Any) -> Any:
 @batching_rule("swapaxes", "moveaxis", "rot90", "trace", "diagonal", "scatter_diagonal")
 def axes_named(batch: Batch, x: Mapped, *static: Any) -> Any:
     """The parameters that name axes are counted after that of the samples."""
-    rank = len(batch.shape if batch.op.name == "scatter_diagonal" else x.shape)
+    rank = len(batch.shape if batch.op is _OP["scatter_diagonal"] else x.shape)
     moved = []
     for name, value in zip(batch.op.params[1:], static, strict=True):
         if name in ("axis1", "axis2", "source", "destination", "axes"):
@@ -393,7 +416,7 @@ def _slogdet(batch: Batch, x: Mapped) -> Any:
 class _Places(NamedTuple):
     """An index of all samples, where the axes of what it reads go, and the shape of one sample."""
 
-    index: tuple[Any, ...]
+    parts: tuple[Any, ...]
     order: tuple[int, ...]
     shape: tuple[int, ...]
 
@@ -462,7 +485,7 @@ def _index_rank(part: Any) -> int:
 def _getitem(batch: Batch, x: Any, index: Any) -> Any:
     mapped = isinstance(x, Mapped)
     places = _places(batch.size, index, shape_of(x), mapped)
-    return _ordered(ops.getitem(x.tensor if mapped else x, places.index), places.order)
+    return _ordered(ops.getitem(x.tensor if mapped else x, places.parts), places.order)
 
 
 def _ordered(x: Any, order: tuple[int, ...]) -> Any:
@@ -485,14 +508,14 @@ def _unordered(value: Any, places: _Places, size: int) -> Any:
 @batching_rule("setitem")
 def _setitem(batch: Batch, x: Any, value: Any, index: Any, in_place: bool = False) -> Any:
     places = _places(batch.size, index, shape_of(x), True)
-    return ops.setitem(whole(x, batch.size), places.index, _unordered(value, places, batch.size))
+    return ops.setitem(whole(x, batch.size), places.parts, _unordered(value, places, batch.size))
 
 
 @batching_rule("scatter_index")
 def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
     places = _places(batch.size, index, tuple(shape), True)
     given = _unordered(value, places, batch.size)
-    return batch.run(given, normalized(places.index), (batch.size, *shape))
+    return batch.run(given, normalized(places.parts), (batch.size, *shape))
 
 
 @batching_rule("take")
@@ -523,7 +546,7 @@ def by_places(batch: Batch, *values: Any) -> Any:
     axis, arrays = values[places["axis"]], list(values)
     names = [name for name in ("x", "index", "indices", "src", "source") if name in places]
     rank = len(shape_of(values[0]))
-    shared = "index" in names and batch.op.name == "index_add"
+    shared = "index" in names and batch.op is _OP["index_add"]
     if axis is None or not rank or (shared and isinstance(values[places["index"]], Mapped)):
         raise CannotMap(
             f"vmap: {batch.op.name} without an axis, or by indices that differ from sample to "
@@ -571,17 +594,17 @@ def images(batch: Batch, x: Mapped, *static: Any) -> Any:
 
 @batching_rule("convolution", "convolution_transpose")
 def _convolution(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
-    bias, *rest = static if batch.op.name == "convolution" else (None, *static)
+    bias, *rest = static if batch.op is _OP["convolution"] else (None, *static)
     if not isinstance(weight, Mapped):
-        given = (bias,) if batch.op.name == "convolution" and not isinstance(bias, Mapped) else ()
-        given = given or ((None,) if batch.op.name == "convolution" else ())
+        given = (bias,) if batch.op is _OP["convolution"] and not isinstance(bias, Mapped) else ()
+        given = given or ((None,) if batch.op is _OP["convolution"] else ())
         out = batch.run(_merged(x, batch.size), weight, *given, *rest)
     else:  # each sample is a group of its own
         groups = rest[-1] * batch.size
         tensor = ops.swapaxes(whole(x, batch.size), 0, 1)
         count, _, channels, *lengths = tensor._data.shape
         tensor = ops.reshape(tensor, (count, batch.size * channels, *lengths))
-        given = (None,) if batch.op.name == "convolution" else ()
+        given = (None,) if batch.op is _OP["convolution"] else ()
         out = batch.run(tensor, _merged(weight, batch.size), *given, *rest[:-1], groups)
         shape = out._data.shape
         out = ops.reshape(out, (count, batch.size, shape[1] // batch.size, *shape[2:]))
@@ -617,10 +640,10 @@ def _sum_parts(batch: Batch, x: Mapped, axis: int, count: int) -> Any:
 
 @batching_rule("layer_norm", "rms_norm")
 def _of_last_axes(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
-    bias, rest = (static[0], static[1:]) if batch.op.name == "layer_norm" else (None, static)
+    bias, rest = (static[0], static[1:]) if batch.op is _OP["layer_norm"] else (None, static)
     if not any(isinstance(each, Mapped) for each in (weight, bias)):
         return batch.run(x.tensor, weight, *static)
-    plain = (None, None) if batch.op.name == "layer_norm" else (None,)
+    plain = (None, None) if batch.op is _OP["layer_norm"] else (None,)
     out = batch.run(whole(x, batch.size), *plain, *rest)
     out = out if weight is None else ops.multiply(*aligned(Mapped(out), weight))
     return out if bias is None else ops.add(*aligned(Mapped(out), bias))
@@ -664,22 +687,18 @@ def _dropout(batch: Batch, x: Any, p: float, key: Any) -> Any:
 # No rule ---------------------------------------------------------------------------------------
 
 RULES |= dict.fromkeys(
-    ["argwhere", "bincount", "flatnonzero", "nonzero", "unique"],
+    map(_record, ("argwhere", "bincount", "flatnonzero", "nonzero", "unique")),
     "the shape of its result depends on the values",
 )
 RULES |= dict.fromkeys(
-    ["all_gather", "all_reduce", "all_reduce_max", "all_to_all", "broadcast", "copy_to_parts",
-     "ppermute", "reduce_scatter", "reduce_to_root", "ring_attention", "sum_of_parts"],
-    "it exchanges data with other ranks",
-)  # fmt: skip
-RULES |= dict.fromkeys(
-    ["isin", "matrix_rank", "qr_complete", "scatter_extreme", "searchsorted", "svd_complete"],
+    map(_record, ("isin", "matrix_rank", "qr_complete", "scatter_extreme", "searchsorted",
+                  "svd_complete")),
     "nobody has needed one",
-)
+)  # fmt: skip
 
 
 def without_rule() -> Iterator[str]:
     """The ops that have neither a rule nor a decomposition, which would serve."""
     for name, op in registry.items():
-        if name not in RULES and op.decomposition is None:
+        if op not in RULES and op.decomposition is None and not op.side_effects:
             yield name

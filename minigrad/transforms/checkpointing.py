@@ -20,8 +20,8 @@ from minigrad.autograd.mutation import history, view_of, written_since
 from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock, node_of
 from minigrad.autograd.primitive import Primitive
 from minigrad.autograd.views import read_only
+from minigrad.support.random_state import take_snapshots
 from minigrad.trace import Trace
-from minigrad.transforms.random_state import take_snapshots
 from minigrad.transforms.structure import flatten, mapped
 
 

@@ -25,8 +25,8 @@ from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.transforms.evaluation import Evaluation, directions, pulled
+from minigrad.transforms.mapped import CannotMap, vmap
 from minigrad.transforms.structure import rebuilt
-from minigrad.transforms.vmap import CannotMap, vmap
 
 __all__ = ["grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]
 

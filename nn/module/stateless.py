@@ -11,7 +11,7 @@ from typing import Any
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.tensors.tensor import Tensor
-from minigrad.transforms.random_state import register_snapshot
+from minigrad.support.random_state import register_snapshot
 
 _one_at_a_time = threading.RLock()
 _running: ContextVar[tuple[tuple[Module, dict[str, Any]], ...]] = ContextVar(

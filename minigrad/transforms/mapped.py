@@ -23,10 +23,10 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable
 from minigrad.autograd.views import Place, read_only
 from minigrad.ops.indexing import normalized
+from minigrad.support.random_state import DRAWS
 from minigrad.trace import Step, Trace, Value
 from minigrad.trace.lines import user_line
 from minigrad.transforms.batching import RULES, Batch, CannotMap, Mapped, rule_of, whole
-from minigrad.transforms.random_state import DRAWS
 from minigrad.transforms.structure import flatten, rebuilt
 
 __all__ = ["CannotMap", "vmap"]
@@ -101,7 +101,8 @@ def vmap(
 def _spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
     """The leaves of a structure, each with the axis that counts the samples."""
     if axes is None or isinstance(axes, (int, np.integer)):
-        yield from ((place, leaf, axes) for place, leaf in flatten(value, path))
+        axis = None if axes is None else int(axes)
+        yield from ((place, leaf, axis) for place, leaf in flatten(value, path))
     elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
         for key, part in value.items():
             yield from _spread(part, axes[key], f"{path}[{key!r}]")
@@ -170,7 +171,7 @@ class _Sample(Trace):
 class _Run:
     """One call of a mapped function: a run of one sample, and then of all."""
 
-    def __init__(self, randomness: str) -> None:
+    def __init__(self, randomness: Randomness) -> None:
         self._trace, self._randomness = _Sample(), randomness
         self._size = -1
         self._known: dict[Value, Any] = {}
@@ -288,7 +289,7 @@ class _Run:
         mapped = any(isinstance(value, Mapped) for value in _parts(values))
         if not mapped and not (op.random_keys and not batch.same):
             found = batch.run(*values[: op.arrays], *map(_static, values[op.arrays :]))
-        elif op.name not in RULES and op.decomposition is not None:
+        elif op not in RULES and op.decomposition is not None:
             axes = mapped_axes(values)
             plain = [value.tensor if isinstance(value, Mapped) else value for value in values]
             inner = vmap(lambda *given: op.call_with(op.decomposition, given), axes, 0,

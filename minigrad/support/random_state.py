@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
-from minigrad.autograd.events import undecorated
-
 DRAWS: set[Callable[..., Any]] = set()
 """The functions that draw random numbers, as observers are told of them."""
 _snapshots: list[Callable[[], Callable[[], AbstractContextManager[Any]]]] = []
@@ -25,8 +23,8 @@ def register_snapshot(snapshot: Callable[[], Callable[[], AbstractContextManager
 
 
 def register_draws(functions: Iterable[Callable[..., Any]]) -> None:
-    """Register functions with `effect` that draw random numbers."""
-    DRAWS.update(map(undecorated, functions))
+    """Register functions that draw random numbers, decorated by `effect`."""
+    DRAWS.update(vars(function)["__wrapped__"] for function in functions)
 
 
 def take_snapshots() -> Callable[[], AbstractContextManager[None]]:
