@@ -43,6 +43,7 @@ from minigrad.torch.random import seed as seed
 from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
+from minigrad.torch.tensor import KINDS as _KINDS
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor
 
@@ -82,16 +83,26 @@ def _assert(condition: _Any, message: str) -> None:
         raise AssertionError(message)
 
 
-def _typed(kind: str) -> _Any:
-    def make(*data: _Any) -> _Any:
-        return Tensor(*data).to(_np.dtype(kind)) if kind != "float32" else Tensor(*data)
+class _Kind(type):
+    """The class of `FloatTensor` and the others: a tensor of that dtype is an instance of it."""
 
-    return make
+    kind: _Any
+
+    def __call__(cls, *data: _Any) -> _Any:
+        return Tensor(*data).to(cls.kind)
+
+    def __instancecheck__(cls, x: _Any) -> _Any:
+        return isinstance(x, Tensor) and x._data.dtype == cls.kind
 
 
-FloatTensor, DoubleTensor, HalfTensor = map(_typed, ("float32", "float64", "float16"))
-LongTensor, IntTensor, ShortTensor = map(_typed, ("int64", "int32", "int16"))
-CharTensor, ByteTensor, BoolTensor = map(_typed, ("int8", "uint8", "bool"))
+for _name, _kind in _KINDS.items():
+    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": _np.dtype(_name)})
+
+
+def set_default_tensor_type(t: _Any) -> None:
+    """Set the default dtype by the name of a type of tensors, or by the type."""
+    name = t if isinstance(t, str) else t.__name__
+    set_default_dtype(globals()[name.removeprefix("torch.")].kind)
 
 
 __getattr__ = _missing(__name__)

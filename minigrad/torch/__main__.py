@@ -38,9 +38,9 @@ class Door(MetaPathFinder, Loader):
         except ModuleNotFoundError as error:
             if error.name != f"minigrad.{spec.name}":
                 raise
-            raise ModuleNotFoundError(
-                f"minigrad.torch has no module {spec.name!r}", name=spec.name
-            ) from None
+            _, _, why = str(error).partition(": ")
+            told = f"minigrad.torch has no module {spec.name!r}" + (f": {why}" if why else "")
+            raise ModuleNotFoundError(told, name=spec.name) from None
         spec.loader_state = module.__spec__
         return module
 

@@ -30,7 +30,7 @@ autograd: autograd.anomaly_mode autograd.function autograd.grad_mode autograd.gr
 distributions: distributions.bernoulli distributions.beta distributions.categorical distributions.dirichlet distributions.distribution distributions.exponential distributions.gamma distributions.independent distributions.kl distributions.laplace distributions.log_normal distributions.multivariate_normal distributions.normal distributions.one_hot_categorical distributions.poisson distributions.uniform
 func: _functorch nn.utils.stateless
 multiprocessing <- multiprocessing: multiprocessing
-nn: nn.modules nn.modules.activation nn.modules.batchnorm nn.modules.channelshuffle nn.modules.container nn.modules.conv nn.modules.distance nn.modules.dropout nn.modules.flatten nn.modules.fold nn.modules.instancenorm nn.modules.lazy nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.modules.upsampling nn.modules.utils nn.parallel nn.parallel.data_parallel nn.parameter
+nn: nn.modules nn.parallel.distributed nn.modules.activation nn.modules.batchnorm nn.modules.channelshuffle nn.modules.container nn.modules.conv nn.modules.distance nn.modules.dropout nn.modules.flatten nn.modules.fold nn.modules.instancenorm nn.modules.lazy nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.modules.upsampling nn.modules.utils nn.parallel nn.parallel.data_parallel nn.parameter
 nn.utils: nn.utils.clip_grad nn.utils.convert_parameters nn.utils.spectral_norm nn.utils.weight_norm
 optim: optim.adadelta optim.adagrad optim.adam optim.adamax optim.adamw optim.asgd optim.lbfgs optim.nadam optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd
 profiler: autograd.profiler
@@ -100,6 +100,14 @@ cuda.random.manual_seed(seed) => None
 cuda.random.manual_seed_all(seed) => None
 cuda.reset_peak_memory_stats(device=None) => None
 cuda.synchronize(device=None) => None
+distributed.all_gather(*args, **options) => refused("distributed.all_gather", "a model runs in one process: minigrad.distributed is for several")
+distributed.all_reduce(*args, **options) => refused("distributed.all_reduce", "a model runs in one process: minigrad.distributed is for several")
+distributed.barrier(*args, **options) => refused("distributed.barrier", "a model runs in one process: minigrad.distributed is for several")
+distributed.broadcast(*args, **options) => refused("distributed.broadcast", "a model runs in one process: minigrad.distributed is for several")
+distributed.destroy_process_group(*args, **options) => refused("distributed.destroy_process_group", "a model runs in one process: minigrad.distributed is for several")
+distributed.get_rank(*args, **options) => refused("distributed.get_rank", "a model runs in one process: minigrad.distributed is for several")
+distributed.get_world_size(*args, **options) => refused("distributed.get_world_size", "a model runs in one process: minigrad.distributed is for several")
+distributed.init_process_group(*args, **options) => refused("distributed.init_process_group", "a model runs in one process: minigrad.distributed is for several")
 distributed.is_available() => False
 distributed.is_initialized() => False
 jit.Final = Final
@@ -124,12 +132,14 @@ mps.manual_seed(seed) => None
 mps.synchronize() => None
 multiprocessing.get_all_sharing_strategies() => {"file_system"}
 multiprocessing.get_sharing_strategy() => "file_system"
+multiprocessing.spawn(fn, *args, **options) => refused("multiprocessing.spawn", "a model runs in one process: minigrad.distributed is for several")
 multiprocessing.set_sharing_strategy(new_strategy) => None
 nn.common_types.Tensor = Any
 nn.common_types._size_1_t = Any
 nn.common_types._size_2_t = Any
 nn.common_types._size_3_t = Any
 nn.common_types._size_any_t = Any
+onnx.export(model, args=(), f=None, kwargs=None, *, input_names=None, output_names=None, dynamic_axes=None, **options) => export(model, args, f, input_names=input_names or (), output_names=output_names or (), dynamic_axes=dynamic_axes)
 nn.utils.parametrizations.orthogonal(module, name="weight", **options) => refused("nn.utils.parametrizations.orthogonal", "nn.init.orthogonal_ makes an orthogonal matrix")
 nn.utils.parametrizations.spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None) => utils().spectral_norm(module, name, n_power_iterations, eps, dim)
 nn.utils.parametrizations.weight_norm(module, name="weight", dim=0) => utils().weight_norm(module, name, dim)
@@ -139,7 +149,11 @@ nn.utils.parametrize.register_parametrization(module, tensor_name, parametrizati
 nn.utils.parametrize.remove_parametrizations(module, tensor_name, leave_parametrized=True) => utils().adopt_module(parametrize.remove_parametrizations(module, tensor_name, leave_parametrized))
 nn.attention.SDPBackend = Backend
 nn.attention.sdpa_kernel(backends, set_priority=False) => nullcontext()
+profiler.ProfilerActivity = IntEnum("ProfilerActivity", "CPU CUDA")
+profiler.profile(*args, **options) => refused("profiler.profile", "minigrad.debugging.profile measures a block")
 profiler.record_function(name, args=None) => nullcontext()
+profiler.schedule(**options) => None
+profiler.tensorboard_trace_handler(dir_name, **options) => None
 torch_version.TorchVersion = Version
 types.Device = Any
 types.Number = Any
@@ -231,7 +245,7 @@ class View(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function that the module is named after: importing it hides the function."""
-        return getattr(self, self.__name__.rpartition(".")[2])(*args, **kwargs)
+        return vars(self)[self.__name__.rpartition(".")[2]](*args, **kwargs)
 
     def __dir__(self) -> list[str]:
         other = dir(importlib.import_module(self.target)) if self.target else []
@@ -260,6 +274,10 @@ class Modules(MetaPathFinder, Loader):
         """Put the lines of the module into it."""
         assert isinstance(module, View)
         path = module.__name__.removeprefix(f"{ROOT}.")
+        parent, _, last = module.__name__.rpartition(".")
+        hidden = vars(sys.modules[parent]).get(last)
+        if hidden is not None and not isinstance(hidden, ModuleType):
+            setattr(module, last, hidden)
         module.target = _KNOWN[path]
         for line in LINES.strip().splitlines():
             left, value = re.split(" =>? ", line, maxsplit=1)
@@ -276,12 +294,13 @@ class Modules(MetaPathFinder, Loader):
 def _names() -> dict[str, Any]:
     from minigrad.autograd import GradFn, saved_tensors_hooks
     from minigrad.nn.utils import parametrize
+    from minigrad.onnx import export
     from minigrad.tensors.dlpack import from_dlpack
 
     backend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
     return {
-        "Backend": backend, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
-        "Any": Any, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
+        "Backend": backend, "IntEnum": IntEnum, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
+        "Any": Any, "export": export, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
         "nullcontext": nullcontext, "refused": refused, "saved_tensors_hooks": saved_tensors_hooks,
         "unchanged": unchanged,
     }  # fmt: skip

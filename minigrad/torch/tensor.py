@@ -24,7 +24,7 @@ from minigrad.torch.random import drawing
 
 __all__ = ["Size", "Tensor", "adopt"]
 
-_KINDS = {
+KINDS = {
     "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
     "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
 }  # fmt: skip
@@ -82,6 +82,9 @@ class Tensor(minigrad.Tensor, results=True):
 
     # Attributes
 
+    is_cuda = is_sparse = is_xpu = is_mps = is_xla = is_mkldnn = is_quantized = is_meta = False
+    is_nested = is_ipu = is_mtia = is_maia = is_vulkan = is_sparse_csr = False
+
     @property
     def data(self) -> Any:
         """A tensor that shares the memory and has no history; writing to it is not recorded."""
@@ -109,15 +112,9 @@ class Tensor(minigrad.Tensor, results=True):
     def grad(self, value: Any) -> None:
         minigrad.Tensor.grad.fset(self, value)  # type: ignore[attr-defined]
 
-    @property
-    def is_cuda(self) -> bool:
-        """False: tensors are on the CPU."""
-        return False
-
-    @property
-    def is_sparse(self) -> bool:
-        """False: tensors are dense."""
-        return False
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
 
     @property
     def layout(self) -> str:
@@ -193,10 +190,10 @@ class Tensor(minigrad.Tensor, results=True):
     def type(self, dtype: Any = None) -> Any:
         """The name of the type, such as "torch.FloatTensor"; with a dtype, the tensor in it."""
         if dtype is None:
-            return f"torch.{_KINDS[self._data.dtype.name]}Tensor"
+            return f"torch.{KINDS[self._data.dtype.name]}Tensor"
         if isinstance(dtype, str):
             kind = dtype.removeprefix("torch.").removesuffix("Tensor")
-            found = [name for name, known in _KINDS.items() if known == kind]
+            found = [name for name, known in KINDS.items() if known == kind]
             if not found:
                 raise ValueError(f"type: {dtype!r} is not the name of a type of tensors")
             dtype = np.dtype(found[0])
@@ -342,6 +339,10 @@ class Tensor(minigrad.Tensor, results=True):
         """Write random integers from `from_` to before `to`; from 0 if one number is given."""
         low, high = (0, from_) if to is None and from_ else (from_, to or 2**24)
         return self._drawn(lambda g, shape: g.integers(low, high, shape), generator)
+
+    def bernoulli(self, p: Any = None, *, generator: Any = None) -> Any:
+        """1 with a probability, each element's or p, else 0."""
+        return ops.clone(self).bernoulli_(self.detach() if p is None else p, generator=generator)
 
     def apply_(self, callable: Callable[[Any], Any]) -> Any:
         """Write what a function of Python gives for each element."""

@@ -20,6 +20,8 @@ AdaptiveMaxPool2d(output_size, return_indices=False) => output_size, **only(retu
 AvgPool2d(kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None) => kernel_size, stride, padding, ceil_mode, count_include_pad, **only(divisor_override=divisor_override)
 BCELoss(weight=None, size_average=None, reduce=None, reduction="mean") => weight, reduced(size_average, reduce, reduction)
 BCEWithLogitsLoss(weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None) => weight, reduced(size_average, reduce, reduction), pos_weight=pos_weight
+Conv1d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros") => in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
+Conv2d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros") => in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode
 ConvTranspose1d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros") => in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, **only(padding_mode=padding_mode != "zeros" and padding_mode)
 ConvTranspose2d(in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros") => in_channels, out_channels, kernel_size, stride, padding, output_padding, groups, bias, dilation, **only(padding_mode=padding_mode != "zeros" and padding_mode)
 CosineEmbeddingLoss(margin=0.0, size_average=None, reduce=None, reduction="mean") => margin, reduced(size_average, reduce, reduction)
@@ -31,10 +33,13 @@ Flatten(start_dim=1, end_dim=-1) => start_dim, end_dim
 GLU(dim=-1) => dim
 GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False) => input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
 Hardtanh(min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None) => min_val if min_value is None else min_value, max_val if max_value is None else max_value, inplace
+GroupNorm(num_groups, num_channels, eps=1e-05, affine=True) => num_groups, num_channels, eps, affine
 Identity(*args, **kwargs) =>
 KLDivLoss(size_average=None, reduce=None, reduction="mean", log_target=False) => reduced(size_average, reduce, reduction), log_target
 L1Loss(size_average=None, reduce=None, reduction="mean") => reduced(size_average, reduce, reduction)
 LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0) => input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, **only(proj_size=proj_size or None)
+LayerNorm(normalized_shape, eps=1e-05, elementwise_affine=True, bias=True) => normalized_shape, eps, elementwise_affine, bias=bias
+Linear(in_features, out_features, bias=True) => in_features, out_features, bias
 LogSoftmax(dim=None) => -1 if dim is None else dim; self.axis = dim
 MSELoss(size_average=None, reduce=None, reduction="mean") => reduced(size_average, reduce, reduction)
 MarginRankingLoss(margin=0.0, size_average=None, reduce=None, reduction="mean") => margin, reduced(size_average, reduce, reduction)
@@ -52,6 +57,7 @@ Unflatten(dim, unflattened_size) => dim, unflattened_size
 """
 F: Any = functional
 _FORWARDS: dict[str, Any] = {
+    "Dropout2d": lambda self, input: F.dropout2d(input, self.p, self.training),
     "LogSoftmax": lambda self, input: F.log_softmax(input, self.axis),
     "Softmax": lambda self, input: F.softmax(input, self.axis),
     "Softplus": lambda self, input: F.softplus(input, self.beta, self.threshold),

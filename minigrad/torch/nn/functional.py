@@ -41,7 +41,7 @@ cosine_similarity(x1, x2, dim=1, eps=1e-08) => F.cosine_similarity(x1, x2, dim, 
 cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0) => F.cross_entropy(input, target, weight=weight, reduction=reduced(size_average, reduce, reduction), ignore_index=ignore_index, label_smoothing=label_smoothing)
 dropout(input, p=0.5, training=True, inplace=False) => F.dropout(input, p, training, inplace)
 dropout1d(input, p=0.5, training=True, inplace=False) => F.dropout1d(input, p, training, inplace)
-dropout2d(input, p=0.5, training=True, inplace=False) => F.dropout2d(input, p, training, inplace)
+dropout2d(input, p=0.5, training=True, inplace=False) => F.dropout(input, p, training, inplace) if input.ndim == 2 else F.dropout2d(input, p, training, inplace)
 elu(input, alpha=1.0, inplace=False) => F.elu(input, alpha, inplace)
 elu_(input, alpha=1.0) => F.elu(input, alpha, True)
 embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False) => dense(scale_grad_by_freq) or F.embedding(input, weight, padding_idx, max_norm, norm_type)

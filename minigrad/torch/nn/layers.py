@@ -108,7 +108,14 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-LAYERS["DataParallel"] = DataParallel
+class DistributedDataParallel(Module):
+    """An error: a model runs in one process."""
+
+    def __init__(self, module: Any, *args: Any, **options: Any) -> None:
+        refused("nn.parallel.DistributedDataParallel", "a model runs in one process")
+
+
+LAYERS |= {"DataParallel": DataParallel, "DistributedDataParallel": DistributedDataParallel}
 
 
 def _tuple(count: int) -> Any:

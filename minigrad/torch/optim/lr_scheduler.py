@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from minigrad.optim import lr_scheduler as ours
 from minigrad.torch.modules import missing
 
 __getattr__ = missing(__name__)
+
+EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after each epoch"
 
 
 class LRScheduler(ours.LRScheduler):
@@ -27,6 +30,7 @@ class LRScheduler(ours.LRScheduler):
         if epoch is None:
             super().step()
             return
+        warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._restart()
         while self.last_epoch < epoch:
             super().step()

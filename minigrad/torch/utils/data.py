@@ -11,7 +11,6 @@ from minigrad import random
 from minigrad.data import ConcatDataset as ConcatDataset
 from minigrad.data import Dataset as Dataset
 from minigrad.data import IterableDataset as IterableDataset
-from minigrad.data import RandomSampler as RandomSampler
 from minigrad.data import Sampler as Sampler
 from minigrad.data import SequentialSampler as SequentialSampler
 from minigrad.data import Subset as Subset
@@ -86,6 +85,22 @@ class StackDataset(Dataset):
         )
 
 
+class RandomSampler(ours.RandomSampler):
+    """The samples in random order; very many of them are drawn as they are needed."""
+
+    def __iter__(self) -> Iterator[int]:
+        if not self.lazy:
+            return super().__iter__()
+        draw, n = self.generator or random.generator(), len(self.data_source)
+        blocks = (draw.integers(n, size=32).tolist() for _ in range(self.num_samples // 32 + 1))
+        return islice(chain.from_iterable(blocks), self.num_samples)
+
+    @property
+    def lazy(self) -> bool:
+        """Whether it draws so many that they are not drawn at once."""
+        return self.replacement and self.num_samples > 2**20
+
+
 class BatchSampler(Sampler):
     """Lists of `batch_size` indices of another sampler."""
 
@@ -125,9 +140,12 @@ class DataLoader(ours.DataLoader):
         self.batch_sampler = batch_sampler
 
     def __iter__(self) -> Iterator[Any]:
-        if self.batch_sampler is None:
+        chosen = self.batch_sampler
+        if chosen is None and getattr(self.sampler, "lazy", False):
+            chosen = BatchSampler(self.sampler, self.batch_size, self.drop_last)
+        if chosen is None:
             return map(_of_batch, super().__iter__())
-        batches = ([self.dataset[i] for i in batch] for batch in self.batch_sampler)
+        batches = ([self.dataset[i] for i in batch] for batch in chosen)
         return (_of_batch(self.collate_fn(batch)) for batch in batches)
 
     def __len__(self) -> int:
