@@ -5,7 +5,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-all mutants lint docs notebook bench bench-all install clean
+.PHONY: help demo test checks check test-all mutants lint docs notebook torch-types bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -16,7 +16,7 @@ CALM := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN)
 TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(CALM) -m pytest -n 2 --dist worksteal
 
 help:  ## say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: setup-demo$(if $(RANKS), setup-mpi)  ## train a transformer on handwritten digits, draw its graph
 	@$(if $(RANKS),.venv/bin/mpiexec -n $(RANKS) )$(RUN) examples/digits.py $(ARGS)
@@ -39,6 +39,7 @@ mutants: setup-dev  ## put a mistake into every derivative, one at a time: a tes
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check
 	@$(RUN) -m mypy
+	@$(RUN) -m mypy --cache-dir .mypy_cache/behind_stubs $$(find minigrad/torch -name '*.py' -exec test -e {}i ';' -print)
 
 docs: setup-dev  ## build the documentation; a warning is an error
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build
@@ -46,6 +47,9 @@ docs: setup-dev  ## build the documentation; a warning is an error
 
 notebook: setup-demo  ## write the guide and the exercises as notebooks, in examples/
 	@$(RUN) tools/write_notebook.py
+
+torch-types: setup-dev  ## write the stubs of minigrad.torch, which type checkers and editors read
+	@$(RUN) tools/write_torch_types.py
 
 # On a processor with AVX-512, everything is measured twice: as it is, and held to AVX2.
 bench: setup-bench torch  ## time minigrad beside PyTorch, JAX, MyGrad and HIPS autograd

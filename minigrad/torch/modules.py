@@ -288,7 +288,10 @@ class Modules(MetaPathFinder, Loader):
                     text = f"{call}({rest} => {value}"
                     setattr(module, call, made(text, _names(), module.__name__))
                 else:
-                    setattr(module, call, eval(value, _names()))
+                    found = eval(value, _names())
+                    if isinstance(found, type) and not found.__module__.startswith("minigrad."):
+                        found.__module__ = module.__name__
+                    setattr(module, call, found)
 
 
 def _names() -> dict[str, Any]:
@@ -297,9 +300,9 @@ def _names() -> dict[str, Any]:
     from minigrad.onnx import export
     from minigrad.tensors.dlpack import from_dlpack
 
-    backend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
+    SDPBackend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
     return {
-        "Backend": backend, "IntEnum": IntEnum, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
+        "Backend": SDPBackend, "IntEnum": IntEnum, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
         "Any": Any, "export": export, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
         "nullcontext": nullcontext, "refused": refused, "saved_tensors_hooks": saved_tensors_hooks,
         "unchanged": unchanged,

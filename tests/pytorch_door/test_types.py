@@ -1,0 +1,111 @@
+"""Type checkers and editors know PyTorch's door: the stubs that `make torch-types` writes."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import blocks_of, examples_of
+from write_torch_types import ROOT, stubs
+
+HERE = Path(__file__).resolve().parent
+MISTAKES = HERE / "typed_mistakes.py"
+TRAINING = HERE / "typed_training.py"
+PAGE = ROOT / "docs" / "torch.md"
+
+CHECKERS = pytest.mark.parametrize(
+    "checker",
+    [
+        pytest.param(
+            ["mypy", "--strict", "--follow-imports=silent"], marks=pytest.mark.needs("mypy")
+        ),
+        pytest.param(
+            ["basedpyright", "--level", "error", "--pythonpath", sys.executable],
+            marks=pytest.mark.needs("basedpyright"),
+        ),
+    ],
+    ids=lambda checker: checker[0],
+)
+
+ALLOWED = {
+    "a method of tensors is the function, whose first parameter is `input`":
+        r'stub parameter "self" differs from runtime parameter "\w+"',
+    "in place, everything is passed on to the function":
+        r"\.\w+_ is inconsistent, stub does not have \*\*?(args|kwargs|keywords) parameter"
+        r"|\.__i\w+__ is inconsistent, stub does not have \*\*?(args|kwargs|keywords) parameter",
+    "constructors are wrapped in one that takes `device` and `dtype`":
+        r'__init__ is inconsistent, runtime does not have parameter "(device|dtype)"',
+    "what comes back depends on whether an axis or another tensor is given":
+        r"\b(max|min|median) is inconsistent",
+    "stubtest knows decorators of Python 3.15": "disjoint_base",
+}  # fmt: skip
+"""In what the stubs differ from what runs, and why."""
+
+
+def errors_of(checker: list[str], *files: Path) -> list[str]:
+    """The errors that a type checker finds, each with its file and line."""
+    done = subprocess.run(
+        [sys.executable, "-m", *checker, *map(str, files)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return [line.strip() for line in done.stdout.splitlines() if re.search(r"\berror:", line)]
+
+
+@pytest.mark.slow
+@pytest.mark.needs("ruff")
+def test_the_stubs_are_what_the_package_holds() -> None:
+    written = stubs()
+    found = {path: path.read_text(encoding="utf-8") for path in (ROOT / "minigrad").rglob("*.pyi")}
+    assert found == written, "run `make torch-types`"
+
+
+@pytest.mark.slow
+@CHECKERS
+def test_a_training_script_and_the_page_are_known(checker: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.py"
+    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
+    code = [
+        "".join(e.source for e in examples_of(b)) if b.language == "pycon" else b.code
+        for b in blocks
+    ]
+    page.write_text("\n".join(code), encoding="utf-8")
+    assert errors_of(checker, TRAINING, page) == []
+
+
+@pytest.mark.slow
+@CHECKERS
+def test_mistakes_are_found(checker: list[str]) -> None:
+    lines = MISTAKES.read_text(encoding="utf-8").splitlines()
+    wrong = {*range(lines.index("x = torch.ones(2, 3)") + 2, len(lines) + 1)}
+    found = [
+        re.search(r"typed_mistakes\.py:(\d+)", error) for error in errors_of(checker, MISTAKES)
+    ]
+    assert {int(place[1]) for place in found if place} == wrong
+
+
+@pytest.mark.usefixtures("global_random")
+def test_the_training_script_runs() -> None:
+    runpy.run_path(str(TRAINING))
+
+
+@pytest.mark.long
+@pytest.mark.needs("mypy")
+def test_stubs_agree_with_what_runs() -> None:
+    command = ["mypy.stubtest", "minigrad.torch", "--mypy-config-file", "pyproject.toml"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+    )  # fmt: skip
+    assert "not checking stubs" not in done.stdout, done.stdout
+    errors = [line for line in done.stdout.splitlines() if line.startswith("error: ")]
+    kinds = re.compile("|".join(ALLOWED.values()))
+    assert [error for error in errors if not kinds.search(error)] == []
