@@ -23,6 +23,7 @@ from minigrad.torch import optim as optim
 from minigrad.torch import random as random
 from minigrad.torch import special as special
 from minigrad.torch import utils as utils
+from minigrad.torch.amp import GradScaler as GradScaler
 from minigrad.torch.amp import autocast as autocast
 from minigrad.torch.autograd import enable_grad as enable_grad
 from minigrad.torch.autograd import inference_mode as inference_mode

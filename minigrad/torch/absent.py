@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["why_not"]
+__all__ = ["not_here", "why_not"]
 
 ABSENT = r"""
 .*([qQ]uant|fbgemm|fake_q|dequant).*|(ao|quantization|nn\.(quantiz.*|qat|intrinsic))(\..*)?|q_.*|.*qscheme|.*int_repr|choose_qparams.*|quint.*|qint.* => there is no quantization
@@ -28,6 +28,7 @@ nn\.attention\..* => attention has one implementation: F.scaled_dot_product_atte
 (distributions|distributions\..*)\..* => there are fewer distributions here: see dir(torch.distributions)
 (special|linalg|optim|nn|nn\.utils|nn\.functional|nn\.init|autograd|utils|utils\.data|random)(\..+)? => not written yet; what is here is shown by dir()
 _[^.]*(\..*)? => a private module of PyTorch's
+.* => it is not here, or it is not a name of PyTorch's; dir() shows what is here
 """
 """Patterns of names and modules that stay out, and why. The first that fits answers."""
 
@@ -36,3 +37,10 @@ def why_not(path: str) -> str:
     """Why a name or a module of PyTorch's is not here; "" if that is not known."""
     lines = (line.rpartition(" => ") for line in ABSENT.strip().splitlines())
     return next((why for pattern, _, why in lines if re.fullmatch(pattern, path)), "")
+
+
+def not_here(module: str, name: str) -> AttributeError:
+    """The error for a name that a module, such as "minigrad.torch.nn", does not have."""
+    path = f"{module}.{name}".removeprefix("minigrad.torch.")
+    why = "" if name.startswith("__") else why_not(path)
+    return AttributeError(f"{module} has no {name!r}" + (f": {why}" if why else ""))

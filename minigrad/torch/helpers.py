@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate as running_sums
 from itertools import combinations, combinations_with_replacement
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtypes import get_default_dtype
 
 __all__ = [
-    "NoDtype", "as_dtype", "axes", "block_diagonal", "chosen", "chunks_of", "correlation",
-    "covariance", "deviation", "flipped_svd", "histogram_of", "integers", "joined", "of_axes",
-    "of_floats", "of_numpy", "pairs_of", "part", "promoted", "put_at", "put_over", "quotient",
-    "refused", "running", "running_sums", "scaled", "scattered", "several", "summed_to",
-    "transposed", "trapezoids", "unravelled",
+    "Extremes", "NoDtype", "as_dtype", "assert_close", "axes", "block_diagonal", "chosen", "chunks_of",
+    "correlation", "cosines", "covariance", "deviation", "flipped_svd", "histogram_of",
+    "integers", "joined", "of_axes", "of_floats", "of_numpy", "pairs_of", "part", "promoted",
+    "put_at", "put_over", "quotient", "refused", "renormed", "running", "running_sums",
+    "scaled", "scattered", "several", "summed_to", "transposed", "trapezoids", "unravelled",
 ]  # fmt: skip
 
 
@@ -36,6 +37,21 @@ class NoDtype:
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
+
+
+class Svd(NamedTuple):
+    """The factors of a singular value decomposition."""
+
+    U: Any
+    S: Any
+    V: Any
+
+
+class Extremes(NamedTuple):
+    """The least and the largest elements."""
+
+    min: Any
+    max: Any
 
 
 def refused(name: str, why: str) -> NoReturn:
@@ -220,10 +236,10 @@ def scattered(x: Any, mask: Any, source: Any) -> Any:
     return put_over(x, (chosen,), ops.getitem(ops.ravel(source), slice(int(chosen.sum()))), False)
 
 
-def flipped_svd(found: Any) -> tuple[Any, Any, Any]:
+def flipped_svd(found: Any) -> Any:
     """A decomposition whose last factor is not transposed."""
     u, s, vt = found
-    return u, s, ops.swapaxes(vt, -1, -2)
+    return Svd(u, s, ops.swapaxes(vt, -1, -2))
 
 
 def trapezoids(y: Any, x: Any, dx: float, dim: int) -> Any:
@@ -257,3 +273,38 @@ def promoted(one: Any, other: Any) -> Any:
     if "f" in (one.kind, other.kind) and one.kind != other.kind:
         return one if one.kind == "f" else other
     return np.promote_types(one, other)
+
+
+def cosines(length: int, periodic: bool, mean: float, *weights: float) -> Any:
+    """A window that is a sum of cosines."""
+    turns = ops.clip(np.arange(length, dtype=np.float64) / max(length - (not periodic), 1), 0)
+    signs = [(-1) ** k * weight for k, weight in enumerate(weights, 1)]
+    waves = [ops.cos(2 * np.pi * k * turns) * weight for k, weight in enumerate(signs, 1)]
+    return ops.astype(mean + sum(waves), get_default_dtype())
+
+
+def renormed(x: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """The tensor whose parts along an axis have at most a norm."""
+    rest = tuple(i for i in range(x.ndim) if i != dim % x.ndim)
+    norms = ops.norm(x, p, rest, True) if len(rest) < 2 else (
+        ops.sum(ops.abs(x) ** p, rest, True) ** (1 / p)
+    )  # fmt: skip
+    return x * ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+
+
+def assert_close(actual: Any, expected: Any, rtol: Any, atol: Any, nan: bool, dtypes: bool) -> None:
+    """An AssertionError unless two tensors, or structures of them, are nearly equal."""
+    if isinstance(expected, dict):
+        assert actual.keys() == expected.keys(), f"keys {[*actual]} and {[*expected]} differ"
+        actual, expected = actual.values(), expected.values()
+    if isinstance(expected, (tuple, list, type({}.values()))):
+        for one, other in zip(actual, expected, strict=True):
+            assert_close(one, other, rtol, atol, nan, dtypes)
+        return
+    one, other = (np.asarray(getattr(x, "_data", x)) for x in (actual, expected))
+    assert one.shape == other.shape, f"shapes {one.shape} and {other.shape} differ"
+    assert not dtypes or one.dtype == other.dtype, f"dtypes {one.dtype} and {other.dtype} differ"
+    near = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+    usual = near.get(one.dtype.name, (0, 0))
+    given = [u if g is None else g for u, g in zip(usual, (rtol, atol), strict=True)]
+    np.testing.assert_allclose(one, other, *given, equal_nan=nan)

@@ -17,7 +17,7 @@ from minigrad.tensors.inplace import overwritten
 from minigrad.torch import functions, helpers
 from minigrad.torch.build import adopting, made
 from minigrad.torch.table import BINARY, DTYPES, ELEMENTWISE, IN_PLACE, LINES, RESHAPING
-from minigrad.torch.tensor import Tensor
+from minigrad.torch.tensor import Size, Tensor
 
 __all__ = ["FUNCTIONS"]
 
@@ -89,6 +89,9 @@ def _fill() -> None:
         setattr(Tensor, f"{name}_", _reshaping(FUNCTIONS[name]))
     for name in ("detach", "detach_", "zero_"):
         FUNCTIONS[name] = getattr(Tensor, name)
+    for name in ("cholesky_inverse", "cholesky_solve"):
+        setattr(Tensor, name, FUNCTIONS[name])
+    setattr(Tensor, "polygamma", lambda self, n: FUNCTIONS["polygamma"](n, self))  # noqa: B010
     for name, dtype in DTYPES.items():
         setattr(Tensor, name, functools.partialmethod(Tensor.to, np.dtype(dtype)))
 

@@ -17,9 +17,9 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Final
 
-from minigrad.torch.absent import why_not
+from minigrad.torch.absent import not_here, why_not
 from minigrad.torch.build import made
-from minigrad.torch.helpers import refused
+from minigrad.torch.helpers import assert_close, refused
 
 __all__ = ["Modules", "missing"]
 
@@ -154,6 +154,8 @@ profiler.profile(*args, **options) => refused("profiler.profile", "minigrad.debu
 profiler.record_function(name, args=None) => nullcontext()
 profiler.schedule(**options) => None
 profiler.tensorboard_trace_handler(dir_name, **options) => None
+testing.assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg="") => assert_close(actual, expected, rtol, atol, equal_nan, False)
+testing.assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True, check_dtype=True, check_layout=True, check_stride=False, msg=None) => assert_close(actual, expected, rtol, atol, equal_nan, check_dtype)
 torch_version.TorchVersion = Version
 types.Device = Any
 types.Number = Any
@@ -215,8 +217,7 @@ def missing(module: str) -> Callable[[str], Any]:
         path = f"{within}.{name}".lstrip(".")
         if path in _KNOWN or path in _FILES:
             return importlib.import_module(f"{ROOT}.{path}")
-        why = "" if name.startswith("__") else why_not(path)
-        raise AttributeError(f"{module} has no {name!r}" + (f": {why}" if why else ""))
+        raise not_here(module, name)
 
     return attribute
 
@@ -239,8 +240,7 @@ class View(ModuleType):
                     f"pip install {self.target}"
                 ) from None
             except AttributeError:
-                if not self.target.startswith(ROOT):
-                    raise
+                pass
         return missing(self.__name__)(name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -303,7 +303,7 @@ def _names() -> dict[str, Any]:
     SDPBackend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
     return {
         "Backend": SDPBackend, "IntEnum": IntEnum, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
-        "Any": Any, "export": export, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
+        "Any": Any, "assert_close": assert_close, "export": export, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
         "nullcontext": nullcontext, "refused": refused, "saved_tensors_hooks": saved_tensors_hooks,
         "unchanged": unchanged,
     }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import random as ours
+from minigrad.torch.absent import not_here
 
 _seed = 0
 
@@ -105,3 +106,7 @@ class _Default:
 
 
 default_generator = _Default()
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)

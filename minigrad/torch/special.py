@@ -1,5 +1,7 @@
 """`torch.special`: functions of one tensor under the names of SciPy."""
 
+import minigrad
+from minigrad.torch.build import adopting
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
 from minigrad.torch.modules import missing as _missing
 
@@ -12,4 +14,6 @@ _SAME = (
 
 globals().update({name: _FUNCTIONS[name] for name in _SAME if name in _FUNCTIONS})
 expit = _FUNCTIONS["sigmoid"]
+entr, xlog1py = map(adopting, (minigrad.entr, minigrad.xlog1py))
+multigammaln, polygamma = _FUNCTIONS["mvlgamma"], _FUNCTIONS["polygamma"]
 gammaln, psi = _FUNCTIONS["lgamma"], _FUNCTIONS["digamma"]

@@ -36,7 +36,7 @@ all(input, dim=None, keepdim=False) => all(input, axes(dim), keepdim)
 allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) => bool(allclose(input, other, rtol, atol, equal_nan))
 amax(input, dim=(), keepdim=False) => max(input, axes(dim), keepdim)
 amin(input, dim=(), keepdim=False) => min(input, axes(dim), keepdim)
-aminmax(input, *, dim=None, keepdim=False) => (min(input, dim, keepdim), max(input, dim, keepdim))
+aminmax(input, *, dim=None, keepdim=False) => Extremes(min(input, dim, keepdim), max(input, dim, keepdim))
 any(input, dim=None, keepdim=False) => any(input, axes(dim), keepdim)
 are_deterministic_algorithms_enabled() => False
 argmax(input, dim=None, keepdim=False) => argmax(input, dim, keepdim)
@@ -47,9 +47,12 @@ atleast_1d(*tensors) => atleast_1d(*several(tensors))
 atleast_2d(*tensors) => atleast_2d(*several(tensors))
 atleast_3d(*tensors) => atleast_3d(*several(tensors))
 baddbmm(input, batch1, batch2, *, beta=1, alpha=1) => scaled(input, beta) + alpha * matmul(batch1, batch2)
+bartlett_window(window_length, periodic=True, **options) => 1 - abs(arange(float(window_length)) * (2 / (window_length - (not periodic))) - 1)
 bincount(input, weights=None, minlength=0) => bincount(input, weights, minlength)
+blackman_window(window_length, periodic=True, **options) => cosines(window_length, periodic, 0.42, 0.5, 0.08)
 block_diag(*tensors) => block_diagonal(tensors)
 bmm(input, mat2) => matmul(of_axes(input, 3, "bmm"), of_axes(mat2, 3, "bmm"))
+broadcast_shapes(*shapes) => Shape(np.broadcast_shapes(*shapes))
 broadcast_tensors(*tensors) => tuple(broadcast_arrays(*tensors))
 broadcast_to(input, size) => broadcast_to(input, size)
 bucketize(input, boundaries, *, out_int32=False, right=False) => integers(searchsorted(boundaries, input, "right" if right else "left"), out_int32)
@@ -103,6 +106,7 @@ flipud(input) => flipud(input)
 float_power(input, exponent) => power(astype(input, "float64"), exponent)
 frac(input) => input - trunc(input)
 frexp(input) => of_numpy("frexp", input)
+from_dlpack(ext_tensor) => from_dlpack(ext_tensor)
 gather(input, dim, index, *, sparse_grad=False) => gather(input, dim, index)
 gcd(input, other) => of_numpy("gcd", input, other)
 ger(input, vec2) => outer(input, vec2)
@@ -111,6 +115,8 @@ get_deterministic_debug_mode() => 0
 get_device(input) => -1
 get_float32_matmul_precision() => "highest"
 get_num_interop_threads() => 1
+hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, **options) => cosines(window_length, periodic, alpha, beta)
+hann_window(window_length, periodic=True, **options) => cosines(window_length, periodic, 0.5, 0.5)
 heaviside(input, values) => of_numpy("heaviside", input, values)
 histc(input, bins=100, min=0, max=0) => histogram_of(input, bins, min, max)
 hsplit(input, indices_or_sections) => tuple(hsplit(input, indices_or_sections))
@@ -126,6 +132,7 @@ is_autocast_enabled(device_type=None) => False
 is_complex(input) => False
 is_conj(input) => False
 is_contiguous(self, memory_format=None) => bool(self._data.flags.c_contiguous)
+is_deterministic_algorithms_warn_only_enabled() => False
 is_floating_point(input) => input.dtype.kind == "f"
 is_inference(input) => False
 is_inference_mode_enabled() => False
@@ -153,6 +160,7 @@ masked_fill(input, mask, value) => masked_fill(input, mask, value)
 masked_scatter(input, mask, source) => scattered(input, mask, source)
 masked_select(input, mask) => masked_select(input, mask)
 matrix_power(input, n) => linalg.matrix_power(input, n)
+matrix_rank(input, tol=None, symmetric=False) => linalg.matrix_rank(input, tol)
 mean(input, dim=None, keepdim=False, *, dtype=None) => mean(of_floats(input, dtype), axes(dim), keepdim, dtype=dtype)
 mm(input, mat2) => matmul(of_axes(input, 2, "mm"), of_axes(mat2, 2, "mm"))
 moveaxis(input, source, destination) => moveaxis(input, source, destination)
@@ -179,6 +187,7 @@ put(input, index, source, accumulate=False) => reshape(put_over(ravel(input), (i
 qr(input, some=True) => linalg.qr(input, "reduced" if some else "complete")
 quantile(input, q, dim=None, keepdim=False, *, interpolation="linear") => quantile(input, q, dim, keepdim, interpolation)
 ravel(input) => ravel(input)
+renorm(input, p, dim, maxnorm) => renormed(input, p, dim, maxnorm)
 repeat_interleave(input, repeats, dim=None) => repeat(input, repeats, dim)
 reshape_as(self, other) => reshape(self, other.shape)
 resolve_conj(input) => input
@@ -241,7 +250,7 @@ vstack(tensors) => vstack(tensors)
 IN_PLACE = """
 add addbmm addcdiv addcmul addmm addmv addr baddbmm clamp clamp_max clamp_min clip cumprod cumsum div divide fill
 float_power frac gcd heaviside index_add index_copy index_fill index_put lcm ldexp lerp log_softmax logit masked_fill
-masked_scatter mvlgamma nan_to_num pow put round scatter scatter_add scatter_reduce sub subtract tril triu softmax where
+masked_scatter mvlgamma nan_to_num pow put renorm round scatter scatter_add scatter_reduce sub subtract tril triu softmax where
 """
 """Functions with a method that writes: ``x.add_(y)``. Those of one and of two tensors are others."""
 

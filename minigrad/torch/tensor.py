@@ -18,7 +18,7 @@ from minigrad.autograd.node import Leaf, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
 from minigrad.support.checks import on_cpu
 from minigrad.tensors.inplace import assign, overwritten
-from minigrad.torch.absent import why_not
+from minigrad.torch.absent import not_here
 from minigrad.torch.helpers import NoDtype, refused, several
 from minigrad.torch.random import drawing
 
@@ -281,8 +281,7 @@ class Tensor(minigrad.Tensor, results=True):
         return edge is not None and not self.is_leaf and _retained(edge)
 
     def __getattr__(self, name: str) -> Any:
-        why = "" if name.startswith("__") else why_not(f"Tensor.{name}")
-        raise AttributeError(f"Tensor has no {name!r}" + (f": {why}" if why else ""))
+        raise not_here("Tensor", name)
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Have a function called with the gradient; what it returns takes the gradient's place."""

@@ -21,6 +21,7 @@ from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import adopt
 
 __getattr__ = _missing(__name__)
+__path__: list[str] = []
 
 
 def _of_batch(batch: Any) -> Any:

@@ -1,0 +1,181 @@
+"""What people do with PyTorch's modules, hooks, custom functions and generators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import minigrad.torch as door  # noqa: E402
+from minigrad.torch import nn  # noqa: E402
+
+F: Any = nn.functional
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"kdim": 5, "vdim": 6}, {"bias": False}, {"add_bias_kv": True}]
+)
+def test_attention_has_pytorchs_parameters(options: dict[str, Any]) -> None:
+    theirs = torch.nn.MultiheadAttention(8, 2, batch_first=True, **options)
+    ours: Any = nn.MultiheadAttention(8, 2, batch_first=True, **options)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    names = [name for name, _ in theirs.named_parameters()]
+    assert [name for name, _ in ours.named_parameters()] == names
+    ours.load_state_dict(theirs.state_dict())
+    widths = (8, options.get("kdim", 8), options.get("vdim", 8))
+    numbers = np.random.default_rng(0)
+    given = [numbers.standard_normal((3, 4, width)).astype(np.float32) for width in widths]
+    for world, attention in ((door, ours), (torch, theirs)):
+        attention(*map(world.tensor, given))[0].pow(2).sum().backward()
+    for name, p in theirs.named_parameters():
+        found = ours.get_parameter(name).grad.numpy()
+        np.testing.assert_allclose(found, p.grad.numpy(), 1e-3, 1e-5, err_msg=name)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_transformer_has_pytorchs_parameters_and_parts() -> None:
+    theirs = torch.nn.Transformer(8, 2, 1, 2, 16, dropout=0.0)
+    ours: Any = nn.Transformer(8, 2, 1, 2, 16, dropout=0.0)
+    ours.load_state_dict(theirs.state_dict())
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    assert isinstance(ours.decoder.layers[1].multihead_attn, nn.MultiheadAttention)
+    mask = [w.nn.Transformer.generate_square_subsequent_mask(4) for w in (door, torch)]
+    source, target = np.ones((5, 3, 8), np.float32), np.ones((4, 3, 8), np.float32)
+    found = ours(door.tensor(source), door.tensor(target), tgt_mask=mask[0])
+    wanted = theirs(torch.tensor(source), torch.tensor(target), tgt_mask=mask[1])
+    np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), 1e-4, 1e-5)
+
+
+def test_parts_of_a_model_are_replaced() -> None:
+    model: Any = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    setattr(model, "0", nn.Linear(2, 3))
+    model._modules["1"] = nn.Tanh()
+    assert model(door.ones(1, 2)).shape == (1, 3) and isinstance(model[1], nn.Tanh)
+    weight: Any = model[0].weight
+    before, a, b = weight.data.clone(), door.ones(3, 1), door.ones(1, 2)
+    weight.data += a @ b
+    assert door.equal(weight.data, before + 1)
+    assert set(model[0]._parameters) == {"weight", "bias"}
+
+
+def test_a_parameter_is_parametrized() -> None:
+    class Symmetric(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x.triu() + x.triu(1).transpose(-1, -2)
+
+    layer: Any = nn.Linear(3, 3)
+    nn.utils.parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert door.equal(layer.weight, layer.weight.T)
+    layer(door.ones(2, 3)).sum().backward()
+    original = layer.parametrizations.weight.original
+    assert type(original) is nn.Parameter and original.grad is not None
+
+
+def test_hooks_have_an_order_and_are_called_after_failures() -> None:
+    seen: list[Any] = []
+    layer: Any = nn.Linear(2, 2)
+    layer.register_forward_hook(lambda module, args, out: seen.append("last"))
+    layer.register_forward_hook(lambda module, args, out: seen.append("first"), prepend=True)
+    layer.register_forward_hook(lambda *given: seen.append(given[2]), with_kwargs=True)
+    layer.register_forward_hook(lambda *given: seen.append("always"), always_call=True)
+    layer(input=door.ones(1, 2))
+    assert seen[:2] == ["first", "last"] and list(seen[2]) == ["input"] and seen[3] == "always"
+    with pytest.raises(ValueError):
+        layer(door.ones(1, 3))
+    assert seen[4:] == ["always"]
+
+
+def test_state_dicts_share_memory_and_refuse_with_a_runtime_error() -> None:
+    layer: Any = nn.Linear(2, 2)
+    layer.state_dict()["weight"][0, 0] = 7.0
+    assert layer.weight[0, 0].item() == 7.0
+    with pytest.raises(RuntimeError, match="weight"):
+        layer.load_state_dict({"weight": door.ones(3, 3)})
+    wrapped: Any = nn.DataParallel(layer)
+    assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]
+
+
+def test_a_convolution_with_another_weight() -> None:
+    layer: Any = nn.Conv2d(1, 2, 3, padding=1, padding_mode="reflect")
+    x = door.randn(1, 1, 5, 5)
+    assert door.equal(layer(x), layer._conv_forward(x, layer.weight, layer.bias))
+
+
+def test_a_custom_function_with_a_context_of_its_own() -> None:
+    class Square(door.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:  # type: ignore[override]
+            return x * x, x > 0
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.mark_non_differentiable(output[1])
+
+        @staticmethod
+        @door.autograd.once_differentiable
+        def backward(ctx: Any, g: Any, _: Any) -> Any:
+            assert ctx.needs_input_grad == (True,)
+            return 2 * ctx.saved_tensors[0] * g
+
+    x = door.tensor([1.0, 2.0], requires_grad=True)
+    y, positive = Square.apply(x)
+    assert not positive.requires_grad
+    weights = door.ones(2, requires_grad=True)
+    (g,) = door.autograd.grad(y, x, weights, create_graph=True)
+    assert g.tolist() == [2.0, 4.0]
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        g.sum().backward()
+
+
+def test_gradients_are_retained_and_have_names() -> None:
+    x = door.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    assert y.retains_grad and y.grad_fn.name() == "MultiplyBackward0"
+    assert y.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
+    (y**2).sum().backward(create_graph=True)
+    assert y.grad.requires_grad
+    seen: list[Any] = []
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.tolist()))
+    x.grad = None
+    x.sum().backward()
+    assert seen == [[1.0, 1.0]]
+    del x.grad
+    assert x.grad is None
+
+
+def test_a_generator_repeats_its_numbers() -> None:
+    draws = {
+        "randn": lambda g: door.randn(3, generator=g),
+        "randperm": lambda g: door.randperm(5, generator=g),
+        "normal_": lambda g: door.empty(3).normal_(generator=g),
+        "bernoulli": lambda g: door.bernoulli(door.full((9,), 0.5), generator=g),
+    }
+    for name, draw in draws.items():
+        one, other = (draw(door.Generator().manual_seed(3)) for _ in range(2))
+        assert door.equal(one, other), name
+    split = door.utils.data.random_split(range(10), [5, 5], door.Generator().manual_seed(1))
+    assert len(split) == 2
+    with door.random.fork_rng():
+        inside = door.rand(2)
+    assert door.equal(inside, door.rand(2))
+
+
+def test_autocast_is_nothing_without_its_device() -> None:
+    with door.autocast("cuda"), door.cuda.amp.autocast():
+        assert door.ones(2).sum().item() == 2
+    with pytest.raises(NotImplementedError, match="mixed precision"), door.autocast("cpu"):
+        pass
+    kinds = door.FloatTensor, door.LongTensor
+    assert [isinstance(door.ones(2), kind) for kind in kinds] == [True, False]
+
+
+def test_very_many_draws_are_drawn_as_they_are_needed() -> None:
+    data = door.utils.data
+    sampler = data.RandomSampler(range(4), replacement=True, num_samples=int(1e10))
+    loader = data.DataLoader(data.TensorDataset(door.arange(4)), sampler=sampler, batch_size=3)
+    assert next(iter(loader))[0].shape == (3,)
