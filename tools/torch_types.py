@@ -10,7 +10,7 @@ TENSOR, NN = f"{DOOR}.tensor", f"{DOOR}.nn"
 PARAMETERS = """
 _AnyTensor: A B a anchor attn_mask b batch1 batch2 bias condition elements grid input input1 input2
 _AnyTensor: key logits mask mat mat1 mat2 negative offsets per_sample_weights pos_weight positive
-_AnyTensor: query running_mean running_var sorted_sequence src target tensor tensor1 tensor2
+_AnyTensor: query running_mean running_var self sorted_sequence src target tensor tensor1 tensor2
 _AnyTensor: test_elements theta vec vec1 vec2 weights x x1 x2 y
 _AnyTensor | float: end exponent fill_value max min other q start value weight
 _AnyTensor | int: index
@@ -34,10 +34,13 @@ str | device: device
 
 RESULTS = """
 bool: is_tensor
+int: data_ptr
+np.dtype[Any]: promote_types result_type
 Tensor: BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
 Tensor: ShortTensor Variable
 Tensor | None: Tensor.grad
-tuple[Tensor, Tensor]: std_mean var_mean
+tuple[Tensor, Tensor]: frexp
+tuple[Tensor, Tensor | None]: MultiheadAttention.forward
 _QRResult: qr
 set_grad_enabled: inference_mode
 Self: Module.to

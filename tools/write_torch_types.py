@@ -64,6 +64,7 @@ def of_names(lines: str) -> dict[str, str]:
 PARAMETER_TYPES, RESULT_TYPES = of_names(table.PARAMETERS), of_names(table.RESULTS)
 
 
+@functools.cache
 def imports(module: types.ModuleType) -> tuple[list[str], set[str], set[str]]:
     """The imports that a module offers, as lines; the names that it imports; those it defines."""
     lines, names, defined = [], set(), set()
@@ -111,11 +112,20 @@ def modules() -> dict[str, bool]:
 
 
 @functools.cache
-def classes() -> tuple[dict[type, str], dict[type, type]]:
-    """The module of each class of PyTorch's; and such a class for each of minigrad's."""
-    held = [value for name in modules() for value in vars(sys.modules[name]).values()]
-    kinds = [value for value in held if isinstance(value, type) and value.__module__ in modules()]
-    homes = {kind: kind.__module__ for kind in kinds}
+def classes() -> tuple[dict[type, tuple[str, str]], dict[type, type]]:
+    """The module and the name of each class of PyTorch's; and such a class for minigrad's."""
+    places: dict[type, list[tuple[str, str]]] = {}
+    for home, offered in modules().items():
+        module = sys.modules[home]
+        for name, kind in vars(module).items():
+            inside = isinstance(kind, type) and kind.__module__.startswith(DOOR)
+            own = name not in imports(module)[1] and (offered or not name.startswith("_"))
+            if inside and own:
+                places.setdefault(kind, []).append((home, name))
+    homes = {
+        kind: min(held, key=lambda place: place != (kind.__module__, kind.__name__))
+        for kind, held in places.items()
+    }
     bases = [(base, kind) for kind in homes for base in kind.__mro__]
     return homes, {base: kind for base, kind in bases if base.__name__ == kind.__name__}
 
@@ -145,7 +155,7 @@ def text(kind: Any, back: bool) -> str:
         return f"_{NAMED.setdefault(kind.__name__, kind).__name__}"
     homes, theirs = classes()
     if kind in homes or (back and kind in theirs):
-        return theirs[kind].__name__
+        return homes[kind if kind in homes else theirs[kind]][1]
     if kind is minigrad.Tensor:
         return "_AnyTensor"
     if kind.__module__ in ("builtins", "collections.abc", "typing", "numpy"):
@@ -229,15 +239,18 @@ def result(name: str, function: Any, owner: type | None, takes: list[Parameter])
             return "Tensor" if "|" in gives else gives
         kind = text(tuple[Any, ...] if called is tuple else called, True)
         return kind if isinstance(called, type) else "Tensor"
-    if isinstance(value, ast.Constant):
-        return text(type(value.value), True)
+    with contextlib.suppress(ValueError):  # it is computed
+        return text(type(ast.literal_eval(value)), True)
+    if isinstance(value, ast.Tuple):
+        return f"tuple[{', '.join(['Tensor'] * len(value.elts))}]"
     if isinstance(value, ast.Compare):
         return "bool"
     if line and re.search(r"\.(size|ndim|itemsize)$", line[1]):
         return "int"
     takes_tensors = any("Tensor" in each.annotation for each in takes)
     if owner:
-        return "Tensor" if owner is minigrad.torch.Tensor or name == "forward" else "Any"
+        layer = name == "forward" and takes_tensors
+        return "Tensor" if layer or owner is minigrad.torch.Tensor else "Any"
     return "Tensor" if takes_tensors or home == f"{DOOR}.creation" else "Any"
 
 
@@ -284,10 +297,12 @@ def function_lines(name: str, given: Any, owner: type | None, known: bool = True
     if not written:
         takes = parameters(function, owner, known and not special)
         gives = result(name, function, owner, takes)
-        twin = getattr(owner, f"__{name[3:]}" if special else name.removesuffix("_"), None)
+        twin = f"__{name[3:]}" if special else name.removesuffix("_")
+        twin = getattr(owner or minigrad.torch.Tensor, twin, None)
         passed_on = [each.kind.name for each in takes[1:]] == ["VAR_POSITIONAL", "VAR_KEYWORD"]
         if twin and passed_on and name.endswith("_"):
             takes = parameters(twin, owner, not special)
+            gives = gives if owner else "Tensor"
         if owner and kind is not staticmethod:
             takes[0] = takes[0].replace(name="cls" if kind else "self", annotation=Parameter.empty)
         layer = name == "__init__" and owner and owner.__module__ == NN
@@ -338,7 +353,9 @@ def members(kind: type) -> Iterator[str]:
     names = {name: base for base in reversed([kind, *bases]) for name in vars(base)}
     for name, base in sorted(names.items(), key=lambda pair: (pair[0] != "__init__", pair[0])):
         value, own = vars(base)[name], base is kind
-        if not base.__module__.startswith("minigrad") or re.match("_[^_]|__hash_|__init_s", name):
+        if not base.__module__.startswith("minigrad") or re.match(
+            "_[^_]|__(annotat|getattr_|hash_|init_s)", name
+        ):
             continue
         if isinstance(value, property):
             lines = ["@property", f"def {name}(self) -> {result(name, value.fget, kind, [])}: ..."]
@@ -365,7 +382,7 @@ def class_text(kind: type) -> str:
     if any(getattr(base, "__parameters__", ()) for base in shown):
         bases[0] += "[_T]" if kind.__name__ == "DataLoader" else "[Any]"
     lines = [unshadowed(line, {*dir(kind)}) for line in members(kind)] or ["..."]
-    return f"class {kind.__name__}({', '.join(bases)}):\n    " + "\n    ".join(lines)
+    return f"class {classes()[0][kind][1]}({', '.join(bases)}):\n    " + "\n    ".join(lines)
 
 
 def unshadowed(line: str, names: set[str]) -> str:
@@ -377,26 +394,29 @@ def unshadowed(line: str, names: set[str]) -> str:
 
 def definitions(module: types.ModuleType) -> tuple[list[str], list[str], bool]:
     """The imports of a stub, and its other lines; whether the source does not show them."""
-    shown, imported, defined = imports(module)
+    offered, imported, defined = imports(module)
+    shown = [*offered]
     parts, known = [], modules()[module.__name__]
     hidden = not hasattr(module, "__file__")
     for name, value in sorted(vars(module).items(), key=lambda pair: (callable(pair[1]), pair[0])):
-        own = name in defined and inspect.isfunction(value) and not name.startswith("__")
+        place = classes()[0].get(value) if isinstance(value, type) else None
+        own = place is not None or (name in defined and inspect.isfunction(value))
         if name in imported or isinstance(value, types.ModuleType):
             continue
         if name == "target" and not hasattr(module, "__file__"):
             continue
         if name == "__all__":
             lines = [f"__all__ = {value}"]
-        elif name.startswith("_") and not own:
+        elif name.startswith("__") or (name.startswith("_") and not own):
             continue
-        elif isinstance(value, type) and name != value.__name__:
+        elif place == (module.__name__, name):
+            lines = [class_text(value)]
+        elif isinstance(value, type) and name != (place or ("", value.__name__))[1]:
             lines = [f"{name} = {text(value, False)}"]
         elif isinstance(value, type):
-            same = value.__module__ == module.__name__
-            import_ = f"from {value.__module__} import {name} as {name}"
-            shown.append(import_ if not same else "")
-            lines = [class_text(value)] if same else []
+            home = place[0] if place else value.__module__
+            shown.append(f"from {home} import {name} as {name}")
+            lines = []
         elif inspect.isfunction(value):
             lines = function_lines(name, value, None, known and not name.startswith("_"))
         elif isinstance(value, np.dtype):
@@ -418,7 +438,7 @@ def stub(module: types.ModuleType) -> str:
     parts += [unshadowed(table.EXTRA.get(module.__name__, ""), {*vars(module)})]
     written = "\n".join(parts)
     homes = dict.fromkeys([*(f"_{name}" for name in NAMED), "_To", "_Creation"], TENSOR)
-    homes |= {kind.__name__: home for kind, home in classes()[0].items()}
+    homes |= {name: home for home, name in classes()[0].values()}
     homes |= {name: home.__name__ for home in (collections.abc, typing) for name in home.__all__}
     homes["DTypeLike"] = "numpy.typing"
     here = {*re.findall(r"^class (\w+)", written, re.M)}
@@ -433,8 +453,8 @@ def stub(module: types.ModuleType) -> str:
     under = [name for name in vars(builtins) if f"_{name}" in used]
     lines += [f"from builtins import {name} as _{name}" for name in under]
     lines += ["import numpy as np", "from minigrad.tensors.tensor import Tensor as _AnyTensor"]
-    dotted = re.findall(r"(?<![.\w])((?:minigrad|contextlib|numpy)\b[\w.]*)\.\w+", written)
-    lines += [f"import {home}" for home in {*dotted}]
+    dotted = {*re.findall(r"(?<![.\w])([\w.]+)\.\w+", written)}
+    lines += [f"import {home}" for home in dotted if home in sys.modules]
     lines += ["from typing import TypeVar"] if "_T" in used else []
     variable = '_T = TypeVar("_T")' if "_T" in used else ""
     return table.HEADER + "\n".join([*sorted(lines), variable, written, ""]) if hidden else ""
