@@ -40,6 +40,7 @@ Tensor: BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor Int
 Tensor: ShortTensor Variable
 Tensor | None: Tensor.grad
 tuple[Tensor, Tensor]: frexp
+tuple[Tensor, Tensor | None]: MultiheadAttention.forward
 _QRResult: qr
 set_grad_enabled: inference_mode
 Self: Module.to

@@ -115,11 +115,12 @@ def modules() -> dict[str, bool]:
 def classes() -> tuple[dict[type, tuple[str, str]], dict[type, type]]:
     """The module and the name of each class of PyTorch's; and such a class for minigrad's."""
     places: dict[type, list[tuple[str, str]]] = {}
-    for home in modules():
+    for home, offered in modules().items():
         module = sys.modules[home]
         for name, kind in vars(module).items():
             inside = isinstance(kind, type) and kind.__module__.startswith(DOOR)
-            if inside and name not in imports(module)[1]:
+            own = name not in imports(module)[1] and (offered or not name.startswith("_"))
+            if inside and own:
                 places.setdefault(kind, []).append((home, name))
     homes = {
         kind: min(held, key=lambda place: place != (kind.__module__, kind.__name__))
@@ -248,7 +249,8 @@ def result(name: str, function: Any, owner: type | None, takes: list[Parameter])
         return "int"
     takes_tensors = any("Tensor" in each.annotation for each in takes)
     if owner:
-        return "Tensor" if owner is minigrad.torch.Tensor or name == "forward" else "Any"
+        layer = name == "forward" and takes_tensors
+        return "Tensor" if layer or owner is minigrad.torch.Tensor else "Any"
     return "Tensor" if takes_tensors or home == f"{DOOR}.creation" else "Any"
 
 
@@ -351,7 +353,9 @@ def members(kind: type) -> Iterator[str]:
     names = {name: base for base in reversed([kind, *bases]) for name in vars(base)}
     for name, base in sorted(names.items(), key=lambda pair: (pair[0] != "__init__", pair[0])):
         value, own = vars(base)[name], base is kind
-        if not base.__module__.startswith("minigrad") or re.match("_[^_]|__hash_|__init_s", name):
+        if not base.__module__.startswith("minigrad") or re.match(
+            "_[^_]|__(annotat|getattr_|hash_|init_s)", name
+        ):
             continue
         if isinstance(value, property):
             lines = ["@property", f"def {name}(self) -> {result(name, value.fget, kind, [])}: ..."]
@@ -449,8 +453,8 @@ def stub(module: types.ModuleType) -> str:
     under = [name for name in vars(builtins) if f"_{name}" in used]
     lines += [f"from builtins import {name} as _{name}" for name in under]
     lines += ["import numpy as np", "from minigrad.tensors.tensor import Tensor as _AnyTensor"]
-    dotted = re.findall(r"(?<![.\w])((?:minigrad|contextlib|numpy)\b[\w.]*)\.\w+", written)
-    lines += [f"import {home}" for home in {*dotted}]
+    dotted = {*re.findall(r"(?<![.\w])([\w.]+)\.\w+", written)}
+    lines += [f"import {home}" for home in dotted if home in sys.modules]
     lines += ["from typing import TypeVar"] if "_T" in used else []
     variable = '_T = TypeVar("_T")' if "_T" in used else ""
     return table.HEADER + "\n".join([*sorted(lines), variable, written, ""]) if hidden else ""

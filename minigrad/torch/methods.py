@@ -17,7 +17,7 @@ from minigrad.tensors.inplace import overwritten
 from minigrad.torch import functions, helpers
 from minigrad.torch.build import adopting, made
 from minigrad.torch.table import BINARY, DTYPES, ELEMENTWISE, IN_PLACE, LINES, RESHAPING
-from minigrad.torch.tensor import Size, Tensor
+from minigrad.torch.tensor import Tensor
 
 __all__ = ["FUNCTIONS"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join, walk
-from minigrad.tensors.tensor import Tensor
 from minigrad.support.random_state import register_snapshot
+from minigrad.tensors.tensor import Tensor
 
 _one_at_a_time = threading.RLock()
 _running: ContextVar[tuple[tuple[Module, dict[str, Any]], ...]] = ContextVar(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import runpy
@@ -90,6 +91,41 @@ def test_mistakes_are_found(checker: list[str]) -> None:
         re.search(r"typed_mistakes\.py:(\d+)", error) for error in errors_of(checker, MISTAKES)
     ]
     assert {int(place[1]) for place in found if place} == wrong
+
+
+def results_of(path: Path, kind: str = "") -> dict[str, set[str]]:
+    """What the functions of a stub, or the methods of a class in it, give: a tensor or several."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    inside = [node.body for node in body if isinstance(node, ast.ClassDef) and node.name == kind]
+    found: dict[str, set[str]] = {}
+    for node in inside[0] if kind else body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
+            what = re.sub(r"\b_(?=int|bool|float|dtype)", "", ast.unparse(node.returns or node))
+            what = what.replace("Self", "Tensor").replace("np.dtype[Any]", "dtype")
+            several = re.match(r"tuple|Sequence|torch.return_types|_[A-Z]", what)
+            found.setdefault(node.name, set()).add("several" if several else what)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        pytest.param(("__init__", ""), ("_VariableFunctions", ""), id="functions"),
+        pytest.param(("tensor", "Tensor"), ("__init__", "TensorBase"), id="methods"),
+    ],
+)
+@pytest.mark.needs("torch")
+def test_results_are_what_pytorchs_own_types_say(
+    ours: tuple[str, str], theirs: tuple[str, str]
+) -> None:
+    torch = pytest.importorskip("torch")
+    own = results_of(ROOT / "minigrad" / "torch" / f"{ours[0]}.pyi", ours[1])
+    other = results_of(Path(torch.__file__).parent / "_C" / f"{theirs[0]}.pyi", theirs[1])
+    both = own.keys() & other.keys() - {"complex"}  # it is refused
+    assert len(both) > 200
+    ints = {name: {kind.replace(" | SymInt", "") for kind in other[name]} for name in both}
+    pools = {name for name in both if "max_pool" in name}  # with return_indices=, several
+    assert {n: own[n] for n in both - pools if own[n] != ints[n]} == {}
 
 
 @pytest.mark.usefixtures("global_random")

@@ -19,6 +19,9 @@ from minigrad.data import TensorDataset as TensorDataset
 from minigrad.data import WeightedRandomSampler as WeightedRandomSampler
 from minigrad.data import random_split as random_split
 from minigrad.torch.tensor import Tensor
+from minigrad.torch.utils.data import dataloader as dataloader
+from minigrad.torch.utils.data import dataset as dataset
+from minigrad.torch.utils.data import sampler as sampler
 
 _T = TypeVar("_T")
 
