@@ -14,8 +14,8 @@ from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import get_default_dtype
 
 __all__ = [
-    "Extremes", "NoDtype", "as_dtype", "assert_close", "axes", "block_diagonal", "chosen", "chunks_of",
-    "correlation", "cosines", "covariance", "deviation", "flipped_svd", "histogram_of",
+    "Extremes", "NoDtype", "as_dtype", "assert_close", "axes", "block_diagonal", "chosen",
+    "chunks_of", "correlation", "cosines", "covariance", "deviation", "flipped_svd", "histogram_of",
     "integers", "joined", "of_axes", "of_floats", "of_numpy", "pairs_of", "part", "promoted",
     "put_at", "put_over", "quotient", "refused", "renormed", "running", "running_sums",
     "scaled", "scattered", "several", "summed_to", "transposed", "trapezoids", "unravelled",

@@ -1,6 +1,6 @@
 # Written by tools/write_torch_types.py: make torch-types.
 # PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, no-redef, overload-overlap, override"
+# mypy: disable-error-code="assignment, misc, name-defined, no-redef, overload-overlap, override"
 from builtins import float as _float
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self, TypeVar
@@ -38,6 +38,7 @@ import minigrad.nn.source_documents.transformer_block
 import minigrad.nn.transformers.feed_forward
 import minigrad.nn.utils.rnn
 import minigrad.tensors.creation
+import minigrad.torch.nn.multihead
 import minigrad.torch.nn.transformers
 from minigrad.tensors.tensor import Tensor as _AnyTensor
 from minigrad.torch.nn import attention as attention
@@ -51,7 +52,6 @@ from minigrad.torch.nn import utils as utils
 from minigrad.torch.nn.classes import Buffer as Buffer
 from minigrad.torch.nn.classes import Module as Module
 from minigrad.torch.nn.classes import Parameter as Parameter
-from minigrad.torch.nn.classes import _kind
 from minigrad.torch.nn.layers import DataParallel as DataParallel
 from minigrad.torch.nn.layers import DistributedDataParallel as DistributedDataParallel
 from minigrad.torch.tensor import Tensor
@@ -1047,9 +1047,35 @@ class MultiMarginLoss(Module):
     ) -> None: ...
     def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
 
-class MultiheadAttention(_kind, _kind):
+class MultiheadAttention(minigrad.torch.nn.multihead.MultiheadAttention, MultiHeadAttention):
     bias_k: Parameter | Any
     bias_v: Parameter | Any
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: _float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        *,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    def forward(
+        self,
+        query: _AnyTensor,
+        key: _AnyTensor,
+        value: _AnyTensor,
+        key_padding_mask: _AnyTensor | np.ndarray | None = None,
+        need_weights: bool = True,
+        attn_mask: _AnyTensor | np.ndarray | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]: ...
 
 class NLLLoss(minigrad.nn.layers.loss.NLLLoss, Module):
     def __init__(

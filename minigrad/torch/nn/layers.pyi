@@ -1,13 +1,13 @@
 # Written by tools/write_torch_types.py: make torch-types.
 # PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, no-redef, overload-overlap, override"
+# mypy: disable-error-code="assignment, misc, name-defined, no-redef, overload-overlap, override"
 from builtins import tuple as _tuple
 from collections.abc import Sequence
 from typing import Any
 
 from minigrad.tensors.tensor import Tensor as _AnyTensor
 from minigrad.torch.nn import _WeightedLoss
-from minigrad.torch.nn.classes import Module, _kind
+from minigrad.torch.nn.classes import Module
 from minigrad.torch.tensor import Tensor
 
 HELPERS: Any

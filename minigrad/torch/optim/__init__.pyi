@@ -1,6 +1,6 @@
 # Written by tools/write_torch_types.py: make torch-types.
 # PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, no-redef, overload-overlap, override"
+# mypy: disable-error-code="assignment, misc, name-defined, no-redef, overload-overlap, override"
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ import minigrad.optim.optimizer
 import minigrad.optim.rprop
 import minigrad.optim.sgd
 from minigrad.tensors.tensor import Tensor as _AnyTensor
-from minigrad.torch.nn.classes import _kind
 from minigrad.torch.optim import adadelta as adadelta
 from minigrad.torch.optim import adagrad as adagrad
 from minigrad.torch.optim import adam as adam
