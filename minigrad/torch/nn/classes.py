@@ -190,9 +190,7 @@ class Module(ours.Module):
         destination.update(own)
         return destination
 
-    def load_state_dict(
-        self, state_dict: Any, strict: bool = True, assign: bool = False
-    ) -> Any:
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Copy values into parameters and persistent buffers: all of them, or none."""
         try:
             return super().load_state_dict(state_dict, strict)

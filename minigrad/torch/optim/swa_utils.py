@@ -3,7 +3,8 @@
 from typing import Any
 
 from minigrad.optim import swa_utils as _ours
-from minigrad.optim.swa_utils import *
+from minigrad.optim.swa_utils import get_ema_avg_fn as get_ema_avg_fn
+from minigrad.optim.swa_utils import update_bn as update_bn
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import _class_of
 from minigrad.torch.optim.lr_scheduler import LRScheduler as _LRScheduler

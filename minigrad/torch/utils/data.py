@@ -81,7 +81,9 @@ class StackDataset(Dataset):
         return tuple(each[index] for each in self.datasets)
 
     def __len__(self) -> int:
-        return len(next(iter(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)))
+        return len(
+            next(iter(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets))
+        )
 
 
 class RandomSampler(ours.RandomSampler):

@@ -58,7 +58,9 @@ def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
 ) -> Any:
     """The norm of several tensors, as if they were one vector."""
-    return tensor(ours.get_total_norm([tensors] if isinstance(tensors, Tensor) else tensors, norm_type))
+    return tensor(
+        ours.get_total_norm([tensors] if isinstance(tensors, Tensor) else tensors, norm_type)
+    )
 
 
 def clip_grads_with_norm_(
