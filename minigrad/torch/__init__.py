@@ -37,6 +37,7 @@ from minigrad.torch.modules import Version as _Version
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.random import Generator as Generator
 from minigrad.torch.random import default_generator as default_generator
+from minigrad.torch.func import vmap as vmap
 from minigrad.torch.random import get_rng_state as get_rng_state
 from minigrad.torch.random import initial_seed as initial_seed
 from minigrad.torch.random import manual_seed as manual_seed

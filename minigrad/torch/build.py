@@ -82,5 +82,7 @@ def _of_number(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         one = isinstance(x, Variable) and x._data.size == 1
         return adopt(ops.reshape(x, ())) if one else x
 
-    named = {name: row(value) for name, value in kwargs.items()}
-    return number(function(*map(row, args), **named))
+    found = function(*map(row, args), **{name: row(value) for name, value in kwargs.items()})
+    last: Any = [x for x in args if isinstance(x, Variable)][-1]
+    gathered = function.__name__ in ("gather", "take_along_dim") and last.ndim
+    return found if gathered else number(found)

@@ -11,6 +11,7 @@ from minigrad.torch.tensor import adopt
 
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
+    "vmap",
 ]  # fmt: skip
 __getattr__ = missing(__name__)
 
@@ -74,6 +75,22 @@ def jvp(
 ) -> Any:
     """The value, and the derivative along a direction."""
     return adopt(ours.jvp(seen(func), tuple(primals), tuple(tangents), has_aux=has_aux))
+
+
+def vmap(
+    func: Any, in_dims: Any = 0, out_dims: Any = 0, randomness: Any = "error", *,
+    chunk_size: int | None = None,
+) -> Any:  # fmt: skip
+    """The function for many samples at once, of a function of one sample.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.func.vmap(torch.dot, in_dims=(0, None))(torch.ones(2, 3), torch.ones(3))
+        Tensor([3., 3.], dtype=float32)
+    """
+    if chunk_size is not None:
+        raise NotImplementedError("torch.vmap: chunk_size= is not here: map over parts of the batch")
+    return _adopting(ours.vmap(seen(func), in_dims, out_dims, randomness))
 
 
 def functional_call(

@@ -255,7 +255,8 @@ def scatter(
 
 def fill(input: Any, value: Any) -> Any:
     """A number everywhere, in the shape of the tensor."""
-    return ops.broadcast_to(value if isinstance(value, Variable) else tensor(value), input.shape)
+    given = value if isinstance(value, Variable) else tensor(value)
+    return ops.astype(ops.broadcast_to(given, input.shape), input.dtype)
 
 
 def unique(

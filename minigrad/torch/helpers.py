@@ -15,10 +15,11 @@ from minigrad.autograd.dtypes import get_default_dtype
 
 __all__ = [
     "Extremes", "NoDtype", "as_dtype", "assert_close", "axes", "block_diagonal", "chosen",
-    "chunks_of", "correlation", "cosines", "covariance", "deviation", "flipped_svd", "histogram_of",
-    "integers", "joined", "of_axes", "of_floats", "of_numpy", "pairs_of", "part", "promoted",
-    "put_at", "put_over", "quotient", "refused", "renormed", "running", "running_sums",
-    "scaled", "scattered", "several", "summed_to", "transposed", "trapezoids", "unravelled",
+    "chunks_of", "correlation", "cosines", "covariance", "deviation", "flipped_svd",
+    "histogram_of", "integers", "joined", "of_axes", "of_floats", "of_numpy", "pairs_of",
+    "part", "promoted", "put_at", "put_over", "quotient", "refused", "renormed", "running",
+    "running_sums", "scaled", "scattered", "several", "summed_to", "transposed", "trapezoids",
+    "unravelled",
 ]  # fmt: skip
 
 
@@ -285,10 +286,8 @@ def cosines(length: int, periodic: bool, mean: float, *weights: float) -> Any:
 
 def renormed(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     """The tensor whose parts along an axis have at most a norm."""
-    rest = tuple(i for i in range(x.ndim) if i != dim % x.ndim)
-    norms = ops.norm(x, p, rest, True) if len(rest) < 2 else (
-        ops.sum(ops.abs(x) ** p, rest, True) ** (1 / p)
-    )  # fmt: skip
+    norms = ops.norm(ops.reshape(ops.moveaxis(x, dim, 0), (x.shape[dim], -1)), p, 1)
+    norms = ops.reshape(norms, (-1,) + (1,) * (x.ndim - 1 - dim % x.ndim))
     return x * ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
 
 
@@ -306,5 +305,5 @@ def assert_close(actual: Any, expected: Any, rtol: Any, atol: Any, nan: bool, dt
     assert not dtypes or one.dtype == other.dtype, f"dtypes {one.dtype} and {other.dtype} differ"
     near = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
     usual = near.get(one.dtype.name, (0, 0))
-    given = [u if g is None else g for u, g in zip(usual, (rtol, atol), strict=True)]
-    np.testing.assert_allclose(one, other, *given, equal_nan=nan)
+    given: Any = [u if g is None else g for u, g in zip(usual, (rtol, atol), strict=True)]
+    np.testing.assert_allclose(one, other, given[0], given[1], equal_nan=nan)

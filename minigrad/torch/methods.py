@@ -17,7 +17,7 @@ from minigrad.tensors.inplace import overwritten
 from minigrad.torch import functions, helpers
 from minigrad.torch.build import adopting, made
 from minigrad.torch.table import BINARY, DTYPES, ELEMENTWISE, IN_PLACE, LINES, RESHAPING
-from minigrad.torch.tensor import Tensor
+from minigrad.torch.tensor import Size, Tensor
 
 __all__ = ["FUNCTIONS"]
 
@@ -28,7 +28,9 @@ _NAMES: dict[str, Any] = {
     **{name: getattr(minigrad, name) for name in minigrad.__all__},
     **{name: getattr(helpers, name) for name in helpers.__all__},
     "Device": Device,
+    "Shape": Size,
     "Tensor": Tensor,
+    "np": np,
     "getitem": minigrad.ops.getitem,
     "linalg": linalg,
     "on_cpu": on_cpu,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from enum import IntEnum
 from importlib.abc import Loader, MetaPathFinder
@@ -25,121 +25,83 @@ __all__ = ["Modules", "missing"]
 
 VIEWS = """
 : functional types
-amp: amp.autocast_mode amp.grad_scaler cuda.amp cuda.amp.autocast_mode cuda.amp.grad_scaler cpu.amp
-autograd: autograd.anomaly_mode autograd.function autograd.grad_mode autograd.gradcheck autograd.variable
-distributions: distributions.bernoulli distributions.beta distributions.categorical distributions.dirichlet distributions.distribution distributions.exponential distributions.gamma distributions.independent distributions.kl distributions.laplace distributions.log_normal distributions.multivariate_normal distributions.normal distributions.one_hot_categorical distributions.poisson distributions.uniform
-func: _functorch nn.utils.stateless
+amp: amp.{autocast_mode grad_scaler}  cuda.amp  cuda.amp.{autocast_mode grad_scaler}  cpu.amp
+autograd: autograd.{anomaly_mode function grad_mode gradcheck variable}
+distributions: distributions.{bernoulli beta categorical dirichlet distribution exponential gamma independent kl laplace log_normal multivariate_normal normal one_hot_categorical poisson uniform}
+func: _functorch  nn.utils.stateless
 multiprocessing <- multiprocessing: multiprocessing
-nn: nn.modules nn.parallel.distributed nn.modules.activation nn.modules.batchnorm nn.modules.channelshuffle nn.modules.container nn.modules.conv nn.modules.distance nn.modules.dropout nn.modules.flatten nn.modules.fold nn.modules.instancenorm nn.modules.lazy nn.modules.linear nn.modules.loss nn.modules.module nn.modules.normalization nn.modules.padding nn.modules.pixelshuffle nn.modules.pooling nn.modules.rnn nn.modules.sparse nn.modules.transformer nn.modules.upsampling nn.modules.utils nn.parallel nn.parallel.data_parallel nn.parameter
-nn.utils: nn.utils.clip_grad nn.utils.convert_parameters nn.utils.spectral_norm nn.utils.weight_norm
-optim: optim.adadelta optim.adagrad optim.adam optim.adamax optim.adamw optim.asgd optim.lbfgs optim.nadam optim.optimizer optim.radam optim.rmsprop optim.rprop optim.sgd
+nn: nn.{modules parallel parameter}  nn.parallel.{distributed data_parallel}  nn.modules.{activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm lazy linear loss module normalization padding pixelshuffle pooling rnn sparse transformer upsampling utils}
+nn.utils: nn.utils.{clip_grad convert_parameters spectral_norm weight_norm}
+optim: optim.{adadelta adagrad adam adamax adamw asgd lbfgs nadam optimizer radam rmsprop rprop sgd}
 profiler: autograd.profiler
-tensorboardX <- tensorboardX: utils.tensorboard utils.tensorboard.writer
+tensorboardX <- tensorboardX: utils.tensorboard  utils.tensorboard.writer
 typing <- typing: jit.annotations
-utils.data: utils.data.dataloader utils.data.dataset utils.data.sampler
+utils.data: utils.data.{dataloader dataset sampler}
 """
 """Modules, after the one whose names they have; ``<-`` is before the names of a foreign one."""
 
 LINES = """
-accelerator.current_device_index() => refused("accelerator", "everything runs on the CPU")
+_dynamo.config.cache_size_limit = 8
+_dynamo.config.suppress_errors = False
+_dynamo.reset() => None
+_inductor.config.coordinate_descent_tuning = False
 accelerator.current_accelerator(check_available=False) => None
+accelerator.current_device_index() => refused("accelerator", "everything runs on the CPU")
 accelerator.device_count() => 0
 accelerator.is_available() => False
 autograd.graph.Node = GradFn
 autograd.graph.save_on_cpu(pin_memory=False) => nullcontext()
 autograd.graph.saved_tensors_hooks = saved_tensors_hooks
-backends.cuda.enable_cudnn_sdp(enabled) => None
-backends.cuda.enable_flash_sdp(enabled) => None
-backends.cuda.enable_math_sdp(enabled) => None
-backends.cuda.enable_mem_efficient_sdp(enabled) => None
 backends.cuda.is_built() => False
-backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
-backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
-backends.cuda.matmul.allow_tf32 = False
+backends.cuda.matmul.{allow_bf16_reduced_precision_reduction allow_fp16_reduced_precision_reduction allow_tf32} = False
 backends.cuda.sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True) => nullcontext()
-backends.cudnn.allow_tf32 = False
-backends.cudnn.benchmark = False
-backends.cudnn.deterministic = False
-backends.cudnn.enabled = False
+backends.cuda.{enable_cudnn_sdp enable_flash_sdp enable_math_sdp enable_mem_efficient_sdp}(*args, **options) => None
 backends.cudnn.flags(*args, **kwargs) => nullcontext()
 backends.cudnn.is_available() => False
 backends.cudnn.version() => None
+backends.cudnn.{allow_tf32 benchmark deterministic enabled} = False
 backends.mkl.is_available() => False
 backends.mkldnn.enabled = False
 backends.mkldnn.is_available() => False
-backends.mps.is_available() => False
-backends.mps.is_built() => False
+backends.mps.{is_available is_built}(*args, **options) => False
 backends.openmp.is_available() => False
 compiler.config.force_disable_caches = False
-compiler.cudagraph_mark_step_begin() => None
 compiler.disable(fn=None, recursive=True, **options) => unchanged if fn is None else fn
-compiler.is_compiling() => False
-compiler.is_dynamo_compiling() => False
-compiler.reset() => None
-_dynamo.config.cache_size_limit = 8
-_dynamo.config.suppress_errors = False
-_dynamo.reset() => None
-_inductor.config.coordinate_descent_tuning = False
+compiler.{cudagraph_mark_step_begin reset}(*args, **options) => None
+compiler.{is_compiling is_dynamo_compiling}(*args, **options) => False
 cpu.device_count() => 1
 cpu.is_available() => True
 cpu.synchronize(device=None) => None
-cuda.amp.custom_bwd = unchanged
-cuda.amp.custom_fwd = unchanged
-cuda.device_count() => 0
-cuda.empty_cache() => None
-cuda.is_available() => False
-cuda.is_bf16_supported(including_emulation=True) => False
-cuda.is_initialized() => False
-cuda.manual_seed(seed) => None
-cuda.manual_seed_all(seed) => None
-cuda.max_memory_allocated(device=None) => 0
-cuda.max_memory_reserved(device=None) => 0
-cuda.memory_allocated(device=None) => 0
-cuda.memory_reserved(device=None) => 0
-cuda.random.manual_seed(seed) => None
-cuda.random.manual_seed_all(seed) => None
-cuda.reset_peak_memory_stats(device=None) => None
-cuda.synchronize(device=None) => None
-distributed.all_gather(*args, **options) => refused("distributed.all_gather", "a model runs in one process: minigrad.distributed is for several")
-distributed.all_reduce(*args, **options) => refused("distributed.all_reduce", "a model runs in one process: minigrad.distributed is for several")
-distributed.barrier(*args, **options) => refused("distributed.barrier", "a model runs in one process: minigrad.distributed is for several")
-distributed.broadcast(*args, **options) => refused("distributed.broadcast", "a model runs in one process: minigrad.distributed is for several")
-distributed.destroy_process_group(*args, **options) => refused("distributed.destroy_process_group", "a model runs in one process: minigrad.distributed is for several")
-distributed.get_rank(*args, **options) => refused("distributed.get_rank", "a model runs in one process: minigrad.distributed is for several")
-distributed.get_world_size(*args, **options) => refused("distributed.get_world_size", "a model runs in one process: minigrad.distributed is for several")
-distributed.init_process_group(*args, **options) => refused("distributed.init_process_group", "a model runs in one process: minigrad.distributed is for several")
-distributed.is_available() => False
-distributed.is_initialized() => False
-jit.Final = Final
-jit.export = unchanged
-jit.ignore = unchanged
-jit.is_scripting() => False
-jit.is_tracing() => False
-jit.load(f, map_location=None) => refused("jit.load", "a program of TorchScript cannot be read: load a state_dict")
-jit.optimize_for_inference(mod, other_methods=None) => mod
-jit.freeze(mod, preserved_attrs=None, optimize_numerics=True) => mod
-jit.save(m, f) => refused("jit.save", "there is no TorchScript: save model.state_dict()")
-jit.script = unchanged
-jit.script_if_tracing = unchanged
-jit.trace(func, example_inputs=None, **options) => func
-jit.unused = unchanged
-jit._overload_method = unchanged
+cuda.amp.{custom_bwd custom_fwd} = unchanged
+cuda.random.{manual_seed manual_seed_all}(*args, **options) => None
+cuda.{device_count max_memory_allocated max_memory_reserved memory_allocated memory_reserved}(*args, **options) => 0
+cuda.{empty_cache manual_seed manual_seed_all reset_peak_memory_stats synchronize}(*args, **options) => None
+cuda.{is_available is_bf16_supported is_initialized}(*args, **options) => False
+distributed.{all_gather all_reduce barrier broadcast destroy_process_group get_rank get_world_size init_process_group}(*args, **options) => refused("distributed", "a model runs in one process: minigrad.distributed is for several")
+distributed.{is_available is_initialized}(*args, **options) => False
 fx.wrap(fn_or_name) => fn_or_name
 hub.get_dir() => refused("hub", "nothing is downloaded: load files with torch.load")
+jit.Final = Final
+jit.freeze(mod, preserved_attrs=None, optimize_numerics=True) => mod
+jit.load(f, map_location=None) => refused("jit.load", "a program of TorchScript cannot be read: load a state_dict")
+jit.optimize_for_inference(mod, other_methods=None) => mod
+jit.save(m, f) => refused("jit.save", "there is no TorchScript: save model.state_dict()")
+jit.trace(func, example_inputs=None, **options) => func
+jit.{_overload_method export ignore script script_if_tracing unused} = unchanged
+jit.{is_scripting is_tracing}(*args, **options) => False
 mps.device_count() => 0
-mps.empty_cache() => None
-mps.manual_seed(seed) => None
-mps.synchronize() => None
+mps.{empty_cache manual_seed synchronize}(*args, **options) => None
 multiprocessing.get_all_sharing_strategies() => {"file_system"}
 multiprocessing.get_sharing_strategy() => "file_system"
-multiprocessing.spawn(fn, *args, **options) => refused("multiprocessing.spawn", "a model runs in one process: minigrad.distributed is for several")
 multiprocessing.set_sharing_strategy(new_strategy) => None
+multiprocessing.spawn(fn, *args, **options) => refused("multiprocessing.spawn", "a model runs in one process: minigrad.distributed is for several")
+nn.attention.SDPBackend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
+nn.attention.sdpa_kernel(backends, set_priority=False) => nullcontext()
 nn.common_types.Tensor = Any
 nn.common_types._size_1_t = Any
 nn.common_types._size_2_t = Any
 nn.common_types._size_3_t = Any
 nn.common_types._size_any_t = Any
-onnx.export(model, args=(), f=None, kwargs=None, *, input_names=None, output_names=None, dynamic_axes=None, **options) => export(model, args, f, input_names=input_names or (), output_names=output_names or (), dynamic_axes=dynamic_axes)
 nn.utils.parametrizations.orthogonal(module, name="weight", **options) => refused("nn.utils.parametrizations.orthogonal", "nn.init.orthogonal_ makes an orthogonal matrix")
 nn.utils.parametrizations.spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None) => utils().spectral_norm(module, name, n_power_iterations, eps, dim)
 nn.utils.parametrizations.weight_norm(module, name="weight", dim=0) => utils().weight_norm(module, name, dim)
@@ -147,13 +109,11 @@ nn.utils.parametrize.cached() => nullcontext()
 nn.utils.parametrize.is_parametrized(module, tensor_name=None) => parametrize.is_parametrized(module, tensor_name)
 nn.utils.parametrize.register_parametrization(module, tensor_name, parametrization, *, unsafe=False) => utils().adopt_module(parametrize.register_parametrization(module, tensor_name, parametrization))
 nn.utils.parametrize.remove_parametrizations(module, tensor_name, leave_parametrized=True) => utils().adopt_module(parametrize.remove_parametrizations(module, tensor_name, leave_parametrized))
-nn.attention.SDPBackend = Backend
-nn.attention.sdpa_kernel(backends, set_priority=False) => nullcontext()
+onnx.export(model, args=(), f=None, kwargs=None, *, input_names=None, output_names=None, dynamic_axes=None, **options) => export(model, args, f, input_names=input_names or (), output_names=output_names or (), dynamic_axes=dynamic_axes)
 profiler.ProfilerActivity = IntEnum("ProfilerActivity", "CPU CUDA")
 profiler.profile(*args, **options) => refused("profiler.profile", "minigrad.debugging.profile measures a block")
 profiler.record_function(name, args=None) => nullcontext()
-profiler.schedule(**options) => None
-profiler.tensorboard_trace_handler(dir_name, **options) => None
+profiler.{schedule tensorboard_trace_handler}(*args, **options) => None
 testing.assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg="") => assert_close(actual, expected, rtol, atol, equal_nan, False)
 testing.assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True, check_dtype=True, check_layout=True, check_stride=False, msg=None) => assert_close(actual, expected, rtol, atol, equal_nan, check_dtype)
 torch_version.TorchVersion = Version
@@ -163,16 +123,31 @@ utils.deterministic.fill_uninitialized_memory = False
 utils.dlpack.from_dlpack(ext_tensor) => from_dlpack(ext_tensor)
 utils.dlpack.to_dlpack(tensor) => tensor.__dlpack__()
 version.__version__ = Version("2.13.0")
-version.cuda = None
 version.debug = False
 version.git_version = "minigrad"
-version.hip = None
+version.{cuda hip} = None
 xpu.device_count() => 0
-xpu.empty_cache() => None
 xpu.is_available() => False
-xpu.manual_seed_all(seed) => None
+xpu.{empty_cache manual_seed_all}(*args, **options) => None
 """
-"""What modules without a file have in them, or views beside the names of the other module."""
+"""What modules without a file have in them, or views beside the names of the other module.
+
+Names in braces have the same value.
+"""
+
+
+def _lines() -> Iterator[tuple[str, str, str]]:
+    """For each name of the lines its module, the call or the name, and the value."""
+    for line in LINES.strip().splitlines():
+        left, value = re.split(" =>? ", line, maxsplit=1)
+        several = re.fullmatch(r"(.*)\.\{(.*)\}(.*)", left)
+        call, bracket, rest = left.partition("(")
+        path, _, name = call.rpartition(".")
+        if several:
+            yield from ((several[1], each + several[3], value) for each in several[2].split())
+        else:
+            yield path, name + bracket + rest, value
+
 
 BOTH = """
 adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle conv1d conv2d
@@ -279,19 +254,14 @@ class Modules(MetaPathFinder, Loader):
         if hidden is not None and not isinstance(hidden, ModuleType):
             setattr(module, last, hidden)
         module.target = _KNOWN[path]
-        for line in LINES.strip().splitlines():
-            left, value = re.split(" =>? ", line, maxsplit=1)
-            call, _, rest = left.partition("(")
-            if call.rpartition(".")[0] == path:
-                call = call.rpartition(".")[2]
-                if rest:
-                    text = f"{call}({rest} => {value}"
-                    setattr(module, call, made(text, _names(), module.__name__))
-                else:
-                    found = eval(value, _names())
-                    if isinstance(found, type) and not found.__module__.startswith("minigrad."):
-                        found.__module__ = module.__name__
-                    setattr(module, call, found)
+        for place, call, value in _lines():
+            if place == path:
+                made_of = made(f"{call} => {value}", _names(), module.__name__) if "(" in call else (
+                    eval(value, _names())
+                )  # fmt: skip
+                if isinstance(made_of, type) and not made_of.__module__.startswith("minigrad."):
+                    made_of.__module__ = module.__name__
+                setattr(module, call.partition("(")[0], made_of)
 
 
 def _names() -> dict[str, Any]:
@@ -300,12 +270,12 @@ def _names() -> dict[str, Any]:
     from minigrad.onnx import export
     from minigrad.tensors.dlpack import from_dlpack
 
-    SDPBackend = IntEnum("SDPBackend", "MATH FLASH_ATTENTION EFFICIENT_ATTENTION CUDNN_ATTENTION")
     return {
-        "Backend": SDPBackend, "IntEnum": IntEnum, "parametrize": parametrize, "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
-        "Any": Any, "assert_close": assert_close, "export": export, "Final": Final, "GradFn": GradFn, "Version": Version, "from_dlpack": from_dlpack,
-        "nullcontext": nullcontext, "refused": refused, "saved_tensors_hooks": saved_tensors_hooks,
-        "unchanged": unchanged,
+        "Any": Any, "Final": Final, "IntEnum": IntEnum, "Version": Version,
+        "assert_close": assert_close, "nullcontext": nullcontext, "refused": refused,
+        "unchanged": unchanged, "GradFn": GradFn, "export": export, "from_dlpack": from_dlpack,
+        "parametrize": parametrize, "saved_tensors_hooks": saved_tensors_hooks,
+        "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
     }  # fmt: skip
 
 
@@ -316,9 +286,12 @@ _FILES = {"autograd.functional", "func", "serialization"}
 for _line in VIEWS.strip().splitlines():
     _target, _, _views = _line.partition(":")
     _foreign = _target.partition(" <- ")[2]
-    _KNOWN |= dict.fromkeys(_views.split(), _foreign or f"{ROOT}.{_target}".rstrip("."))
-for _line in LINES.strip().splitlines():
-    _parts = re.split(r" =|\(", _line)[0].split(".")[:-1]
+    _plain = re.sub(
+        r"(\S+)\.\{(.*?)\}", lambda m: " ".join(f"{m[1]}.{w}" for w in m[2].split()), _views
+    )
+    _KNOWN |= dict.fromkeys(_plain.split(), _foreign or f"{ROOT}.{_target}".rstrip("."))
+for _place, _, _ in _lines():
+    _parts = _place.split(".")
     for _i in range(len(_parts)):
         if ".".join(_parts[: _i + 1]) not in ("nn", "nn.utils", "autograd", "utils"):
             _KNOWN.setdefault(".".join(_parts[: _i + 1]), "")

@@ -14,6 +14,6 @@ _SAME = (
 
 globals().update({name: _FUNCTIONS[name] for name in _SAME if name in _FUNCTIONS})
 expit = _FUNCTIONS["sigmoid"]
-entr, xlog1py = map(adopting, (minigrad.entr, minigrad.xlog1py))
+entr, xlog1py = adopting(minigrad.entr), adopting(minigrad.xlog1py)
 multigammaln, polygamma = _FUNCTIONS["mvlgamma"], _FUNCTIONS["polygamma"]
 gammaln, psi = _FUNCTIONS["lgamma"], _FUNCTIONS["digamma"]

@@ -341,7 +341,8 @@ class Tensor(minigrad.Tensor, results=True):
 
     def bernoulli(self, p: Any = None, *, generator: Any = None) -> Any:
         """1 with a probability, each element's or p, else 0."""
-        return ops.clone(self).bernoulli_(self.detach() if p is None else p, generator=generator)
+        copied: Any = ops.clone(self)
+        return copied.bernoulli_(self.detach() if p is None else p, generator=generator)
 
     def apply_(self, callable: Callable[[Any], Any]) -> Any:
         """Write what a function of Python gives for each element."""

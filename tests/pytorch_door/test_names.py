@@ -106,7 +106,6 @@ def test_the_version_passes_gates() -> None:
     ("text", "told"),
     [
         ("import torch.fft", "there is no Fourier transform"),
-        ("import torch; torch.vmap", "no function is mapped over an axis"),
         ("import torch.nn.quantized", "there is no quantization"),
         ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
         ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),

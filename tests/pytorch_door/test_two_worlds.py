@@ -87,6 +87,7 @@ def test_modules_of_minigrads_become_pytorchs_and_stay_themselves() -> None:
     assert type(out) is torch.Tensor and type(weight.grad) is torch.Tensor
     assert all(type(value) is torch.Tensor for value in model.state_dict().values())
     assert type(own_nn.Linear(2, 3).weight) is own_nn.Parameter
+    assert type(nn.Sequential(own_nn.Linear(2, 3))[0].weight) is nn.Parameter
 
 
 def test_copies_and_pickles_keep_the_class() -> None:

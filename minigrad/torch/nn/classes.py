@@ -71,6 +71,10 @@ class Module(ours.Module):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, _adopted(value))
 
+    def _check_child(self, name: str, child: Any) -> None:
+        super()._check_child(name, child)
+        _adopted(child)
+
     def to(self, *target: Any, **options: Any) -> Any:
         """Convert parameters and floating-point buffers to a dtype; the device "cpu" is accepted.
 

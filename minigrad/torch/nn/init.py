@@ -5,91 +5,48 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.nn import init as ours
+from minigrad.torch.build import made
 from minigrad.torch.modules import missing as _missing
+from minigrad.torch.random import drawing
 
 __getattr__ = _missing(__name__)
 
-calculate_gain = ours.calculate_gain
+LINES = """
+constant_(tensor, val) => ours.constant(tensor, val)
+dirac_(tensor, groups=1) => ours.dirac(tensor, groups)
+eye_(tensor) => ours.eye(tensor)
+kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu") => ours.kaiming_normal(tensor, mode, nonlinearity=nonlinearity, a=a)
+kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu") => ours.kaiming_uniform(tensor, mode, nonlinearity=nonlinearity, a=a)
+normal_(tensor, mean=0.0, std=1.0) => ours.normal(tensor, mean, std)
+ones_(tensor) => ours.ones(tensor)
+orthogonal_(tensor, gain=1) => ours.orthogonal(tensor, gain)
+sparse_(tensor, sparsity, std=0.01) => ours.sparse(tensor, sparsity, std)
+trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0) => ours.trunc_normal(tensor, mean, std, a, b)
+uniform_(tensor, a=0.0, b=1.0) => ours.uniform(tensor, a, b)
+xavier_normal_(tensor, gain=1.0) => ours.xavier_normal(tensor, gain)
+xavier_uniform_(tensor, gain=1.0) => ours.xavier_uniform(tensor, gain)
+zeros_(tensor) => ours.zeros(tensor)
+"""
+"""Each of them takes `generator` too."""
 
 
-def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
-    """Uniform numbers from a to b."""
-    return ours.uniform(tensor, a, b)
-
-
-def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Normal numbers."""
-    return ours.normal(tensor, mean, std)
-
-
-def trunc_normal_(
-    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
-    generator: Any = None,
-) -> Any:  # fmt: skip
-    """Normal numbers between two bounds."""
-    return ours.trunc_normal(tensor, mean, std, a, b)
-
-
-def constant_(tensor: Any, val: float) -> Any:
-    """One number."""
-    return ours.constant(tensor, val)
-
-
-def ones_(tensor: Any) -> Any:
-    """Ones."""
-    return ours.ones(tensor)
-
-
-def zeros_(tensor: Any) -> Any:
-    """Zeros."""
-    return ours.zeros(tensor)
-
-
-def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Uniform numbers after Glorot and Bengio."""
-    return ours.xavier_uniform(tensor, gain)
-
-
-def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Normal numbers after Glorot and Bengio."""
-    return ours.xavier_normal(tensor, gain)
-
-
-def kaiming_uniform_(
-    tensor: Any, a: float = 0, mode: Any = "fan_in", nonlinearity: Any = "leaky_relu",
-    generator: Any = None,
-) -> Any:  # fmt: skip
-    """Uniform numbers after He et al."""
-    return ours.kaiming_uniform(tensor, mode, nonlinearity=nonlinearity, a=a)
-
-
-def kaiming_normal_(
-    tensor: Any, a: float = 0, mode: Any = "fan_in", nonlinearity: Any = "leaky_relu",
-    generator: Any = None,
-) -> Any:  # fmt: skip
-    """Normal numbers after He et al."""
-    return ours.kaiming_normal(tensor, mode, nonlinearity=nonlinearity, a=a)
-
-
-def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
-    """An orthogonal matrix."""
-    return ours.orthogonal(tensor, gain)
-
-
-def eye_(tensor: Any) -> Any:
-    """The identity matrix."""
-    return ours.eye(tensor)
-
-
-def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """A kernel that keeps its input."""
-    return ours.dirac(tensor, groups)
-
-
-def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
-    """Normal numbers, of which some in each column are 0."""
-    return ours.sparse(tensor, sparsity, std)
+def calculate_gain(nonlinearity: Any, param: Any = None) -> float:
+    """The gain for a function after a layer; that of a layer is 1."""
+    layer = str(nonlinearity).startswith("conv")
+    return ours.calculate_gain("linear" if layer else nonlinearity, param)
 
 
 def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
     return ours.fans("fans", tensor)
+
+
+def _drawn(function: Any, tensor: Any, generator: Any) -> Any:
+    with drawing(generator):
+        return function(tensor)
+
+
+for _line in LINES.strip().splitlines():
+    _call, _, _value = _line.partition(") => ")
+    _line = f"{_call}, generator=None) => drawn(lambda tensor: {_value}, tensor, generator)"
+    _function = made(_line, {"ours": ours, "drawn": _drawn}, __name__)
+    globals()[_function.__name__] = globals()[_function.__name__[:-1]] = _function
