@@ -30,6 +30,7 @@ from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.creation import *
+from minigrad.torch.func import vmap as vmap
 from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
 from minigrad.torch.modules import BOTH as _BOTH
@@ -37,7 +38,6 @@ from minigrad.torch.modules import Version as _Version
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.random import Generator as Generator
 from minigrad.torch.random import default_generator as default_generator
-from minigrad.torch.func import vmap as vmap
 from minigrad.torch.random import get_rng_state as get_rng_state
 from minigrad.torch.random import initial_seed as initial_seed
 from minigrad.torch.random import manual_seed as manual_seed

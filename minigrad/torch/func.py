@@ -89,7 +89,9 @@ def vmap(
         Tensor([3., 3.], dtype=float32)
     """
     if chunk_size is not None:
-        raise NotImplementedError("torch.vmap: chunk_size= is not here: map over parts of the batch")
+        raise NotImplementedError(
+            "torch.vmap: chunk_size= is not here: map over parts of the batch"
+        )
     return _adopting(ours.vmap(seen(func), in_dims, out_dims, randomness))
 
 

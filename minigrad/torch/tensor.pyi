@@ -941,12 +941,6 @@ class _Extremes(NamedTuple):
     min: Tensor
     max: Tensor
 
-class _LstsqResult(NamedTuple):
-    solution: Tensor
-    residuals: Tensor
-    rank: Tensor
-    singular_values: Tensor
-
 class _QRResult(NamedTuple):
     Q: Tensor
     R: Tensor
