@@ -183,8 +183,8 @@ class Module(ours.Module):
         given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
         destination, prefix = given.get("destination", destination), given.get("prefix", prefix)
         found = super().state_dict(prefix=prefix, keep_vars=True)
-        keep = given.get("keep_vars", keep_vars)
-        own = OrderedDict((k, v if keep else v.detach()) for k, v in found.items())
+        whole = given.get("keep_vars", keep_vars)
+        own = OrderedDict((k, v if whole else v.detach()) for k, v in found.items())
         if destination is None:
             return own
         destination.update(own)
