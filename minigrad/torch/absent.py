@@ -1,6 +1,7 @@
 """What of PyTorch stays out, and why: a table of patterns."""
 
 import re
+from typing import NoReturn
 
 __all__ = ["not_here", "why_not"]
 
@@ -39,8 +40,8 @@ def why_not(path: str) -> str:
     return next((why for pattern, _, why in lines if re.fullmatch(pattern, path)), "")
 
 
-def not_here(module: str, name: str) -> AttributeError:
-    """The error for a name that a module, such as "minigrad.torch.nn", does not have."""
+def not_here(module: str, name: str) -> NoReturn:
+    """An AttributeError for a name that a module, such as "minigrad.torch.nn", does not have."""
     path = f"{module}.{name}".removeprefix("minigrad.torch.")
     why = "" if name.startswith("__") else why_not(path)
-    return AttributeError(f"{module} has no {name!r}" + (f": {why}" if why else ""))
+    raise AttributeError(f"{module} has no {name!r}" + (f": {why}" if why else ""))

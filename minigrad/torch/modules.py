@@ -192,7 +192,7 @@ def missing(module: str) -> Callable[[str], Any]:
         path = f"{within}.{name}".lstrip(".")
         if path in _KNOWN or path in _FILES:
             return importlib.import_module(f"{ROOT}.{path}")
-        raise not_here(module, name)
+        not_here(module, name)
 
     return attribute
 

@@ -109,4 +109,4 @@ default_generator = _Default()
 
 
 def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+    not_here(__name__, name)

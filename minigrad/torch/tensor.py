@@ -281,7 +281,7 @@ class Tensor(minigrad.Tensor, results=True):
         return edge is not None and not self.is_leaf and _retained(edge)
 
     def __getattr__(self, name: str) -> Any:
-        raise not_here("Tensor", name)
+        not_here("Tensor", name)
 
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Have a function called with the gradient; what it returns takes the gradient's place."""

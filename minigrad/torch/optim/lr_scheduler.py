@@ -20,7 +20,9 @@ class LRScheduler(ours.LRScheduler):
         >>> from minigrad import torch
         >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
         >>> schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
-        >>> schedule.step(4)
+        >>> for _ in range(4):
+        ...     optimizer.step()
+        ...     schedule.step()
         >>> schedule.get_last_lr()
         [0.25]
     """
