@@ -77,7 +77,8 @@ def imports(module: types.ModuleType) -> tuple[list[str], set[str], set[str]]:
                 whole = each.name == "*" and not home.startswith(DOOR)
                 names.add((each.asname or each.name).partition(".")[0])
                 names |= {*importlib.import_module(home).__all__} if whole else set()
-                if whole or each.name == each.asname:
+                listed = (each.asname or each.name) in getattr(module, "__all__", ())
+                if whole or listed or each.name == each.asname:
                     lines.append(f"from {home} import {ast.unparse(each)}")
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             defined.add(node.name)
@@ -348,7 +349,8 @@ METHODS = (types.FunctionType, functools.partialmethod, staticmethod, classmetho
 
 def members(kind: type) -> Iterator[str]:
     """The lines of a class: its own members, and inherited ones that give or take other classes."""
-    yield from attributes(kind)
+    yield from (lines := [*attributes(kind)])
+    written = {line.partition(":")[0] for line in lines}
     bases = [*itertools.takewhile(lambda base: base not in classes()[0], kind.__mro__[1:])]
     names = {name: base for base in reversed([kind, *bases]) for name in vars(base)}
     for name, base in sorted(names.items(), key=lambda pair: (pair[0] != "__init__", pair[0])):
@@ -364,6 +366,8 @@ def members(kind: type) -> Iterator[str]:
         elif isinstance(value, METHODS[: None if own else 2]):
             lines = function_lines(name, value, kind)
         else:
+            if own and not (name.startswith("_") or callable(value) or name in written):
+                yield f"{name} = {value.value!r}" if isinstance(value, kind) else f"{name}: Any"
             continue
         changed = re.search(r"\b(Tensor|Parameter|Module)\b|Self:", str(lines))
         if own or changed or name == "__init__":
