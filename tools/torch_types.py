@@ -37,11 +37,12 @@ bool: is_tensor
 int: data_ptr
 np.dtype[Any]: promote_types result_type
 Tensor: BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
-Tensor: ShortTensor Variable
+Tensor: ShortTensor Variable bartlett_window
 Tensor | None: Tensor.grad
 tuple[Tensor, Tensor]: frexp
 tuple[Tensor, Tensor | None]: MultiheadAttention.forward
 _QRResult: qr
+tuple[Tensor, Tensor, Tensor]: svd
 set_grad_enabled: inference_mode
 Self: Module.to
 Size: Tensor.shape

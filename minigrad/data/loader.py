@@ -197,11 +197,11 @@ class DataLoader(Generic[B]):
         """The batch of some indices; of tensors with one index for all."""
         indices = _indices(chosen)
         if self.collate_fn is default_collate and isinstance(indices, np.ndarray):
-            dataset = self.dataset
+            dataset, within = self.dataset, indices
             while getattr(type(dataset), "__getitem__", None) is Subset.__getitem__:
-                dataset, indices = dataset.dataset, dataset.indices[indices]
+                dataset, within = dataset.dataset, dataset.indices[within]
             if getattr(type(dataset), "__getitem__", None) is TensorDataset.__getitem__:
-                return dataset[indices]
+                return dataset[within]
         keys = indices.tolist() if isinstance(indices, np.ndarray) else indices
         return self.collate_fn([self.dataset[key] for key in keys])
 

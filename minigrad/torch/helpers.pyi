@@ -2,6 +2,7 @@
 # PyTorch's methods take and give other things than those of minigrad's own classes.
 # mypy: disable-error-code="assignment, misc, name-defined, no-redef, overload-overlap, override"
 from collections.abc import Callable, Sequence
+from itertools import accumulate as running_sums
 from typing import Any, NoReturn
 
 from minigrad.torch.tensor import Tensor
@@ -50,6 +51,8 @@ class Extremes(Any):
     @staticmethod
     def __new__(_cls: Any, min: Any, max: Any) -> Any: ...
     def __repr__(self) -> Any: ...
+    max: Any
+    min: Any
 
 class NoDtype:
     name: Any
@@ -57,8 +60,13 @@ class NoDtype:
     def __repr__(self) -> str: ...
     @property
     def dtype(self) -> NoReturn: ...
+    is_floating_point: Any
+    itemsize: Any
 
 class Svd(Any):
+    S: Any
+    U: Any
+    V: Any
     def __getnewargs__(self) -> Any: ...
     @staticmethod
     def __new__(_cls: Any, U: Any, S: Any, V: Any) -> Any: ...

@@ -6,6 +6,8 @@ import enum
 from typing import Any, NoReturn
 
 class ProfilerActivity(enum.IntEnum):
+    CPU = 1
+    CUDA = 2
     def __new__(self, value: Any) -> Any: ...
     def __reduce_ex__(self, proto: Any) -> Any: ...
 

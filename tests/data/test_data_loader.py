@@ -11,7 +11,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, data
-from minigrad.data import DataLoader
+from minigrad.data import DataLoader, Subset, random_split
 
 ahead = pytest.mark.parametrize("prefetch", [0, 1, 3])
 
@@ -298,3 +298,24 @@ class TestGoingOn:
         with pytest.raises(ValueError, match=message):
             loader.load_state_dict(spoil(state))
         assert loader.state_dict() == state
+
+
+class Squares:
+    """A data set of one's own."""
+
+    def __len__(self) -> int:
+        return 24
+
+    def __getitem__(self, i: int) -> float:
+        return float(i * i)
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_subset_of_ones_own_data_set_gives_its_own_samples(shuffle: bool) -> None:
+    """Also a subset of a subset: the indices are translated once."""
+    train, test = random_split(Squares(), [16, 8], seed=0)
+    inner = Subset(test, [5, 1, 3])
+    for subset in (train, test, inner):
+        batches = DataLoader(subset, 4, shuffle=shuffle)
+        found = sorted(value for batch in batches for value in batch.tolist())
+        assert found == sorted(subset[i] for i in range(len(subset)))

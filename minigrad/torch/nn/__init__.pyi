@@ -106,6 +106,7 @@ class AdditiveAttention(minigrad.nn.source_documents.additive_attention.Additive
 class AlphaDropout(Module):
     def __init__(self, p: _float = 0.5, inplace: bool = False) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class AvgPool1d(minigrad.nn.layers.pooling.AvgPool1d, _AvgPoolNd): ...
 
@@ -200,6 +201,7 @@ class CausalSelfAttention(
 class ChannelShuffle(Module):
     def __init__(self, groups: Any) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class CircularPad1d(minigrad.nn.layers.padding.CircularPad1d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
@@ -588,6 +590,7 @@ class HardSwish(minigrad.nn.layers.activation.HardSwish, Module):
 class Hardshrink(Module):
     def __init__(self, lambd: _float = 0.5) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 Hardsigmoid = HardSigmoid
 Hardswish = HardSwish
@@ -614,6 +617,7 @@ class HingeEmbeddingLoss(Module):
         reduction: str = "mean",
     ) -> None: ...
     def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class HuberLoss(minigrad.nn.layers.loss.HuberLoss, Module):
     def __init__(
@@ -674,6 +678,7 @@ class LPPool1d(Module):
         ceil_mode: bool = False,
     ) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class LPPool2d(Module):
     def __init__(
@@ -684,6 +689,7 @@ class LPPool2d(Module):
         ceil_mode: bool = False,
     ) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class LSTM(minigrad.nn.layers.recurrence.LSTM, RNNBase):
     def __init__(
@@ -850,6 +856,7 @@ class LocalResponseNorm(Module):
         k: int | _float = 1.0,
     ) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class LogSigmoid(minigrad.nn.layers.activation.LogSigmoid, Module):
     def __init__(self) -> None: ...
@@ -1034,6 +1041,7 @@ class MultiLabelSoftMarginLoss(Module):
         reduction: str = "mean",
     ) -> None: ...
     def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class MultiMarginLoss(Module):
     def __init__(
@@ -1046,6 +1054,7 @@ class MultiMarginLoss(Module):
         reduction: str = "mean",
     ) -> None: ...
     def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class MultiheadAttention(minigrad.torch.nn.multihead.MultiheadAttention, MultiHeadAttention):
     bias_k: Parameter | Any
@@ -1105,6 +1114,7 @@ class PReLU(minigrad.nn.layers.activation.PReLU, Module):
 class PairwiseDistance(Module):
     def __init__(self, p: _float = 2.0, eps: _float = 1e-06, keepdim: bool = False) -> None: ...
     def forward(self, x1: _AnyTensor, x2: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class ParameterDict(minigrad.nn.module.parameter_containers.ParameterDict, Module):
     def __init__(
@@ -1124,6 +1134,7 @@ class PixelShuffle(minigrad.nn.layers.resampling.PixelShuffle, Module):
 class PixelUnshuffle(Module):
     def __init__(self, downscale_factor: Any) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class PoissonNLLLoss(Module):
     def __init__(
@@ -1136,6 +1147,7 @@ class PoissonNLLLoss(Module):
         reduction: str = "mean",
     ) -> None: ...
     def forward(self, log_input_: Any, target: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class RMSNorm(minigrad.nn.layers.normalization.RMSNorm, Module):
     bias: Parameter | Any
@@ -1211,6 +1223,7 @@ class RReLU(Module):
         self, lower: _float = 0.125, upper: _float = 0.3333333333333333, inplace: bool = False
     ) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class ReLU(minigrad.nn.layers.activation.ReLU, Module):
     def __init__(self, inplace: bool = False) -> None: ...
@@ -1336,6 +1349,7 @@ class SoftMarginLoss(Module):
         self, size_average: Any = None, reduce: str | None = None, reduction: str = "mean"
     ) -> None: ...
     def forward(self, input: _AnyTensor, target: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class Softmax(minigrad.nn.layers.activation.Softmax, Module):
     def __init__(
@@ -1349,10 +1363,12 @@ class Softmax(minigrad.nn.layers.activation.Softmax, Module):
 class Softmax2d(Module):
     def __init__(self) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class Softmin(Module):
     def __init__(self, dim: int | Sequence[int] | None = None) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class Softplus(minigrad.nn.layers.activation.Softplus, Module):
     def __init__(
@@ -1367,6 +1383,7 @@ class Softplus(minigrad.nn.layers.activation.Softplus, Module):
 class Softshrink(Module):
     def __init__(self, lambd: _float = 0.5) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class Softsign(minigrad.nn.layers.activation.Softsign, Module):
     def __init__(self) -> None: ...
@@ -1388,12 +1405,14 @@ class Tanh(minigrad.nn.layers.activation.Tanh, Module):
 class Tanhshrink(Module):
     def __init__(self) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class Threshold(Module):
     def __init__(
         self, threshold: _float, value: _AnyTensor | _float, inplace: bool = False
     ) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class Transformer(minigrad.torch.nn.transformers.Transformer, Module):
     def __init__(
@@ -1589,6 +1608,7 @@ class TripletMarginWithDistanceLoss(Module):
         reduction: str = "mean",
     ) -> None: ...
     def forward(self, anchor: _AnyTensor, positive: _AnyTensor, negative: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class Unflatten(minigrad.nn.layers.flatten.Unflatten, Module):
     def __init__(
@@ -1626,12 +1646,14 @@ class UpsamplingBilinear2d(Module):
         self, size: int | Sequence[int] | None = None, scale_factor: Any = None
     ) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class UpsamplingNearest2d(Module):
     def __init__(
         self, size: int | Sequence[int] | None = None, scale_factor: Any = None
     ) -> None: ...
     def forward(self, input: _AnyTensor) -> Tensor: ...
+    repr_fields: Any
 
 class ZeroPad1d(minigrad.nn.layers.padding.ZeroPad1d, Module):
     def __init__(self, padding: int | Sequence[int]) -> None: ...
@@ -1732,6 +1754,7 @@ class _Loss(Module):
         self, size_average: Any = None, reduce: str | None = None, reduction: str = "mean"
     ) -> None: ...
     def forward(self, *args: Any) -> Tensor: ...
+    repr_fields: Any
 
 class _MaxPoolNd(minigrad.nn.layers.pooling._MaxPool, Module):
     def __init__(
@@ -1757,6 +1780,7 @@ class _WeightedLoss(Module):
         reduction: str = "mean",
     ) -> None: ...
     def forward(self, *args: Any) -> Tensor: ...
+    repr_fields: Any
 
 _size_1_t = Any
 _size_2_t = Any

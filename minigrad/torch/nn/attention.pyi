@@ -6,6 +6,10 @@ import enum
 from typing import Any
 
 class SDPBackend(enum.IntEnum):
+    CUDNN_ATTENTION = 4
+    EFFICIENT_ATTENTION = 3
+    FLASH_ATTENTION = 2
+    MATH = 1
     def __new__(self, value: Any) -> Any: ...
     def __reduce_ex__(self, proto: Any) -> Any: ...
 
