@@ -183,7 +183,8 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
         raise TypeError(f"{cls.__name__}.apply: no argument is a tensor")
     forward = eval(f"lambda {', '.join(names)}, *, call: call(({', '.join(names)},))")
     forward.__name__ = cls.__name__
-    forward.__module__ = cls.__module__
+    # A Function is not one of the library's ops, even if the library defines it.
+    forward.__module__ = cls.__module__.replace("minigrad.", "minigrad:", 1)
     op = primitive(arrays=len(names), residuals=("context",), multiple_outputs=True)(forward)
 
     @op.defjoint(*names)

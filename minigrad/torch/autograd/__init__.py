@@ -146,7 +146,10 @@ class Function(ours.Function):
                 cls.setup_context(ctx, given, output)
                 return output
 
-            own = {"forward": staticmethod(forward), "setup_context": Function.setup_context}
+            own = {
+                "forward": staticmethod(forward), "setup_context": Function.setup_context,
+                "__module__": cls.__module__,
+            }  # fmt: skip
             cls._run = type(cls.__name__, (cls,), own)
         return cls._run.apply(*args)
 

@@ -285,13 +285,14 @@ def test_third_order(name: str) -> None:
 
 
 def test_every_layer_is_here() -> None:
-    """Except containers, lazy ones, and those that are nothing but ops of the package einops."""
+    """Except containers, lazy ones, blocks of layers, and those that are but ops of einops."""
     public = {kind for kind in vars(nn).values() if isinstance(kind, type)}
     layers = {kind.__name__ for kind in public if issubclass(kind, nn.Module)}
     made = {type(part).__name__ for make, _, _ in LAYERS.values() for part in make().modules()}
     elsewhere = {
         "CausalSelfAttention", "EinMix", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyConv1d",
         "LazyConv2d", "LazyLinear", "Module", "ModuleDict", "ParameterDict", "ParameterList",
-        "Rearrange", "Reduce",
+        "Rearrange", "Reduce", "ConvBNReLU1d", "ConvBNReLU2d", "DepthSeparableConv1d",
+        "DepthSeparableConv2d", "SEModule", "SelectiveKernel",
     }  # fmt: skip
     assert layers - made <= elsewhere
