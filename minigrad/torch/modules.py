@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from enum import IntEnum
+from enum import EnumType, IntEnum
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -259,7 +259,7 @@ class Modules(MetaPathFinder, Loader):
                 made_of = made(f"{call} => {value}", _names(), module.__name__) if "(" in call else (
                     eval(value, _names())
                 )  # fmt: skip
-                if isinstance(made_of, type) and not made_of.__module__.startswith("minigrad."):
+                if isinstance(made_of, EnumType) and "." not in made_of.__module__:  # made here
                     made_of.__module__ = module.__name__
                 setattr(module, call.partition("(")[0], made_of)
 

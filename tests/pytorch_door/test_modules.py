@@ -179,3 +179,12 @@ def test_very_many_draws_are_drawn_as_they_are_needed() -> None:
     sampler = data.RandomSampler(range(4), replacement=True, num_samples=int(1e10))
     loader = data.DataLoader(data.TensorDataset(door.arange(4)), sampler=sampler, batch_size=3)
     assert next(iter(loader))[0].shape == (3,)
+
+
+def test_what_a_module_shows_of_others_stays_as_it_is() -> None:
+    import typing
+
+    from minigrad.torch import profiler, types
+
+    assert profiler.ProfilerActivity.__module__ == "minigrad.torch.profiler" and types
+    assert typing.Any.__module__ == "typing"

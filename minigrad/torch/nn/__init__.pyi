@@ -1781,6 +1781,3 @@ class _WeightedLoss(Module):
     ) -> None: ...
     def forward(self, *args: Any) -> Tensor: ...
     repr_fields: Any
-
-_size_1_t = Any
-_size_2_t = Any

@@ -6,7 +6,3 @@ from typing import Any
 from minigrad.torch.tensor import Tensor
 
 Tensor = Any
-_size_1_t = Any
-_size_2_t = Any
-_size_3_t = Any
-_size_any_t = Any
