@@ -1,6 +1,6 @@
 """A directive that documents the functions of a file: ``.. functions:: ops.rounding``.
 
-It documents the names in the `__all__` of these modules as functions of `minigrad`, so no page
+It documents the functions in the `__all__` of these modules as those of `minigrad`, so no page
 lists ops by hand.
 """
 
@@ -22,7 +22,8 @@ class Functions(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Write an ``autofunction`` for each."""
         modules = [importlib.import_module(f"minigrad.{name}") for name in self.arguments]
-        names = [name for module in modules for name in module.__all__]
+        every = [(module, name) for module in modules for name in module.__all__]
+        names = [name for module, name in every if callable(getattr(module, name))]
         lines = [".. currentmodule:: minigrad", "", *(f".. autofunction:: {n}" for n in names)]
         return self.parse_text_to_nodes("\n".join(lines))
 
