@@ -27,6 +27,7 @@ X = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]], np.float32)
 SQUARE = np.arange(18.0, dtype=np.float32).reshape(2, 3, 3)
 
 
+@pytest.mark.needs("einops")
 def test_every_public_name_is_here_or_refused_in_a_sentence() -> None:
     """The names of Lucid 3.8's ``__all__``."""
     here, refused, path = 0, 0, ""
@@ -239,6 +240,7 @@ def test_a_function_of_ones_own() -> None:
     assert type(out) is lucid.Tensor and x.grad.tolist() == [2.0] * 3
 
 
+@pytest.mark.needs("safetensors")
 def test_files(tmp_path: Path) -> None:
     state = nn.Linear(2, 3).state_dict()
     lucid.save_safetensors(state, tmp_path / "w.safetensors")
