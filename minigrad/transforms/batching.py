@@ -20,6 +20,7 @@ from minigrad.autograd.call import call_path
 from minigrad.autograd.engine import COPY, DETACH
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive, registry
+from minigrad.ops import _numerics
 from minigrad.ops.indexing import normalized
 
 __all__ = ["RULES", "Batch", "CannotMap", "Mapped", "batching_rule", "rule_of", "whole"]
@@ -123,7 +124,7 @@ def rule_of(op: Primitive) -> Rule:
 
 def shape_of(x: Any) -> tuple[int, ...]:
     """The shape of one sample."""
-    return x.shape if isinstance(x, Mapped) else tuple(np.shape(getattr(x, "_data", x)))
+    return x.shape if isinstance(x, Mapped) else _numerics.shape_of(x)
 
 
 def whole(x: Any, size: int) -> Any:
@@ -133,13 +134,8 @@ def whole(x: Any, size: int) -> Any:
     return ops.broadcast_to(x, (size, *shape_of(x)))
 
 
-def aligned(*xs: Any, extra: int = 0) -> list[Any]:
-    """Operands that broadcast as those of one sample do: mapped ones get axes of length 1.
-
-    Args:
-        *xs: Mapped tensors, tensors, arrays, numbers and None.
-        extra: How many last axes do not broadcast.
-    """
+def aligned(*xs: Any) -> list[Any]:
+    """Operands that broadcast as those of one sample do: mapped ones get axes of length 1."""
     rank = max(len(shape_of(x)) for x in xs if x is not None)
     return [_with_rank(x, rank) if isinstance(x, Mapped) else x for x in xs]
 
@@ -261,18 +257,14 @@ def _triangle(batch: Batch, x: Mapped, k: int) -> Any:
 
 @batching_rule("pad")
 def _pad(batch: Batch, x: Mapped, pad_width: Any, mode: str, constant_values: Any) -> Any:
-    pairs = [
-        [
-            (0, 0),
-            *(
-                map(tuple, np.broadcast_to(np.asarray(each), (len(x.shape), 2)).tolist())
-                if x.shape
-                else ()
-            ),
-        ]
-        for each in (pad_width, constant_values)
-    ]
-    return batch.run(x.tensor, pairs[0], mode, pairs[1])
+    if not x.shape:
+        return x.tensor
+
+    def of_all(pairs: Any) -> Any:
+        each = np.broadcast_to(np.asarray(pairs), (len(x.shape), 2)).tolist()
+        return ((0, 0), *map(tuple, each))
+
+    return batch.run(x.tensor, of_all(pad_width), mode, of_all(constant_values))
 
 
 @batching_rule("tile")
@@ -316,9 +308,7 @@ def joined(batch: Batch, tensors: Sequence[Any], axis: int) -> Any:
 def _matmul(batch: Batch, a: Any, b: Any) -> Any:
     left, right = len(shape_of(a)), len(shape_of(b))
     if isinstance(a, Mapped) and not isinstance(b, Mapped) and right <= 2:
-        if left > 1 or right == 1:
-            return ops.matmul(a.tensor, b)
-        return ops.matmul(a.tensor, b)  # (samples, k) @ (k, m)
+        return ops.matmul(a.tensor, b)  # of vectors: (samples, k) @ (k, m)
     if left == 1:
         a = Mapped(ops.expand_dims(a.tensor, 1)) if isinstance(a, Mapped) else ops.expand_dims(a, 0)
     if right == 1:
@@ -358,12 +348,8 @@ def _tensordot(batch: Batch, a: Any, b: Any, axes: Any) -> Any:
     left, right = len(shape_of(a)), len(shape_of(b))
     if isinstance(axes, int):
         axes = (range(left - axes, left), range(axes))
-    pairs = [
-        (i % left, j % right)
-        for i, j in zip(
-            *(np.atleast_1d(list(np.atleast_1d(each))).tolist() for each in axes), strict=True
-        )
-    ]
+    of_a, of_b = (np.atleast_1d(each).tolist() for each in axes)
+    pairs = [(i % left, j % right) for i, j in zip(of_a, of_b, strict=True)]
     names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY"
     first, second = list(names[:left]), list(names[left : left + right])
     for i, j in pairs:
@@ -521,22 +507,19 @@ def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
 @batching_rule("take")
 def _take(batch: Batch, x: Any, indices: Any, axis: Any, mode: str) -> Any:
     if isinstance(indices, Mapped):
-        flat, shape = (
-            (x, shape_of(x)) if axis is not None else (_flat(x), (math.prod(shape_of(x)),))
-        )
-        along = 0 if axis is None else axis % len(shape)
-        return _getitem(batch, flat, (*(slice(None),) * along, indices))
+        if axis is None:
+            return _getitem(batch, _flat(x), indices)
+        along = (slice(None),) * (axis % len(shape_of(x)))
+        return _getitem(batch, x, (*along, indices))
     if axis is None or not x.shape:
         return batch.run(ops.reshape(x.tensor, (batch.size, -1)), indices, 1, mode)
     return batch.run(x.tensor, indices, axis % len(x.shape) + 1, mode)
 
 
 def _flat(x: Any) -> Any:
-    return (
-        Mapped(ops.reshape(x.tensor, (len(x.tensor), -1)))
-        if isinstance(x, Mapped)
-        else ops.ravel(x)
-    )
+    if not isinstance(x, Mapped):
+        return ops.ravel(x)
+    return Mapped(ops.reshape(x.tensor, (len(x.tensor), math.prod(x.shape))))
 
 
 @batching_rule("gather", "index_add", "scatter", "scatter_add", "take_along_axis")
@@ -546,7 +529,7 @@ def by_places(batch: Batch, *values: Any) -> Any:
     axis, arrays = values[places["axis"]], list(values)
     names = [name for name in ("x", "index", "indices", "src", "source") if name in places]
     rank = len(shape_of(values[0]))
-    shared = "index" in names and batch.op is _OP["index_add"]
+    shared = batch.op is _OP["index_add"]
     if axis is None or not rank or (shared and isinstance(values[places["index"]], Mapped)):
         raise CannotMap(
             f"vmap: {batch.op.name} without an axis, or by indices that differ from sample to "
@@ -594,18 +577,18 @@ def images(batch: Batch, x: Mapped, *static: Any) -> Any:
 
 @batching_rule("convolution", "convolution_transpose")
 def _convolution(batch: Batch, x: Any, weight: Any, *static: Any) -> Any:
-    bias, *rest = static if batch.op is _OP["convolution"] else (None, *static)
+    biased = batch.op is _OP["convolution"]  # the transposed one has no bias
+    bias, *rest = static if biased else (None, *static)
+    without: tuple[Any, ...] = (None,) if biased else ()
     if not isinstance(weight, Mapped):
-        given = (bias,) if batch.op is _OP["convolution"] and not isinstance(bias, Mapped) else ()
-        given = given or ((None,) if batch.op is _OP["convolution"] else ())
+        given = without if not biased or isinstance(bias, Mapped) else (bias,)
         out = batch.run(_merged(x, batch.size), weight, *given, *rest)
     else:  # each sample is a group of its own
         groups = rest[-1] * batch.size
         tensor = ops.swapaxes(whole(x, batch.size), 0, 1)
         count, _, channels, *lengths = tensor._data.shape
         tensor = ops.reshape(tensor, (count, batch.size * channels, *lengths))
-        given = (None,) if batch.op is _OP["convolution"] else ()
-        out = batch.run(tensor, _merged(weight, batch.size), *given, *rest[:-1], groups)
+        out = batch.run(tensor, _merged(weight, batch.size), *without, *rest[:-1], groups)
         shape = out._data.shape
         out = ops.reshape(out, (count, batch.size, shape[1] // batch.size, *shape[2:]))
         out = ops.swapaxes(out, 0, 1)

@@ -21,12 +21,21 @@ from minigrad.autograd.events import effect, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable
+from minigrad.autograd.primitive import registry
 from minigrad.autograd.views import Place, read_only
 from minigrad.ops.indexing import normalized
 from minigrad.support.random_state import DRAWS
 from minigrad.trace import Step, Trace, Value
 from minigrad.trace.lines import user_line
-from minigrad.transforms.batching import RULES, Batch, CannotMap, Mapped, rule_of, whole
+from minigrad.transforms.batching import (
+    RULES,
+    Batch,
+    CannotMap,
+    Mapped,
+    broadcast,
+    rule_of,
+    whole,
+)
 from minigrad.transforms.structure import flatten, rebuilt
 
 __all__ = ["CannotMap", "vmap"]
@@ -290,7 +299,7 @@ class _Run:
         if not mapped and not (op.random_keys and not batch.same):
             found = batch.run(*values[: op.arrays], *map(_static, values[op.arrays :]))
         elif op not in RULES and op.decomposition is not None:
-            axes = mapped_axes(values)
+            axes = [0 if isinstance(value, Mapped) else None for value in values]
             plain = [value.tensor if isinstance(value, Mapped) else value for value in values]
             inner = vmap(lambda *given: op.call_with(op.decomposition, given), axes, 0,
                          self._randomness)  # fmt: skip
@@ -304,11 +313,8 @@ class _Run:
     def _copy(self, values: Any, out: Value) -> Any:
         if not isinstance(values, Mapped):
             return ops.broadcast_to(ops.astype(values, out.dtype), out.shape)
-        tensor = ops.reshape(
-            values.tensor,
-            (self._size, *(1,) * (len(out.shape) - len(values.shape)), *values.shape),
-        )
-        return Mapped(ops.broadcast_to(ops.astype(tensor, out.dtype), (self._size, *out.shape)))
+        converted = Mapped(ops.astype(values.tensor, out.dtype))
+        return Mapped(broadcast(Batch(registry["broadcast_to"], self._size, out.shape), converted))
 
     def _know(self, step: Step, results: list[Any]) -> None:
         for value, one in zip(step.outputs, results, strict=False):
@@ -391,8 +397,3 @@ def _static(thing: Any) -> Any:
     if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
         return type(thing)([_static(part) for part in thing])
     return normalized(thing) if isinstance(thing, Variable) else thing
-
-
-def mapped_axes(values: Any) -> Any:
-    """0 for what is mapped, None for the rest."""
-    return [0 if isinstance(value, Mapped) else None for value in values]

@@ -242,7 +242,7 @@ def test_the_result_is_an_ordinary_graph() -> None:
     x = minigrad.tensor([[1.0, 3.0], [2.0, 5.0]], requires_grad=True)
     out = vmap(lambda x: (w * x).sum() ** 2)(x)
     out.sum().backward()
-    sums = x.numpy() @ w.numpy() if not x.requires_grad else np.array([7.0, 12.0])
+    sums = np.array([7.0, 12.0])
     np.testing.assert_allclose(w.grad.numpy(), (2 * sums) @ np.array([[1.0, 3.0], [2.0, 5.0]]))
     np.testing.assert_allclose(x.grad.numpy(), np.outer(2 * sums, [1.0, 2.0]))
     assert {node.label for node in viz.graph(out).nodes} >= {"multiply", "sum"}
@@ -312,7 +312,6 @@ def test_writes() -> None:
         return total
 
     x = np.random.default_rng(0).standard_normal((4, 3))
-    assert agree(running, [x], (0,)) if SAMPLES == 4 else True
     np.testing.assert_allclose(
         vmap(running)(x).numpy(), [running(minigrad.tensor(row)).numpy() for row in x]
     )
@@ -324,10 +323,9 @@ def test_writes() -> None:
 
     with pytest.raises(CannotMap, match="writes to a tensor from outside"):
         vmap(outside)(minigrad.ones(2, 3))
+    w = minigrad.ones(3, requires_grad=True)
     with pytest.raises(CannotMap, match="add_to_grad changes what lives longer"):
-        vmap(lambda x: ((x * w).sum().backward(), x)[1])(minigrad.ones(2, 3)) if (
-            w := minigrad.ones(3, requires_grad=True)
-        ) is not None else None
+        vmap(lambda x: ((x * w).sum().backward(), x)[1])(minigrad.ones(2, 3))
 
 
 def test_random_numbers() -> None:
