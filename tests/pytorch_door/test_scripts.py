@@ -88,9 +88,14 @@ def test_a_module_runs_too(tmp_path: Path) -> None:
         ("import torch.onnx2", "minigrad.torch has no module 'torch.onnx2'"),
         ("import torch; torch.complex64", "there are no complex numbers"),
         ("import torch; torch.ones(2).cuda()", "minigrad runs on the CPU"),
+        ("import torch.fft", "there is no Fourier transform"),
+        ("import torch.nn.quantized", "there is no quantization"),
+        ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
+        ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),
+        ("import torch; torch.ones(2).to(torch.bfloat16)", "use torch.float32"),
     ],
 )
-def test_what_is_not_here_is_named(text: str, told: str, tmp_path: Path) -> None:
+def test_a_refusal_is_a_sentence(text: str, told: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(text, encoding="utf-8")
     done = run(str(script))
