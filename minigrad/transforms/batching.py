@@ -683,6 +683,5 @@ RULES |= dict.fromkeys(
 def without_rule() -> Iterator[str]:
     """The ops of minigrad that have neither a rule nor a decomposition, which would serve."""
     for name, op in registry.items():
-        own = str(op.forward.__module__).startswith("minigrad.")
-        if own and op not in RULES and op.decomposition is None and not op.side_effects:
+        if op not in RULES and op.decomposition is None and not op.side_effects:
             yield name

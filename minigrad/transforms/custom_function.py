@@ -20,6 +20,7 @@ from minigrad.autograd.mutation import written_since
 from minigrad.autograd.node import Node, Output, Variable, clock
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
+from minigrad.support.checks import module_of
 
 
 class FunctionContext:
@@ -184,7 +185,7 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
     forward = eval(f"lambda {', '.join(names)}, *, call: call(({', '.join(names)},))")
     forward.__name__ = cls.__name__
     # A Function is not one of the library's ops, even if the library defines it.
-    forward.__module__ = cls.__module__.replace("minigrad.", "minigrad:", 1)
+    forward.__module__ = module_of(cls).removeprefix("minigrad.")
     op = primitive(arrays=len(names), residuals=("context",), multiple_outputs=True)(forward)
 
     @op.defjoint(*names)
