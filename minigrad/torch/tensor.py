@@ -183,6 +183,8 @@ class Tensor(minigrad.Tensor, results=True):
                 on_cpu(_named(what))
         if unknown := options.keys() - {"non_blocking", "memory_format"}:
             raise TypeError(f"to: unknown keywords: {', '.join(sorted(unknown))}")
+        if isinstance(dtype, NoDtype):
+            dtype = dtype.dtype  # raises: an old NumPy would not show what it says
         if dtype is not None and np.dtype(dtype) != self._data.dtype:
             return ops.astype(self, dtype)
         return ops.clone(self) if copy else self
