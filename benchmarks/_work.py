@@ -217,3 +217,38 @@ def perceptron_input(width: int) -> tuple[np.ndarray, np.ndarray]:
     """A batch of 32 inputs, and their classes."""
     draw = Draw(9)
     return draw.normal(32, width), draw.ids(32) % 10
+
+
+FUNCTIONS = {
+    "perceptron": "gradients of 64 rows: an MLP of width 64",
+    "pictures": "gradients of 64 rows: a CNN on 28 × 28 pictures",
+    "encoder": "gradients of 64 rows: an encoder layer of width 64, length 32",
+    "jacobian": "Jacobians of 64 rows: an MLP of width 32",
+    "hessian": "Hessian of an MLP of width 32",
+    "jvp": "derivative along a direction: an MLP of width 32, 64 rows",
+}
+
+
+def function_arrays(name: str, small: bool) -> tuple[Size, Arrays, list[np.ndarray]]:
+    """The size, the weights and the arguments of a function that is transformed."""
+    draw, rows = Draw(13), 3 if small else 64
+    size = TINY["tiny"] if small else Size(1, 32, 64, 4, 256)
+    if name == "encoder":
+        prefix = "layers.0."
+        weights = {key.removeprefix(prefix): a for key, a in encoder_weights(size).items()}
+        return size, weights, [draw.normal(rows, size.length, size.width) for _ in range(2)]
+    if name == "pictures":
+        side = 8 if small else 28
+        weights = {}
+        for i, shape in ((0, (8, 1, 3, 3)), (3, (16, 8, 3, 3)), (6, (10, side * side))):
+            weights[f"{i}.weight"] = draw.normal(*shape, scale=1 / math.sqrt(math.prod(shape[1:])))
+            weights[f"{i}.bias"] = draw.normal(shape[0], scale=0.1)
+        return size, weights, [draw.normal(rows, 1, side, side), draw.ids(rows, below=10)]
+    width = 8 if small else 64 if name == "perceptron" else 32
+    given = {
+        "perceptron": [draw.normal(rows, width), draw.ids(rows, below=10)],
+        "jacobian": [draw.normal(rows, width)],
+        "hessian": [draw.normal(width)],
+        "jvp": [draw.normal(rows, width), draw.normal(rows, width)],
+    }[name]
+    return size, perceptron_weights(width), given

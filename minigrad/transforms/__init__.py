@@ -8,9 +8,21 @@
 """
 
 from minigrad.transforms.checkpointing import checkpoint
-from minigrad.transforms.derivatives import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+from minigrad.transforms.derivatives import (
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+)
 from minigrad.transforms.mapped import vmap
 
 __all__ = [
-    "checkpoint", "grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp", "vmap",
+    "checkpoint", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize",
+    "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import string
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,7 +157,7 @@ def _moved(axis: Any, rank: int) -> Any:
     """An axis, or several, of a sample as those of all samples; None means all."""
     if axis is None:
         return tuple(range(1, rank + 1))
-    if isinstance(axis, (tuple, list)):
+    if isinstance(axis, Iterable):
         return tuple(each % max(rank, 1) + 1 for each in axis)
     return axis % max(rank, 1) + 1
 

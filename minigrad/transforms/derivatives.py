@@ -15,8 +15,7 @@ history, at a lower cost.
 
 import contextlib
 import functools
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,22 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import enable_grad
+from minigrad.autograd.mutation import history
+from minigrad.autograd.node import Node, node_of
+from minigrad.autograd.primitive import registry
 from minigrad.transforms.evaluation import Evaluation, directions, pulled
 from minigrad.transforms.mapped import CannotMap, vmap
 from minigrad.transforms.structure import rebuilt
 
-__all__ = ["grad", "hessian", "hvp", "jacobian", "jvp", "value_and_grad", "vjp"]
+__all__ = [
+    "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "value_and_grad",
+    "vjp",
+]  # fmt: skip
 
 TOGETHER = 256
 """How many rows of a Jacobian are computed at once: all intermediate values are that many."""
+FORWARD = 3
+"""From how many outputs for each input on the columns of a Jacobian cost less than its rows."""
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
@@ -164,13 +171,54 @@ def jvp(
     """
     call = _at("jvp", function, inputs, has_aux)
     along = directions("jvp", inputs, call.variables, tangents, "inputs", "tangents")
+    return call.returned(call.value, _along(call, *_transposed(call), along))
+
+
+def linearize(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    r"""The value of a function, and its derivative at a point as a function of the direction.
+
+    It is `jvp` for many directions: the function runs once, and each direction costs one backward
+    pass.
+
+    Args:
+        function: Takes tensors or structures of them, returns a structure of tensors.
+        *inputs: Its arguments, all of which are differentiated.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
+
+    Returns:
+        The value and ``push``; with `has_aux`, also the auxiliary output. ``push`` takes a tangent
+        for each input, of its structure, shapes and dtypes, and returns :math:`J v` in the
+        structure of the value.
+
+    Raises:
+        TypeError: An input or output does not hold floats, or a tangent has another structure or
+            dtype.
+        ValueError: A tangent has another shape, or other keys.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd.functional import linearize
+        >>> value, push = linearize(lambda x: x**3, minigrad.tensor([1.0, 2.0]))
+        >>> push(minigrad.tensor([1.0, 0.0])), push(minigrad.tensor([0.0, 1.0]))
+        (Tensor([3., 0.], dtype=float32), Tensor([ 0., 12.], dtype=float32))
+    """
+    call = _at("linearize", function, inputs, has_aux)
+    slopes, weights = _transposed(call)
+
+    def push(*tangents: Any) -> Any:
+        along = directions("linearize", inputs, call.variables, tangents, "inputs", "tangents")
+        return _along(call, slopes, weights, along)
+
+    return call.returned(call.value, push)
+
+
+def _transposed(call: Evaluation) -> tuple[list[Any], list[Any]]:
+    """The product of the transposed Jacobian and some cotangents, recorded; the cotangents."""
     with enable_grad():
         # Any cotangent without zeros would do; zeros hide infinite slopes: see `zero_safe`.
         draws = np.random.default_rng(0)
         weights = [_weight(draws, output) for output in call.outputs]
-        slopes = pulled(call.outputs, call.variables, weights, create=True)
-    tangent = rebuilt(call.output, iter(pulled(slopes, weights, along, call.records(along))))
-    return call.returned(call.value, tangent)
+        return pulled(call.outputs, call.variables, weights, create=True), weights
 
 
 def _weight(draws: np.random.Generator, output: Any) -> Any:
@@ -180,11 +228,18 @@ def _weight(draws: np.random.Generator, output: Any) -> Any:
     return weight
 
 
+def _along(call: Evaluation, slopes: list[Any], weights: list[Any], along: list[Any]) -> Any:
+    """The derivative along a direction, in the structure of the output."""
+    create = call.records(along)
+    return rebuilt(call.output, iter(pulled(slopes, weights, along, create, retain=True)))
+
+
 def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
     r"""The function that computes the Jacobian: each output element by each input element.
 
-    It costs one evaluation, and one backward pass for each element of the output. Arguments and
-    errors are as for `grad`, but the function may return any structure of tensors.
+    It is computed by rows, as `jacrev` does; or, if the function has more than three times as many
+    outputs as inputs and consists of minigrad's own ops, by columns, as `jacfwd` does. Arguments
+    and errors are as for `grad`, but the function may return any structure of tensors.
 
     Returns:
         A function of the same arguments. It returns the structure of the output. In the place of
@@ -203,11 +258,43 @@ def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False)
     return _derived("jacobian", function, argnums, has_aux, _jacobian)
 
 
+def jacrev(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+    """The function that computes the Jacobian by rows: a backward pass for each output element.
+
+    The passes run together, by `vmap`, up to 256 at a time. Arguments, results and errors are as
+    for `jacobian`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd.functional import jacrev
+        >>> jacrev(lambda x: x[:2] * x[2])(minigrad.tensor([1.0, 2.0, 3.0]))
+        Tensor([[3., 0., 1.],
+               [0., 3., 2.]], dtype=float32)
+    """
+    return _derived("jacrev", function, argnums, has_aux, _by_rows)
+
+
+def jacfwd(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+    """The function that computes the Jacobian by columns: the derivative along each input element.
+
+    A column costs about twice as much as a row of `jacrev`, as in `jvp`. So it pays for a function
+    with many more outputs than inputs. Arguments, results and errors are as for `jacobian`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd.functional import jacfwd
+        >>> jacfwd(lambda t: t ** minigrad.arange(4))(minigrad.tensor(2.0))
+        Tensor([ 0.,  1.,  4., 12.], dtype=float32)
+    """
+    return _derived("jacfwd", function, argnums, has_aux, _by_columns)
+
+
 def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
     r"""The function that computes the second derivatives of a scalar function.
 
-    It is the Jacobian of the gradient, so it costs one backward pass for each input element. The
-    product with one vector, `hvp`, costs only two. Arguments and errors are as for `grad`.
+    It is the Jacobian of the gradient, by rows: a gradient has as many elements as its input. The
+    product with one vector, `hvp`, costs only two backward passes. Arguments and errors are as for
+    `grad`.
 
     Returns:
         A function of the same arguments. It returns structures within a structure: for a dict of
@@ -222,7 +309,7 @@ def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) 
                [ 6.,  0.]], dtype=float32)
     """
     gradient = _derived("hessian", function, argnums, has_aux, _gradient)
-    return _derived("hessian", gradient, argnums, has_aux, _jacobian)
+    return _derived("hessian", gradient, argnums, has_aux, _by_rows)
 
 
 def hvp(
@@ -310,30 +397,75 @@ def _gradient(call: Evaluation) -> Any:
 
 
 def _jacobian(call: Evaluation) -> Any:
-    blocks = [call.structured(_block(call, output)) for output in call.outputs]
+    outputs, inputs = (
+        sum(tensor._data.size for tensor in tensors) for tensors in (call.outputs, call.variables)
+    )
+    by_columns = outputs > FORWARD * inputs and _of_own_ops(call.outputs)
+    return (_by_columns if by_columns else _by_rows)(call)
+
+
+def _of_own_ops(outputs: Iterable[Any]) -> bool:
+    """Whether outputs come of minigrad's own ops alone, which all have second derivatives."""
+    own, seen = set(registry.values()), set()
+    stack = [node_of(edge) for edge in map(history, outputs) if edge is not None]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node) and node not in seen:
+            if node.plan.op not in own:
+                return False
+            seen.add(node)
+            stack.extend(node.parents)
+    return True
+
+
+def _by_rows(call: Evaluation) -> Any:
+    """The Jacobian: for each element of an output, its gradient."""
+
+    def block(output: Any) -> list[Any]:
+        def row(unit: Any) -> list[Any]:
+            return pulled([output], call.variables, [unit], call.recorded, retain=True)
+
+        return _for_units(call, row, output, call.variables)
+
+    blocks = [call.structured(block(output)) for output in call.outputs]
     return call.returned(rebuilt(call.output, iter(blocks)))
 
 
-def _block(call: Evaluation, output: Any) -> list[Any]:
-    """The Jacobians of one output, of shape (*output shape, *variable shape)."""
-    count = math.prod(output.shape)
-    units = np.eye(count, dtype=output.dtype).reshape(count, *output.shape)
-    rows = [_rows(call, output, units[i : i + TOGETHER]) for i in range(0, count, TOGETHER)]
+def _by_columns(call: Evaluation) -> Any:
+    """The Jacobian: for each element of an input, the derivative of the outputs by it."""
+    slopes, weights = _transposed(call)
+
+    def block(slope: Any, variable: Any) -> list[Any]:
+        def column(unit: Any) -> list[Any]:
+            return pulled([slope], weights, [unit], call.recorded, retain=True)
+
+        found = _for_units(call, column, variable, call.outputs)
+        first, last = tuple(range(variable._data.ndim)), tuple(range(-variable._data.ndim, 0))
+        return [ops.moveaxis(part.astype(variable.dtype), first, last) for part in found]
+
+    columns = [block(*one) for one in zip(slopes, call.variables, strict=True)]
+    blocks = [call.structured(row) for row in zip(*columns, strict=True)]
+    return call.returned(rebuilt(call.output, iter(blocks)))
+
+
+def _for_units(
+    call: Evaluation, pull: Callable[[Any], list[Any]], like: Any, results: list[Any]
+) -> list[Any]:
+    """What a function gives for each unit vector of the shape of `like`: the axes of that first."""
+    shape, count = like._data.shape, like._data.size
+    units = np.eye(count, dtype=like._data.dtype).reshape(count, *shape)
+    parts = [_together(call, pull, units[i : i + TOGETHER]) for i in range(0, count, TOGETHER)]
     return [
-        ops.concatenate(parts).reshape(*output.shape, *variable.shape) if parts else
-        wrap(np.zeros(output.shape + variable.shape, variable.dtype))
-        for variable, *parts in zip(call.variables, *rows, strict=True)
+        ops.concatenate(found).reshape(*shape, *result.shape) if found else
+        wrap(np.zeros(shape + result.shape, result.dtype))
+        for result, *found in zip(results, *parts, strict=True)
     ]  # fmt: skip
 
 
-def _rows(call: Evaluation, output: Any, units: np.ndarray) -> list[Any]:
-    """Rows of the Jacobians, together, or one by one where an op has no batching rule."""
-
-    def row(unit: Any) -> list[Any]:
-        return pulled([output], call.variables, [unit], call.recorded, retain=True)
-
+def _together(call: Evaluation, pull: Callable[[Any], list[Any]], units: np.ndarray) -> list[Any]:
+    """A function of several unit vectors; one by one where an op has no batching rule."""
     if len(units) > 1:
         with contextlib.suppress(CannotMap):
-            found: list[Any] = vmap(row)(units)
+            found: list[Any] = vmap(pull)(units)
             return found if call.recorded else [wrap(part._data) for part in found]
-    return [ops.stack(parts) for parts in zip(*map(row, units), strict=True)]
+    return [ops.stack(parts) for parts in zip(*map(pull, units), strict=True)]

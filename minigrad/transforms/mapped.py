@@ -36,7 +36,7 @@ from minigrad.transforms.batching import (
     rule_of,
     whole,
 )
-from minigrad.transforms.structure import flatten, rebuilt
+from minigrad.transforms.structure import flatten, rebuilt, spread
 
 __all__ = ["CannotMap", "vmap"]
 
@@ -107,21 +107,6 @@ def vmap(
     return call
 
 
-def _spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
-    """The leaves of a structure, each with the axis that counts the samples."""
-    if axes is None or isinstance(axes, (int, np.integer)):
-        axis = None if axes is None else int(axes)
-        yield from ((place, leaf, axis) for place, leaf in flatten(value, path))
-    elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
-        for key, part in value.items():
-            yield from _spread(part, axes[key], f"{path}[{key!r}]")
-    elif isinstance(axes, (tuple, list)) and isinstance(value, (tuple, list)):
-        for i, (part, axis) in enumerate(zip(value, axes, strict=True)):
-            yield from _spread(part, axis, f"{path}[{i}]")
-    else:
-        raise ValueError(f"vmap: axes {axes!r} do not have the structure of {path}")
-
-
 class _Sample(Trace):
     """A trace of the run of one sample, which refuses what it could not do for all."""
 
@@ -190,7 +175,7 @@ class _Run:
 
     def given(self, value: Any, axes: Any, path: str) -> Any:
         """An argument for the first sample."""
-        leaves = [self._first(*leaf) for leaf in _spread(value, axes, path)]
+        leaves = [self._first(*leaf) for leaf in spread(value, axes, path)]
         return rebuilt(value, iter(leaves))
 
     def _first(self, path: str, leaf: Any, axis: int | None) -> Any:
@@ -253,7 +238,7 @@ class _Run:
                 elif step.phase != "left":
                     self._run(step)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
-        places = [axis for _, _, axis in _spread(result, out_axes, "the result")]
+        places = [axis for _, _, axis in spread(result, out_axes, "the result")]
         return rebuilt(result, map(self._placed, found, places))
 
     def _placed(self, value: Any, axis: int | None) -> Any:

@@ -6,7 +6,7 @@ layer that has none.
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any
+from typing import Any, SupportsIndex
 
 
 def _parts(value: Any) -> list[tuple[Any, Any]] | None:
@@ -85,3 +85,18 @@ def aligned(like: Any, given: Any, like_path: str, path: str) -> list[Any]:
 
 def _kind(value: Any) -> Any:
     return next((kind for kind in (dict, list, tuple) if isinstance(value, kind)), None)
+
+
+def spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | None]]:
+    """The leaves of a structure, each with the axis that counts the samples."""
+    if axes is None or isinstance(axes, SupportsIndex):
+        axis = None if axes is None else int(axes)
+        yield from ((place, leaf, axis) for place, leaf in flatten(value, path))
+    elif isinstance(axes, dict) and isinstance(value, dict) and axes.keys() == value.keys():
+        for key, part in value.items():
+            yield from spread(part, axes[key], f"{path}[{key!r}]")
+    elif isinstance(axes, (tuple, list)) and isinstance(value, (tuple, list)):
+        for i, (part, axis) in enumerate(zip(value, axes, strict=True)):
+            yield from spread(part, axis, f"{path}[{i}]")
+    else:
+        raise ValueError(f"vmap: axes {axes!r} do not have the structure of {path}")

@@ -238,7 +238,13 @@ a = torch.autograd.functional; a.jvp(torch.sin, (v,), (v,)), a.hvp(lambda x: (x*
 f = torch.func; f.grad(lambda x: (x**3).sum())(v), f.grad_and_value(lambda x: (x**2).sum())(v)
 f = torch.func; f.jacrev(torch.sin)(v), f.hessian(lambda x: (x**3).sum())(v)
 f = torch.func; f.vjp(torch.sin, v)[1](v)
-f = torch.func; f.jvp(torch.sin, (v,), (v,))
+f = torch.func; f.jvp(torch.sin, (v,), (v,)), f.linearize(torch.sin, v)[1](v)
+f = torch.func; f.jacfwd(torch.sin)(v), f.jacrev(torch.cumsum)(v, 0), f.jacfwd(lambda a: x * a)(v)
+f = torch.func; f.vmap(torch.dot)(x, y), f.vmap(torch.mv, (0, None), 1)(b, v)
+f = torch.func; f.vmap(lambda a, c: (a * c, c), (1, 0), (0, 1), chunk_size=2)(x, y.T)
+f = torch.func; f.functionalize(lambda a: a.clone().mul_(2))(v)
+f = torch.func; [s.shape for s in f.stack_module_state([nn.Linear(4, 3)] * 2)[0].values()]
+f = torch.func; f.replace_all_batch_norm_modules_(nn.Sequential(nn.BatchNorm1d(4)))[0].running_mean
 f = torch.func; f.functional_call(nn.Linear(4, 3, False), {"weight": x}, (x,))
 torch.autograd.grad(w * w, w, torch.stack([w.detach(), w.detach() * 2]), is_grads_batched=True)
 x.dtype == torch.bfloat16, torch.is_complex(x), x.is_meta

@@ -15,10 +15,21 @@ from printed import gist
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, ops
-from minigrad.autograd import Node, functional, primitive
-from minigrad.transforms.derivatives import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+from minigrad.autograd import Function, Node, functional, primitive
+from minigrad.transforms.derivatives import (
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+)
 
-TRANSFORMS = (grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp)
+TRANSFORMS = (grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, linearize, value_and_grad, vjp)
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
@@ -83,6 +94,64 @@ def test_vjp_and_jvp_are_the_jacobian_from_both_sides() -> None:
     value, tangent = jvp(mixed, (x,), (v,))
     np.testing.assert_allclose(value, mixed(x.numpy()), rtol=1e-12)
     np.testing.assert_allclose(tangent, matrix.numpy() @ v.numpy(), rtol=1e-12)
+
+
+def test_linearize_is_jvp_for_many_directions() -> None:
+    point = {"x": tensor(3), "s": Tensor(1.5, dtype="float32")}
+    calls = []
+
+    def f(p: Any) -> Any:
+        calls.append(1)
+        return {"y": ops.tanh(p["x"]) * p["s"], "z": (p["x"] ** 2,)}, "told"
+
+    value, push, told = linearize(f, point, has_aux=True)
+    assert told == "told" and value["y"].shape == (3,)
+    for seed in range(2):
+        along = {"x": tensor(3, seed=seed), "s": 2.0}
+        found = push(along)
+        _, expected, _ = jvp(f, (point,), (along,), has_aux=True)
+        np.testing.assert_array_equal(found["y"], expected["y"])
+        np.testing.assert_array_equal(found["z"][0], expected["z"][0])
+    assert len(calls) == 3  # once for all directions
+    with pytest.raises(ValueError, match=r"linearize: tangents\[0\]\[\"x\"\] has shape \(2,\)"):
+        push({"x": tensor(2), "s": 1.0})
+
+
+@pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd])
+def test_a_jacobian_by_rows_and_by_columns(transform: Any) -> None:
+    x = tensor(3)
+    np.testing.assert_allclose(
+        transform(mixed)(x), numeric_jacobian(mixed, x.numpy()), rtol=1e-7, atol=1e-9
+    )
+    tall, told = transform(lambda x: (ops.tile(x**2, (4, 1)), "told"), has_aux=True)(x)
+    np.testing.assert_allclose(tall, np.tile(np.diag(2 * x.numpy()), (4, 1, 1)))
+    assert told == "told"
+    a, b = Tensor([1.0, 2.0]), Tensor(3.0, dtype="float64")
+    found = transform(lambda a, b: {"p": a * b, "q": (b**2, a[:0])}, (0, 1))(a, b)
+    assert found["p"][0].tolist() == [[3.0, 0.0], [0.0, 3.0]]
+    assert found["p"][1].tolist() == [1.0, 2.0] and found["p"][1].dtype == "float64"
+    assert found["q"][0][0].tolist() == [0.0, 0.0] and found["q"][0][1].item() == 6.0
+    assert found["q"][1][0].shape == (0, 2) and found["p"][0].dtype == "float32"
+    w = Tensor(2.0, requires_grad=True)
+    transform(lambda x: w * x**2)(Tensor(3.0)).backward()
+    assert w.grad is not None and w.grad.item() == 6.0
+    twice = jacfwd(transform(lambda x: ops.tile(x**3, 4)))(x)
+    expected = np.einsum("i,ij,ik->ijk", 6 * x.numpy(), np.eye(3), np.eye(3))
+    np.testing.assert_allclose(twice, np.tile(expected, (4, 1, 1)), rtol=1e-12)
+
+
+def test_ops_of_ones_own_are_taken_by_rows() -> None:
+    class Triple(Function):  # whose derivative has no derivative
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return Tensor(g.detach().numpy() * 3)
+
+    found = jacobian(lambda x: ops.tile(Triple.apply(x), 5))(Tensor([1.0]))
+    assert found.tolist() == [[3.0]] * 5
 
 
 def test_hessian_and_hvp() -> None:
@@ -923,7 +992,7 @@ def test_the_point_in_the_place_of_argnums_is_refused_at_once(name: str) -> None
 def test_what_is_no_function_is_refused_at_once(name: str) -> None:
     transform: Any = getattr(functional, name)
     x = minigrad.tensor([1.0, 2.0])
-    rest = ((x,), (x,)) if name in ("jvp", "hvp") else (x,) if name == "vjp" else ()
+    rest = ((x,), (x,)) if name in ("jvp", "hvp") else (x,) if name in ("vjp", "linearize") else ()
     for wrong in (x, None, 3):
         with pytest.raises(TypeError, match=rf"^{name}: .*function .*autograd[.]grad"):
             transform(wrong, *rest)
