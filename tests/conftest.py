@@ -44,7 +44,7 @@ OPTIONAL = {
     "dot": "pictures of graphs are not rendered by it: install Graphviz (apt, brew or winget)",
 }
 
-hypothesis.settings.register_profile("short", max_examples=50, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("short", max_examples=30, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("long", max_examples=2000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 

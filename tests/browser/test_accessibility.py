@@ -70,9 +70,14 @@ STATES: tuple[Callable[[Any], None], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("device", [{}, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["perceptron", "attention", "layer"])
+@pytest.mark.parametrize(  # every page on both devices and in both schemes, not each with each
+    ("name", "scheme", "device"),
+    [
+        pytest.param(name, scheme, device, id=f"{name}-{scheme}-{'phone' if device else 'desktop'}")
+        for k, name in enumerate(["perceptron", "attention", "layer"])
+        for scheme, device in zip(["light", "dark"], [PHONE, {}][:: 1 - 2 * (k % 2)], strict=True)
+    ],
+)
 def test_axe_finds_nothing(
     open_page: Callable[..., Any], name: str, scheme: str, device: dict[str, Any]
 ) -> None:

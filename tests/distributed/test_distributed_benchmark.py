@@ -14,6 +14,7 @@ from mpi_runs import ROOT
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 @pytest.mark.needs("mpi4py", "torch", "matplotlib")
 def test_it_measures_both_libraries(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "benchmarks/distributed.py"), "--quick"]
