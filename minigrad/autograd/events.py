@@ -194,11 +194,14 @@ class Observer:
 
 def tell(event: str, *args: Any) -> None:
     """Tell every observer of an event other than an effect."""
-    observers = state.get().observers
-    if observers:
-        with _changed(observers=()):  # nobody is told of what an observer does when it is told
-            for observer in observers:
+    outer = state.get()
+    if outer.observers:
+        try:
+            state.set(outer.unobserved())  # nobody is told of what an observer does when told
+            for observer in outer.observers:
                 getattr(observer, event)(*args)
+        finally:
+            state.set(outer)
 
 
 @contextmanager

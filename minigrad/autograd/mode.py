@@ -44,6 +44,10 @@ class State(NamedTuple):
         """The innermost module call, None outside of any."""
         return module_call(self.frame)
 
+    def unobserved(self) -> State:
+        """The same without observers; `_replace` takes three times as long."""
+        return State(self.recording, self.frame, (), self.at_end, self.within, self.sampled)
+
 
 state: ContextVar[State] = ContextVar("minigrad.state", default=State())  # noqa: B039
 

@@ -245,14 +245,20 @@ def _cross_entropy_decomposition(
     rows, flat, mean = class_rows(logits), target.reshape(-1), reduction == "mean"
     kept = flat == flat if ignore_index is None else flat != ignore_index
     of_class = flat[:, None] == np.arange(rows.shape[1])  # in a row that is ignored, none
-    spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
-    counts = np.where(kept[:, None] & of_class, spread_out, 0).sum(axis=1)
-    chosen = counts != 0
-    if mean:  # where all weights are 0, the mean is NaN, and so is its gradient
-        chosen = chosen | (kept & ~chosen.any())
     log_p = rows.log_softmax(axis=1)
-    losses = np.where(chosen, -np.where(of_class, log_p, 0).sum(axis=1), 0) * counts
+    losses = -np.where(of_class, log_p, 0).sum(axis=1)
+    if weight is None:
+        counts = kept.astype(rows.dtype)
+        losses = np.where(kept, losses, 0)
+    else:
+        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+        counts = np.where(kept[:, None] & of_class, spread_out, 0).sum(axis=1)
+        chosen = counts != 0
+        if mean:  # where all weights are 0, the mean is NaN, and so is its gradient
+            chosen = chosen | (kept & ~chosen.any())
+        losses = np.where(chosen, losses, 0) * counts
     if label_smoothing:
+        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
         smooth = np.where(kept, -(log_p * spread_out).sum(axis=1), 0)
         losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / rows.shape[1])
     if reduction == "none":

@@ -80,9 +80,10 @@ class Identity:
             reference, known = self._arrays.get(id(array), (None, None))
             known = known if reference is not None and reference() is array else None
         memory = self.memory(array)
+        if known is not None and (not memory.writes or memory.writes[-1].stamp < known.stamp):
+            return known.value, []
         by_place = memory.known.get(Place.of_array(array))
-        written = memory.writes[-1].stamp if memory.writes else -1
-        if by_place is not None and (known is None or known.stamp < written):
+        if by_place is not None:
             known = by_place
         if known is None:
             return None, memory.writes

@@ -67,8 +67,9 @@ class Trace(Observer):
             step.outputs.append(None if residual is None else self._made(step, residual))
         if call.node is not None:
             self._calls[call.node] = step
-        for whole in (*call.residuals, *call.values):
-            self._end(whole, step)
+        if self._parts:
+            for whole in (*call.residuals, *call.values):
+                self._end(whole, step)
 
     def pulled(self, pull: Pull) -> None:
         """Write down the rules of a node, and the sums of what they send."""

@@ -136,15 +136,15 @@ def whole(x: Any, size: int) -> Any:
 
 def aligned(*xs: Any) -> list[Any]:
     """Operands that broadcast as those of one sample do: mapped ones get axes of length 1."""
-    rank = max(len(shape_of(x)) for x in xs if x is not None)
+    rank = max([len(shape_of(x)) for x in xs if x is not None])
     return [_with_rank(x, rank) if isinstance(x, Mapped) else x for x in xs]
 
 
 def _with_rank(x: Mapped, rank: int) -> Any:
-    shape, tensor = x.shape, x.tensor
-    if len(shape) == rank:
-        return tensor
-    return ops.reshape(tensor, (len(tensor), *(1,) * (rank - len(shape)), *shape))
+    shape = x.tensor._data.shape
+    if len(shape) == rank + 1:
+        return x.tensor
+    return ops.reshape(x.tensor, (shape[0], *(1,) * (rank + 1 - len(shape)), *shape[1:]))
 
 
 def _fitted(batch: Batch, result: Any) -> Any:

@@ -8,7 +8,7 @@ are steps like the others, and the result is an ordinary graph.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from minigrad.autograd.engine import call_hook
 from minigrad.autograd.events import effect, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Variable
+from minigrad.autograd.node import Leaf, Variable, clock
 from minigrad.autograd.primitive import registry
 from minigrad.autograd.views import Place, read_only
 from minigrad.ops.indexing import normalized
@@ -112,6 +112,7 @@ class _Sample(Trace):
 
     def __init__(self) -> None:
         super().__init__()
+        self._born = next(clock)
         self.mapped: dict[Value, Mapped] = {}
         """The arguments: what differs from sample to sample."""
         self.things: dict[Value, Any] = {}
@@ -158,7 +159,9 @@ class _Sample(Trace):
 
     def _from_outside(self, thing: Any) -> Value:
         value = super()._from_outside(thing)
-        self.things[value] = thing
+        edge = history(thing) if isinstance(thing, Variable) else None
+        made_within = isinstance(edge, Leaf) and edge.stamp > self._born
+        self.things[value] = wrap(thing._data) if made_within else thing
         return value
 
 
@@ -169,6 +172,7 @@ class _Run:
         self._trace, self._randomness = _Sample(), randomness
         self._size = -1
         self._known: dict[Value, Any] = {}
+        self._unplaced: list[Value] = []  # known, and not yet in the next table
         self._by_place: dict[Place, Any] = {}
 
     # One sample
@@ -261,7 +265,7 @@ class _Run:
     def _filled(self, thing: Any) -> Any:
         """An argument of a step, with what stands for its values."""
         if isinstance(thing, Value):
-            return self._found(thing)
+            return self._known[thing] if thing in self._known else self._found(thing)
         if isinstance(thing, (tuple, list)):
             parts = [self._filled(part) for part in thing]
             return type(thing)(*parts) if hasattr(thing, "_fields") else type(thing)(parts)
@@ -277,10 +281,11 @@ class _Run:
             self._know(step, [self._copy(self._filled(step.arguments["values"]), out)])
             return
         op = step.op
-        values = [self._filled(step.arguments.get(name, default))
+        given = step.arguments
+        values = [self._filled(given.get(name, default))
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
         batch = Batch(op, self._size, out.shape, self._randomness == "same")
-        mapped = any(isinstance(value, Mapped) for value in _parts(values))
+        mapped = any(map(_is_mapped, values))
         if not mapped and not (op.random_keys and not batch.same):
             found = batch.run(*values[: op.arrays], *map(_static, values[op.arrays :]))
         elif op not in RULES and op.decomposition is not None:
@@ -305,8 +310,7 @@ class _Run:
         for value, one in zip(step.outputs, results, strict=False):
             if value is not None:
                 self._known[value] = one
-                if isinstance(value.array, np.ndarray):
-                    self._by_place[Place.of_array(value.array)] = one
+                self._unplaced.append(value)
 
     def _whole(self, step: Step) -> None:
         """A step that is composed of others, or the rules of a node: they have made its results."""
@@ -314,7 +318,7 @@ class _Run:
             if value is None or value in self._known or not isinstance(value.array, np.ndarray):
                 continue
             place = Place.of_array(value.array)
-            one = self._by_place.get(place)
+            one = self._at_place(place)
             one = one if one is not None else self._of_reads(step, value)
             if one is None:
                 if any(isinstance(self._known.get(each), Mapped) for each in step.reads):
@@ -324,6 +328,14 @@ class _Run:
                     )
                 one = wrap(value.array)
             self._known[value] = self._by_place[place] = one
+
+    def _at_place(self, place: Place) -> Any:
+        """What stands for the value at a place in memory; None if nothing is known of it."""
+        for value in self._unplaced:
+            if isinstance(value.array, np.ndarray):
+                self._by_place[Place.of_array(value.array)] = self._known[value]
+        self._unplaced.clear()
+        return self._by_place.get(place)
 
     def _of_reads(self, step: Step, value: Value) -> Any:
         return next((self._known[one] for one in step.reads if one.array is value.array), None)
@@ -366,15 +378,13 @@ class _Run:
         self._know(step, [Mapped(ops.stack(draws))])
 
 
-def _parts(thing: Any) -> Iterator[Any]:
-    """What is in nested lists, tuples and slices; a mapped tensor is one part."""
-    if isinstance(thing, Mapped) or not isinstance(thing, (tuple, list, slice)):
-        yield thing
-    elif isinstance(thing, slice):
-        yield from (thing.start, thing.stop, thing.step)
-    else:
-        for part in thing:
-            yield from _parts(part)
+def _is_mapped(thing: Any) -> bool:
+    """Whether a mapped tensor is in nested lists, tuples and slices."""
+    if isinstance(thing, Mapped):
+        return True
+    if isinstance(thing, slice):
+        return _is_mapped((thing.start, thing.stop, thing.step))
+    return isinstance(thing, (tuple, list)) and any(map(_is_mapped, thing))
 
 
 def _static(thing: Any) -> Any:
