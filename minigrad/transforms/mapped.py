@@ -173,7 +173,7 @@ class _Run:
         self._size = -1
         self._known: dict[Value, Any] = {}
         self._unplaced: list[Value] = []  # known, and not yet in the next table
-        self._by_place: dict[Place, Any] = {}
+        self._by_place: dict[Place, Value] = {}
 
     # One sample
 
@@ -230,17 +230,22 @@ class _Run:
 
     def of_all(self, result: Any, values: list[Any], out_axes: Any) -> Any:
         """Run the steps for all samples: the result in the structure of that of one sample."""
-        steps = self._trace.steps
         self._known |= self._trace.things | self._trace.mapped
-        composed = {step.inside for step in steps if step.inside is not None}
+        composed = {step.inside for step in self._trace.steps}
+        wholes = {step for step in self._trace.steps
+                  if step.phase == "backward" or (step.phase == "forward" and step in composed)}  # fmt: skip
+        steps = _needed(self._trace.steps, wholes, values)
+        ends = _last_uses(steps, values)
         with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
             for step in steps:
                 if step.phase == "effect":
                     self._effect(step)
-                elif step.phase == "backward" or (step in composed and step.phase == "forward"):
+                elif step in wholes:
                     self._whole(step)
                 elif step.phase != "left":
                     self._run(step)
+                for value in ends[step]:
+                    self._known.pop(value, None)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in spread(result, out_axes, "the result")]
         return rebuilt(result, map(self._placed, found, places))
@@ -250,7 +255,8 @@ class _Run:
             if isinstance(value, Mapped):
                 raise ValueError("vmap: out_axes is None for a result that differs between samples")
             return value
-        return ops.moveaxis(whole(value, self._size), 0, axis)
+        every = whole(value, self._size)
+        return ops.moveaxis(every, 0, axis) if axis else every
 
     def _found(self, value: Value) -> Any:
         """What stands for a value in the run of all samples."""
@@ -321,21 +327,23 @@ class _Run:
             one = self._at_place(place)
             one = one if one is not None else self._of_reads(step, value)
             if one is None:
-                if any(isinstance(self._known.get(each), Mapped) for each in step.reads):
+                if self._trace.differs(value):
                     raise CannotMap(
                         f"vmap: {step.what}: what its function or its rule computes is not made "
                         f"of minigrad's ops"
                     )
                 one = wrap(value.array)
-            self._known[value] = self._by_place[place] = one
+            self._known[value] = one
+            self._by_place[place] = value
 
     def _at_place(self, place: Place) -> Any:
         """What stands for the value at a place in memory; None if nothing is known of it."""
         for value in self._unplaced:
             if isinstance(value.array, np.ndarray):
-                self._by_place[Place.of_array(value.array)] = self._known[value]
+                self._by_place[Place.of_array(value.array)] = value
         self._unplaced.clear()
-        return self._by_place.get(place)
+        known = self._by_place.get(place)
+        return None if known is None else self._known.get(known)
 
     def _of_reads(self, step: Step, value: Value) -> Any:
         return next((self._known[one] for one in step.reads if one.array is value.array), None)
@@ -376,6 +384,40 @@ class _Run:
             return
         draws = [effect(function)(*args, **given) for _ in range(self._size)]
         self._know(step, [Mapped(ops.stack(draws))])
+
+
+def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[Step]:
+    """The steps that results depend on, all that they are composed of, and effects."""
+    needed: set[Any] = {one for one in results if isinstance(one, Value)}  # values and steps
+    for step in reversed(steps):
+        if step.phase == "effect" or step.inside in needed or not needed.isdisjoint(step.outputs):
+            arrays = [value.array for value in step.outputs if value is not None]
+            needed.add(step)
+            needed |= {
+                value for value in step.reads
+                if step not in wholes or any(value.array is array for array in arrays)
+            }  # fmt: skip
+    return [step for step in steps if step in needed]
+
+
+def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]:
+    """For each step the values that nothing reads after it.
+
+    What is made within a step that is composed of others may be its result, so it is kept so long.
+    """
+    number = {step: i for i, step in enumerate(steps)}
+    last = {value: step for step in steps for value in step.reads}
+    for step in steps:
+        whole = step
+        while whole.inside in number:
+            whole = whole.inside
+        for value in step.outputs:
+            if value is not None:
+                last[value] = max(last.get(value, step), step, whole, key=number.__getitem__)
+    ends: dict[Step, list[Value]] = {step: [] for step in steps}
+    for value in last.keys() - {one for one in results if isinstance(one, Value)}:
+        ends[last[value]].append(value)
+    return ends
 
 
 def _is_mapped(thing: Any) -> bool:
