@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Scope:
@@ -41,18 +41,42 @@ class Scope:
         return f"Scope({self.path or self.kind!r})"
 
 
-FunctionCall = tuple[str, int, Any]
-"""One call of a function of several ops, see `nn.functional.framing`: its name, the time when it
-began, and the frame around it. It is in no path: only drawings read it."""
+class FunctionCall(NamedTuple):
+    """One call of a function of several ops, see `nn.functional.framing`, or of a mapped function.
+
+    It is in no path: only drawings read it.
+
+    Attributes:
+        name: The name of the function.
+        began: The time when the call began.
+        around: The frame around it.
+        samples: Of `vmap`, how many samples it runs for; 0 otherwise.
+    """
+
+    name: str
+    began: int
+    around: Frame | None
+    samples: int = 0
+
 
 Frame = Scope | FunctionCall
 
 
 def module_call(frame: Frame | None) -> Scope | None:
     """The innermost module call of a frame: this one, or one around it."""
-    while isinstance(frame, tuple):
-        frame = frame[2]
+    while isinstance(frame, FunctionCall):
+        frame = frame.around
     return frame
+
+
+def samples_of(frame: Frame | None) -> tuple[int, ...]:
+    """For how many samples each call of `vmap` around an op runs, the outermost first."""
+    found = []
+    while frame is not None:
+        if isinstance(frame, FunctionCall) and frame.samples:
+            found.append(frame.samples)
+        frame = frame.around
+    return tuple(reversed(found))
 
 
 def ancestry(scope: Scope | None) -> list[Scope]:

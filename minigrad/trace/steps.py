@@ -99,7 +99,13 @@ class Step:
     @property
     def reads(self) -> list[Value]:
         """The values among the arguments."""
-        return list(values_in(self.arguments))
+        found: list[Value] = []
+        for thing in self.arguments.values():
+            if isinstance(thing, Value):
+                found.append(thing)
+            elif isinstance(thing, (tuple, list, dict, slice)):
+                found += values_in(thing)
+        return found
 
     def __repr__(self) -> str:
         made = ", ".join("_" if value is None else repr(value) for value in self.outputs)

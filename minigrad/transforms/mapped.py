@@ -18,10 +18,11 @@ from minigrad.autograd.call import classed, wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import call_hook
 from minigrad.autograd.events import effect, undecorated
-from minigrad.autograd.mode import state
+from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Variable, clock
 from minigrad.autograd.primitive import registry
+from minigrad.autograd.scope import FunctionCall
 from minigrad.autograd.views import Place, read_only
 from minigrad.ops.indexing import normalized
 from minigrad.support.random_state import DRAWS
@@ -212,8 +213,11 @@ class _Run:
         if self._size == -1:
             raise ValueError("vmap: no argument is mapped: in_axes must name an axis")
         outer = state.get()
+        frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
         try:
-            state.set(outer._replace(observers=(self._trace,), sampled=True))
+            state.set(outer._replace(
+                observers=(self._trace,), sampled=True, frame=frame
+            ))  # fmt: skip
             result = function(*args, **kwargs)
         finally:
             state.set(outer)
@@ -231,21 +235,27 @@ class _Run:
     def of_all(self, result: Any, values: list[Any], out_axes: Any) -> Any:
         """Run the steps for all samples: the result in the structure of that of one sample."""
         self._known |= self._trace.things | self._trace.mapped
-        composed = {step.inside for step in self._trace.steps}
-        wholes = {step for step in self._trace.steps
-                  if step.phase == "backward" or (step.phase == "forward" and step in composed)}  # fmt: skip
-        steps = _needed(self._trace.steps, wholes, values)
+        every = self._trace.steps
+        composed = {s.inside for s in every}
+        wholes = {
+            s for s in every if s.phase == "backward" or (s.phase == "forward" and s in composed)
+        }
+        steps = _needed(every, wholes, values)
         ends = _last_uses(steps, values)
-        with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
-            for step in steps:
-                if step.phase == "effect":
-                    self._effect(step)
-                elif step in wholes:
-                    self._whole(step)
-                elif step.phase != "left":
-                    self._run(step)
-                for value in ends[step]:
-                    self._known.pop(value, None)
+        outer = state.get()
+        try:
+            with np.errstate(all="ignore"):  # as in a backward pass, which may be among the steps
+                for step in steps:
+                    if step.phase == "effect":
+                        self._effect(step)
+                    elif step in wholes:
+                        self._whole(step)
+                    elif step.phase != "left":
+                        self._run(step, outer)
+                    for value in ends[step]:
+                        self._known.pop(value, None)
+        finally:
+            state.set(outer)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
         places = [axis for _, _, axis in spread(result, out_axes, "the result")]
         return rebuilt(result, map(self._placed, found, places))
@@ -279,8 +289,11 @@ class _Run:
             return slice(*map(self._filled, (thing.start, thing.stop, thing.step)))
         return thing
 
-    def _run(self, step: Step) -> None:
-        """An op, or a write, which is an op that makes a new value."""
+    def _run(self, step: Step, outer: State) -> None:
+        """An op, or a write, which is an op that makes a new value.
+
+        For drawings, what is the same for all samples stands outside of the call.
+        """
         out = step.outputs[0]
         assert out is not None
         if step.op is None:
@@ -292,6 +305,9 @@ class _Run:
                   for name, default in zip(op.params, op.defaults, strict=True)]  # fmt: skip
         batch = Batch(op, self._size, out.shape, self._randomness == "same")
         mapped = any(map(_is_mapped, values))
+        frame = step.frame if mapped else outer.frame
+        if state.get().frame is not frame:
+            state.set(outer._replace(frame=frame))
         if not mapped and not (op.random_keys and not batch.same):
             found = batch.run(*values[: op.arrays], *map(_static, values[op.arrays :]))
         elif op not in RULES and op.decomposition is not None:

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from minigrad.autograd.mode import state
 from minigrad.autograd.node import Node, clock
+from minigrad.autograd.scope import FunctionCall
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,7 +27,7 @@ def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P,
     def entered(*args: P.args, **kwargs: P.kwargs) -> R:
         outer = state.get()
         try:
-            state.set(outer._replace(frame=(name, next(clock), outer.frame)))
+            state.set(outer._replace(frame=FunctionCall(name, next(clock), outer.frame)))
             return function(*args, **kwargs)
         finally:
             state.set(outer)
@@ -40,7 +41,7 @@ def framed(function: Callable[P, R], calls_modules: bool = False) -> Callable[P,
         first = result[0] if isinstance(result, tuple) else result  # the others led to it
         node = getattr(first, "_node", None)
         if node.__class__ is Node and node.stamp > start:  # else nothing was recorded
-            node.frame = (name, start, node.frame)
+            node.frame = FunctionCall(name, start, node.frame)
         return result
 
     return entered if calls_modules else call

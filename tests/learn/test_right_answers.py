@@ -262,6 +262,33 @@ class Other(Reader):
 
 return Other
 """),
+    (28, 1, """
+axis %= x.ndim - 1
+axis += axis >= x_axis
+e = np.exp(x - np.max(x, axis, keepdims=True))
+return np.moveaxis(e / np.sum(e, axis, keepdims=True), x_axis, 0)
+"""),
+    (28, 2, """
+count = a.shape[a_axis] if a_axis is not None else b.shape[b_axis]
+a = np.stack([a] * count) if a_axis is None else np.moveaxis(a, a_axis, 0)
+b = np.repeat(b[None], count, axis=0) if b_axis is None else np.moveaxis(b, b_axis, 0)
+rows, columns = a.ndim == 2, b.ndim == 2
+a = a[:, None] if rows else a
+b = b[:, :, None] if columns else b
+c = a @ b
+return c.reshape(count, *c.shape[1 + rows : 3 - columns])
+"""),
+    (28, 2, """
+terms = []
+for x, axis, letters in [(a, a_axis, "ik"), (b, b_axis, "kj")]:
+    vectors = x.ndim - (axis is not None) == 1
+    term = list("k" if vectors else letters)
+    if axis is not None:
+        term.insert(axis, "n")
+    terms.append("".join(term))
+kept = "".join(letter for letter in "ij" if letter in terms[0] + terms[1])
+return np.einsum(f"{terms[0]},{terms[1]}->n{kept}", a, b)
+"""),
 ]  # fmt: skip
 
 

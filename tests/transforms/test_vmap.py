@@ -246,6 +246,9 @@ def test_the_result_is_an_ordinary_graph() -> None:
     np.testing.assert_allclose(w.grad.numpy(), (2 * sums) @ np.array([[1.0, 3.0], [2.0, 5.0]]))
     np.testing.assert_allclose(x.grad.numpy(), np.outer(2 * sums, [1.0, 2.0]))
     assert {node.label for node in viz.graph(out).nodes} >= {"multiply", "sum"}
+    assert not vmap(grad(lambda w, x: (w * x).sum()), (None, 0))(
+        w.detach(), x.detach()
+    ).requires_grad
 
     @minigrad.capture
     def step(x: Any) -> Any:
@@ -255,6 +258,29 @@ def test_the_result_is_an_ordinary_graph() -> None:
         given = minigrad.tensor([[1.0, 3.0], [2.0, 5.0]]) * scale
         expected = scale * np.outer([14.0, 24.0], [1.0, 2.0])
         np.testing.assert_allclose(step(given).numpy(), expected)
+
+
+def test_a_drawing_shows_the_axis_of_the_samples() -> None:
+    layer = nn.Linear(3, 2)
+    xs = minigrad.ones(5, 3, requires_grad=True)
+    drawn = viz.graph(vmap(lambda x: minigrad.tanh(layer(x)).sum())(xs), xs=xs)
+    assert [(group.name or group.module, group.samples) for group in drawn.groups] == [
+        ("vmap", 5), ("Linear", 0),
+    ]  # fmt: skip
+    assert viz.Graph.from_json(drawn.to_json()) == drawn
+    lines = [line.split("→") for line in str(drawn.to_text()).splitlines()]
+    shapes = [right.strip() for _, right in (line for line in lines if len(line) == 2)]
+    assert shapes == ["5×3  · input", "5 × (2)", "5 × (2)", "5 × (scalar)", "5 × (scalar)"]
+
+    ys, w = minigrad.ones(4, 3), minigrad.ones(3, requires_grad=True)
+    pairs = vmap(vmap(lambda x, y: (x * y * minigrad.exp(w)).sum(), (None, 0)), (0, None))(xs, ys)
+    found = {node.label: node for node in viz.graph(pairs).nodes if node.kind == "op"}
+    assert (found["sum"].shape, found["sum"].samples) == ((5, 4), 2)
+    assert (found["exp"].shape, found["exp"].samples, found["exp"].group) == ((3,), 0, None)
+    with viz.trace() as trace:
+        vmap(grad(lambda w, x: (w * x).sum() ** 2), (None, 0))(w, xs).sum().backward()
+    [group] = trace.graph().groups
+    assert (group.name, group.samples) == ("vmap", 5)
 
 
 def test_axes_and_structures() -> None:

@@ -1,20 +1,22 @@
 """Exercise 28: batching rules.
 
-A function is written for one sample, and has to run for many. A loop would run each op once per
-sample. `vmap` runs each op once, on an array of all samples. For that an op needs a batching rule:
-how it computes all samples at once. Here you write two.
+A function is written for one sample, and has to run for many. A loop over the samples runs each op
+once per sample. `vmap` runs each op once, on an array of all samples. For that, each op has a
+batching rule, which says how it computes all samples at once. Here you write two of them.
 
-An operand comes with the axis that counts its samples, from 0 on. Sample i of x is
-np.take(x, i, axis=x_axis). The result has its samples along the first axis. Write no loop over the
-samples.
+An operand x comes with x_axis, the number of the axis that counts its samples. It is never
+negative. Sample i is np.take(x, i, axis=x_axis), and has one axis less than x. The result has its
+samples along the first axis.
 
 1. `softmax_rule`: the softmax of each sample along `axis`, as in exercise 11. `axis` is an axis of
-   one sample, so it does not count the axis of the samples. It may be negative: -1 is the last one.
-2. `matmul_rule`: the product of sample i of a and sample i of b, for each i. One sample of a or b is
-   a vector or a matrix. As with @, two vectors give a number, a matrix and a vector a vector. Where
-   a_axis or b_axis is None, that operand is the same for all samples. One of the two is not None.
+   one sample, where the axis of the samples does not count. It may be negative: -1 is the last axis
+   of a sample.
+2. `matmul_rule`: the product of sample i of a and sample i of b, for each i. A sample is a vector
+   or a matrix, as for @: two vectors give a number, a vector and a matrix give a vector. Where
+   a_axis or b_axis is None, that operand is the same for all samples. This never holds for both.
 
-The samples do not know of each other: no number of one sample may change the result of another.
+The samples are independent: no number of one sample may change the result of another. Write no loop
+over the samples.
 """
 
 import numpy as np

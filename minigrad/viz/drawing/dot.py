@@ -80,7 +80,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
         style = dict(RESIDUAL if index in thick else STRAIGHT)
         if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
             dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
-            style["label"] = _plain(f" {shape_text(edge.shape)} {dtype}")
+            style["label"] = _plain(f" {shape_text(edge.shape, edge.samples)} {dtype}")
         told = head.label in labels.COMMUTATIVE or tail.label.endswith(edge.name)
         if head.id in several and head.kind == "op" and not told:
             operand = _small(labels.operand_name(edge.name))
@@ -112,7 +112,9 @@ def _box(node: Node, written: labels.Content) -> dict[str, str]:
     first, *rest = written.lines
     first = first._replace(text=f"{written.glyph} {first.text}".strip())
     label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
-    tooltip = _plain(f"{node.kind} {node.label} {shape_text(node.shape)} {node.dtype}")
+    tooltip = _plain(
+        f"{node.kind} {node.label} {shape_text(node.shape, node.samples)} {node.dtype}"
+    )
     return style | (FAILED if node.error else {}) | {"label": f"<{label}>", "tooltip": tooltip}
 
 

@@ -33,7 +33,9 @@ class _Writer:
         for edge in sorted(diagram.edges, key=lambda edge: int(edge.output[1:] or 0)):
             if edge.source in boxes:
                 self.made[edge.source].pop("", None)
-                tensor = replace(boxes[edge.source], shape=edge.shape, dtype=edge.dtype)
+                tensor = replace(
+                    boxes[edge.source], shape=edge.shape, dtype=edge.dtype, samples=edge.samples
+                )
                 self.made[edge.source][edge.output] = tensor
         every = ((box, output) for box, outputs in self.made.items() for output in outputs)
         self.numbers = {made: f"%{number}" for number, made in enumerate(every)}
@@ -105,15 +107,15 @@ class _Writer:
             return self.numbers[edge.source, edge.output if edge.output in outputs else ""]
         node = self.nodes[edge.source]
         if node.kind == "constant":
-            return f"{self.constants[node.id]} {shape_text(node.shape)}"
+            return f"{self.constants[node.id]} {shape_text(node.shape, node.samples)}"
         prefix = f"{home.path}." if home is not None and home.path else ""
         name = printable(node.label.removeprefix(prefix))
-        return name if node.kind == "input" else f"{name} {shape_text(node.shape)}"
+        return name if node.kind == "input" else f"{name} {shape_text(node.shape, node.samples)}"
 
     def _tensor(self, node: Node) -> str:
         """A shape, and the dtype if it is another than usual."""
         dtype = "" if node.dtype == self.diagram.dtype else f" {node.dtype}"
-        return shape_text(node.shape) + dtype
+        return shape_text(node.shape, node.samples) + dtype
 
 
 def _called(group: Group) -> str:

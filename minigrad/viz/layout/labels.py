@@ -96,7 +96,10 @@ def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]
         small = shorten(" ".join([kind] * bool(node.label) + _call(own)))
         return [Line(shorten(node.label or kind), "bold"), *[Line(small, "small")] * bool(small)]
     prefix = f"{around.path}." if around is not None and around.path else ""
-    name, shape = shorten(node.label.removeprefix(prefix)), Line(shape_text(node.shape), "small")
+    name, shape = (
+        shorten(node.label.removeprefix(prefix)),
+        Line(shape_text(node.shape, node.samples), "small"),
+    )
     if node.kind == "constant":
         return [Line(name, "small"), *[shape] * bool(node.shape)]
     return [Line(name, "bold"), shape]
@@ -120,7 +123,14 @@ def title_of(group: Group) -> tuple[Line, Line, Line]:
     return (
         Line(shorten(group.name or group.module), "bold"),
         Line(shorten(" ".join(kind + _call(group))), "small"),
-        Line(f"{group.size:,} parameters" if group.size else "", "small"),
+        Line(
+            f"{group.size:,} parameters"
+            if group.size
+            else f"{group.samples:,} samples"
+            if group.samples
+            else "",
+            "small",
+        ),
     )
 
 
@@ -178,7 +188,7 @@ def tensor_texts(diagram: Diagram) -> dict[str, str]:
     for edge in diagram.edges:
         if edge.source in computed:
             dtype = "" if edge.dtype == diagram.dtype else f" {edge.dtype}"
-            texts[edge.source][shape_text(edge.shape) + dtype] = None
+            texts[edge.source][shape_text(edge.shape, edge.samples) + dtype] = None
     return {source: shorten(" · ".join(parts)) for source, parts in texts.items()}
 
 

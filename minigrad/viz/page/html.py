@@ -171,7 +171,7 @@ def _table(graph: Diagram) -> str:
     for node in graph.nodes:
         group = groups.get(node.group or "")
         cells = (
-            node.kind, "" if group is None else group.place, shape_text(node.shape),
+            node.kind, "" if group is None else group.place, shape_text(node.shape, node.samples),
             ", ".join(dict.fromkeys(reads[node.id])), gradients.get(node.id, ""),
         )  # fmt: skip
         rest = "".join(f"<td>{_text(cell)}</td>" for cell in cells)

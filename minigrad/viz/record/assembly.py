@@ -7,7 +7,7 @@ from typing import Any
 
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Leaf
-from minigrad.autograd.scope import Frame, Scope, ancestry, module_call
+from minigrad.autograd.scope import Frame, FunctionCall, Scope, ancestry, module_call, samples_of
 from minigrad.nn import Parameter
 from minigrad.viz.record.finished import Entry
 from minigrad.viz.record.graph import Graph
@@ -37,7 +37,7 @@ def assemble(
     sources: dict[Entry, str] = {}  # the box where the tensor of an entry comes out
 
     def add(entry: Entry, home: str | None) -> None:
-        box = replace(entry.box, id=f"n{len(nodes)}", group=home)
+        box = replace(entry.box, id=f"n{len(nodes)}", group=home, samples=samples(entry))
         if entry.leaf is not None:
             kind: Kind = "parameter" if entry.leaf in parameters else "input"
             box = replace(box, kind=kind, label=labels[entry.leaf])
@@ -47,8 +47,17 @@ def assemble(
 
     def operands(entry: Entry, target: str) -> Iterator[Edge]:
         for read in entry.inputs:
-            source = sources[read.source]
-            yield Edge(source, target, read.slot, read.name, read.shape, read.dtype)
+            tensor = (read.shape, read.dtype)
+            counted = samples(read.source)
+            yield Edge(sources[read.source], target, read.slot, read.name, *tensor, samples=counted)
+
+    def samples(entry: Entry) -> int:
+        """How many of the first axes of an op's result count samples."""
+        sizes = samples_of(entry.frame) if entry.box.kind == "op" else ()
+        shape, count = entry.box.shape, 0
+        for size in sizes:
+            count += shape[count : count + 1] == (size,)
+        return count
 
     for entry in entries:
         frame = entry.frame
@@ -74,8 +83,11 @@ def assemble(
         sources[entry] = sources[entry.result or entry.decomposition[-1]]
     for label, entry in outputs:
         tensor = (entry.box.shape, entry.box.dtype)
-        nodes.append(Node(f"n{len(nodes)}", "output", label, *tensor, value=entry.box.value))
-        edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor))
+        more: Any = {"samples": samples(entry)}
+        nodes.append(
+            Node(f"n{len(nodes)}", "output", label, *tensor, value=entry.box.value, **more)
+        )
+        edges.append(Edge(sources[entry], nodes[-1].id, 0, "", *tensor, **more))
     return name_masks(Graph(tuple(nodes), tuple(edges), tuple(groups), dtype)), ids
 
 
@@ -96,10 +108,11 @@ def _calls(
     calls, seen = Counter(keys.values()), Counter[int]()
     groups = []
     for number, frame in enumerate(drawn):
-        own, around = f"g{number}", ids[homes[_around(frame)]]
-        if isinstance(frame, tuple):
+        own, around = f"g{number}", ids[homes[frame.around]]
+        if isinstance(frame, FunctionCall):
             scope = module_call(frame)
-            groups.append(Group(own, frame[0], "" if scope is None else scope.path, "", around))
+            path = "" if scope is None else scope.path
+            groups.append(Group(own, frame.name, path, "", around, samples=frame.samples))
             continue
         key = keys[frame]
         seen[key] += 1
@@ -123,14 +136,11 @@ def _homes(entries: Iterable[Entry]) -> dict[Frame | None, Frame | None]:
     for entry in entries:
         for frame in reversed(_frames(entry.frame)):
             if frame not in homes:
-                around = homes[_around(frame)]
+                around = homes[frame.around]
                 alone = ops[frame] < 2 or (around is not None and ops[frame] == ops[around])
-                homes[frame] = around if alone and isinstance(frame, tuple) else frame
+                passed = isinstance(frame, FunctionCall) and not frame.samples
+                homes[frame] = around if alone and passed else frame
     return homes
-
-
-def _around(frame: Frame) -> Frame | None:
-    return frame[2] if isinstance(frame, tuple) else frame.around
 
 
 def _frames(frame: Frame | None) -> list[Frame]:
@@ -138,7 +148,7 @@ def _frames(frame: Frame | None) -> list[Frame]:
     found = []
     while frame is not None:
         found.append(frame)
-        frame = _around(frame)
+        frame = frame.around
     return found
 
 

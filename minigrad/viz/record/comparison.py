@@ -196,7 +196,7 @@ def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
     """What is different between two boxes."""
     a, b = one.nodes[key], other.nodes[key]
     if a.shape != b.shape:
-        yield f"shape {shape_text(a.shape)} → {shape_text(b.shape)}"
+        yield f"shape {shape_text(a.shape, a.samples)} → {shape_text(b.shape, b.samples)}"
     if a.dtype != b.dtype:
         yield f"dtype {a.dtype} → {b.dtype}"
     for what, texts in (("arguments", _known(a, b)), ("error", [(a.error,), (b.error,)])):
@@ -259,4 +259,4 @@ def _moved(what: str, before: list[float], after: list[float], rtol: float) -> I
 
 def _shape(change: Change) -> str:
     node = change.after or change.before
-    return "" if node is None else shape_text(node.shape)
+    return "" if node is None else shape_text(node.shape, node.samples)

@@ -15,7 +15,7 @@ import numpy as np
 
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
 from minigrad.autograd.primitive import REQUIRED, Primitive
-from minigrad.autograd.scope import Frame, Scope, module_call
+from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
 from minigrad.debugging.memory import arrays
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
@@ -137,21 +137,24 @@ def _walk(sources: Iterable[Edge], known: Mapping[Any, Entry]) -> list[Node | Le
 def _frames(records: Sequence[Node | Leaf]) -> dict[Node, Frame | None]:
     """The innermost call of each node, also of functions, which mark only what they returned.
 
-    A function ran what led to its result since its call began, within the same module call.
+    A function ran what led to its result since its call began, within the same module call. In a
+    mapped function, each node knows all calls around it.
     """
+    mapped = {record for record in records if isinstance(record, Node) and samples_of(record.frame)}
     frames: dict[Node, Frame | None] = {
-        record: record.scope for record in records if isinstance(record, Node)
-    }
-    for result in reversed(frames):
+        record: record.frame if record in mapped else record.scope
+        for record in records if isinstance(record, Node)
+    }  # fmt: skip
+    for result in reversed([node for node in frames if node not in mapped]):
         scope, known = result.scope, {start for _, start in _functions(frames[result])}
         for name, start in sorted(_functions(result.frame), key=lambda one: one[1]):
             if start in known:
                 continue
-            call = (name, start, frames[result])
+            call = FunctionCall(name, start, frames[result])
             seen, stack = {result}, [result]
             while stack:
                 node = stack.pop()
-                if node.scope is scope:
+                if node.scope is scope and node not in mapped:
                     frames[node] = call
                 new = {one for one in node.parents if one in frames and one.stamp > start} - seen
                 seen |= new
@@ -161,9 +164,9 @@ def _frames(records: Sequence[Node | Leaf]) -> dict[Node, Frame | None]:
 
 def _functions(frame: Frame | None) -> Iterator[tuple[str, int]]:
     """The name of each function around the innermost module call, and when its call began."""
-    while isinstance(frame, tuple):
-        name, start, frame = frame
-        yield name, start
+    while isinstance(frame, FunctionCall):
+        yield frame.name, frame.began
+        frame = frame.around
 
 
 def _other_arguments(node: Node) -> tuple[tuple[str, ...], list[tuple[int, str, np.ndarray]]]:

@@ -205,5 +205,5 @@ def _box(
     return Node(
         group.id, "module", group.name, last.shape, last.dtype, group.parent, notes,
         seconds=sum(node.seconds or 0 for node in timed) if timed else None,
-        flops=sum(node.flops for node in timed), value=last.value,
+        flops=sum(node.flops for node in timed), value=last.value, samples=last.samples,
     )  # fmt: skip

@@ -85,6 +85,7 @@ class Node:
         grads: Of a leaf, what its ``.grad`` held before the last pass of a trace that wrote it, if
             anything, and after it.
         freed: Whether a backward pass has freed what the op saved.
+        samples: How many of the first axes of the shape count the samples of `vmap`.
         primitive: The op itself; None for a box that is not an op, and for a user's op in a graph
             from another process.
 
@@ -112,6 +113,7 @@ class Node:
     flops: int = 0
     grads: tuple[Summary, ...] = field(default=(), repr=False)
     freed: bool = False
+    samples: int = 0
     primitive: Primitive | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -139,6 +141,7 @@ class Edge:
         shape: The shape of the tensor.
         dtype: Its dtype.
         output: For an output of a closed module, the id of the node inside that made it.
+        samples: How many of the first axes of the shape count the samples of `vmap`.
 
     Example:
         >>> from minigrad import ones, viz
@@ -154,6 +157,7 @@ class Edge:
     shape: tuple[int, ...] = ()
     dtype: str = "float32"
     output: str = ""
+    samples: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +179,7 @@ class Group:
         operands: What the fused op reads when closed.
         opened: Of a fused op that was opened in a trace, how its ops compare with it: the relative
             difference of the results, or of the gradients if that is larger. None otherwise.
+        samples: Of a call of `vmap`, how many samples it runs for; 0 otherwise.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -195,6 +200,7 @@ class Group:
     op: Node | None = None
     operands: tuple[Edge, ...] = ()
     opened: float | None = None
+    samples: int = 0
 
     @property
     def function(self) -> bool:

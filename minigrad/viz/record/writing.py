@@ -11,9 +11,10 @@ Row = tuple[str, ...]
 """A line: what happens, what comes of it, and remarks."""
 
 
-def shape_text(shape: tuple[int, ...]) -> str:
-    """Write a shape as people say it: ``2×10×64``, or ``scalar``."""
-    return "×".join(map(str, shape)) or "scalar"
+def shape_text(shape: tuple[int, ...], samples: int = 0) -> str:
+    """Write a shape as people say it: ``2×10×64``, or ``scalar``; samples: ``32 × (10×64)``."""
+    text = "×".join(map(str, shape[samples:])) or "scalar"
+    return f"{'×'.join(map(str, shape[:samples]))} × ({text})" if samples else text
 
 
 def printable(text: str) -> str:

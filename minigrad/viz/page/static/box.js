@@ -27,7 +27,7 @@ function boxView(id) {
   return [
     e.p({ class: "over" }, [kind, path && `in ${path}`].filter(Boolean).join(" · ")),
     e.h2(nameOf(id)),
-    e.p({ class: "facts" }, shapeView(node.shape), facts.filter(Boolean).join(" · ")),
+    e.p({ class: "facts" }, shapeView(node.shape, node.samples), facts.filter(Boolean).join(" · ")),
     node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
     node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : "",
     lineView(node),

@@ -4,7 +4,11 @@ const HEAD = 6;
 
 const $ = (id) => document.getElementById(id);
 
-const shapeText = (shape) => shape.join("×") || "scalar";
+/** A shape; of many samples, the axes that count them and the shape of one. */
+function shapeText(shape, samples = 0) {
+  const text = shape.slice(samples).join("×") || "scalar";
+  return samples ? `${shape.slice(0, samples).join("×")} × (${text})` : text;
+}
 
 /**
  * All that can be drawn but the backward pass, layer by layer, in the order in which it is read:
@@ -65,12 +69,12 @@ function path(points, head = HEAD) {
   return d;
 }
 
-function drawEdge({ source, target, name, shape, dtype }, points, d, thick) {
+function drawEdge({ source, target, name, shape, samples, dtype }, points, d, thick) {
   const ends = `${data.node.get(source).label} → ${data.node.get(target).label}`;
   const [x, y] = points.at(-1);
   return svg.g(
     { class: thick ? "edge residual" : "edge" },
-    svg.title(`${ends}${name ? ` as ${name}` : ""}: ${shapeText(shape)} ${dtype}`),
+    svg.title(`${ends}${name ? ` as ${name}` : ""}: ${shapeText(shape, samples)} ${dtype}`),
     svg.path({ class: "line", d }),
     svg.path({ class: "head", d: `M${x} ${y}l-4 ${-HEAD - 1}h8z` }),
   );
@@ -81,12 +85,13 @@ function drawEdge({ source, target, name, shape, dtype }, points, d, thick) {
  * aloud what is written on it.
  */
 function button(id, open, attributes, ...children) {
-  const { kind, shape } = data.box(id);
+  const { kind, shape, samples } = data.box(id);
   const inside = svg.g(children);
   const texts = [...inside.querySelectorAll("text")];
   const words = texts.map((text) => text.textContent);
   for (const text of texts) text.before(" "); // so that they are words of their own
-  if (!words.includes(shapeText(shape))) words.push(shapeText(shape));
+  const size = shapeText(shape, samples);
+  if (!words.includes(size)) words.push(size);
   const label = `${kind} ${words.join(" ")}${open === null ? "" : open ? ", open" : ", closed"}`;
   const hint = open === null ? "" : `: double-click or Enter ${open ? "closes" : "opens"} it`;
   const about = { tabindex: 0, role: "button", "aria-label": label, "aria-expanded": open?.toString() };

@@ -57,7 +57,7 @@ function bytes(n) {
   if (n < 1024) return `${n} B`;
   return n < 1048576 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1048576).toFixed(1)} MiB`;
 }
-const shapeView = (shape) => e.span({ class: "shape" }, shapeText(shape));
+const shapeView = (shape, samples) => e.span({ class: "shape" }, shapeText(shape, samples));
 
 /** An array in numbers: its shape and norm, its range, and all of it where it is small. */
 function summaryView(summary, picks) {

@@ -61,8 +61,8 @@ function forwardView(at) {
 
 /** A tensor that an op reads. */
 function givenView(name, id) {
-  const { value, shape } = data.box(id);
+  const { value, shape, samples } = data.box(id);
   const numbers = isScalar({ value }) ? exactly(entriesOf(value)[0]) : value && rangeText(value);
   const words = name ? [e.code(name), " = "] : "";
-  return e.li(words, link.box(id), " ", shapeView(shape), ` ${numbers ?? ""}`);
+  return e.li(words, link.box(id), " ", shapeView(shape, samples), ` ${numbers ?? ""}`);
 }

@@ -10,8 +10,8 @@ function search() {
 
   let about; // of each box, all that it can be found by
   const all = everything();
-  const aboutOf = ({ id, kind, shape }) => {
-    const shapes = [shapeText(shape), shape.join("x"), shape.join(",")];
+  const aboutOf = ({ id, kind, shape, samples }) => {
+    const shapes = [shapeText(shape, samples), shape.join("x"), shape.join(",")];
     const words = [nameOf(id), kind, data.group.get(id)?.module, ...shapes, ...pathOf(id)];
     return words.join(" ").toLowerCase();
   };
@@ -30,7 +30,7 @@ function search() {
       return e.li(
         { role: "option", id: `found-${at}`, "aria-selected": String(at === chosen), onclick },
         e.b(nameOf(node.id)),
-        ` ${node.kind} ${shapeText(node.shape)}`,
+        ` ${node.kind} ${shapeText(node.shape, node.samples)}`,
         e.small(pathOf(node.id).join(" › ")),
       );
     });
