@@ -9,7 +9,6 @@ import numpy as np
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.gathering import take
 
@@ -121,12 +120,16 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
     return _searchsorted(_like(ordered, v), _like(v, a), side)
 
 
+def _array_or_tensor(x: Any) -> Any:
+    return x if isinstance(x, (np.ndarray, Variable)) else np.asarray(x)
+
+
 def _like(x: Any, other: Any) -> Any:
     """`x`, in the dtype of `other` if it is a float without a dtype."""
-    values, dtype = np.asarray(array_of(x)), np.asarray(array_of(other)).dtype
-    if isinstance(x, (np.ndarray, Variable)) and values.ndim:
+    value, like = map(_array_or_tensor, (x, other))
+    if (value is x and value.ndim) or not value.dtype.kind == "f" == like.dtype.kind:
         return x
-    return values.astype(dtype) if values.dtype.kind == "f" == dtype.kind else x
+    return value.astype(like.dtype)
 
 
 @primitive(arrays=1, multiple_outputs=True, axes=("axis",))

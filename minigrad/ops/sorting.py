@@ -17,7 +17,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import (
     Axis,
-    array_of,
     attains,
     constant,
     flat,
@@ -226,7 +225,7 @@ def quantile(
 
 
 def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
-    values, q, kept = array_of(x), np.asarray(q, np.float64), kept_shape(x.shape, axis)
+    values, q, kept = constant(x), np.asarray(q, np.float64), kept_shape(x.shape, axis)
     if not g.size:
         return flat(x)
     gone = sorted(reduced_axes(x.ndim, axis))
@@ -239,7 +238,7 @@ def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
         share: Any = 0
         for rank, part in ((math.floor(place), 1 - place % 1), (math.ceil(place), place % 1)):
             found = np.where(np.isnan(ordered[..., -1]), np.nan, ordered[..., rank])
-            attained = attains(values, found.reshape(kept))
+            attained = attains(values, found.reshape(kept)).astype(g.dtype)
             share = share + part * attained / attained.sum(axis=axis, keepdims=True)
         total = total + zeroed(g[i], share == 0) * share
     return total

@@ -384,7 +384,10 @@ def _prefixed(label: Any, terms: Any) -> Any:
     return label + terms if isinstance(terms, str) else type(terms)((label, *terms))
 
 
-@batching_rule("cholesky", "det", "eigh", "eigvalsh", "inv", "pinv", "qr", "svd", "svdvals")
+@batching_rule(
+    "cholesky", "det", "eigh", "eigvalsh", "inv", "matrix_rank", "pinv", "qr", "qr_complete", "svd",
+    "svd_complete", "svdvals",
+)  # fmt: skip
 def matrices(batch: Batch, x: Mapped, *static: Any) -> Any:
     """Functions of matrices run on stacks of them."""
     return batch.run(x.tensor, *static)
@@ -522,7 +525,9 @@ def _flat(x: Any) -> Any:
     return Mapped(ops.reshape(x.tensor, (len(x.tensor), math.prod(x.shape))))
 
 
-@batching_rule("gather", "index_add", "scatter", "scatter_add", "take_along_axis")
+@batching_rule(
+    "gather", "index_add", "scatter", "scatter_add", "scatter_extreme", "take_along_axis"
+)
 def by_places(batch: Batch, *values: Any) -> Any:
     """The axis is counted after that of the samples, whose own places are their numbers."""
     places = batch.op.places
@@ -530,6 +535,8 @@ def by_places(batch: Batch, *values: Any) -> Any:
     names = [name for name in ("x", "index", "indices", "src", "source") if name in places]
     rank = len(shape_of(values[0]))
     shared = batch.op is _OP["index_add"]
+    if axis is None and batch.op is _OP["take_along_axis"]:
+        arrays[0], axis, rank = _flat(values[0]), 0, 1
     if axis is None or not rank or (shared and isinstance(values[places["index"]], Mapped)):
         raise CannotMap(
             f"vmap: {batch.op.name} without an axis, or by indices that differ from sample to "
@@ -548,6 +555,31 @@ def by_places(batch: Batch, *values: Any) -> Any:
             arrays[places[name]] = whole(arrays[places[name]], batch.size)
     arrays[places["axis"]] = axis % rank + 1
     return batch.run(*arrays)
+
+
+@batching_rule("isin")
+def _isin(batch: Batch, element: Any, others: Any, invert: bool) -> Any:
+    if not isinstance(others, Mapped):
+        return batch.run(element.tensor, others, invert)
+    rank = len(shape_of(element))
+    among = ops.reshape(others.tensor, (batch.size, *(1,) * rank, -1))
+    found = ops.any(ops.expand_dims(whole(element, batch.size), -1) == among, -1)
+    return ops.logical_not(found) if invert else found
+
+
+@batching_rule("searchsorted")
+def _searchsorted(batch: Batch, a: Any, v: Any, side: str) -> Any:
+    if not isinstance(a, Mapped):
+        return batch.run(a, v.tensor, side)
+    rank = len(shape_of(v))  # how many elements are smaller; NaN is the largest
+    sequence = ops.reshape(a.tensor, (batch.size, *(1,) * rank, -1))
+    value = ops.expand_dims(whole(v, batch.size), -1)
+    last = ops.isnan(value)
+    smaller = (
+        (sequence < value) | (last & ~ops.isnan(sequence)) if side == "left"
+        else (sequence <= value) | last
+    )  # fmt: skip
+    return ops.count_nonzero(smaller, -1)
 
 
 @batching_rule("embedding")
@@ -673,11 +705,6 @@ RULES |= dict.fromkeys(
     map(_record, ("argwhere", "bincount", "flatnonzero", "nonzero", "unique")),
     "the shape of its result depends on the values",
 )
-RULES |= dict.fromkeys(
-    map(_record, ("isin", "matrix_rank", "qr_complete", "scatter_extreme", "searchsorted",
-                  "svd_complete")),
-    "nobody has needed one",
-)  # fmt: skip
 
 
 def without_rule() -> Iterator[str]:

@@ -20,7 +20,7 @@ from minigrad.autograd.engine import call_hook
 from minigrad.autograd.events import effect, undecorated
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Leaf, Variable, clock
+from minigrad.autograd.node import Leaf, Node, Variable, clock
 from minigrad.autograd.primitive import registry
 from minigrad.autograd.scope import FunctionCall
 from minigrad.autograd.views import Place, read_only
@@ -153,6 +153,13 @@ class _Sample(Trace):
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
         if self.differs(self.value(tensor)):
+            part_of = state.get().within
+            if isinstance(part_of, Node):
+                raise CannotMap(
+                    f"vmap: the derivative of {part_of.plan.op.name} decides by values that differ "
+                    f"from sample to sample; write a loop over the samples, "
+                    f"minigrad.stack([f(x) for x in xs])"
+                )
             raise CannotMap(
                 f"vmap: {door} reads what differs from sample to sample, at {user_line()}: "
                 f"the function runs once, for all samples; choose with minigrad.where"

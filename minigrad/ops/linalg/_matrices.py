@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import array_of, shape_of
+from minigrad.autograd.node import Variable
+from minigrad.ops._numerics import shape_of
 
 
 def mT(x: Any) -> Any:
@@ -51,17 +52,24 @@ def singular(x: np.ndarray) -> Any:
         return (np.linalg.slogdet(wide(x))[0] == 0) & ~holds_nan(x)
 
 
-def resolution(values: np.ndarray, size: int) -> Any:
+def resolution(values: Any, size: int) -> Any:
     """The smallest gap at which singular values or eigenvalues (..., k) count as different.
 
     It has shape (..., 1), and depends on the longer side of the matrix, `size`.
     """
-    greatest = np.abs(values).max(axis=-1, keepdims=True, initial=0)
+    reduce = np.max if values.shape[-1] else np.sum  # there is no largest of no values
+    greatest = reduce(np.abs(values), axis=-1, keepdims=True)
     return greatest * (size * float(np.finfo(values.dtype).eps))
 
 
-def refuse(bad: Any, message: str) -> None:
-    """Raise a LinAlgError if a matrix is `bad`; ``{which}`` in the message names the matrix."""
-    bad = array_of(bad)
+def unless(found: Any, bad: Any, message: str) -> Any:
+    """The matrices that were `found`, and a LinAlgError if one of them is `bad`.
+
+    ``{which}`` in the message names the matrix. Where one sample runs for many, nobody knows which
+    matrices are bad: they become NaN.
+    """
+    if isinstance(bad, Variable):
+        return np.where(bad[..., None, None], np.nan, found)  # type: ignore[index]
     if np.any(bad):
         raise np.linalg.LinAlgError(message.format(which=which(bad)))
+    return found

@@ -8,8 +8,8 @@ import numpy as np
 from minigrad.autograd.engine import detach
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, constant, formula, within_rule
-from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, refuse, wide
+from minigrad.ops._numerics import constant, formula, within_rule
+from minigrad.ops.linalg._matrices import holds_nan, mT, no_square, unless, wide
 from minigrad.ops.linalg.solving import inv, solve
 
 __all__ = ["det", "slogdet"]
@@ -160,14 +160,13 @@ def slogdet(x: Any) -> SlogdetResult:
 def _slogdet_x(g: Any, x: Any, sign: Any) -> Any:
     h = g[1]
     bad = constant(sign) == 0
-    if not isinstance(bad, Variable):
-        refuse(
-            bad & (array_of(h) != 0),
-            "slogdet: {which} is singular: log|det| is -inf there and has no derivative",
-        )
+    h = unless(
+        h[..., None, None], bad & (constant(h) != 0),
+        "slogdet: {which} is singular: log|det| is -inf there and has no derivative",
+    )  # fmt: skip
     if isinstance(bad, Variable) or bad.any():
         x = np.where(bad[..., None, None], np.eye(x.shape[-1], dtype=x.dtype), x)
-    return h[..., None, None] * mT(within_rule(inv, x))
+    return h * mT(within_rule(inv, x))
 
 
 det.defvjp(x=lambda g, x, out: g[..., None, None] * _cofactors(x, out))

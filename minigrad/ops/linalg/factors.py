@@ -11,8 +11,8 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, shape_of, within_rule
-from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
+from minigrad.ops._numerics import constant, shape_of, within_rule
+from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, resolution, unless, which, wide
 from minigrad.ops.linalg.solving import solve
 
 __all__ = ["cholesky", "qr"]
@@ -147,18 +147,18 @@ def _qr_x(g: Any, out: Any) -> Any:
     """
     (grad_q, grad_r), (q, r) = g, out
     k, n = r.shape[-2:]
-    touched = (array_of(grad_q) != 0).any((-2, -1)) | (array_of(grad_r) != 0).any((-2, -1))
+    touched = (constant(grad_q) != 0).any((-2, -1)) | (constant(grad_r) != 0).any((-2, -1))
     grad_v, v = grad_r[..., k:], r[..., k:]
     grad_q = grad_q + q @ (v @ mT(grad_v))
     grad_r, r = grad_r[..., :k], r[..., :k]
-    pivots = np.abs(np.diagonal(array_of(r), axis1=-2, axis2=-1))
+    pivots = np.abs(np.diagonal(constant(r), axis1=-2, axis2=-1))
     bad = (pivots <= resolution(pivots, max(q.shape[-2], n))).any(-1)
-    refuse(
-        bad & touched,
+    q = unless(
+        q, bad & touched,
         f"qr: the first {k} columns of {{which}} are linearly dependent, so Q is not determined "
         f"and has no derivative",
-    )
-    if bad.any():
+    )  # fmt: skip
+    if isinstance(bad, Variable) or bad.any():
         r = np.where(bad[..., None, None], np.eye(k, dtype=r.dtype), r)
     product = r @ mT(grad_r) - mT(grad_q) @ q
     lower = np.tri(k, dtype=product.dtype)

@@ -1,6 +1,8 @@
 """Eigenvalues and eigenvectors of symmetric matrices, singular values and vectors."""
 
-from typing import Any, Literal, NamedTuple
+import functools
+import operator
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -8,8 +10,8 @@ from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import array_of, shape_of, within_rule
-from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, refuse, resolution, which, wide
+from minigrad.ops._numerics import constant, shape_of, within_rule
+from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, resolution, unless, which, wide
 
 __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 
@@ -22,29 +24,30 @@ def _inverse_gaps(op: str, values: Any, size: int, *turns: Any) -> Any:
     side.
     """
     gaps = values[..., None, :] - values[..., :, None]
-    known = array_of(values)
-    close = np.abs(array_of(gaps)) <= resolution(known, size)[..., None]
+    known = constant(values)
+    close = np.abs(constant(gaps)) <= resolution(known, size)[..., None]
+    inverse = ~close / np.where(close, 1, gaps)
     equal = close & ~np.eye(known.shape[-1], dtype=bool)
-    if equal.any():
-        touched = np.zeros_like(equal)
-        for turn in turns:
-            touched |= (array_of(turn) != 0) | (mT(array_of(turn)) != 0)
-        _refuse_equal(op, known, equal & touched)
-    return ~close / np.where(close, 1, gaps)
+    several = isinstance(equal, Variable)  # samples, whose other values nobody knows
+    if several or equal.any():
+        turned = [constant(turn) != 0 for turn in turns]
+        clash = equal & functools.reduce(operator.or_, [*turned, *map(mT, turned)])
+        if several:
+            return np.where(clash, np.nan, inverse)
+        if clash.any():
+            _refuse_equal(op, known, clash)
+    return inverse
 
 
-def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> None:
-    if not clash.any():
-        return
+def _refuse_equal(op: str, values: np.ndarray, clash: np.ndarray) -> NoReturn:
     place = tuple(np.argwhere(clash)[0].tolist())
     i, j = place[-2:]
     one, other = (values[(*place[:-2], index)] for index in (i, j))
     kind, alone = ("eigenvalues", "eigvalsh") if op == "eigh" else ("singular values", "svdvals")
-    refuse(
-        clash.any((-2, -1)),
-        f"{op}: {kind} {i} and {j} of {{which}} are equal to rounding ({one:.9g} and {other:.9g}), "
-        f"so their vectors are any basis of a plane and have no derivative; {alone} gives the "
-        f"values alone, which have one",
+    raise np.linalg.LinAlgError(
+        f"{op}: {kind} {i} and {j} of {which(clash.any((-2, -1)))} are equal to rounding "
+        f"({one:.9g} and {other:.9g}), so their vectors are any basis of a plane and have no "
+        f"derivative; {alone} gives the values alone, which have one"
     )
 
 
@@ -215,22 +218,22 @@ def _svd_x(g: Any, out: Any) -> Any:
     grad_v, v = mT(grad_vh), mT(vh)
     turn_u, turn_v = mT(u) @ grad_u, vh @ grad_v
     gaps = _inverse_gaps("svd", s, max(m, n), turn_u, turn_v)
-    zero = array_of(s) <= resolution(array_of(s), max(m, n))
+    zero = constant(s) <= resolution(constant(s), max(m, n))
     sums = s[..., None, :] + s[..., :, None]
     # 1 / (s_j² - s_i²); the sum is zero only where the difference is, so nothing is lost.
-    inverse = gaps / np.where(array_of(sums) == 0, 1, sums)
+    inverse = gaps / np.where(constant(sums) == 0, 1, sums)
     inner = (turn_u - mT(turn_u)) * inverse * s[..., None, :]
     inner = inner + (turn_v - mT(turn_v)) * inverse * s[..., :, None]
     # As with abs, the slope of a singular value at 0 is 0.
-    found = (u * (grad_s * (array_of(s) != 0))[..., None, :] + u @ inner) @ vh
+    found = (u * (grad_s * (constant(s) != 0))[..., None, :] + u @ inner) @ vh
     if m == n:
         return found
-    beside = array_of(grad_u if m > n else grad_v)
-    refuse(
-        (zero & (beside != 0).any(-2)).any(-1),
+    beside = constant(grad_u if m > n else grad_v)
+    found = unless(
+        found, (zero & (beside != 0).any(-2)).any(-1),
         f"svd: a singular value of {{which}} is 0 to rounding, so its vector in the longer of the "
         f"spaces ({m} and {n}) is not determined and has no derivative; svdvals has one",
-    )
+    )  # fmt: skip
     scale = np.where(zero, 1, s)[..., None, :]
     if m > n:
         return found + ((grad_u - u @ turn_u) / scale) @ vh
@@ -258,7 +261,7 @@ def svdvals(x: Any) -> Any:
 
 def _svdvals_x(g: Any, x: Any) -> Any:
     u, s, vh = within_rule(_svd, x)
-    return (u * (g * (array_of(s) != 0))[..., None, :]) @ vh
+    return (u * (g * (constant(s) != 0))[..., None, :]) @ vh
 
 
 _eigh.defvjp(x=_eigh_x)
