@@ -67,7 +67,7 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
             f"{name}: nested lists must have equal lengths on each axis, got a ragged list"
         ) from None
     except RuntimeError as error:
-        raise RuntimeError(f"{name}: {error}") from None
+        raise type(error)(f"{name}: {error}") from None
     kind = array.dtype.kind
     if not has_dtype and (kind == "O" or (kind == "f" and isinstance(first, (int, range)))):
         array = _of_large_integers(value, array, dtype, name)

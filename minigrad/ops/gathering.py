@@ -13,7 +13,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import array_of, formula, zeroed
-from minigrad.ops.indexing import IndexUpdate, add_at, integers, overwritten, written
+from minigrad.ops.indexing import IndexUpdate, add_at, index_of, integers, overwritten, written
 from minigrad.ops.shapes import ravel
 
 __all__ = [
@@ -96,7 +96,7 @@ def _take_x(g: Any, indices: Any, axis: int | None, mode: str, x_shape: Shape) -
         places = _within(integers(array_of(indices)), n, mode) % n
         return IndexUpdate(g, np.unravel_index(places, x_shape), x_shape)
     axis %= len(x_shape)
-    places = integers(indices if mode == "raise" else array_of(indices))
+    places = index_of(indices) if mode == "raise" else integers(array_of(indices))
     places = _within(places, x_shape[axis], mode)
     return IndexUpdate(g, (slice(None),) * axis + (places,), x_shape)
 
@@ -104,7 +104,7 @@ def _take_x(g: Any, indices: Any, axis: int | None, mode: str, x_shape: Shape) -
 def open_grid(indices: Any, axis: int, shape: Shape) -> tuple[np.ndarray, ...]:
     """The full index that varies `indices` along `axis` and is the identity on the other axes."""
     grid = list(np.ix_(*(np.arange(n) for n in shape)))
-    grid[axis] = integers(indices)
+    grid[axis] = index_of(indices)
     return tuple(grid)
 
 
@@ -208,7 +208,7 @@ def _need_room(index: np.ndarray, other: Any, name: str, but: int | None = None)
 def _own_grid(x: Any, index: Any, axis: int) -> tuple[np.ndarray, ...]:
     """The full index of `gather`, which neither broadcasts nor counts from the end."""
     axis = normalize_axis_index(axis, x.ndim)
-    index = integers(index)
+    index = index_of(index)
     _need_room(index, x, "x", but=axis)
     _refuse_outside(index, axis, x.shape)
     return open_grid(index, axis, index.shape)
@@ -383,6 +383,6 @@ _scatter.defvjp(
     src=_src_of_scatter,
 )
 _index_add.defvjp(
-    x=lambda g: g, source=lambda g, index, axis, alpha: g.take(integers(index), axis) * alpha
+    x=lambda g: g, source=lambda g, index, axis, alpha: g.take(index_of(index), axis) * alpha
 )
 _scatter_add.defvjp(x=lambda g: g, src=_src_of_scatter_add)

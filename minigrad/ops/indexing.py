@@ -97,12 +97,17 @@ def normalized(index: Any) -> Any:
 
 def integers(values: Any, what: str = "the indices") -> np.ndarray:
     """Convert integers to an array of intp; an empty one may have any dtype. Errors say `what`."""
-    if isinstance(values, Variable) and state.get().sampled:
-        return _values(values.astype(np.intp))  # type: ignore[attr-defined]
     array = np.asarray(values_of(values))
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"{what} must be integers, got {array.dtype}")
     return array.astype(np.intp, copy=False)
+
+
+def index_of(values: Any) -> np.ndarray:
+    """The same for an index that goes to an op as it is: it may differ where a sample runs."""
+    if isinstance(values, Variable) and state.get().sampled:
+        return _values(values.astype(np.intp))  # type: ignore[attr-defined]
+    return integers(values)
 
 
 def _normalized_part(index: Any) -> Any:

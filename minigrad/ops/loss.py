@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from minigrad.autograd.events import reading
+from minigrad.autograd.mode import state
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import total, widened
 from minigrad.ops._parallel import ELEMENTS, for_rows
@@ -63,6 +65,12 @@ def check_target(
         raise ValueError(f'reduction must be "mean", "sum" or "none", got {reduction!r}')
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"label_smoothing must be between 0 and 1, got {label_smoothing}")
+    _check_classes(target, classes, ignore_index)
+
+
+def _check_classes(target: Any, classes: int, ignore_index: int | None) -> None:
+    """Refuse a target that is no class."""
+    target = getattr(target, "_data", target)
     if not target.size or (  # argmax is faster than max
         target.item(target.argmin()) >= 0 and target.item(target.argmax()) < classes
     ):
@@ -76,6 +84,12 @@ def check_target(
             f"target {bad} is outside of 0 to {classes - 1}; to leave it out pass "
             f"ignore_index={bad}"
         )
+
+
+@reading
+def check_classes(target: Any, classes: int, ignore_index: int | None) -> None:
+    """The same where observers are told of ops: they check it again in each run."""
+    _check_classes(target, classes, ignore_index)
 
 
 def row_weights(
@@ -242,25 +256,35 @@ def _cross_entropy_decomposition(
     logits: Any, target: Any, weight: Any = None, *, reduction: Reduction = "mean",
     ignore_index: int | None = None, label_smoothing: float = 0.0,
 ) -> Any:  # fmt: skip
-    rows, flat, mean = class_rows(logits), target.reshape(-1), reduction == "mean"
+    log_p = class_rows(logits).log_softmax(axis=1)
+    if state.get().sampled:
+        check_classes(target, log_p.shape[1], ignore_index)
+    return of_log_probabilities(log_p, target, weight, reduction, ignore_index, label_smoothing)
+
+
+def of_log_probabilities(
+    log_p: Any, target: Any, weight: Any, reduction: str, ignore_index: int | None,
+    label_smoothing: float = 0.0,
+) -> Any:  # fmt: skip
+    """The cross-entropy of rows of log-probabilities, made of ops alone."""
+    flat, mean = target.reshape(-1), reduction == "mean"
     kept = flat == flat if ignore_index is None else flat != ignore_index
-    of_class = flat[:, None] == np.arange(rows.shape[1])  # in a row that is ignored, none
-    log_p = rows.log_softmax(axis=1)
+    of_class = flat[:, None] == np.arange(log_p.shape[1])  # in a row that is ignored, none
     losses = -np.where(of_class, log_p, 0).sum(axis=1)
     if weight is None:
-        counts = kept.astype(rows.dtype)
+        counts = kept.astype(log_p.dtype)
         losses = np.where(kept, losses, 0)
     else:
-        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+        spread_out = _class_weights(weight, log_p.shape[1], log_p.dtype)
         counts = np.where(kept[:, None] & of_class, spread_out, 0).sum(axis=1)
         chosen = counts != 0
         if mean:  # where all weights are 0, the mean is NaN, and so is its gradient
             chosen = chosen | (kept & ~chosen.any())
         losses = np.where(chosen, losses, 0) * counts
     if label_smoothing:
-        spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
+        spread_out = _class_weights(weight, log_p.shape[1], log_p.dtype)
         smooth = np.where(kept, -(log_p * spread_out).sum(axis=1), 0)
-        losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / rows.shape[1])
+        losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / log_p.shape[1])
     if reduction == "none":
         return losses.reshape(target.shape)
     return losses.sum() / counts.sum() if mean else losses.sum()

@@ -8,12 +8,13 @@ import numpy as np
 
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import array_of, attains, zeroed
-from minigrad.ops.casting import as_tensor
+from minigrad.ops._numerics import array_of, attains, constant, zeroed
+from minigrad.ops.casting import as_tensor, clone
 from minigrad.ops.gathering import _corner, _need_room, _own_grid, open_grid, scatter_add
-from minigrad.ops.indexing import IndexUpdate, add_at, integers, setitem, written
+from minigrad.ops.indexing import IndexUpdate, add_at, index_of, setitem, written
 from minigrad.ops.joining import along
 from minigrad.ops.reductions import prod
 
@@ -49,7 +50,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
         )
     shape = np.shape(x)
     x, axis, _ = along("index_fill", as_tensor(x).reshape(shape or (1,)), axis)
-    return setitem(x, (slice(None),) * axis + (integers(index),), value).reshape(shape)
+    return setitem(x, (slice(None),) * axis + (index_of(index),), value).reshape(shape)
 
 
 def scatter_reduce(
@@ -90,7 +91,8 @@ def scatter_reduce(
     x, axis, _ = along("scatter_reduce", x, axis)
     src = as_tensor(src)
     try:
-        index = integers(index).copy()  # the caller may write to it before the backward pass
+        # A copy: the caller may write to it before the backward pass. Observers are told of it.
+        index = index_of(clone(index) if isinstance(index, Variable) else np.array(index))
         _own_grid(x, index, axis)
         _need_room(index, src, "src")
     except (IndexError, TypeError, ValueError) as error:
@@ -98,9 +100,9 @@ def scatter_reduce(
     if reduce in ("amax", "amin"):
         return _scatter_extreme(x, src, index, axis, reduce == "amax", include_self)
     zeros = np.zeros(x.shape, np.intp)
-    counts = array_of(scatter_add(zeros, axis, index, np.ones(index.shape, np.intp)))
+    counts = constant(scatter_add(zeros, axis, index, np.ones(index.shape, np.intp)))
     if reduce == "prod":
-        return _scatter_products(x, axis, index, src, counts, include_self)
+        return _scatter_products(x, axis, index, src, array_of(counts), include_self)
     start = x if include_self else np.where(counts > 0, 0, x)
     total = scatter_add(start, axis, index, src)
     if reduce == "sum":

@@ -28,7 +28,7 @@ from minigrad.ops._numerics import (
     zeroed,
 )
 from minigrad.ops.casting import as_tensor
-from minigrad.ops.indexing import getitem, integers
+from minigrad.ops.indexing import getitem, index_of, integers
 from minigrad.ops.shapes import reshape
 
 __all__ = ["bincount", "histogram", "mean", "nanmean", "std", "var"]
@@ -279,7 +279,7 @@ def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
 
 
 nanmean.defvjp(x=_nanmean_x)
-bincount.defvjp(weights=lambda g, x: g.take(integers(x)))
+bincount.defvjp(weights=lambda g, x: g.take(index_of(x)))
 mean.defvjp(x=lambda g, x_shape, axis: undo_reduction(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)
 std.defvjp(x=_std_x)

@@ -162,6 +162,10 @@ def _moved(axis: Any, rank: int) -> Any:
     return axis % max(rank, 1) + 1
 
 
+INDEXED = {_OP[name] for name in ("getitem", "setitem", "scatter_extreme", "scatter_index")}
+"""The ops with an index that is no operand, and may differ from sample to sample."""
+
+
 # Families --------------------------------------------------------------------------------------
 
 _ONE_AXIS = {
@@ -510,6 +514,11 @@ def _scatter_index(batch: Batch, value: Any, index: Any, shape: Any) -> Any:
 @batching_rule("take")
 def _take(batch: Batch, x: Any, indices: Any, axis: Any, mode: str) -> Any:
     if isinstance(indices, Mapped):
+        length = math.prod(shape_of(x)) if axis is None else shape_of(x)[axis]
+        if mode == "wrap":
+            indices = Mapped(ops.remainder(indices.tensor, max(length, 1)))
+        elif mode == "clip":
+            indices = Mapped(ops.clip(indices.tensor, 0, max(length - 1, 0)))
         if axis is None:
             return _getitem(batch, _flat(x), indices)
         along = (slice(None),) * (axis % len(shape_of(x)))
@@ -535,12 +544,14 @@ def by_places(batch: Batch, *values: Any) -> Any:
     names = [name for name in ("x", "index", "indices", "src", "source") if name in places]
     rank = len(shape_of(values[0]))
     shared = batch.op is _OP["index_add"]
+    if shared and isinstance(values[places["index"]], Mapped) and rank:
+        return _index_add(batch, *values)
     if axis is None and batch.op is _OP["take_along_axis"]:
         arrays[0], axis, rank = _flat(values[0]), 0, 1
-    if axis is None or not rank or (shared and isinstance(values[places["index"]], Mapped)):
+    if axis is None or not rank:
         raise CannotMap(
-            f"vmap: {batch.op.name} without an axis, or by indices that differ from sample to "
-            f"sample along a whole axis, has no batching rule; use take_along_axis or gather"
+            f"vmap: {batch.op.name} without an axis has no batching rule; use take_along_axis or "
+            f"gather"
         )
     for name in ("src", "source"):
         if name in places and not shape_of(values[places[name]]) and not shared:
@@ -555,6 +566,17 @@ def by_places(batch: Batch, *values: Any) -> Any:
             arrays[places[name]] = whole(arrays[places[name]], batch.size)
     arrays[places["axis"]] = axis % rank + 1
     return batch.run(*arrays)
+
+
+def _index_add(batch: Batch, x: Any, index: Any, source: Any, axis: int, alpha: Any) -> Any:
+    """By indices that differ: as many of them as the source has elements."""
+    rank, added = len(shape_of(x)), whole(source, batch.size)
+    column = [1] * rank
+    column[axis] = -1
+    spread = ops.broadcast_to(
+        ops.reshape(index.tensor, (batch.size, *column)), tuple(added._data.shape)
+    )
+    return ops.scatter_add(whole(x, batch.size), axis % rank + 1, spread, added * alpha)
 
 
 @batching_rule("isin")

@@ -17,7 +17,7 @@ from minigrad import ops
 from minigrad.autograd.call import classed, wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import call_hook
-from minigrad.autograd.events import effect, undecorated
+from minigrad.autograd.events import Call, effect, undecorated
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock
@@ -28,7 +28,9 @@ from minigrad.ops.indexing import normalized
 from minigrad.support.random_state import DRAWS
 from minigrad.trace import Step, Trace, Value
 from minigrad.trace.lines import user_line
+from minigrad.trace.steps import values_in
 from minigrad.transforms.batching import (
+    INDEXED,
     RULES,
     Batch,
     CannotMap,
@@ -135,6 +137,17 @@ class _Sample(Trace):
                 stack.pop()
         return self._differs[value]
 
+    def ran(self, call: Call) -> None:
+        """Refuse a static argument that differs from sample to sample, but for an index."""
+        super().ran(call)
+        op, given = call.op, self.steps[-1].arguments
+        for name in op.params[1 if op.variadic else op.arrays :]:
+            differs = any(map(self.differs, values_in(given.get(name))))
+            if differs and op not in INDEXED and not isinstance(given[name], float):
+                raise CannotMap(
+                    f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
+                )
+
     def created(self, tensor: Variable) -> None:
         """Keep what a tensor holds that was made in the function: it may be written to."""
         self._fresh[id(tensor._data)] = tensor._data.copy()
@@ -152,7 +165,8 @@ class _Sample(Trace):
 
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
-        if self.differs(self.value(tensor)):
+        checks = any(getattr(each.function, "changes_nothing", False) for each in self._effects)
+        if not checks and self.differs(self.value(tensor)):
             part_of = state.get().within
             if isinstance(part_of, Node):
                 raise CannotMap(
@@ -324,6 +338,8 @@ class _Run:
                          self._randomness)  # fmt: skip
             found, mapped = inner(*plain), True
         else:
+            if op not in INDEXED and not op.variadic:
+                values[op.arrays :] = map(_static, values[op.arrays :])
             found, mapped = rule_of(op)(batch, *values), True
         several = isinstance(found, (tuple, list))
         results = list(found) if several else [found]
@@ -379,6 +395,10 @@ class _Run:
         if any(isinstance(self._known.get(value), Mapped) for value in step.reads):
             if step.function is undecorated(call_hook):
                 return
+            if getattr(step.function, "changes_nothing", False):  # it checks values
+                for i in range(self._size):
+                    self._call(step, i)
+                return
             raise CannotMap(
                 f"vmap: {name} changes what lives longer than the call, and differs from sample "
                 f"to sample: return the values, as autograd.grad does"
@@ -397,16 +417,18 @@ class _Run:
                     f"them before, and map over them"
                 )
             return
-        function: Any = step.function
-        given = {key: self._filled(value) for key, value in step.arguments.items()}
-        args = given.pop("args")
         first = step.outputs[0]
         assert first is not None
         if self._randomness == "same" or not isinstance(first.array, np.ndarray):
-            self._know(step, [effect(function)(*args, **given)])
+            self._know(step, [self._call(step, 0)])
             return
-        draws = [effect(function)(*args, **given) for _ in range(self._size)]
-        self._know(step, [Mapped(ops.stack(draws))])
+        self._know(step, [Mapped(ops.stack([self._call(step, i) for i in range(self._size)]))])
+
+    def _call(self, step: Step, sample: int) -> Any:
+        """Call the function of an effect for one sample."""
+        function: Any = step.function
+        given = {key: _of_sample(self._filled(x), sample) for key, x in step.arguments.items()}
+        return effect(function)(*given.pop("args"), **given)
 
 
 def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[Step]:
@@ -452,8 +474,20 @@ def _is_mapped(thing: Any) -> bool:
     return isinstance(thing, (tuple, list)) and any(map(_is_mapped, thing))
 
 
+def _of_sample(thing: Any, sample: int) -> Any:
+    """An argument for one sample."""
+    if isinstance(thing, Mapped):
+        return wrap(thing.tensor._data[sample])
+    if isinstance(thing, (tuple, list)):
+        return type(thing)([_of_sample(part, sample) for part in thing])
+    return thing
+
+
 def _static(thing: Any) -> Any:
     """A static argument, with arrays in the place of tensors."""
     if isinstance(thing, (tuple, list)) and not hasattr(thing, "_fields"):
         return type(thing)([_static(part) for part in thing])
-    return normalized(thing) if isinstance(thing, Variable) else thing
+    if not isinstance(thing, Variable):
+        return thing
+    array = thing._data if thing._data.dtype.kind == "f" else normalized(thing)
+    return array if array.ndim else array.item()

@@ -11,12 +11,20 @@ from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.errors import value_error
-from minigrad.autograd.mode import located
+from minigrad.autograd.mode import located, state
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.ops.casting import floating
 from minigrad.ops.exponentials import clamped_log
-from minigrad.ops.loss import check_target, class_rows, number, row_weights, weighted
+from minigrad.ops.loss import (
+    check_classes,
+    check_target,
+    class_rows,
+    number,
+    of_log_probabilities,
+    row_weights,
+    weighted,
+)
 from minigrad.support.checks import check_number, check_probability
 from minigrad.tensors.tensor import Tensor
 
@@ -199,12 +207,16 @@ def nll_loss(
         >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
-    values, target = np.asarray(array_of(input_)), np.asarray(array_of(target))
+    target = target if isinstance(target, Tensor) else Tensor(target)
     try:
-        check_target(values, target, weight, reduction or "none", ignore_index, 0.0)
+        check_target(input_._data, target._data, weight, reduction or "none", ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:
         raise type(error)(located(f"nll_loss: {error}")) from None
     rows = class_rows(input_)  # (M, C)
+    if state.get().observers:  # who are told of ops, and not of what NumPy computes
+        check_classes(target, rows.shape[1], ignore_index)
+        return of_log_probabilities(rows, target, weight, reduction or "none", ignore_index)
+    target = target._data
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     likelihood = rows[np.arange(len(rows)), index]  # (M,)
     losses = -weighted(likelihood, counts, kept, reduction == "mean")

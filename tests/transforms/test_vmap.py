@@ -220,6 +220,78 @@ def test_matrices_without_a_derivative_give_nan_where_a_loop_gives_an_error() ->
         assert np.isfinite(found[0]).all() and np.isnan(found[1]).any()
 
 
+def draws(*shape: int) -> np.ndarray:
+    return np.random.default_rng([*shape]).standard_normal(shape)
+
+
+X = draws(3, 4, 5)
+PLACES = np.random.default_rng(1).integers(0, 4, (3, 2))
+WIDE = np.random.default_rng(2).integers(0, 4, (3, 4, 5))
+CLASSES = np.random.default_rng(3).integers(0, 5, (3, 4))
+COUNT = np.array([1, 2, 3])
+MASK = X > 0
+INTEGERS: dict[str, tuple[Callable[..., Any], list[np.ndarray], bool]] = {
+    "one_hot": (lambda i: F.one_hot(i, 4), [PLACES], True),
+    "nll_loss": (lambda x, i: F.nll_loss(x, i), [X, CLASSES], True),
+    "nll_loss none": (lambda x, i: F.nll_loss(x, i, reduction="none"), [X, CLASSES], True),
+    "weight": (lambda x, i: F.cross_entropy(x, i, minigrad.arange(5) * 0.1), [X, CLASSES], True),
+    "scatter": (lambda x, i: minigrad.scatter(x, 0, i, 1.5), [X, WIDE], True),
+    "index_add": (lambda x, i: minigrad.index_add(x, 0, i, x[:2]), [X, PLACES], True),
+    "where": (lambda x, m: minigrad.where(m, x, 0.0), [X, MASK], True),
+    "masked_fill": (lambda x, m: minigrad.masked_fill(x, m, 0.0), [X, MASK], True),
+    "attention": (lambda x, m: F.scaled_dot_product_attention(
+        x[None], x[None], x[None], m[None, :, :4]), [X, MASK], True),
+    "an integer": (lambda x, n: x[n], [X, COUNT], True),
+    "power": (lambda x, n: x**n, [X, COUNT], True),
+    "sum": (lambda x, i: minigrad.scatter_reduce(x, 0, i, x * 2, "sum"), [X, WIDE], True),
+    "mean": (lambda x, i: minigrad.scatter_reduce(x, 0, i, x * 2, "mean"), [X, WIDE], True),
+    "amax": (lambda x, i: minigrad.scatter_reduce(x, 0, i, x * 2, "amax"), [X, WIDE], False),
+    "prod": (lambda x, i: minigrad.scatter_reduce(x, 0, i, x * 2, "prod"), [X, WIDE], False),
+    "wrap": (lambda x, i: minigrad.take(x, i + 5, 0, "wrap"), [X, PLACES], False),
+    "clip": (lambda x, i: minigrad.take(x, i + 5, 0, "clip"), [X, PLACES], False),
+    "bag": (lambda i: F.embedding_bag(i[None], minigrad.tensor(X[0])), [PLACES], False),
+    "roll": (lambda x, n: minigrad.roll(x, n, 0), [X, COUNT], False),
+    "repeat": (lambda x, n: minigrad.repeat(x, n, 0), [X, COUNT], False),
+    "pad": (lambda x, n: minigrad.pad(x, n), [X, COUNT], False),
+    "mask as an index": (lambda x, m: x[m], [X, MASK], False),
+    "tile": (lambda x, n: minigrad.tile(x, n), [X, COUNT], False),
+    "reshape": (lambda x, n: x.reshape(n, -1), [X, COUNT], False),
+    "topk": (lambda x, n: minigrad.topk(x, n)[0], [X, COUNT], False),
+    "slice": (lambda x, n: x[:n], [X, COUNT], False),
+    "axis": (lambda x, n: x.sum(n - 1), [X[:, :, :, None], COUNT], False),
+    "split": (lambda x, n: minigrad.split(x, [n])[0], [X, COUNT], False),
+    "diagonal": (lambda x, n: minigrad.diagonal(x, n), [X, COUNT], False),
+    "tril": (lambda x, n: minigrad.tril(x, n), [X, COUNT], False),
+    "quantile": (lambda x, q: minigrad.quantile(x, abs(q) % 1), [X, draws(3)], False),
+    "full": (lambda q: minigrad.full((2,), q), [draws(3)], False),
+    "linspace": (lambda q: minigrad.linspace(0.0, q, 3), [draws(3)], False),
+    "bincount": (lambda i: minigrad.bincount(i, minlength=4), [PLACES], False),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", INTEGERS)
+def test_what_is_no_float_is_what_the_loop_gives_or_refused(name: str) -> None:
+    function, args, works = INTEGERS[name]
+    for mapped in itertools.product([0, None], repeat=len(args)):
+        given = [a if axis == 0 else a[0] for a, axis in zip(args, mapped, strict=True)]
+        if mapped.count(None) == len(args):
+            continue
+        for call in (function, grad(weighed(function)))[: 1 + (given[0].dtype.kind == "f")]:
+            with contextlib.nullcontext() if works else contextlib.suppress(CannotMap):
+                agree(call, given, mapped)
+
+
+def test_a_target_that_is_no_class_in_a_later_sample_is_refused() -> None:
+    x, wrong = minigrad.ones(2, 1, 3), minigrad.tensor([[1], [7]])
+    for loss in (F.cross_entropy, F.nll_loss):
+        for call in (loss, grad(loss)):
+            with pytest.raises(IndexError, match="target 7 is outside of 0 to 2"):
+                vmap(call)(x, wrong)
+    with pytest.raises(ValueError, match="classes from 0 to 2 expected"):
+        vmap(lambda i: F.one_hot(i, 3))(wrong)
+
+
 def model() -> tuple[nn.Module, dict[str, Any]]:
     minigrad.random.seed(0)
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0).double()
