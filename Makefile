@@ -55,7 +55,7 @@ torch-types: setup-dev  ## write the stubs of minigrad.torch, which type checker
 bench: setup-bench torch  ## time minigrad beside PyTorch, JAX, MyGrad and HIPS autograd
 	@set -e; for isa in $$($(RUN) benchmarks/_instructions.py); do \
 		for script in encoder_layer training_step 'training_step --neighbours' \
-			layers per_op forward_only chain; do set -- $$script; name=$$1; shift; \
+			layers per_op forward_only transforms chain; do set -- $$script; name=$$1; shift; \
 			printf '\n# %s, %s\n\n' "$$script" $$isa; \
 			$(RUN) benchmarks/$$name.py --isa $$isa "$$@" $(ARGS); done; done
 

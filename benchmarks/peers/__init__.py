@@ -12,6 +12,7 @@ Each module has functions that take a size and build a `Task`; not every library
     perceptron  a whole training step of three small linear layers
     chain       a long chain of small operations, forward and backward
     nested      calls of modules within modules that do nothing
+    transform   a function that is mapped or differentiated, in modules of its own: `*_functions`
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ import encoder_layer
 import numpy as np
 import profile_step
 import pytest
-from _work import TINY, Size
+from _work import FUNCTIONS, TINY, Size
 from peers import OURS, PEERS, PYTORCH
 
 import minigrad
@@ -111,6 +111,22 @@ def test_an_encoder_layer_in_every_library(run: Run) -> None:
         assert 0 < float(cores) < 2 * (os.cpu_count() or 1)
         assert re.fullmatch(SPREAD if PYTORCH.installed else "-", ratio)
         assert peer is OURS or 0 <= float(apart) < _report.TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "perceptron" else pytest.mark.long)
+        for name in FUNCTIONS
+    ],
+)
+def test_transforms(run: Run, name: str) -> None:
+    ((_, *rows),) = run("transforms", "--only", name)
+    assert len(rows) == 1
+    for _, times, captured, ratio, _, apart in rows:
+        assert re.fullmatch(SPREAD, times) and re.fullmatch(SPREAD, captured)
+        assert re.fullmatch(SPREAD if PYTORCH.installed else "not installed", ratio)
+        assert float(apart) < _report.TOLERANCE
 
 
 @pytest.mark.slow
