@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Iterator
 
@@ -20,10 +22,14 @@ def main() -> int:
     learn = commands.add_parser("learn", help="exercises: write an autograd engine, rule by rule")
     command.add_arguments(learn)
     options = parser.parse_args()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a pipe may know no letter but ASCII's
+        sys.stdout.reconfigure(errors="backslashreplace")
     if options.command == "learn":
         try:
             for text in command.run(options):
                 print(f"{text}\n", flush=True)
+        except BrokenPipeError:  # `learn | head -1`: nobody reads on
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except (OSError, ValueError) as error:
             learn.error(str(error))
         except KeyboardInterrupt:

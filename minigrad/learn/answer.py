@@ -37,6 +37,8 @@ GENERAL = {
     "calls itself again and again?",
     "RecursionError": "A function calls itself again and again. What ends the recursion?",
     "error": "Python stopped at this line; its own message is the last line.",
+    "ended": "Something in the file ended Python itself, as os._exit does: the check needs what "
+    "the functions return.",
     "MemoryError": "That is far more memory than it needs. Does a list grow in an endless loop?",
     "NameError": "Nothing has this name here. Is it spelled as it was where it was made? "
     "`np.exp` needs the `np.`.",

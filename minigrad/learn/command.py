@@ -6,7 +6,9 @@ import argparse
 import json
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +17,7 @@ from typing import Any
 
 from minigrad.learn import running
 from minigrad.learn.exercise import Exercise, exercise, exercises, paragraphs
-from minigrad.learn.running import check_file
+from minigrad.learn.running import Result, check_file
 from minigrad.support.files import check_place, folder_for, write
 
 __all__ = ["Folder", "add_arguments", "run"]
@@ -42,10 +44,8 @@ class Folder:
         file = path / PROGRESS
         if check_place(file) is not None:
             try:
-                self.progress = json.loads(file.read_text(encoding="utf-8"))
-                int(self.progress.get("current", 1))
-                self.of(1)
-            except (ValueError, TypeError, AttributeError) as error:
+                self.progress = _progress(json.loads(file.read_text(encoding="utf-8")))
+            except (ValueError, TypeError, RecursionError) as error:
                 raise ValueError(
                     f"{file} cannot be read ({error}). Delete it: your answers stay, and a check "
                     "marks them as done again."
@@ -63,6 +63,21 @@ class Folder:
         self.progress["exercises"] = {key: known[key] for key in sorted(known, key=int)}
         folder_for(self.path, [PROGRESS])
         write(self.path / PROGRESS, json.dumps(self.progress, indent=1) + "\n")
+
+
+def _progress(read: Any) -> dict[str, Any]:
+    """What a file of progress holds, checked."""
+    if not isinstance(read, dict) or not isinstance(read.get("exercises", {}), dict):
+        raise TypeError("a dict with the key 'exercises' expected")
+    if not isinstance(read.get("current", 1), int) or read.get("current", 1) not in exercises():
+        raise ValueError(f"there is no exercise {read['current']!r}")
+    for number, known in read.get("exercises", {}).items():
+        if not isinstance(known, dict) or not number.isascii() or not number.isdecimal():
+            raise TypeError(f"what is known of exercise {number!r}")
+        for key, kind in (("checks", int), ("hints", int), ("done", bool)):
+            if type(known.setdefault(key, kind())) is not kind or known[key] < 0:
+                raise TypeError(f"{key!r} of exercise {number} is {known[key]!r}")
+    return read
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,13 +141,14 @@ def run(options: argparse.Namespace) -> Iterator[str]:
             )
         while True:
             saved = _saved(file)
-            yield from _checked(this, folder, file)
-            if action == "check" or folder.of(number)["done"]:
+            result = check_file(this, file, running.SECONDS)
+            yield from _told(this, folder, file, result)
+            if action == "check" or result.right:
                 break
             yield f"Save {file} to have it checked again. Ctrl+C ends this."
             while _saved(file) in (saved, 0):
                 time.sleep(0.2)
-        if not folder.of(number)["done"]:
+        if not result.right:
             yield f"A hint:  {say(f'hint {number}')}"
         elif number + 1 in exercises():
             yield f"Compare:  {say(f'solution {number}')}\nNext:     {say(str(number + 1))}"
@@ -141,7 +157,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _quoted(path: Path | str) -> str:
-    return f'"{path}"' if " " in str(path) else str(path)
+    """A path as a shell takes it."""
+    return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
 
 
 def _python() -> str:
@@ -187,12 +204,11 @@ def _opened(this: Exercise, folder: Folder, file: Path) -> Iterator[str]:
         yield f"{file} is written: the task, and a gap for your code. Open it in your editor."
 
 
-def _checked(this: Exercise, folder: Folder, file: Path) -> Iterator[str]:
-    """Check a file once, keep what came of it, and write the drawing."""
-    result = check_file(this, file, running.SECONDS)
+def _told(this: Exercise, folder: Folder, file: Path, result: Result) -> Iterator[str]:
+    """Keep what came of a check, and write the drawing; what is done once stays done."""
     known = folder.of(this.number)
     known["checks"] += 1
-    known["done"] = result.right
+    known["done"] = known["done"] or result.right
     folder.save(this.number)
     yield str(result)
     if result.right:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import faulthandler
 import inspect
@@ -10,6 +11,7 @@ import json
 import linecache
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,11 +32,17 @@ __all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]
 SECONDS = 20.0
 """How long a learner's file may run."""
 
+STARTING = 20.0
+"""How long Python may take beside, to start and to end."""
+
 MEMORY = 8 * 2**30
 """How much memory it may take, in bytes."""
 
 PRINTED = 20
 """How many of the lines that a learner's file prints are shown."""
+
+LONGEST = 4000
+"""How many characters of a text are shown."""
 
 
 @dataclass
@@ -96,9 +104,10 @@ def check_names(this: Exercise, names: Mapping[str, Any]) -> Result:
     return _check(this, names, lambda: None, frozenset())
 
 
-def run_text(this: Exercise, text: str, file: str) -> Result:
-    """Run the text of a learner's file in this process, and check what it defines."""
-    names: dict[str, Any] = {"__name__": "answer", "__file__": file}
+def run_text(this: Exercise, text: str, file: str, names: dict[str, Any] | None = None) -> Result:
+    """Run the text of a learner's file in this process, and check what it puts into `names`."""
+    names = {} if names is None else names
+    names |= {"__name__": "answer", "__file__": file}
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     return _check(this, names, lambda: exec(compile(text, file, "exec"), names), {file})
 
@@ -107,61 +116,124 @@ def _check(
     this: Exercise, names: Mapping[str, Any], prepare: Callable[[], None], files: Collection[str]
 ) -> Result:
     answer, result, printed = Answer(names), Result(this.number), _Printed()
+    ours = dict(vars(builtins))
     with contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
         try:
-            prepare()
+            try:
+                prepare()
+            finally:
+                vars(builtins).update(ours)  # which a file may have overwritten
             this.check(answer)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) and not files:
+                raise  # in a notebook
             codes = {function.__code__.co_filename for function in _functions(names)}
             result = _result(this, error, {*files, *codes})
             result.passed = answer.passed
         else:
             with contextlib.suppress(Exception):  # what arrays can and tensors cannot
                 result.drawing = this.draw(answer).to_svg()
-    result.printed = str(printed)
+    result.facts, result.printed = _shown(result.facts), _shown(str(printed))
     return result
 
 
+def _shown(text: str) -> str:
+    """A text that every terminal takes and that is not too long."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    text = "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ... ({len(text):,} characters)"
+
+
 def check_file(this: Exercise, path: Path, seconds: float = SECONDS) -> Result:
-    """Check a learner's file in a process of its own, which may run for so long."""
+    """Check a learner's file in a process of its own, which may run for so long.
+
+    Whatever the file does, this ends: the process and all that it started are killed then.
+    """
+    file = str(path.resolve())
     package = str(Path(minigrad.__file__).resolve().parent.parent)
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report"
-        arguments = [str(this.number), str(path.resolve()), str(report), str(seconds)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(
-            [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-        ), "PYTHONIOENCODING": "utf-8"}  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "minigrad.learn.running", *arguments],
-            env=environment, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-        )  # fmt: skip
-        text = report.read_text(encoding="utf-8") if report.exists() else ""
-    if text.startswith("{"):
-        return Result(**json.loads(text))
-    if text:  # the stack, where the time ran out
-        inside = re.search(rf'File "{re.escape(str(path.resolve()))}", line (\d+)', text)
-        where = _line(str(path.resolve()), int(inside[1])) if inside else path.name
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(
+        [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    ), "PYTHONIOENCODING": "utf-8"}  # fmt: skip
+    environment.pop("PYTHONWARNINGS", None)  # may make errors of them
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        report, stack, said = (Path(folder) / name for name in ("report", "stack", "said"))
+        command = [sys.executable, "-P", "-m", "minigrad.learn.running",
+                   str(this.number), file, folder, str(seconds)]  # fmt: skip
+        # Files, not pipes: what the learner's code has started may keep a pipe open for ever.
+        with open(said, "wb") as out:
+            process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                process.wait(seconds + STARTING)
+            except subprocess.TimeoutExpired:
+                pass
+            finally:
+                _kill(process)
+        if report.exists():
+            return Result(**json.loads(report.read_text(encoding="utf-8")))
+        traced, told = (
+            _shown(one.read_text(encoding="utf-8", errors="replace")) if one.exists() else ""
+            for one in (stack, said)
+        )
+    inside = re.search(rf'File "{re.escape(file)}", line (\d+)', traced)
+    where = _line(file, int(inside[1])) if inside else path.name
+    if traced.startswith("Timeout") or process.returncode is None:
         return Result(this.number, "time", f"After {seconds:g} seconds it was still at\n{where}")
-    return Result(this.number, "error", f"Python ended without a result:\n{done.stderr[-2000:]}")
+    how = f"Python {_status(process.returncode)}, without a result."
+    last = (
+        f"It was at\n{where}"
+        if inside
+        else f"What it said last:\n{_indented(told)}"
+        if told
+        else ""
+    )
+    return Result(this.number, "ended", f"{how} {last}".strip())
 
 
-def _work(number: str, file: str, report: str, seconds: str) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process, and those that it has started."""
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(STARTING)
+
+
+def _status(code: int) -> str:
+    if code >= 0:
+        return f"ended with the exit status {code}"
+    with contextlib.suppress(ValueError):
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"was ended by signal {-code}"
+
+
+def _work(number: str, file: str, folder: str, seconds: str) -> None:
     """Check one file and write the result: what `check_file` starts."""
-    this = exercise(number)
+    this, report, process = exercise(number), Path(folder) / "report", os.getpid()
     with contextlib.suppress(ImportError, OSError, ValueError):  # where there are such limits
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    with open(report, "w", encoding="utf-8") as out:
-        faulthandler.dump_traceback_later(float(seconds), exit=True, file=out)
+    names: dict[str, Any] = {}  # kept until the end: what is deleted may run code
+    with open(Path(folder) / "stack", "w", encoding="utf-8") as stack:
+        faulthandler.enable(stack)
+        faulthandler.dump_traceback_later(float(seconds), exit=True, file=stack)
         try:
-            text = Path(file).read_text(encoding="utf-8")
+            text = Path(file).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as error:
             result = Result(this.number, "error", f"{file} is not saved as UTF-8: {error}.")
         else:
-            result = run_text(this, text, file)
+            result = run_text(this, text, file, names)
         faulthandler.cancel_dump_traceback_later()
-        json.dump(asdict(result), out)
+        if os.getpid() == process:  # and not a fork of the learner's
+            part = report.with_suffix(".part")
+            part.write_text(json.dumps(asdict(result)), encoding="utf-8")
+            part.replace(report)
+        os._exit(0)  # no other thread, no `atexit` and no `__del__` can hold this up
 
 
 class _Printed(io.TextIOBase):
@@ -205,13 +277,16 @@ def _result(this: Exercise, error: BaseException, files: Collection[str]) -> Res
         where = f"{Path(error.filename).name}, line {error.lineno}:\n    {text.strip()}"
         return Result(this.number, "syntax", f"{where}\n{type(error).__name__}: {error.msg}.")
     mine = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
-    what = f"{type(error).__name__}: {error}"
+    try:
+        what = f"{type(error).__name__}: {error}"
+    except BaseException as another:
+        what = f"{type(error).__name__}, whose text raises {type(another).__name__}"
     if not mine:
         return Result(this.number, "form", f"The check cannot use what was returned.\n{what}")
     place = _line(mine[-1].filename, mine[-1].lineno or 0, mine[-1].name)
     if isinstance(error, NotImplementedError):
         return Result(this.number, "gap", f"A gap is still open.\n{place}")
-    if isinstance(error, TypeError) and "for ^" in str(error):
+    if isinstance(error, TypeError) and "for ^" in what:
         return Result(this.number, "caret", f"{place}\n{what}")
     kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__name__ in GENERAL]
     return Result(this.number, [*kinds, "error"][0], f"{place}\n{what}")

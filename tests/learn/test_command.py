@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -63,7 +67,7 @@ def test_from_the_list_to_a_right_answer(typed) -> None:
 def test_a_folder_of_ones_own(typed, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = typed("2", "--folder", "my course")
     assert Path("my course/02_chain_rule.py").exists()
-    assert 'learn check 2 --folder "my course"' in opened
+    assert "learn check 2 --folder 'my course'" in opened
     monkeypatch.chdir("my course")  # from within it needs no option
     assert "2  begun  the chain rule" in typed()
 
@@ -71,9 +75,8 @@ def test_a_folder_of_ones_own(typed, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_watching_checks_after_each_save(typed, monkeypatch: pytest.MonkeyPatch) -> None:
     typed("1")
     file = Path("minigrad_exercises/01_slope.py")
-    monkeypatch.setattr(
-        command.time, "sleep", lambda seconds: file.write_text(exercise(1).solution)
-    )
+    save = SimpleNamespace(sleep=lambda seconds: file.write_text(exercise(1).solution))
+    monkeypatch.setattr(command, "time", save)
     watched = typed("watch", "1")
     assert watched.index("A gap") < watched.index(f"Save {file}") < watched.index("right.")
 
@@ -115,6 +118,101 @@ def test_a_file_that_never_comes_back(name: str, tmp_path: Path) -> None:
     result = check_file(exercise(1), file, seconds=0.5 if diagnosis == "time" else 60)
     assert result.diagnosis == diagnosis, str(result)
     assert f"01_slope.py{place}" in result.facts
+
+
+RIGHT = exercise(1).solution
+HELD_UP = {
+    "thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(99,)).start()\n",
+    "child": "import subprocess, sys\n"
+    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)'])\n",
+    "fork": "import os, time\nif os.fork() == 0:\n    time.sleep(99)\n",
+    "a fork that goes on": "import os\nos.fork()\n",
+    "atexit": "import atexit, time\natexit.register(time.sleep, 99)\n",
+    "deleted": "import time\nclass A:\n    def __del__(self): time.sleep(99)\na = A()\n",
+    "built in": "import builtins\nbuiltins.isinstance = builtins.len = None\n",
+    "byte order mark": "\ufeff",
+    "surrogate": "print('\\ud800 \\x1b[31m')\n",
+}
+"""What a file may do beside, and is right nonetheless."""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("name", HELD_UP)
+def test_a_right_file_is_right_whatever_it_does_beside(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    file = tmp_path / "01_slope.py"
+    file.write_text(HELD_UP[name] + RIGHT, encoding="utf-8")
+    start = time.monotonic()
+    result = check_file(exercise(1), file)
+    assert result.right, str(result)
+    assert time.monotonic() - start < 60  # 99 seconds, if it were held up
+    assert str(result).encode().isascii() or "\x1b" not in str(result)
+
+
+ENDED = {
+    "exit": ("import os\nos._exit(3)\n", "Python ended with the exit status 3"),
+    "signal": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "SIGKILL"),
+    "segfault": ("x = 1\nimport ctypes\nctypes.string_at(0)\n", "SIGSEGV, without a result. It was"
+                 " at\n01_slope.py, line 3:\n    ctypes.string_at(0)"),
+    "base": ("class A(BaseException): pass\nraise A('b')\n", "01_slope.py, line 2:"),
+    "text": ("class A(Exception):\n    def __str__(self): raise KeyError\nraise A\n",
+             "A, whose text raises KeyError"),
+    "interrupt": ("raise KeyboardInterrupt\n", "line 1"),
+    "bytes": (b"x = '\xff'\n", "is not saved as UTF-8"),
+    "long": ("raise ValueError('x' * 10**6)\n", "characters)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDED)
+def test_what_ends_a_file_is_said(name: str, tmp_path: Path) -> None:
+    text, told = ENDED[name]
+    file = tmp_path / "01_slope.py"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    result = check_file(exercise(1), file)
+    assert not result.right and told in result.facts and len(result.facts) < 5000, str(result)
+
+
+DAMAGED = (
+    "[]", "3", "null", '{"current": "x"}', '{"current": 99}', '{"current": null}',
+    '{"exercises": []}', '{"exercises": {"x": {}}}', '{"exercises": {"1": 3}}',
+    '{"exercises": {"1": {"done": 2}}}', '{"exercises": {"1": {"hints": "a"}}}',
+    '{"exercises": {"1": {"checks": -1}}}', "[" * 10**5, "\x00",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
+def test_damaged_progress_is_said(typed, text: str) -> None:
+    typed("1")
+    Path("minigrad_exercises/progress.json").write_text(text)
+    for words in ((), ("1",), ("hint", "1")):
+        assert "Delete it: your answers stay" in typed(*words)
+
+
+def test_a_file_as_the_folder_and_what_is_done_stays_done(typed) -> None:
+    Path("file").write_text("")
+    assert "file" in typed("1", "--folder", "file")
+    typed("1")
+    file = Path("minigrad_exercises/01_slope.py")
+    file.write_text(RIGHT)
+    assert "right." in typed("check", "1")
+    file.write_text("experiment = True\n")
+    assert "not yet" in typed("check", "1") and "   1  done " in typed()
+
+
+def test_pipes(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "minigrad", "learn"]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(
+        [*command, "hint", "11"], env=environment, cwd=tmp_path, capture_output=True, check=True
+    )
+    assert done.stdout.isascii() and not done.stderr
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as pipe:
+        done = subprocess.run(command, cwd=tmp_path, stdout=pipe, stderr=subprocess.PIPE)
+    assert not done.stderr
 
 
 @pytest.mark.parametrize(
