@@ -62,6 +62,8 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
         >>> encoder(randn(2, 5, 16)).shape
         (2, 5, 16)
     """
+    if not isinstance(model, Module):
+        raise TypeError(f"parallelize: a module expected, got {type(model).__name__}")
     comm = comm or world()
     parts = _parts(model, comm, gather_logits)
     if not parts:

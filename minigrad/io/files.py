@@ -11,6 +11,7 @@ from minigrad.io.tree import pack, unpack
 from minigrad.support.files import remove_unfinished, replacing
 
 FORMATS = {".npz": npz, ".safetensors": safetensors, ".pt": pt, ".pth": pt}
+POINTER = b"version https://git-lfs.github.com/"
 LONGEST = 300
 
 
@@ -46,7 +47,7 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         >>> other.load_state_dict(minigrad.load(path))
         Differences(missing_keys=[], unexpected_keys=[])
     """
-    path = Path(path)
+    path = _path("save", path)
     write_file(obj, path, _format("save", path))
 
 
@@ -95,7 +96,7 @@ def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = 
         >>> minigrad.load(path)
         {'step': 3, 'scores': [0.5, None], 'x': Tensor([1., 1.], dtype=float32)}
     """
-    path = Path(path)
+    path = _path("load", path)
     return read_file(path, _format("load", path), bfloat16)
 
 
@@ -108,6 +109,9 @@ def read_file(path: Path, form: ModuleType, bfloat16: Any = None) -> Any:
     try:
         if not path.is_file():
             raise LoadError("no file")
+        with path.open("rb") as file:
+            if file.read(len(POINTER)) == POINTER:
+                raise LoadError("it is a pointer of Git LFS, not the file: run `git lfs pull`")
         return pt.read(path, bfloat16) if form is pt else unpack(*form.read(path))
     except LoadError as error:
         why = str(error)  # it may quote much of the file
@@ -115,8 +119,23 @@ def read_file(path: Path, form: ModuleType, bfloat16: Any = None) -> Any:
         raise LoadError(f"load: {path}: {brief}") from error.__cause__
 
 
+def _path(name: str, path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"{name}: a path such as 'model.npz' expected, got {type(path).__name__}: the ending "
+            f"says the format"
+        )
+    return Path(path)
+
+
 def _format(name: str, path: Path) -> ModuleType:
     form = FORMATS.get(path.suffix.lower())
+    if form is None and path.name.lower() in FORMATS:
+        raise ValueError(f"{name}: {path} has no name before the ending")
+    if form is None and path.is_dir():
+        raise ValueError(f"{name}: {path} is a folder; name a file in it, such as {path}/model.npz")
+    if form is None and path.suffix.lower() == ".npy":
+        raise ValueError(f"{name}: {path} is one array: np.load and np.save are for that")
     if form is None:
         raise ValueError(
             f"{name}: {path} ends with none of {', '.join(FORMATS)}: that says the format. Other "

@@ -171,7 +171,11 @@ def export(
                 compared.append((sizes, examples.resized(axes, sizes)))
         worst = difference(content, compared, examples.outputs, tolerance)
     path = Path(path)
-    write(path, content.SerializeToString())
+    try:
+        write(path, content.SerializeToString())
+    except OSError as error:
+        message = f"onnx.export: {path} was not written ({error.strerror})"
+        raise OSError(error.errno, message) from error
     least = {symbol: size for symbol, size in promise.least.items() if size > 1}
     return Exported(
         path, _shapes(content.graph.input), _shapes(content.graph.output), promise.most, worst,

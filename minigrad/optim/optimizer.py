@@ -109,6 +109,8 @@ class Optimizer:
         if not model and isinstance(params, Iterable) and not isinstance(params, (Tensor, Mapping)):
             return list(params)
         remedy = "pass its parameters()" if model else "put it into a list"
+        if callable(params) and not model:
+            remedy = "call it"
         raise TypeError(
             f"{self._name}: an iterable of tensors or of dicts expected, got a single "
             f"{type(params).__name__}; {remedy}"

@@ -46,6 +46,9 @@ def misfit(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> T
         signature.bind(*args, **kwargs)
     except TypeError as error:
         return TypeError(f"{name}: {error}; it takes {', '.join(takes)}{advice}")
+    op = getattr(function, "op", None)
+    if op is not None and op.variadic:
+        return TypeError(f"{name}: the tensors go into one list: {name}([a, b])")
     return TypeError(f"{name}: a tensor with axes cannot be an axis{advice}")
 
 

@@ -165,6 +165,8 @@ class Tensor(Variable, results=True):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, (bool, int, np.bool_)):
+            raise TypeError(f"requires_grad: True or False expected, got {value!r}")
         version.move()
         if not self.is_leaf:
             if not value:

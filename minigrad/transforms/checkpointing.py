@@ -57,6 +57,11 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
         >>> x.grad.shape, layer.linear1.weight.grad.shape
         ((2, 5, 8), (2048, 8))
     """
+    if not callable(function):
+        raise TypeError(
+            f"checkpoint: a function or a module expected, got {type(function).__name__}; write "
+            f"checkpoint(layer, x)"
+        )
     if not state.get().recording:
         return function(*args, **kwargs)
     segment = _Segment(function, args, kwargs)

@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.recurrence import gru_steps, lstm_steps, rnn_steps
@@ -167,6 +167,10 @@ class _Recurrent(Module):
             return [zeros(shape, dtype=dtype) for _ in self.states]
         expected = (shape[0], shape[2]) if single else shape
         for name, state in zip(self.states, given, strict=True):
+            if not isinstance(state, Tensor):
+                raise type_error(
+                    f"{type(self).__name__}: {name} must be a Tensor, got {type(state).__name__}"
+                )
             if state.shape != expected:
                 raise value_error(
                     f"{type(self).__name__}: {name} must have shape {expected} (layers times "

@@ -216,6 +216,8 @@ class Module(Registry):
 
     def train(self, mode: bool = True) -> Self:
         """Set training mode: dropout is active, batch norm uses batch statistics."""
+        if not isinstance(mode, (bool, np.bool_)):
+            raise TypeError(f"train: True or False expected, got {mode!r}")
         for module in self.modules():
             module.training = mode
         return self

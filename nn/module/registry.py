@@ -119,9 +119,14 @@ class Registry:
     def _check_child(self, name: str, child: Any) -> None:
         """Raise if `child` is no module, or contains this one."""
         if not isinstance(child, Registry):
-            raise TypeError(
-                f"{type(self).__name__}: {name!r} must be a Module, got {type(child).__name__}"
-            )
+            what, remedy = f"got {type(child).__name__}", ""
+            if isinstance(child, type):
+                what, remedy = f"got the class {child.__name__}", f"; write {child.__name__}()"
+            elif isinstance(child, (list, tuple)):
+                remedy = "; pass its modules one by one, as *layers"
+            elif callable(child):
+                remedy = "; a function becomes a layer in the forward of a module of your own"
+            raise TypeError(f"{type(self).__name__}: {name!r} must be a Module, {what}{remedy}")
         if any(module is self for module in child.modules()):
             raise ValueError(f"{type(self).__name__}: {name!r} would make it a part of itself")
 

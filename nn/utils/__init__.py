@@ -168,6 +168,11 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    if callable(getattr(parameters, "parameters", None)):
+        raise TypeError(
+            f"parameters: tensors expected, got a {type(parameters).__name__}; pass its "
+            f"parameters()"
+        )
     several = [parameters] if isinstance(parameters, Tensor) else parameters
     return [parameter.grad for parameter in several if parameter.grad is not None]
 

@@ -1,0 +1,79 @@
+"""Calls that people get wrong: each error says what came, and what to write."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+import minigrad.nn.functional as F
+from minigrad import nn, optim
+from minigrad.autograd import checkpoint
+from minigrad.distributed import parallelize
+
+X = minigrad.ones(2, 3)
+GRU = nn.GRU(3, 4, batch_first=True)
+STATE = minigrad.zeros(1, 2, 4)
+
+CALLS: dict[str, tuple[Callable[[], Any], str]] = {
+    "no path": (lambda: minigrad.load(None), "a path such as 'model.npz' expected, got NoneType"),
+    "a file object": (lambda: minigrad.save(X, io.BytesIO()), "expected, got BytesIO: the ending"),
+    "a folder": (lambda: minigrad.load(Path.cwd()), "is a folder; name a file in it"),
+    "no name": (lambda: minigrad.load(".npz"), ".npz has no name before the ending"),
+    "one array": (lambda: minigrad.load("a.npy"), "is one array: np.load and np.save are for that"),
+    "requires_grad": (lambda: setattr(minigrad.ones(2), "requires_grad", "no"),
+                      "requires_grad: True or False expected, got 'no'"),
+    "train": (lambda: nn.ReLU().train("x"), "train: True or False expected, got 'x'"),
+    "not a float": (lambda: ~X, "invert: bools or integers expected; a comparison, such as x > 0"),
+    "and of floats": (lambda: X & X, "bitwise_and: bools or integers expected"),
+    "sign of bools": (lambda: minigrad.sign(X > 0), "sign: numbers expected, not bools; convert"),
+    "a list of layers": (lambda: nn.Sequential([nn.ReLU()]), "got list; pass its modules one by"),
+    "a function": (lambda: nn.Sequential(F.relu), "got function; a function becomes a layer in"),
+    "a class": (lambda: nn.Sequential(nn.ReLU), "got the class ReLU; write ReLU()"),
+    "two tensors": (lambda: minigrad.concatenate(X, X), "one list: concatenate([a, b])"),
+    "stacked": (lambda: minigrad.stack(X, X), "one list: stack([a, b])"),
+    "clip a module": (lambda: nn.utils.clip_grad_norm(GRU, 1.0), "got a GRU; pass its parameters"),
+    "train a module": (lambda: optim.SGD(GRU, lr=0.1), "got a single GRU; pass its parameters()"),
+    "not called": (lambda: optim.SGD(GRU.parameters, lr=0.1), "got a single method; call it"),
+    "checkpoint": (lambda: checkpoint(3), "checkpoint: a function or a module expected, got int"),
+    "capture": (lambda: minigrad.capture(3), "capture: a function expected, got int"),
+    "parallelize": (lambda: parallelize(3), "parallelize: a module expected, got int"),
+    "a text as axis": (lambda: X.sum(axis="0"), "axis must be an int, a tuple of ints or None"),
+    "a pair of states": (lambda: GRU(X[:, None], (STATE, STATE)), "h_0 must be a Tensor, got"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_it_says_what_came_and_what_to_write(name: str) -> None:
+    call, told = CALLS[name]
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call()
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".pt", ".safetensors"])
+def test_a_pointer_of_git_lfs_is_known(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"model{ending}"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n")
+    with pytest.raises(ValueError, match="it is a pointer of Git LFS, not the file: run `git lfs"):
+        minigrad.load(path)
+
+
+def test_a_number_is_as_good_as_a_bool() -> None:
+    x = minigrad.ones(2)
+    for value in (1, 0, np.True_, False):
+        x.requires_grad = value
+        assert x.requires_grad is bool(value)
+
+
+@pytest.mark.needs("onnx")
+def test_an_export_into_no_folder_names_the_file(tmp_path: Path) -> None:
+    from minigrad import onnx
+
+    with pytest.raises(OSError, match="onnx.export: .*a.onnx was not written"):
+        onnx.export(nn.Linear(3, 2), (X,), tmp_path / "missing" / "a.onnx")
