@@ -167,7 +167,7 @@ class _Recurrent(Module):
             return [zeros(shape, dtype=dtype) for _ in self.states]
         expected = (shape[0], shape[2]) if single else shape
         for name, state in zip(self.states, given, strict=True):
-            if not isinstance(state, Tensor):
+            if not hasattr(state, "shape"):
                 raise type_error(
                     f"{type(self).__name__}: {name} must be a Tensor, got {type(state).__name__}"
                 )

@@ -197,7 +197,7 @@ def test_what_cannot_be_saved_is_named(
     assert path.read_text() == "what was there" and [*path.parent.iterdir()] == [path]
 
 
-@pytest.mark.parametrize("name", ["weights", "weights.ptx", "weights.pkl", "weights.npy"])
+@pytest.mark.parametrize("name", ["weights", "weights.ptx", "weights.pkl", "weights.h5"])
 def test_the_suffix_says_the_format(tmp_path: Path, name: str) -> None:
     for action in (lambda: save({}, tmp_path / name), lambda: load(tmp_path / name)):
         with pytest.raises(ValueError, match=r"none of .npz, .safetensors, .pt, .pth"):
