@@ -207,7 +207,7 @@ def nll_loss(
         >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
-    target = target if isinstance(target, Tensor) else Tensor(target)
+    input_, target = (x if isinstance(x, Tensor) else Tensor(x) for x in (input_, target))
     try:
         check_target(input_._data, target._data, weight, reduction or "none", ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:
