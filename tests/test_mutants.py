@@ -130,6 +130,7 @@ def test_what_is_the_same_by_contract_is_left_alone() -> None:
     assert all("3 * g.size" in text for text in after)  # how long it takes
 
 
+@pytest.mark.long
 def test_a_helper_of_rules_is_a_site_and_one_of_forward_functions_is_not() -> None:
     importlib.import_module("minigrad.viz.formula")  # names helpers, to draw them: no forward
     sites = {site.name: site for site in find_sites("minigrad.ops")}

@@ -73,7 +73,13 @@ STATES: tuple[Callable[[Any], None], ...] = (
 @pytest.mark.parametrize(  # every page on both devices and in both schemes, not each with each
     ("name", "scheme", "device"),
     [
-        pytest.param(name, scheme, device, id=f"{name}-{scheme}-{'phone' if device else 'desktop'}")
+        pytest.param(
+            name,
+            scheme,
+            device,
+            id=f"{name}-{scheme}-{'phone' if device else 'desktop'}",
+            marks=pytest.mark.long if name == "layer" else (),
+        )
         for k, name in enumerate(["perceptron", "attention", "layer"])
         for scheme, device in zip(["light", "dark"], [PHONE, {}][:: 1 - 2 * (k % 2)], strict=True)
     ],
