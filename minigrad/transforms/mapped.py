@@ -143,7 +143,7 @@ class _Sample(Trace):
         op, given = call.op, self.steps[-1].arguments
         for name in op.params[1 if op.variadic else op.arrays :]:
             differs = any(map(self.differs, values_in(given.get(name))))
-            if differs and op not in INDEXED and not isinstance(given[name], float):
+            if differs and op not in INDEXED:
                 raise CannotMap(
                     f"vmap: {op.name}: {name} must be the same for all samples, at {user_line()}"
                 )
@@ -236,9 +236,7 @@ class _Run:
         outer = state.get()
         frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
         try:
-            state.set(outer._replace(
-                observers=(self._trace,), sampled=True, frame=frame
-            ))  # fmt: skip
+            state.set(outer._replace(observers=(self._trace,), sampled=True, frame=frame))
             result = function(*args, **kwargs)
         finally:
             state.set(outer)
@@ -435,7 +433,8 @@ def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[St
     """The steps that results depend on, all that they are composed of, and effects."""
     needed: set[Any] = {one for one in results if isinstance(one, Value)}  # values and steps
     for step in reversed(steps):
-        if step.phase == "effect" or step.inside in needed or not needed.isdisjoint(step.outputs):
+        effect = step.phase == "effect" or (step.op is not None and step.op.side_effects)
+        if effect or step.inside in needed or not needed.isdisjoint(step.outputs):
             arrays = [value.array for value in step.outputs if value is not None]
             needed.add(step)
             needed |= {
