@@ -248,6 +248,11 @@ def reading(function: Callable[P, T]) -> Callable[P, T]:
     return effect(function)
 
 
+def only_reads(function: Any) -> bool:
+    """Whether a function that observers are told of has `reading`."""
+    return hasattr(function, "changes_nothing")
+
+
 def undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Of a function with `effect` or `reading`, what observers are told of."""
     inner: Callable[..., Any] = vars(function)["__wrapped__"]

@@ -17,7 +17,7 @@ import numpy as np
 from minigrad import random
 from minigrad.autograd.api import add_to_grad, grad_of
 from minigrad.autograd.engine import COPY, Update, call_hook
-from minigrad.autograd.events import Call, Pull, undecorated
+from minigrad.autograd.events import Call, Pull, only_reads, undecorated
 from minigrad.autograd.node import Node, Output, Variable
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.autograd.scope import Scope, ancestry
@@ -278,7 +278,7 @@ class Watched(Trace):
             result = yield
         finally:
             self._effects.remove(step)
-        self._changed |= not hasattr(function, "changes_nothing")
+        self._changed |= not only_reads(function)
         if isinstance(result, random.Stream):
             value = self._new(step, None)
             self._numbers[id(result)] = result, value

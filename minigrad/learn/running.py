@@ -26,6 +26,7 @@ import numpy as np
 import minigrad
 from minigrad.learn.answer import GENERAL, Answer, Failure
 from minigrad.learn.exercise import Exercise, exercise, paragraphs
+from minigrad.viz.record.writing import printable
 
 __all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]
 
@@ -139,8 +140,7 @@ def _check(
 
 def _shown(text: str) -> str:
     """A text that every terminal takes and that is not too long."""
-    text = text.encode("utf-8", "backslashreplace").decode()
-    text = "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+    text = "\n".join(map(printable, text.expandtabs().split("\n")))
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ... ({len(text):,} characters)"
 
 

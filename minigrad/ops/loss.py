@@ -86,10 +86,8 @@ def _check_classes(target: Any, classes: int, ignore_index: int | None) -> None:
         )
 
 
-@reading
-def check_classes(target: Any, classes: int, ignore_index: int | None) -> None:
-    """The same where observers are told of ops: they check it again in each run."""
-    _check_classes(target, classes, ignore_index)
+check_classes = reading(_check_classes)
+"""The same where observers are told of ops: they check it again in each run."""
 
 
 def row_weights(
@@ -271,18 +269,17 @@ def of_log_probabilities(
     kept = flat == flat if ignore_index is None else flat != ignore_index
     of_class = flat[:, None] == np.arange(log_p.shape[1])  # in a row that is ignored, none
     losses = -np.where(of_class, log_p, 0).sum(axis=1)
+    spread_out = _class_weights(weight, log_p.shape[1], log_p.dtype)
     if weight is None:
         counts = kept.astype(log_p.dtype)
         losses = np.where(kept, losses, 0)
     else:
-        spread_out = _class_weights(weight, log_p.shape[1], log_p.dtype)
         counts = np.where(kept[:, None] & of_class, spread_out, 0).sum(axis=1)
         chosen = counts != 0
         if mean:  # where all weights are 0, the mean is NaN, and so is its gradient
             chosen = chosen | (kept & ~chosen.any())
         losses = np.where(chosen, losses, 0) * counts
     if label_smoothing:
-        spread_out = _class_weights(weight, log_p.shape[1], log_p.dtype)
         smooth = np.where(kept, -(log_p * spread_out).sum(axis=1), 0)
         losses = losses * (1 - label_smoothing) + smooth * (label_smoothing / log_p.shape[1])
     if reduction == "none":

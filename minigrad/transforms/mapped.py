@@ -17,7 +17,7 @@ from minigrad import ops
 from minigrad.autograd.call import classed, wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import call_hook
-from minigrad.autograd.events import Call, effect, undecorated
+from minigrad.autograd.events import Call, effect, only_reads, undecorated
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, Variable, clock
@@ -165,7 +165,7 @@ class _Sample(Trace):
 
     def left(self, tensor: Variable, door: str) -> None:
         """Refuse that Python reads what differs from sample to sample."""
-        checks = any(getattr(each.function, "changes_nothing", False) for each in self._effects)
+        checks = any(only_reads(each.function) for each in self._effects)
         if not checks and self.differs(self.value(tensor)):
             part_of = state.get().within
             if isinstance(part_of, Node):
@@ -393,7 +393,7 @@ class _Run:
         if any(isinstance(self._known.get(value), Mapped) for value in step.reads):
             if step.function is undecorated(call_hook):
                 return
-            if getattr(step.function, "changes_nothing", False):  # it checks values
+            if only_reads(step.function):  # it checks values
                 for i in range(self._size):
                     self._call(step, i)
                 return
@@ -433,8 +433,8 @@ def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[St
     """The steps that results depend on, all that they are composed of, and effects."""
     needed: set[Any] = {one for one in results if isinstance(one, Value)}  # values and steps
     for step in reversed(steps):
-        effect = step.phase == "effect" or (step.op is not None and step.op.side_effects)
-        if effect or step.inside in needed or not needed.isdisjoint(step.outputs):
+        acts = step.phase == "effect" or (step.op is not None and step.op.side_effects)
+        if acts or step.inside in needed or not needed.isdisjoint(step.outputs):
             arrays = [value.array for value in step.outputs if value is not None]
             needed.add(step)
             needed |= {

@@ -12,7 +12,7 @@ from minigrad.viz.drawing.style import LIGHT
 from minigrad.viz.layout import labels
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
-from minigrad.viz.record.writing import printable, shape_text
+from minigrad.viz.record.writing import printable, size_text
 
 OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], LIGHT["faint"]
 LINE, OUTLINE, GREY = LIGHT["line"], LIGHT["outline"], LIGHT["plain fill"]
@@ -80,7 +80,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
         style = dict(RESIDUAL if index in thick else STRAIGHT)
         if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
             dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
-            style["label"] = _plain(f" {shape_text(edge.shape, edge.samples)} {dtype}")
+            style["label"] = _plain(f" {size_text(edge)} {dtype}")
         told = head.label in labels.COMMUTATIVE or tail.label.endswith(edge.name)
         if head.id in several and head.kind == "op" and not told:
             operand = _small(labels.operand_name(edge.name))
@@ -112,9 +112,7 @@ def _box(node: Node, written: labels.Content) -> dict[str, str]:
     first, *rest = written.lines
     first = first._replace(text=f"{written.glyph} {first.text}".strip())
     label = _lines(*map(_line, (first, *rest))) if rest else _line(first)
-    tooltip = _plain(
-        f"{node.kind} {node.label} {shape_text(node.shape, node.samples)} {node.dtype}"
-    )
+    tooltip = _plain(f"{node.kind} {node.label} {size_text(node)} {node.dtype}")
     return style | (FAILED if node.error else {}) | {"label": f"<{label}>", "tooltip": tooltip}
 
 

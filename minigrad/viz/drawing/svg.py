@@ -15,7 +15,7 @@ from minigrad.viz.layout.columns import Columns
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
-from minigrad.viz.record.writing import printable, shape_text
+from minigrad.viz.record.writing import printable, shape_text, size_text
 
 HEAD = 6
 """The length of the head of an arrow."""
@@ -158,7 +158,7 @@ def _edges(
         edge = diagram.edges[index]
         ends = f"{nodes[edge.source].label} → {nodes[edge.target].label}"
         name = f" as {edge.name}" if edge.name else ""
-        label = f"{ends}{name}: {shape_text(edge.shape, edge.samples)} {edge.dtype}"
+        label = f"{ends}{name}: {size_text(edge)} {edge.dtype}"
         (x, y), kind = points[-1], "edge residual" if index in thick else "edge"
         yield (
             f'<g class="{kind}" data-edge="{index}"><title>{_escape(label)}</title>'
@@ -223,7 +223,7 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
 def _box(node: Node, left: int, top: int, inside: str) -> str:
     kinds = [node.kind, *["unrecorded"] * (not node.recorded), *["error"] * bool(node.error)]
-    name = f"{node.kind} {node.label}, {shape_text(node.shape, node.samples)}"
+    name = f"{node.kind} {node.label}, {size_text(node)}"
     return (
         f'<g class="box {" ".join(kinds)}" data-id="{_escape(node.id)}" role="img" '
         f'aria-label="{_escape(printable(name))}" transform="translate({left} {top})">'
@@ -269,7 +269,7 @@ def _tooltip(node: Node) -> str:
     """All that is known of a node, one thing a line."""
     parts = [
         f"{node.kind} {node.label}".rstrip(),
-        f"{shape_text(node.shape, node.samples)} {node.dtype}".rstrip(),
+        f"{size_text(node)} {node.dtype}".rstrip(),
         *node.notes,
         node.line,
         "" if node.recorded else "not recorded: no gradient passes here",

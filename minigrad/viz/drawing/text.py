@@ -8,7 +8,7 @@ from minigrad.viz.layout.labels import COMMUTATIVE, operand_name, title_of
 from minigrad.viz.record.fold import collapse
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.roles import residuals
-from minigrad.viz.record.writing import Row, columns, printable, shape_text
+from minigrad.viz.record.writing import Row, columns, printable, size_text
 
 INDENT = "  "
 
@@ -107,15 +107,15 @@ class _Writer:
             return self.numbers[edge.source, edge.output if edge.output in outputs else ""]
         node = self.nodes[edge.source]
         if node.kind == "constant":
-            return f"{self.constants[node.id]} {shape_text(node.shape, node.samples)}"
+            return f"{self.constants[node.id]} {size_text(node)}"
         prefix = f"{home.path}." if home is not None and home.path else ""
         name = printable(node.label.removeprefix(prefix))
-        return name if node.kind == "input" else f"{name} {shape_text(node.shape, node.samples)}"
+        return name if node.kind == "input" else f"{name} {size_text(node)}"
 
     def _tensor(self, node: Node) -> str:
         """A shape, and the dtype if it is another than usual."""
         dtype = "" if node.dtype == self.diagram.dtype else f" {node.dtype}"
-        return shape_text(node.shape, node.samples) + dtype
+        return size_text(node) + dtype
 
 
 def _called(group: Group) -> str:

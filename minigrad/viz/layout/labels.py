@@ -16,7 +16,7 @@ from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.roles import heads, residuals
-from minigrad.viz.record.writing import printable, shape_text
+from minigrad.viz.record.writing import printable, size_text
 
 Style = Literal["name", "bold", "small", "title"]
 
@@ -98,7 +98,7 @@ def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]
     prefix = f"{around.path}." if around is not None and around.path else ""
     name, shape = (
         shorten(node.label.removeprefix(prefix)),
-        Line(shape_text(node.shape, node.samples), "small"),
+        Line(size_text(node), "small"),
     )
     if node.kind == "constant":
         return [Line(name, "small"), *[shape] * bool(node.shape)]
@@ -188,7 +188,7 @@ def tensor_texts(diagram: Diagram) -> dict[str, str]:
     for edge in diagram.edges:
         if edge.source in computed:
             dtype = "" if edge.dtype == diagram.dtype else f" {edge.dtype}"
-            texts[edge.source][shape_text(edge.shape, edge.samples) + dtype] = None
+            texts[edge.source][size_text(edge) + dtype] = None
     return {source: shorten(" · ".join(parts)) for source, parts in texts.items()}
 
 

@@ -22,7 +22,7 @@ from minigrad.viz.record.model import Diagram, updated
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Summary, with_inner
-from minigrad.viz.record.writing import printable, shape_text
+from minigrad.viz.record.writing import printable, size_text
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
@@ -171,7 +171,7 @@ def _table(graph: Diagram) -> str:
     for node in graph.nodes:
         group = groups.get(node.group or "")
         cells = (
-            node.kind, "" if group is None else group.place, shape_text(node.shape, node.samples),
+            node.kind, "" if group is None else group.place, size_text(node),
             ", ".join(dict.fromkeys(reads[node.id])), gradients.get(node.id, ""),
         )  # fmt: skip
         rest = "".join(f"<td>{_text(cell)}</td>" for cell in cells)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from minigrad.viz.record.model import UNKNOWN, Diagram, Group, Node
 from minigrad.viz.record.steps import Summary
-from minigrad.viz.record.writing import columns, printable, shape_text
+from minigrad.viz.record.writing import columns, printable, size_text
 
 Key = tuple[str | int, ...]
 
@@ -196,7 +196,7 @@ def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
     """What is different between two boxes."""
     a, b = one.nodes[key], other.nodes[key]
     if a.shape != b.shape:
-        yield f"shape {shape_text(a.shape, a.samples)} → {shape_text(b.shape, b.samples)}"
+        yield f"shape {size_text(a)} → {size_text(b)}"
     if a.dtype != b.dtype:
         yield f"dtype {a.dtype} → {b.dtype}"
     for what, texts in (("arguments", _known(a, b)), ("error", [(a.error,), (b.error,)])):
@@ -259,4 +259,4 @@ def _moved(what: str, before: list[float], after: list[float], rtol: float) -> I
 
 def _shape(change: Change) -> str:
     node = change.after or change.before
-    return "" if node is None else shape_text(node.shape, node.samples)
+    return "" if node is None else size_text(node)

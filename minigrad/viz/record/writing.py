@@ -1,6 +1,7 @@
 """How shapes, names and rows are written, wherever they are shown."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from minigrad.debugging.tables import Text
 
@@ -15,6 +16,11 @@ def shape_text(shape: tuple[int, ...], samples: int = 0) -> str:
     """Write a shape as people say it: ``2×10×64``, or ``scalar``; samples: ``32 × (10×64)``."""
     text = "×".join(map(str, shape[samples:])) or "scalar"
     return f"{'×'.join(map(str, shape[:samples]))} × ({text})" if samples else text
+
+
+def size_text(tensor: Any) -> str:
+    """Write the shape of a box or an edge."""
+    return shape_text(tensor.shape, tensor.samples)
 
 
 def printable(text: str) -> str:
