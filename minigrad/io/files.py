@@ -8,7 +8,7 @@ from typing import Any, Literal
 from minigrad.io import npz, pt, safetensors
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
-from minigrad.support.files import remove_unfinished, replacing
+from minigrad.support.files import remove_unfinished, replacing, written_by
 
 FORMATS = {".npz": npz, ".safetensors": safetensors, ".pt": pt, ".pth": pt}
 POINTER = b"version https://git-lfs.github.com/"
@@ -55,15 +55,12 @@ def write_file(obj: Any, path: Path, form: ModuleType) -> None:
     """Save in a format, whatever the path ends with."""
     try:
         packed = pt.pack(obj) if form is pt else pack(obj)
-        with replacing(path) as unfinished:
+        with written_by("save", path), replacing(path) as unfinished:
             form.write(unfinished, packed)
     except TypeError as error:
         raise TypeError(f"save: {path}: {error}") from error
     except ValueError as error:
         raise ValueError(f"save: {path}: {error}") from error
-    except OSError as error:
-        message = f"save: {path} was not written ({error.strerror})"
-        raise OSError(error.errno, message) from error
 
 
 def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = None) -> Any:

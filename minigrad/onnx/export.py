@@ -29,7 +29,7 @@ from minigrad.onnx.promises import Promise, promised
 from minigrad.onnx.runs import Run, watch
 from minigrad.onnx.sizes import Size
 from minigrad.onnx.verify import difference
-from minigrad.support.files import write
+from minigrad.support.files import write, written_by
 
 TABLE: dict[Primitive | None, Operator] = {
     registry[name]: operator for name, operator in OPERATORS.items()
@@ -171,11 +171,8 @@ def export(
                 compared.append((sizes, examples.resized(axes, sizes)))
         worst = difference(content, compared, examples.outputs, tolerance)
     path = Path(path)
-    try:
+    with written_by("onnx.export", path):
         write(path, content.SerializeToString())
-    except OSError as error:
-        message = f"onnx.export: {path} was not written ({error.strerror})"
-        raise OSError(error.errno, message) from error
     least = {symbol: size for symbol, size in promise.least.items() if size > 1}
     return Exported(
         path, _shapes(content.graph.input), _shapes(content.graph.output), promise.most, worst,

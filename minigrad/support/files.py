@@ -38,6 +38,16 @@ def write(path: Path, content: bytes | str) -> None:
 
 
 @contextlib.contextmanager
+def written_by(owner: str, path: Path) -> Iterator[None]:
+    """A context manager: an OSError in it says who could not write which file, and why."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{owner}: {path} was not written ({error.strerror})"
+        raise OSError(error.errno, message) from error
+
+
+@contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A context manager that writes a file, ``.{name}.{random}.unfinished``, and puts it in place.
 
