@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.autograd.mode import located
-from minigrad.support.checks import shapes_that_clash, what_came
+from minigrad.support.checks import shapes_that_clash, what_came, wrong_kind
 
 if TYPE_CHECKING:
     from minigrad.autograd.primitive import Primitive
@@ -30,7 +30,7 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
         return error
     message = str(error) if isinstance(error, ArgumentError) else None
     if message is None and isinstance(error, TypeError):
-        message = _wrong_kind(op, values, error)
+        message = wrong_kind(op, values, error)
     if message is None and op.explain_error is not None:
         message = op.explain_error(*values)
     if message is None:
@@ -44,23 +44,6 @@ def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Excep
     if isinstance(error, TypeError):  # NumPy has its own, such as that of a ufunc without a loop
         kind = TypeError
     return kind(located(message))
-
-
-def _wrong_kind(op: Primitive, values: tuple[Any, ...], error: TypeError) -> str | None:
-    """What is said of an axis that is a text, and of dtypes for which NumPy has no function."""
-    for place in op.axes:
-        if place < len(values) and isinstance(values[place], str):
-            name = op.params[place]
-            return f"{name} must be an int, a tuple of ints or None, got {values[place]!r}"
-    if not str(error).startswith("ufunc "):
-        return None
-    kinds = {value.dtype.kind for value in values if isinstance(value, np.ndarray)}
-    came = what_came(values)
-    if "f" in kinds:
-        return f"bools or integers expected; a comparison, such as x > 0, gives bools{came}"
-    if kinds == {"b"}:
-        return f"numbers expected, not bools; convert them with .astype(int){came}"
-    return None
 
 
 def type_error(message: str) -> TypeError:

@@ -132,3 +132,20 @@ def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
     if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in shape):
         raise TypeError(f"{name}: a shape is made of integers of at least 0, got {shape}")
     return tuple(int(n) for n in shape)
+
+
+def wrong_kind(op: Any, values: tuple[Any, ...], error: TypeError) -> str | None:
+    """What is said of an axis that is a text, and of dtypes for which NumPy has no function."""
+    for place in op.axes:
+        if place < len(values) and isinstance(values[place], str):
+            name = op.params[place]
+            return f"{name} must be an int, a tuple of ints or None, got {values[place]!r}"
+    if not str(error).startswith("ufunc "):
+        return None
+    kinds = {value.dtype.kind for value in values if isinstance(value, np.ndarray)}
+    came = what_came(values)
+    if "f" in kinds:
+        return f"bools or integers expected; a comparison, such as x > 0, gives bools{came}"
+    if kinds == {"b"}:
+        return f"numbers expected, not bools; convert them with .astype(int){came}"
+    return None

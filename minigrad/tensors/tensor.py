@@ -24,7 +24,7 @@ from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import read_only
 from minigrad.debugging.grad_fn import GradFn
-from minigrad.support.checks import on_cpu
+from minigrad.support.checks import check_flag, on_cpu
 from minigrad.support.pytorch_names import METHODS, Elsewhere
 from minigrad.tensors import array_api, creation, dlpack, numpy_functions
 from minigrad.tensors.inplace import assign, inplace, read_again, set_item
@@ -165,8 +165,7 @@ class Tensor(Variable, results=True):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if not isinstance(value, (bool, int, np.bool_)):
-            raise TypeError(f"requires_grad: True or False expected, got {value!r}")
+        check_flag("Tensor", "requires_grad", value)
         version.move()
         if not self.is_leaf:
             if not value:

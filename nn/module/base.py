@@ -21,7 +21,7 @@ from minigrad.nn.module.backward_hooks import BackwardHooks
 from minigrad.nn.module.module_paths import path_to
 from minigrad.nn.module.registry import Registry
 from minigrad.ops._numerics import values_of
-from minigrad.support.checks import module_of, on_cpu
+from minigrad.support.checks import check_flag, module_of, on_cpu
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Module"]
@@ -216,8 +216,7 @@ class Module(Registry):
 
     def train(self, mode: bool = True) -> Self:
         """Set training mode: dropout is active, batch norm uses batch statistics."""
-        if not isinstance(mode, (bool, np.bool_)):
-            raise TypeError(f"train: True or False expected, got {mode!r}")
+        check_flag("train", "mode", mode)
         for module in self.modules():
             module.training = mode
         return self
