@@ -28,8 +28,8 @@ from minigrad.support.random_state import register_draws, register_snapshot
 from minigrad.support.signatures import named
 
 __all__ = [
-    "bernoulli", "generator", "get_state", "key", "multinomial", "normal", "permutation", "rand",
-    "randint", "randn", "seed", "set_state", "set_stream", "uniform",
+    "bernoulli", "generator", "get_state", "get_stream", "key", "multinomial", "normal",
+    "permutation", "rand", "randint", "randn", "seed", "set_state", "set_stream", "uniform",
 ]  # fmt: skip
 
 _generator = np.random.default_rng()
@@ -146,6 +146,18 @@ def set_stream(number: int) -> None:
     """
     global _stream
     _stream = check_size("set_stream", "number", number, least=0)
+
+
+@reading
+def get_stream() -> int:
+    """The number of the stream that `set_stream` has set; 0 at first.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.get_stream()
+        0
+    """
+    return _stream
 
 
 @effect

@@ -253,6 +253,16 @@ def only_reads(function: Any) -> bool:
     return hasattr(function, "changes_nothing")
 
 
+def unrepeatable(why: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """As `effect`, for a function that cannot be called again alone, and why (a decorator)."""
+
+    def mark(function: Callable[P, T]) -> Callable[P, T]:
+        function.unrepeatable = why  # type: ignore[attr-defined]
+        return effect(function)
+
+    return mark
+
+
 def undecorated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Of a function with `effect` or `reading`, what observers are told of."""
     inner: Callable[..., Any] = vars(function)["__wrapped__"]

@@ -256,6 +256,8 @@ class Watched(Trace):
             yield
             return
         name = function.__qualname__
+        if why := getattr(function, "unrepeatable", None):
+            self._refuse(why)
         if any(isinstance(part, _FUNCTIONS) for part in (*args[1:], *kwargs.values())):
             self._refuse(f"{name} with a function, such as a closure")
         if function is ADD_TO_GRAD:

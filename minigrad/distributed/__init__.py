@@ -1,8 +1,9 @@
 """Several machines: collectives as ops with rules, on MPI (``pip install mpi4py mpich``).
 
-Read it in this order: `communicators` (who takes part), `collectives` (the ops and their rules),
-`data_parallel` (the model on every rank, the data divided), `tensor_parallel` (layers divided among
-ranks), `parallelize` (a whole model), `ring_attention` (sequences divided by position),
+Read it in this order: `communicators` (who takes part), `waiting` (no wait is for ever),
+`collectives` (the ops and their rules), `data_parallel` (the model on every rank, the data
+divided) with its `reducer` and `replicas`, `sync_batch_norm`, `tensor_parallel` (layers divided
+among ranks), `parallelize` (a whole model), `ring_attention` (sequences divided by position),
 `zero_redundancy` (optimizer states), `saving`.
 """
 
@@ -15,14 +16,11 @@ from minigrad.distributed.collectives import (
     reduce_scatter,
 )
 from minigrad.distributed.communicators import Communicator, world
-from minigrad.distributed.data_parallel import (
-    DistributedDataParallel,
-    DistributedSampler,
-    SyncBatchNorm,
-)
+from minigrad.distributed.data_parallel import DistributedDataParallel, DistributedSampler
 from minigrad.distributed.parallelize import parallelize
 from minigrad.distributed.ring_attention import ring_attention
 from minigrad.distributed.saving import load_training, save_training
+from minigrad.distributed.sync_batch_norm import SyncBatchNorm
 from minigrad.distributed.tensor_parallel import (
     ColumnParallelLinear,
     RowParallelLinear,

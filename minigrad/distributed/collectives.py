@@ -215,7 +215,7 @@ def _exchanged(method: str, x: np.ndarray, shape: tuple[int, ...], call: Call) -
     if call.comm.size == 1:
         return x.reshape(shape)
     received = np.empty(shape, x.dtype)
-    getattr(call.comm._own, method)(_bytes(np.ascontiguousarray(x)), _bytes(received))
+    call.comm.run(call, method, _bytes(np.ascontiguousarray(x)), _bytes(received))
     return received
 
 
@@ -228,7 +228,7 @@ def reduce_arrays(
     if call.comm.size == 1:
         total[...] = x.reshape(shape)
     else:
-        getattr(call.comm._own, method)(sent.reshape(-1), total.reshape(-1), **options)
+        call.comm.run(call, method, sent.reshape(-1), total.reshape(-1), **options)
     return total.astype(np.float16, copy=False) if x.dtype == np.float16 else total
 
 
@@ -261,7 +261,7 @@ def _parts(name: str, x: np.ndarray, axis: int, comm: Communicator) -> np.ndarra
 
 @primitive(arrays=1, side_effects=True)
 def _all_reduce(x: Any, call: Call) -> Any:
-    return reduce_arrays("Allreduce", x, x.shape, call)
+    return reduce_arrays("Iallreduce", x, x.shape, call)
 
 
 @primitive(arrays=1, side_effects=True)
@@ -269,38 +269,38 @@ def _all_reduce_max(x: Any, call: Call) -> Any:
     if call.comm.size == 1:
         return x.copy()
     dtype = np.dtype({"e": np.float32, "?": np.uint8}.get(x.dtype.char, x.dtype))
-    top = reduce_arrays("Allreduce", x.astype(dtype), x.shape, call, op=_maximum(dtype))
+    top = reduce_arrays("Iallreduce", x.astype(dtype), x.shape, call, op=_maximum(dtype))
     return top.astype(x.dtype, copy=False)
 
 
 @primitive(arrays=1, side_effects=True)
 def _all_gather(x: Any, axis: int, call: Call) -> Any:
-    return np.concatenate(_exchanged("Allgather", x, (call.comm.size, *x.shape), call), axis)
+    return np.concatenate(_exchanged("Iallgather", x, (call.comm.size, *x.shape), call), axis)
 
 
 @primitive(arrays=1, side_effects=True)
 def _reduce_scatter(x: Any, axis: int, call: Call) -> Any:
     parts = _parts("reduce_scatter", x, axis, call.comm)
-    return reduce_arrays("Reduce_scatter_block", parts, parts.shape[1:], call)
+    return reduce_arrays("Ireduce_scatter_block", parts, parts.shape[1:], call)
 
 
 @primitive(arrays=1, side_effects=True)
 def _broadcast(x: Any, root: int, call: Call) -> Any:
     out = np.array(x, order="C")
     if call.comm.size > 1:
-        call.comm._own.Bcast(_bytes(out), root)
+        call.comm.run(call, "Ibcast", _bytes(out), root)
     return out
 
 
 @primitive(arrays=1, side_effects=True)
 def _reduce_to_root(x: Any, root: int, call: Call) -> Any:
-    return reduce_arrays("Reduce", x, x.shape, call, root=root)
+    return reduce_arrays("Ireduce", x, x.shape, call, root=root)
 
 
 @primitive(arrays=1, side_effects=True)
 def _all_to_all(x: Any, split_axis: int, concat_axis: int, call: Call) -> Any:
     parts = _parts("all_to_all", x, split_axis, call.comm)
-    return np.concatenate(_exchanged("Alltoall", parts, parts.shape, call), concat_axis)
+    return np.concatenate(_exchanged("Ialltoall", parts, parts.shape, call), concat_axis)
 
 
 @primitive(arrays=1, side_effects=True)
@@ -312,7 +312,8 @@ def _ppermute(x: Any, perm: Pairs, call: Call) -> Any:
 
     target, source = (dict(pairs).get(comm.rank, MPI.PROC_NULL) for pairs in (perm, inverse(perm)))
     sent = _bytes(np.ascontiguousarray(x))
-    comm._own.Sendrecv(sent, target, 1, _bytes(received), source, 1)  # announcements have tag 0
+    arrives = comm._own.Irecv(_bytes(received), source)
+    comm.wait(call, comm._own.Isend(sent, target), arrives)
     return received
 
 

@@ -2,33 +2,39 @@
 
 Before each collective, the ranks exchange three numbers: do they call the same one, on the same
 shape and dtype, and does any of them record it? So a mismatch is an error on every rank, not a
-wait, and a collective is recorded on all ranks or on none. The exchange is polled, so that a rank
-that waits can say for whom.
+wait, and a collective is recorded on all ranks or on none. Every exchange is polled (`waiting`), so
+that a rank that waits can say for whom, and does not wait for ever.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import pickle
 import sys
+import threading
 import time
 import traceback
-import warnings
-import weakref
 import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.events import unrepeatable
 from minigrad.autograd.mode import located
+from minigrad.distributed.waiting import Place, Watch, poll
 from minigrad.support.checks import check_number, check_size, optional_package
 from minigrad.trace.lines import line_at, user_frame
 
-ANNOUNCE_AFTER, WARN_AFTER = 1.0, 10.0  # seconds
-SPINS = 1000  # polls without a pause, about a millisecond
+TIMEOUT = 600.0  # seconds
 
-_communicators: weakref.WeakSet[Communicator] = weakref.WeakSet()
 _world: Communicator | None = None
+_watch: Watch | None = None
+_made: Counter[int] = Counter()
+"""How many communicators were made of a group of ranks, by a checksum of their numbers."""
 
 
 class Call(NamedTuple):
@@ -52,7 +58,8 @@ class Communicator:
 
     Args:
         mpi: The communicator of `mpi4py`; None for this process alone, without MPI.
-        timeout: How many seconds to wait for a rank that is late; a warning comes after 10.
+        timeout: How many seconds to wait for a rank that is late; a warning comes after 10, or
+            after a third of this.
 
     Attributes:
         rank: The number of this process in the group, from 0.
@@ -67,18 +74,23 @@ class Communicator:
         (0, 1)
     """
 
-    def __init__(self, mpi: Any = None, timeout: float = 600.0) -> None:
+    def __init__(self, mpi: Any = None, timeout: float = TIMEOUT) -> None:
         self.mpi, self.timeout = mpi, check_number("Communicator", "timeout", timeout, above=0)
         self.rank: int = 0 if mpi is None else mpi.rank
         self.size: int = 1 if mpi is None else mpi.size
         self._number = 0
-        self._announcements: list[Any] = []
+        self._abandoned: list[Any] = []
         self._own: Any = None
         """A duplicate of `mpi`, so that no message of the user is taken for one of ours."""
         if self.size > 1:
+            if _watch is None:
+                world()
+            ranks = self.world_ranks
+            group = zlib.crc32(repr(ranks).encode())
+            _made[group] += 1  # all of these ranks count alike
+            self._place = Place(f"{group:x}.{_made[group]}", ranks, self.rank, "", timeout)
             self._own, request = mpi.Idup()
-            self.wait(request, self._call("Communicator"))
-        _communicators.add(self)
+            self.wait(self._call("Communicator"), request)
 
     def split(self, color: int | None, key: int = 0) -> Communicator | None:
         """Divide the group; all of its ranks call this.
@@ -101,8 +113,10 @@ class Communicator:
             return None if color is None else Communicator(self.mpi, self.timeout)
         from mpi4py import MPI
 
-        self.agree("split")
-        part = self._own.Split(MPI.UNDEFINED if color is None else color, key)
+        call = self.agree("split")
+        split = _InThread(self._own.Split, MPI.UNDEFINED if color is None else color, key)
+        self.wait(call, split)
+        part = split.result
         return None if color is None else Communicator(part, self.timeout)
 
     @property
@@ -123,13 +137,17 @@ class Communicator:
         """
         self.agree("barrier")
 
-    def agree(self, what: str, records: bool = False, backward_of: Call | None = None) -> Call:
+    def agree(
+        self, what: str, records: bool = False, backward_of: Call | None = None,
+        entries: Mapping[str, str] | None = None,
+    ) -> Call:  # fmt: skip
         """Make sure that all ranks make the same call.
 
         Args:
             what: What is called, with all that must be equal on all ranks.
             records: Whether this rank records it.
             backward_of: In a backward pass, the call in the forward pass that belongs to it.
+            entries: What else must be equal, by names; an error shows the first that is not.
 
         Returns:
             The call; `recorded` says whether any rank records it.
@@ -138,12 +156,13 @@ class Communicator:
             RuntimeError: The ranks make different calls.
             TimeoutError: A rank did not come within `timeout` seconds.
         """
+        takes_part()
         call = self._call(what, backward_of)
         if self.size == 1:
             return call._replace(recorded=records)
-        request, found = self._exchange(call, records)
-        self.wait(request, call)
-        self.compare(found, call)
+        request, found = self.exchange(call, records, entries)
+        self.wait(call, request)
+        self.compare(found, call, entries)
         return call._replace(recorded=bool(found[2]))
 
     def _call(self, what: str, backward_of: Call | None = None) -> Call:
@@ -154,91 +173,100 @@ class Communicator:
         frame = user_frame()
         return Call(self, what, self._number, (frame.f_code.co_filename, frame.f_lineno))
 
-    def _exchange(self, call: Call, records: bool = False) -> tuple[Any, np.ndarray]:
-        """Start the exchange: the request, and the array that it will fill."""
+    def exchange(
+        self, call: Call, records: bool = False, entries: Mapping[str, str] | None = None
+    ) -> tuple[Any, np.ndarray]:
+        """Start the exchange of a call: the request, and the array that it will fill."""
         from mpi4py import MPI
 
-        code = zlib.crc32(call.what.encode())
-        found = np.empty(3, np.int64)
+        code = zlib.crc32(repr((call.what, entries)).encode())
         mine = np.array([code, -code, records], np.int64)
+        found = np.empty_like(mine)
         return self._own.Iallreduce(mine, found, MPI.MAX), found
 
-    def compare(self, found: np.ndarray, call: Call) -> None:
-        """Raise an error on every rank unless all exchanged the same code."""
+    def compare(
+        self, found: np.ndarray, call: Call, entries: Mapping[str, str] | None = None
+    ) -> None:
+        """Raise an error on every rank unless all exchanged the same call and entries."""
         if found[0] == -found[1]:  # the largest and the smallest
             return
-        ranks: dict[str, list[int]] = {}
-        for rank, what in enumerate(self._own.allgather(str(call))):
-            ranks.setdefault(what, []).append(rank)
-        lines = [
-            f"\n  rank {', '.join(map(str, some[:8]))}{' ...' * (len(some) > 8)}: {what}"
-            for what, some in ranks.items()
-        ]
-        raise RuntimeError(
-            located(
+        assert _watch is not None
+        place = self._place._replace(what=call, timeout=self.timeout)
+        every = _watch.swap((call.what, str(call), entries), place)
+        if len({what for what, _, _ in every}) > 1:
+            message = (
                 f"{call.what.partition('(')[0]}: all {self.size} ranks must make the same call, on "
-                f"tensors of one shape and dtype; this is rank {self.rank}, and the ranks are "
-                f"here:{''.join(lines)}"
+                f"tensors of one shape and dtype; this is rank {self.rank}, and the ranks are here:"
             )
-        )
+            whats = {rank: shown for rank, (_, shown, _) in enumerate(every)}
+        else:
+            theirs = [dict(others) for _, _, others in every]
+            names = dict.fromkeys(name for others in theirs for name in others)
+            first = next(name for name in names if len({one.get(name) for one in theirs}) > 1)
+            message = f"{call.what}: the ranks differ; the first difference is {first}:"
+            whats = {rank: one.get(first, "it is not there") for rank, one in enumerate(theirs)}
+        raise RuntimeError(located(message + self._place.listing(whats)))
 
-    def wait(self, request: Any, call: Call) -> None:
-        """Wait for a request of MPI in which all ranks take part, and say so if one is late.
+    def all_gather_object(self, value: Any) -> list[Any]:
+        """The values of all ranks, in their order; anything that can be pickled. All ranks call it.
+
+        Example:
+            >>> from minigrad import distributed
+            >>> distributed.world().all_gather_object({"loss": 0.5})
+            [{'loss': 0.5}]
+        """
+        if self.size == 1:
+            return [value]
+        call = self.agree("all_gather_object")
+        sent = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        sizes = np.empty(self.size, np.int64)
+        self.run(call, "Iallgather", np.array([sent.size]), sizes)
+        received = np.empty(sizes.sum(), np.uint8)
+        self.run(call, "Iallgatherv", sent, [received, sizes])
+        return [pickle.loads(part.data) for part in np.split(received, np.cumsum(sizes)[:-1])]
+
+    def broadcast_object(self, call: Call, value: Any) -> Any:
+        """The value of rank 0, once the ranks agree on a call."""
+        sent = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        size = np.array([sent.size])
+        self.run(call, "Ibcast", size, 0)
+        received = sent.copy() if self.rank == 0 else np.empty(size[0], np.uint8)
+        self.run(call, "Ibcast", received, 0)
+        return pickle.loads(received.data)
+
+    def run(self, call: Call, method: str, *args: Any, **options: Any) -> None:
+        """Run a method of MPI that starts an exchange, and wait for its end."""
+        self.wait(call, getattr(self._own, method)(*args, **options))
+
+    def wait(self, call: Call, *requests: Any) -> None:
+        """Wait for requests of MPI in which all ranks take part.
 
         Raises:
-            TimeoutError: It was not complete within `timeout` seconds.
+            RuntimeError: A rank will never come.
+            TimeoutError: They were not complete within `timeout` seconds.
         """
-        began, spins, told, warned = time.monotonic(), 0, False, False
-        arrived = {self.rank}
-        while not request.Test():
-            spins += 1
-            if spins < SPINS:
-                if spins > SPINS // 10:
-                    time.sleep(0)  # lets another rank on this core run
-                continue
-            waited = time.monotonic() - began
-            time.sleep(min(1e-3, waited / 20))
-            if not told and waited > min(ANNOUNCE_AFTER, self.timeout / 4):
-                told = True
-                self._announce(call)
-            if told and waited > min(WARN_AFTER, self.timeout / 2):
-                arrived |= self._announced(call)
-                if waited > self.timeout:
-                    raise TimeoutError(
-                        f"rank {self.rank} waited {self.timeout:g} s in {call}; "
-                        f"{self._late(arrived)}; a longer wait: Communicator.timeout"
-                    )
-                if not warned and self.rank == min(arrived):
-                    message = f"rank {self.rank} has waited {waited:.0f} s in {call}; "
-                    warnings.warn(message + self._late(arrived), stacklevel=4)
-                warned = True
-
-    def _announce(self, call: Call) -> None:
-        """Tell the other ranks that this one has arrived."""
-        self._announcements = [sent for sent in self._announcements if not sent.Test()]
-        for rank in range(self.size):
-            if rank != self.rank:
-                self._announcements.append(self._own.isend(call.number, rank))
-
-    def _announced(self, call: Call) -> set[int]:
-        """The ranks that have told of their arrival since this was last asked."""
-        from mpi4py import MPI
-
-        arrived, status = set(), MPI.Status()
-        while self._own.Iprobe(status=status):
-            if self._own.recv(source=status.source, tag=status.tag) == call.number:
-                arrived.add(status.source)
-        return arrived
-
-    def _late(self, arrived: set[int]) -> str:
-        late = [str(rank) for rank in range(self.size) if rank not in arrived]
-        return f"not yet there: rank {', '.join(late)}" if late else "all ranks are there"
+        assert _watch is not None
+        place = self._place._replace(what=call, timeout=self.timeout)
+        try:
+            for request in requests:
+                _watch.wait(request.Test, place)
+        except BaseException:
+            self._abandoned += requests  # MPI may still write into their arrays
+            raise
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Communicator:
         return self  # a copy would be another group, which all ranks would have to make
 
     def __repr__(self) -> str:
         return f"Communicator(rank {self.rank} of {self.size})"
+
+
+@unrepeatable(
+    "the step calls a collective, in which all ranks take part, and a replay runs on one rank; "
+    "capture what lies between two collectives"
+)
+def takes_part() -> None:
+    """Tell observers that all ranks take part in what runs now."""
 
 
 def world() -> Communicator:
@@ -259,7 +287,7 @@ def world() -> Communicator:
         >>> distributed.world()
         Communicator(rank 0 of 1)
     """
-    global _world
+    global _watch, _world
     if _world is None:
         launched = _launched()
         if launched == 0:
@@ -272,9 +300,26 @@ def world() -> Communicator:
                     f"distributed.world: {launched} processes were started, and MPI finds one: "
                     f"mpi4py uses {library}; start them with the mpiexec that belongs to it"
                 )
-            _end_together(MPI)
+            if MPI.COMM_WORLD.size > 1:
+                _watch = _watching(MPI)
             _world = Communicator(MPI.COMM_WORLD)
     return _world
+
+
+def _watching(MPI: Any) -> Watch:
+    """Make the watch of this rank."""
+    began = f"rank {MPI.COMM_WORLD.rank} waited {TIMEOUT:g} s in distributed.world"
+
+    def look(waited: float) -> None:
+        if waited > TIMEOUT:
+            raise TimeoutError(f"{began}; all {MPI.COMM_WORLD.size} ranks must call it")
+
+    own, request = MPI.COMM_WORLD.Idup()
+    _end_together(MPI)
+    poll(request.Test, look)
+    watch = Watch(own)
+    atexit.register(_end, watch)
+    return watch
 
 
 def _launched() -> int:
@@ -286,7 +331,7 @@ def _launched() -> int:
 
 
 def _end_together(MPI: Any) -> None:
-    """See to it that an exception on one rank ends all, and that none ends while others wait."""
+    """See to it that an exception on one rank ends all."""
     rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
 
     def abort(kind: Any, error: Any, trace: Any) -> None:
@@ -294,25 +339,39 @@ def _end_together(MPI: Any) -> None:
         if not interrupted:
             lines = "".join(traceback.format_exception(kind, error, trace))
             sys.stderr.write(f"Rank {rank} of {size} raised:\n{lines}")
+        atexit.unregister(_end)
         sys.stdout.flush()
         sys.stderr.flush()
         time.sleep(0.5)  # mpiexec may drop what it has not yet read when it hears of the end
         MPI.COMM_WORLD.Abort(130 if interrupted else 1)
 
-    def finish() -> None:
-        try:
-            groups = sorted(_communicators, key=lambda comm: comm.size, reverse=True)
-            calls = [
-                Call(comm, "the end of the program", 0, ("", 0)) for comm in groups if comm.size > 1
-            ]
-            started = [(call, *call.comm._exchange(call)) for call in calls]
-            for call, request, found in started:
-                while not request.Test():
-                    time.sleep(0.01)  # for as long as the others run
-                call.comm.compare(found, call)
-        except BaseException:
-            abort(*sys.exc_info())
+    sys.excepthook = abort
 
-    if size > 1:
-        sys.excepthook = abort
-        atexit.register(finish)
+
+def _end(watch: Watch) -> None:
+    """See to it that no rank ends while others wait for it."""
+    try:
+        watch.end(TIMEOUT if _world is None else _world.timeout)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+
+
+class _InThread:
+    """A function of MPI that has no variant to poll, as a request; its `result`."""
+
+    def __init__(self, function: Callable[..., Any], *args: Any) -> None:
+        from mpi4py import MPI
+
+        self._work, self._done = partial(function, *args), False
+        if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
+            threading.Thread(target=self._run, daemon=True).start()
+        else:
+            self._run()
+
+    def _run(self) -> None:
+        self.result = self._work()
+        self._done = True
+
+    def Test(self) -> bool:
+        """Whether it is done."""
+        return self._done

@@ -8,44 +8,49 @@ still runs: a bucket starts as soon as its last gradient is in.
 from __future__ import annotations
 
 import copy
-import zlib
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from minigrad import random
-from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import is_grad_enabled
-from minigrad.autograd.mode import located, state
-from minigrad.autograd.mutation import uniquely_owned
 from minigrad.data import Sampler
-from minigrad.distributed.collectives import all_reduce, copy_from_root
-from minigrad.distributed.communicators import Call, Communicator, world
-from minigrad.nn import Module, Parameter
-from minigrad.nn.functional.normalization import update_running
-from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNorm, weight_of_batch
-from minigrad.nn.module.module_paths import replaced
-from minigrad.ops.joining import concatenate
+from minigrad.distributed.collectives import copy_from_root
+from minigrad.distributed.communicators import Communicator, takes_part, world
+from minigrad.distributed.reducer import Buffers, Reducer
+from minigrad.distributed.replicas import Replicas, structure
+from minigrad.nn import Module
+from minigrad.support.checks import check_number
 from minigrad.tensors.tensor import Tensor
-from minigrad.transforms.structure import mapped
 
 
 class DistributedDataParallel(Module):
     """A model of which every rank has a copy, and whose gradients are averaged over the ranks.
 
     Parameters and buffers are those of rank 0 at the start. A backward pass averages all gradients,
-    also those that were accumulated within `no_sync`. A parameter that this rank did not use counts
-    as zeros, one that no rank used has no gradient. With equal shares of the data and a mean loss,
-    the gradients are those of one process with all the data; for unequal shares see
+    also those that were accumulated within `no_sync`, and gives all ranks the buffers of rank 0,
+    such as running statistics, where the model has changed them. A parameter that this rank did not
+    use counts as zeros, one that no rank used has no gradient. With equal shares of the data and a
+    mean loss, the gradients are those of one process with all the data; for unequal shares see
     {doc}`/distributed`. Dropout differs between the ranks; all other random numbers are the same on
     all ranks, if the seed is.
+
+    Before the first step, and after steps 1, 10, 100, ..., the ranks compare the weights and the
+    options of their optimizers. A difference is an error that names it.
+
+    A deep copy of it does the same for its own model, from its first training step on.
 
     Args:
         module: The model, of the same structure on all ranks.
         comm: The ranks that take part; all if None.
         bucket_size: How many MiB of gradients are reduced together.
+        broadcast_buffers: Whether the ranks take the buffers of rank 0.
+        compare: Whether the ranks compare their weights. Weights of machines whose processors round
+            differently drift apart by rounding errors; then it has to be False.
 
     Raises:
         RuntimeError: The models differ, or a backward pass does not run on all ranks.
@@ -60,46 +65,67 @@ class DistributedDataParallel(Module):
         [[1.0, 1.0]]
     """
 
+    _reducer: Reducer | None = None
+
     def __init__(
-        self, module: Module, comm: Communicator | None = None, bucket_size: float = 25.0
-    ) -> None:
+        self, module: Module, comm: Communicator | None = None, bucket_size: float = 25.0, *,
+        broadcast_buffers: bool = True, compare: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
+        if not isinstance(module, Module):
+            raise TypeError(
+                f"DistributedDataParallel: a module expected, got {type(module).__name__}"
+            )
         self.module = module
-        comm = comm or world()
-        self.comm = Communicator(comm.mpi, comm.timeout)  # its messages run beside all others
+        self.comm = comm or world()
+        self.bucket_size = check_number(
+            "DistributedDataParallel", "bucket_size", bucket_size, above=0
+        )
+        self.broadcast_buffers, self.compare = broadcast_buffers, compare
         self._reduces, self._forwards = True, 0
         if self.comm.size > 1:
-            self._start_alike()
-            learned = [p for p in module.parameters() if p.requires_grad]
-            self._reducer = _Reducer(learned, self.comm, int(bucket_size * 2**20))
+            self._start()
+            random.set_stream(self.comm.rank)  # for dropout
 
-    def _start_alike(self) -> None:
-        """Take the values of rank 0, and a stream of one's own for dropout."""
-        tensors = [*self.module.named_parameters(), *self.module.named_buffers()]
-        shapes = [(name, t.shape, str(t.dtype), t.requires_grad) for name, t in tensors]
-        code = zlib.crc32(repr(shapes).encode())
-        kind = type(self.module).__name__
-        self.comm.agree(f"DistributedDataParallel({kind}, {len(shapes)} tensors, code {code:x})")
-        copy_from_root([t for _, t in tensors], self.comm)
-        random.set_stream(self.comm.rank)
+    def _start(self) -> None:
+        """Take the values of rank 0, and average gradients from now on."""
+        self.comm = Communicator(self.comm.mpi, self.comm.timeout)  # runs beside all others
+        name = f"DistributedDataParallel({type(self.module).__name__})"
+        self.comm.agree(name, entries=structure(self.module))
+        copy_from_root([*self.module.parameters(), *self.module.buffers()], self.comm)
+        buffers = Buffers(self.module if self.broadcast_buffers else Module(), self.comm)
+        trained = [param for param in self.module.parameters() if param.requires_grad]
+        self._reducer = Reducer(trained, buffers, self.comm, int(self.bucket_size * 2**20))
+        self._replicas = Replicas(
+            "DistributedDataParallel", self.module, self.comm, averaged={*map(id, trained)}
+        )
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the model on this rank's data."""
-        output = self.module(*args, **kwargs)
         if self.comm.size == 1 or not self._reduces or not is_grad_enabled():
-            return output
+            return self.module(*args, **kwargs)
+        takes_part()
+        if self._reducer is None:
+            self._start()
+        reducer = self._reducer
+        assert reducer is not None
+        if self.compare and self.training:
+            self._replicas.check(reducer.passes)
+        output = self.module(*args, **kwargs)
         self._forwards += 1
-        number = self._forwards
+        begin = partial(reducer.begin, self._forwards)
+        for tensor in tensors_within(output):
+            if tensor.requires_grad:
+                tensor.register_hook(begin)
+        return output
 
-        def begin(g: Any) -> None:
-            self._reducer.begin(number)
-
-        def watch(leaf: Any) -> Any:
-            if isinstance(leaf, Tensor) and leaf.requires_grad:
-                leaf.register_hook(begin)
-            return leaf
-
-        return mapped(watch, output)
+    def __deepcopy__(self, memo: dict[int, Any]) -> DistributedDataParallel:
+        """A copy that makes its own communicator when it is trained; nothing is sent before."""
+        twin = copy.copy(self)
+        memo[id(self)] = twin
+        twin.module = copy.deepcopy(self.module, memo)
+        twin._reducer, twin._forwards = None, 0
+        return twin
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -123,148 +149,25 @@ class DistributedDataParallel(Module):
             self._reduces = before
 
 
-class _Bucket:
-    """Gradients that are reduced together: one array, and the place of each parameter in it."""
-
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = np.dtype(np.float32) if dtype == np.float16 else dtype
-        self.parameters: list[Parameter] = []
-        self.places: list[slice] = []
-        self.size = 0
-        self.missing: set[int] = set()
-        self.request: Any = None
-        self._arrays: dict[int, np.ndarray] = {}
-
-    def add(self, parameter: Parameter) -> int:
-        """Give a parameter a place; its number."""
-        self.parameters.append(parameter)
-        self.places.append(slice(self.size, self.size + parameter._data.size))
-        self.size += parameter._data.size
-        return len(self.places) - 1
-
-    def clear(self) -> None:
-        """Expect all gradients anew, in an array that no gradient of the last pass looks into."""
-        self.missing = {*range(len(self.places))}
-        if not self._arrays or not uniquely_owned(self._arrays, 0):
-            self._arrays[0] = np.empty(self.size + len(self.places), self.dtype)
-        self._arrays[0][self.size :] = 0  # how many ranks used each parameter
-
-    def put(self, number: int, ranks: int) -> None:
-        """Take the gradient of a parameter: its part of the mean."""
-        parameter, array = self.parameters[number], self._arrays[0]
-        gradient, place = parameter._grad, self.places[number]
-        if gradient is None:
-            array[place] = 0
-        else:
-            np.divide(gradient._data.reshape(-1), ranks, out=array[place], casting="same_kind")
-            array[self.size + number] = 1
-            parameter._grad = None
-        self.missing.discard(number)
-
-    def give_back(self) -> None:
-        """Give each parameter its mean gradient, unless no rank used it."""
-        array = self._arrays[0]
-        for number, (parameter, place) in enumerate(zip(self.parameters, self.places, strict=True)):
-            if array[self.size + number]:
-                mean = array[place].reshape(parameter.shape)
-                parameter._grad = wrap(mean.astype(parameter.dtype, copy=False))
-
-
-class _Reducer:
-    """Averages the gradients of parameters over the ranks, bucket by bucket, in one order."""
-
-    def __init__(self, parameters: list[Parameter], comm: Communicator, limit: int) -> None:
-        self.parameters, self.comm, self.limit = parameters, comm, limit
-        self.pass_: list[Any] | None = None  # the backward pass that runs
-        self.started = 0
-        self.call: Call
-        self.order: list[int] | None = []  # in which gradients arrive in the first pass
-        self._arrange([*range(len(parameters))][::-1])
-        for parameter in parameters:
-            parameter.register_post_accumulate_grad_hook(self.arrived)
-
-    def _arrange(self, order: list[int]) -> None:
-        """Divide the parameters among buckets."""
-        self.buckets: list[_Bucket] = []
-        self.places: dict[int, tuple[_Bucket, int, int]] = {}
-        last: dict[np.dtype[Any], _Bucket] = {}
-        for i in order:
-            parameter = self.parameters[i]
-            bucket = last.get(parameter.dtype)
-            size = (
-                0
-                if bucket is None
-                else (bucket.size + parameter._data.size) * bucket.dtype.itemsize
-            )
-            if bucket is None or size > self.limit:
-                bucket = last[parameter.dtype] = _Bucket(parameter.dtype)
-                self.buckets.append(bucket)
-            self.places[id(parameter)] = bucket, bucket.add(parameter), i
-
-    def begin(self, number: int) -> None:
-        """A backward pass has reached an output of the model, in its call `number`."""
-        at_end = state.get().at_end
-        if at_end is None or at_end is self.pass_:  # None: `grad` writes no gradients
-            return
-        if self.pass_ is not None:
-            raise RuntimeError(
-                "DistributedDataParallel: the last backward pass was not finished, so the ranks no "
-                "longer agree; start the program again from what it saved"
-            )
-        self.pass_, self.started = at_end, 0
-        at_end.append(self.finish)
-        what = f"the backward pass of call {number} of DistributedDataParallel"
-        self.call = self.comm._call(what)
-        self.request, self.found = self.comm._exchange(self.call)
-        for bucket in self.buckets:
-            bucket.clear()
-
-    def arrived(self, parameter: Tensor) -> None:
-        """The gradient of a parameter is complete."""
-        if self.pass_ is None or self.pass_ is not state.get().at_end:
-            return
-        gradient = parameter._grad
-        if gradient is not None and gradient._node is not None:
-            raise RuntimeError(
-                located(
-                    "DistributedDataParallel: gradients that are differentiated again "
-                    "(create_graph=True) are not averaged; take them of model.module with "
-                    "autograd.grad, and use distributed.all_reduce"
-                )
-            )
-        bucket, number, i = self.places[id(parameter)]
-        bucket.put(number, self.comm.size)
-        if self.order is not None:
-            self.order.append(i)
-        for started in self.buckets[: self.started]:
-            started.request.Test()  # MPI works on a message when it is called
-        self.start_full()
-
-    def start_full(self) -> None:
-        """Start the buckets that are full, in the same order on all ranks."""
-        from mpi4py import MPI
-
-        while self.started < len(self.buckets) and not self.buckets[self.started].missing:
-            bucket = self.buckets[self.started]
-            bucket.request = self.comm._own.Iallreduce(MPI.IN_PLACE, bucket._arrays[0])
-            self.started += 1
-
-    def finish(self) -> None:
-        """At the end of the pass: what is unused counts as zeros; write the averages."""
-        for bucket in self.buckets:
-            for number in list(bucket.missing):
-                bucket.put(number, self.comm.size)
-        self.start_full()
-        self.comm.wait(self.request, self.call)
-        self.comm.compare(self.found, self.call)
-        for bucket in self.buckets:
-            self.comm.wait(bucket.request, self.call)
-            bucket.give_back()
-        self.pass_ = None
-        if self.order is not None:  # from now on, what arrives first stands in the first bucket
-            order = self.comm._own.bcast(self.order)
-            self._arrange([*dict.fromkeys([*order, *range(len(self.parameters))])])
-            self.order = None
+def tensors_within(value: Any, seen: set[int] | None = None) -> Iterator[Tensor]:
+    """The tensors in a structure: of tuples, lists, dicts, and of objects with attributes."""
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    parts: Iterable[Any] = ()
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        parts = value.values()
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        parts = value
+    elif not isinstance(value, (Module, type, ModuleType, np.ndarray, str, bytes)):
+        slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+        parts = [*getattr(value, "__dict__", {}).values()]
+        parts += [getattr(value, name, None) for name in slots]
+    for part in parts:
+        yield from tensors_within(part, seen)
 
 
 class DistributedSampler(Sampler[int]):
@@ -323,67 +226,3 @@ class DistributedSampler(Sampler[int]):
         order = np.random.default_rng((self.seed, self.epoch)).permutation(n)
         indices = np.resize(order if self.shuffle else np.arange(n), total)
         return iter(indices[self.rank :: self.num_replicas].tolist())
-
-
-class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all ranks together; they may differ in size.
-
-    Args and attributes are those of `nn.BatchNorm1d`. Inputs have shape (N, C), (N, C, L) or
-    (N, C, H, W).
-
-    Example:
-        >>> from minigrad import distributed, nn, tensor
-        >>> norm = distributed.SyncBatchNorm(1, eps=0.0)
-        >>> norm(tensor([[1.0], [3.0]])).tolist()
-        [[-1.0], [1.0]]
-    """
-
-    layouts = ("(N, C)", "(N, C, L)", "(N, C, H, W)")
-    comm: Communicator | None = None
-
-    @classmethod
-    def convert_sync_batchnorm(cls, module: Module, comm: Communicator | None = None) -> Module:
-        """Replace the batch normalizations of a model by ones over all ranks, in place.
-
-        Args:
-            module: The model, or a batch normalization itself.
-            comm: The ranks that take part; all if None.
-
-        Returns:
-            The model; for a batch normalization, what replaces it.
-
-        Example:
-            >>> from minigrad import distributed, nn
-            >>> model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
-            >>> type(distributed.SyncBatchNorm.convert_sync_batchnorm(model)[1]).__name__
-            'SyncBatchNorm'
-        """
-        parts: dict[int, Module] = {}
-        for old in module.modules():
-            if isinstance(old, BatchNorm1d | BatchNorm2d):
-                parts[id(old)] = made = cls(old.num_features, old.eps, old.momentum)
-                made.__dict__.update(copy.copy(old).__dict__)
-                made.comm = comm
-        return replaced(module, parts)
-
-    def forward(self, input_: Tensor) -> Tensor:
-        """Normalize: by the statistics of all batches in training, else by the running ones."""
-        if not self.training and self.running_mean is not None:
-            return super().forward(input_)
-        self._check_layout(input_)
-        axes = (0, *range(2, input_.ndim))
-        shape = (1, -1) + (1,) * (input_.ndim - 2)
-        count = Tensor([input_._data.size / self.num_features], dtype=input_.dtype)
-        sums = all_reduce(concatenate([input_.sum(axis=axes), count]), comm=self.comm)
-        total = sums[-1].detach()
-        mean = sums[:-1] / total
-        centred = input_ - mean.reshape(shape)
-        var = all_reduce((centred * centred).sum(axis=axes), comm=self.comm) / total
-        if self.training:
-            momentum = weight_of_batch(self.num_batches_tracked, self.momentum)
-            update_running(self.running_mean, mean.detach(), momentum)
-            update_running(self.running_var, var.detach() * (total / (total - 1)), momentum)
-        out = centred / (var + self.eps).sqrt().reshape(shape)
-        if self.weight is not None and self.bias is not None:
-            out = out * self.weight.reshape(shape) + self.bias.reshape(shape)
-        return out

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 from minigrad import random
 from minigrad.distributed.collectives import copy_from_root
 from minigrad.distributed.communicators import Communicator, world
+from minigrad.distributed.replicas import Replicas
 from minigrad.distributed.tensor_parallel import (
     ColumnParallelLinear,
     ParallelDropout,
@@ -39,6 +40,10 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
     model, its outputs, and the loss, from which every rank starts its own backward pass. The
     gradient of a parameter that is not divided is the same on all ranks too. Dropout inside the
     divided parts differs between ranks.
+
+    Before the first training step, and after steps 1, 10, 100, ..., the ranks compare the weights
+    that all of them have, and the options of their optimizers. A difference is an error that names
+    it.
 
     Load weights before, and make the optimizer after; hooks of divided modules are lost.
 
@@ -82,7 +87,12 @@ def parallelize(model: M, comm: Communicator | None = None, *, gather_logits: bo
     tensors = (*found.parameters(), *found.buffers())
     copy_from_root([tensor for tensor in tensors if id(tensor) not in divided], comm)
     if comm.size > 1:
-        random.set_state(comm.mpi.bcast(random.get_state()))
+        drawing = random.get_state(), random.get_stream()
+        state, stream = comm.all_gather_object(drawing)[0]
+        random.set_state(state)
+        random.set_stream(stream)
+        replicas = Replicas("parallelize", found, comm)
+        found.register_forward_pre_hook(replicas.check_before_call)
     return found
 
 

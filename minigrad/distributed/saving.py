@@ -65,11 +65,13 @@ def save_training(folder: Any, /, *, comm: Communicator | None = None, **parts: 
     packed, pieces = pack(training_of(parts)), _pieces(parts)
     if missing := pieces.keys() - packed.arrays.keys():
         raise ValueError(f"save_training: {min(missing)}: the name of a module cannot be saved")
-    digests = _told(comm, {name: _digest(array) for name, array in packed.arrays.items()})
+    digests = comm.all_gather_object(
+        {name: _digest(array) for name, array in packed.arrays.items()}
+    )
     first, mine = digests[0], digests[comm.rank]
     own = {k: v for k, v in packed.arrays.items() if not comm.rank or mine[k] != first.get(k)}
-    token = _told(comm, secrets.token_hex(6))[0]
-    index = {"token": token, "ranks": _told(comm, [packed.structure, [*mine], pieces])}
+    token = comm.all_gather_object(secrets.token_hex(6))[0]
+    index = {"token": token, "ranks": comm.all_gather_object([packed.structure, [*mine], pieces])}
 
     def write() -> None:
         folder_for(folder, [INDEX])
@@ -129,11 +131,6 @@ def load_training(
         return _together(comm, resume)
 
 
-def _told(comm: Communicator, value: Any) -> list[Any]:
-    """The values of all ranks."""
-    return [value] if comm.size == 1 else comm._own.allgather(value)
-
-
 def _together(comm: Communicator, action: Callable[[], Any]) -> Any:
     """Do something on all ranks; a failure on one is an error on all."""
     result = error = None
@@ -141,7 +138,7 @@ def _together(comm: Communicator, action: Callable[[], Any]) -> Any:
         result = action()
     except Exception as failed:
         error = failed
-    failures = _told(comm, error and f"{type(error).__name__}: {error}")
+    failures = comm.all_gather_object(error and f"{type(error).__name__}: {error}")
     if error is not None:
         raise error
     for rank, failure in enumerate(failures):

@@ -95,7 +95,7 @@ def _copy_to_parts(x: Any, call: Call) -> Any:
 
 @primitive(arrays=1, side_effects=True)
 def _sum_of_parts(x: Any, call: Call) -> Any:
-    return reduce_arrays("Allreduce", x, x.shape, call)
+    return reduce_arrays("Iallreduce", x, x.shape, call)
 
 
 _copy_to_parts.defvjp(x=lambda g, call: adjoint(_sum_of_parts, g, call))
@@ -138,6 +138,20 @@ def _own_random_numbers(comm: Communicator, drop: bool) -> AbstractContextManage
 # The layers -----------------------------------------------------------------------------------
 
 
+class DividedParameter(Parameter):
+    """A parameter of which each rank holds a part."""
+
+    def __init__(self, data: Any, comm: Communicator, *, requires_grad: bool = True) -> None:
+        super().__init__(data, requires_grad=requires_grad)
+        self.divided_among = comm
+
+    def __copy__(self) -> Tensor:
+        twin = super().__copy__()
+        if isinstance(twin, DividedParameter):
+            twin.divided_among = self.divided_among
+        return twin
+
+
 class Divided(Module):
     """A module of which each rank holds a part, made from the whole one.
 
@@ -164,7 +178,10 @@ class Divided(Module):
                     axis = self.divided[name]
                     self.whole_sizes[name] = values.shape[axis]
                     values = values[along(axis, *share(values.shape[axis], self.comm))]
-                setattr(self, name, Parameter(values, requires_grad=value.requires_grad))
+                made = Parameter(values, requires_grad=value.requires_grad)
+                if name in self.divided:
+                    made = DividedParameter(values, self.comm, requires_grad=value.requires_grad)
+                setattr(self, name, made)
             elif not name.startswith("_"):
                 store = setattr if name in whole._registered else object.__setattr__
                 store(self, name, value)

@@ -49,6 +49,7 @@ class Muon(Optimizer):
         True
     """
 
+    _whole_only = True
     _required = _kept = ("momentum_buffer",)
     _at_least_0 = ("lr", "weight_decay", "momentum", "eps")
 

@@ -1,6 +1,7 @@
 """Optimizer: parameter groups with their options, and a state for each parameter."""
 
 import math
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from minigrad.tensors.inplace import written
 from minigrad.tensors.tensor import Tensor
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]]
+_optimizers: weakref.WeakSet["Optimizer"] = weakref.WeakSet()
 
 
 class Optimizer:
@@ -56,6 +58,8 @@ class Optimizer:
     """The options that are numbers of at least 0."""
     _below_1: tuple[str, ...] = ()
     """The options that are numbers from 0 up to, but not including, 1."""
+    _whole_only = False
+    """Whether it cannot train parameters of which each rank has a part."""
     _elementwise = False
     """Whether `_update` is elementwise; then it is called with blocks."""
 
@@ -71,6 +75,7 @@ class Optimizer:
         groups = given if isinstance(given[0], Mapping) else [{"params": given}]
         for group in groups:
             self.add_param_group(group)
+        _optimizers.add(self)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         """Add a dict of "params", a tensor or several, and options; if one is wrong, add nothing.
@@ -128,6 +133,11 @@ class Optimizer:
             )
         if param.dtype.kind != "f":
             raise ValueError(f"{self._name}: parameter {i} has dtype {param.dtype}, not a float")
+        if self._whole_only and getattr(param, "divided_among", None) is not None:
+            raise ValueError(
+                f"{self._name}: parameter {i} of shape {param.shape} is divided among ranks, and a "
+                f"step of {self._name} needs it whole; use an elementwise optimizer, such as AdamW"
+            )
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are out of range."""
@@ -331,6 +341,15 @@ class Optimizer:
             options = ", ".join(f"{k}={value}" for k, value in group.items() if k != "params")
             lines.append(f"  ({i}): {len(group['params'])} parameters, {options}")
         return f"{self._name}(\n" + "\n".join(lines) + "\n)"
+
+
+def optimizers_of(params: Iterable[Tensor]) -> list[Optimizer]:
+    """The optimizers that update one of these parameters, in no particular order."""
+    ids = {id(param) for param in params}
+    return [
+        optimizer for optimizer in _optimizers
+        if any(id(param) in ids for group in optimizer.param_groups for param in group["params"])
+    ]  # fmt: skip
 
 
 def _copied(value: Any) -> Any:

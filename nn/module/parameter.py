@@ -21,12 +21,18 @@ class Parameter(Tensor):
         device: "cpu".
         requires_grad: False for a parameter that is saved and loaded but not trained.
 
+    Attributes:
+        divided_among: The `minigrad.distributed.Communicator` of the ranks each of which holds a
+            part of it; None for a whole parameter.
+
     Example:
         >>> import numpy as np
         >>> from minigrad import nn
         >>> nn.Parameter(np.zeros((2, 3))).requires_grad
         True
     """
+
+    divided_among: Any = None
 
     def __init__(
         self, data: Any, dtype: Any = None, device: str = "cpu", *, requires_grad: bool = True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,8 @@ __all__ = [
 def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
     """Return the p-norm of several tensors, as if they were one vector; `norm_type` is p or inf.
 
+    Of gradients of a model that `minigrad.distributed.parallelize` has divided, take `grad_norm`.
+
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.utils.get_total_norm([tensor([3.0]), tensor([[4.0]])])
@@ -59,7 +61,8 @@ def _norm(array: np.ndarray, norm_type: float) -> float:
 def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> float:
     """Return the norm of the gradients of some parameters, as if they were one vector.
 
-    Parameters without a gradient are skipped; `norm_type` is that of `get_total_norm`.
+    Parameters without a gradient are skipped; `norm_type` is that of `get_total_norm`. If some are
+    divided among ranks, all of these ranks call it, and get the norm of the whole.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -68,7 +71,21 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
         >>> nn.utils.grad_norm([x])
         5.0
     """
-    return get_total_norm(_gradients(parameters), norm_type)
+    return _norm_of_gradients(_listed(parameters), norm_type)
+
+
+def _norm_of_gradients(parameters: list[Tensor], norm_type: float) -> float:
+    parts: dict[Any, list[Tensor]] = {None: []}  # by the ranks among which they are divided
+    for parameter in parameters:
+        part = parts.setdefault(getattr(parameter, "divided_among", None), [])
+        if parameter.grad is not None:
+            part.append(parameter.grad)
+    norms = {comm: get_total_norm(gradients, norm_type) for comm, gradients in parts.items()}
+    whole = norms.pop(None)
+    if not norms:
+        return whole
+    every = [norm for comm, own in norms.items() for norm in comm.all_gather_object(own)]
+    return _norm(np.array([whole, *every], np.float64), norm_type)
 
 
 @effect
@@ -82,7 +99,8 @@ def clip_grad_norm(
     2013.
 
     Args:
-        parameters: A tensor, or several; those without a gradient are skipped.
+        parameters: A tensor, or several; those without a gradient are skipped. If some are divided
+            among ranks, all of these ranks call it, and the norm is that of the whole.
         max_norm: The largest norm allowed.
         norm_type: The p of the p-norm; inf for the largest absolute value.
         eps: Added to the norm before dividing by it.
@@ -99,8 +117,9 @@ def clip_grad_norm(
     """
     check_number("clip_grad_norm", "max_norm", max_norm, 0.0, infinite=True)
     check_number("clip_grad_norm", "eps", eps, 0.0)
-    gradients = _gradients(parameters)
-    total = get_total_norm(gradients, norm_type)
+    several = _listed(parameters)
+    gradients = [parameter.grad for parameter in several if parameter.grad is not None]
+    total = _norm_of_gradients(several, norm_type)
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(f"clip_grad_norm: the norm of the gradients is {total}")
     factor = max_norm / (total + eps)
@@ -125,9 +144,10 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
         [-1.0, 0.5]
     """
     check_number("clip_grad_value", "clip_value", clip_value, 0.0, infinite=True)
-    for gradient in _gradients(parameters):
-        np.clip(gradient._data, -clip_value, clip_value, out=gradient._data)
-        mark_written(gradient._data)
+    for parameter in _listed(parameters):
+        if (gradient := parameter.grad) is not None:
+            np.clip(gradient._data, -clip_value, clip_value, out=gradient._data)
+            mark_written(gradient._data)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -167,14 +187,13 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         start += parameter._data.size
 
 
-def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     if callable(getattr(parameters, "parameters", None)):
         raise TypeError(
             f"parameters: tensors expected, got a {type(parameters).__name__}; pass its "
             f"parameters()"
         )
-    several = [parameters] if isinstance(parameters, Tensor) else parameters
-    return [parameter.grad for parameter in several if parameter.grad is not None]
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
 
 
 if not TYPE_CHECKING:

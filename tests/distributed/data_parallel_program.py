@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -142,6 +144,74 @@ except RuntimeError as error:
 else:
     raise AssertionError("no error")
 
+# Tensors in objects.
+
+
+@dataclass
+class Result:
+    scores: Tensor
+
+
+class Both:
+    __slots__ = ("rest", "result")
+
+    def __init__(self, result: Any) -> None:
+        self.result, self.rest = result, {"itself": self}
+
+
+class Returning(nn.Module):
+    def __init__(self, kind: Any) -> None:
+        super().__init__()
+        self.inner, self.kind = nn.Linear(5, 1), kind
+
+    def forward(self, x: Tensor) -> Any:
+        return self.kind(self.inner(x))
+
+
+for kind, reach in {
+    Result: lambda out: out.scores,
+    Both: lambda out: out.result,
+    lambda y: Both(Result(y)): lambda out: out.result.scores,
+    lambda y: SimpleNamespace(all=[(y,)]): lambda out: out.all[0][0],
+}.items():
+    returning = DistributedDataParallel(Returning(kind))
+    out = returning(data[0][share])
+    assert isinstance(out, (Result, Both, SimpleNamespace))
+    reach(out).square().mean().backward()
+    assert same_on_all(returning.module) and abs(returning.module.inner.weight.grad.numpy()).max()
+
+# Running statistics are those of rank 0; what the backward pass did not change is not sent.
+normed = DistributedDataParallel(nn.Sequential(nn.BatchNorm1d(5), nn.Linear(5, 1)))
+normed.module.register_buffer("scale", minigrad.ones(3))
+own = copy.deepcopy(normed.module)
+for batch in data[:3]:
+    normed(batch[share]).square().mean().backward()
+    own(batch[share])
+    assert same_on_all(normed.module)
+root = gathered(own[0].running_var.numpy())[0]
+np.testing.assert_array_equal(normed.module[0].running_var.numpy(), root)
+assert normed.module[0].num_batches_tracked == 3
+kept = DistributedDataParallel(copy.deepcopy(own), broadcast_buffers=False)
+kept(data[3][share]).square().mean().backward()
+assert not np.array_equal(*gathered(kept.module[0].running_var.numpy())[:2])
+
+# A deep copy is trained alone, and one rank may copy without the others.
+twin = copy.deepcopy(normed)
+if RANK == 0:
+    with minigrad.no_grad():
+        copy.deepcopy(normed)(data[0][share])
+before_twin = [p.numpy().copy() for p in normed.parameters()]
+optimizer = optim.SGD(twin.parameters(), lr=0.1)
+for batch in data[:2]:
+    optimizer.zero_grad()
+    (twin(batch[share]).square().mean() + normed(batch[share]).mean()).backward()
+    optimizer.step()
+    assert same_on_all(twin.module) and same_on_all(normed.module)
+assert twin.comm is not normed.comm and twin._reducer is not normed._reducer
+for one, other in zip(normed.parameters(), before_twin, strict=True):
+    np.testing.assert_array_equal(one.numpy(), other)
+assert not np.array_equal(twin.module[1].weight.numpy(), before_twin[2])
+
 # A rank whose loss uses no parameter at all.
 small = DistributedDataParallel(nn.Linear(2, 1, bias=False))
 x = minigrad.ones(3, 2, requires_grad=True)
@@ -218,7 +288,9 @@ assert half.module.weight.grad.dtype == "float16" and half.module.weight.grad.to
 try:
     DistributedDataParallel(nn.Linear(2, 1 + RANK))
 except RuntimeError as error:
-    assert f"rank {RANK}" in str(error) and "DistributedDataParallel(Linear" in str(error)
+    assert "DistributedDataParallel(Linear): the ranks differ; the first difference is weight" in (
+        str(error)
+    )
 else:
     raise AssertionError("no error")
 

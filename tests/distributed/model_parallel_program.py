@@ -62,6 +62,12 @@ def compare(
         for name, parameter in divided.named_parameters():
             assert parameter.grad is not None
             close(parameter.grad.data, own(name, whole[name].grad.data, axes), name)
+        for norm_type in (2.0, 1.0, 3.0, np.inf):
+            norms = [nn.utils.grad_norm(m.parameters(), norm_type) for m in (model, divided)]
+            close(norms[1], norms[0])
+        norms = [nn.utils.clip_grad_norm(m.parameters(), norms[0]) for m in (model, divided)]
+        close(norms[1], norms[0])
+        assert len({*WORLD.mpi.allgather(norms[1])}) == 1
         for optimizer in optimizers:
             optimizer.step()
         for name, parameter in divided.named_parameters():
@@ -91,6 +97,16 @@ compare(nn.Transformer(WIDTH, HEADS, 1, 1, 3 * SIZE, 0.0), lambda m: (m(memory, 
 compare(nn.SwiGLU(WIDTH, 3 * SIZE), lambda m: (m(x) ** 2).mean())
 keyed = nn.ModuleDict({"7": nn.SwiGLU(WIDTH, 3 * SIZE)})  # a key that is a digit is no index
 compare(keyed, lambda m: (m["7"](x) ** 2).mean(), 1)
+
+# What takes all parameters, or a whole matrix, together refuses the parts.
+encoder = distributed.parallelize(nn.TransformerEncoderLayer(WIDTH, HEADS, 3 * SIZE))
+for refusing in (optim.LBFGS, optim.Muon):
+    try:
+        refusing([copy.deepcopy(encoder).linear1.weight])
+    except ValueError as error:
+        assert "is divided among ranks" in str(error) and refusing.__name__ in str(error)
+    else:
+        raise AssertionError("no error")
 
 # The mask of each head, its gradient, and the weights of all heads.
 gradients = []

@@ -7,7 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,9 +18,16 @@ BESIDE = Path(sys.executable).parent / "mpiexec"
 MPIEXEC = str(BESIDE) if BESIDE.exists() else shutil.which("mpiexec")
 
 
-def run(
-    ranks: int, program: str, *arguments: str, seconds: float = 90, interrupt: str = ""
-) -> subprocess.CompletedProcess[str]:
+class Run(NamedTuple):
+    """How a program ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    ended: float  # when, in seconds since 1970
+
+
+def run(ranks: int, program: str, *arguments: str, seconds: float = 90, interrupt: str = "") -> Run:
     """Run a program of this folder, or a path, on `ranks` ranks; what it printed, and its code.
 
     With `interrupt`, mpiexec gets what Ctrl-C sends once a line begins so.
@@ -42,7 +51,7 @@ def run(
         os.killpg(process.pid, signal.SIGKILL)
         out, error = process.communicate()
         pytest.fail(f"{program}: still running after {seconds:g} s\n{out}\n{error}", pytrace=False)
-    return subprocess.CompletedProcess(command, process.returncode, out, error)
+    return Run(process.returncode, out, error, time.time())
 
 
 def passes(ranks: int, program: str, *arguments: str) -> str:

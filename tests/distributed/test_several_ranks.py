@@ -33,7 +33,11 @@ def test_the_demo_on_two_ranks_prints_what_one_prints(tmp_path: Path) -> None:
 
 
 MISTAKES = {
-    "shape": ["rank 0: all_reduce(float32 (3,))", "rank 1: all_reduce(float32 (4,))", "py:19:"],
+    "shape": [
+        "rank 0: all_reduce(float32 (3,))",
+        "rank 1: all_reduce(float32 (4,))",
+        "_program.py:",
+    ],
     "dtype": ["rank 0: all_reduce(float32 (3,))", "rank 1: all_reduce(int64 (3,))"],
     "collective": ["rank 0: all_reduce(float32 (3,))", "rank 1: all_gather(float32 (3,), 0)"],
     "unused": ["rank 0: the backward pass of call", "rank 1: all_reduce(float32 (3,)) at"],
@@ -41,7 +45,23 @@ MISTAKES = {
     "no backward pass": ["backward pass of call 1 of Dist", "backward pass of call 2 of Dist"],
     "ended": ["rank 0: all_reduce(float32 (3,))", "rank 1: the end of the program"],
     "exception": ["Rank 1 of 2 raised", "LookupError: rank 1 does not find it"],
-    "late": ["TimeoutError: rank 0 waited 1 s in all_reduce", "not yet there: rank 1", "py:51:"],
+    "late": [
+        "TimeoutError: rank 0 waited 1 s in all_reduce",
+        "not yet there: rank 1",
+        "_program.py:",
+    ],
+    "group": ["rank 0: barrier at", "rank 1: all_reduce(float32 (3,)) at", "will not come"],
+    "ended, with another communicator": ["rank 0: Communicator at", "rank 1: the end of the pro"],
+    "exit": ["rank 0: all_reduce(float32 (3,))", "rank 1: the end of the program, after all_reduc"],
+    "stopped at the end": ["rank 0 has ended and waits", "waited 3 s", "rank 1 has not"],
+    "models": ["the first difference is 1.weight", "rank 0: float32 (1, 2)", "rank 1: float32 (2"],
+    "rate": ["after step 0", "is lr of AdamW, group 0", "rank 0: 0.01", "rank 1: 0.02"],
+    "schedule": ["after step 10", "lr of SGD, group 0", "rank 0: 0.01", "rank 1: 0.02"],
+    "loaded on one": ["after step 0", "is the values of 0.weight", "rank 0: checksum"],
+    "module called": ["after step 10", "is the values of 0.weight", "rank 0: checksum"],
+    "added": ["1.weight was added, replaced or unfrozen", "wrap the model again"],
+    "unfrozen": ["0.weight was added, replaced or unfrozen", "wrap the model again"],
+    "divided rate": ["parallelize, after step 0", "lr of SGD, group 0", "rank 1: 0.02"],
 }
 
 
@@ -51,6 +71,50 @@ def test_a_mistake_ends_all_ranks_and_says_why(mistake: str) -> None:
     assert done.returncode != 0
     for part in MISTAKES[mistake]:
         assert part in done.stderr, done.stderr
+
+
+def test_a_divided_model_that_one_rank_runs() -> None:
+    done = run(4, "mistakes_program.py", "one evaluates a divided model", seconds=30)
+    assert done.returncode != 0
+    for part in (
+        "rank 0: parallelize, after step 0",
+        "rank 1, 2, 3: the end of the program, after",
+    ):
+        assert part in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("program", ["collected", "one works on"])
+def test_no_mistake(program: str) -> None:
+    """What is collected at another time on one rank, and a rank that ends later than others."""
+    assert passes(2, "mistakes_program.py", program).count("passed") == 2
+
+
+STALLS = {
+    "maximum": "all_reduce", "backward": "backward pass of call 1", "save_training": "all_gather",
+    "ring_attention": "ring_attention", "all_gather_object": "all_gather_object",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *STALLS, "all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all",
+        "ppermute", "split", "barrier",
+    ],
+)  # fmt: skip
+def test_a_rank_that_is_stopped_within_a_call(call: str) -> None:
+    """A warning after a third of the time limit, which is 3 s, and the error at its end."""
+    done = run(2, "stalls_program.py", call, seconds=30)
+    assert done.returncode != 0
+    what = STALLS.get(call, call)
+    for part in (
+        f"rank 0 waited 3 s in {what}",
+        "rank 0 has waited 1 s in",
+        "not yet there: rank 1",
+    ):
+        assert part in done.stderr.replace("the backward", "backward"), done.stderr
+    elapsed = done.ended - float(done.stdout.split("began at ")[-1].split()[0])
+    assert 3 <= elapsed < 9, "the silence"
 
 
 def test_a_slow_rank_brings_a_warning() -> None:

@@ -53,8 +53,7 @@ def all_ranks(graph: AnyDiagram) -> AnyDiagram:
         >>> len(viz.all_ranks(viz.graph(y, x=x)).nodes)  # on two ranks: 7, with one all_reduce
         4
     """
-    comm = world()
-    texts = [graph.to_json()] if comm.mpi is None else comm.mpi.allgather(graph.to_json())
+    texts = world().all_gather_object(graph.to_json())
     boxes: dict[Any, Node] = {}
     edges: list[tuple[Any, Any, Edge]] = []
     before: dict[Any, list[Any]] = defaultdict(list)

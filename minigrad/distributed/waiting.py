@@ -1,0 +1,256 @@
+"""Waits that end: what the ranks tell each other while they wait, and when they end.
+
+Each rank counts its waits in each communicator; all ranks of it count alike. A rank that has waited
+for a second, and one that ends, tell the others where they are and how far they have counted. So a
+waiting rank knows who is there, and who will never come: a rank that has ended, or one that waits
+for this rank elsewhere. For all other cases there is a time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from minigrad.autograd.mode import located
+
+LISTEN_AFTER, ANNOUNCE_AFTER, WARN_AFTER = 0.05, 1.0, 10.0  # seconds
+END = "the end of the program"
+NEWS, SWAP = 0, 1  # kinds of messages
+SPINS = 1000  # polls without a pause, about a millisecond
+
+
+class News(NamedTuple):
+    """Where a rank is."""
+
+    waits_in: str | None  # the key of the communicator in which it waits; None if it has ended
+    counts: Mapping[str, int]  # by the key of a communicator, how many waits it has begun
+    what: str  # the call in which it waits; if it has ended, the last one
+
+
+class Place(NamedTuple):
+    """Where this rank waits."""
+
+    key: str  # of the communicator; the same on all of its ranks
+    ranks: Sequence[int]  # its ranks, by their numbers in `world`
+    rank: int  # the number of this one
+    what: object  # the call, or what its text is
+    timeout: float  # how many seconds to wait
+
+    def named(self, ranks: Iterable[int]) -> str:
+        """Some ranks of the communicator, by their numbers there and, where it differs, in all."""
+        everywhere = [f" ({self.ranks[i]} of all)" * (self.ranks[i] != i) for i in ranks]
+        listed = [f"{i}{more}" for i, more in zip(ranks, everywhere, strict=True)]
+        return f"rank {', '.join(listed[:8])}{' ...' * (len(listed) > 8)}"
+
+    def listing(self, whats: Mapping[int, str]) -> str:
+        """A line for each group of ranks that are at the same place."""
+        alike: dict[str, list[int]] = {}
+        for rank, what in sorted(whats.items()):
+            alike.setdefault(what, []).append(rank)
+        return "".join(f"\n  {self.named(ranks)}: {what}" for what, ranks in alike.items())
+
+
+def poll(done: Callable[[], bool], look: Callable[[float], None]) -> None:
+    """Wait until something is done; `look` is called with the seconds that have passed."""
+    began, spins = time.monotonic(), 0
+    while not done():
+        spins += 1
+        if spins < SPINS:
+            if spins > SPINS // 10:
+                time.sleep(0)  # lets another rank on this core run
+            continue
+        waited = time.monotonic() - began
+        time.sleep(min(1e-3, waited / 20))
+        if waited > LISTEN_AFTER:
+            look(waited)
+
+
+class Watch:
+    """What this rank knows of all others, and tells them.
+
+    Args:
+        mpi: A communicator of all ranks for these messages alone.
+
+    Attributes:
+        counts: By the key of a communicator, how many waits this rank has begun.
+        last: The last call of this rank, or what its text is.
+    """
+
+    def __init__(self, mpi: Any) -> None:
+        self.counts: dict[str, int] = {}
+        self.last: object = "no collective"
+        self._mpi, self._process = mpi, os.getpid()
+        self._news: dict[int, News] = {}
+        self._sent: list[Any] = []
+        self._swapped: dict[tuple[str, int], Any] = {}
+
+    def wait(self, done: Callable[[], bool], place: Place) -> None:
+        """Wait until something is done in which all ranks of a communicator take part.
+
+        Raises:
+            RuntimeError: A rank will never come.
+            TimeoutError: It was not done within the time limit.
+        """
+        self.counts[place.key] = self.counts.get(place.key, 0) + 1
+        self.last = place.what
+        if not done():
+            poll(done, _Wait(self, place))
+
+    def swap(self, value: Any, place: Place) -> list[Any]:
+        """The values of all ranks of a communicator, by messages beside its collectives."""
+        from mpi4py import MPI
+
+        others = {*place.ranks} - {self._mpi.rank}
+        self._sent += [self._mpi.isend((place.key, value), rank, SWAP) for rank in others]
+        status, found = MPI.Status(), self._swapped
+
+        def done() -> bool:
+            while self._mpi.Iprobe(tag=SWAP, status=status):
+                key, theirs = self._mpi.recv(source=status.source, tag=SWAP)
+                found[key, status.source] = theirs
+            return all((place.key, rank) in found for rank in others)
+
+        self.wait(done, place)
+        return [
+            value if i == place.rank else found.pop((place.key, rank))
+            for i, rank in enumerate(place.ranks)
+        ]
+
+    def end(self, timeout: float) -> None:
+        """Tell all ranks that this one has ended, and wait until all have.
+
+        Raises:
+            RuntimeError: The ranks have not made the same calls.
+            TimeoutError: A rank did not end within `timeout` seconds.
+        """
+        if os.getpid() != self._process:  # a fork of a rank is none
+            return
+        rank, every = self._mpi.rank, range(self._mpi.size)
+        place = Place("", every, rank, END, timeout)
+        self.tell(None, str(self.last), every)
+        warned = False
+
+        def missing() -> list[int]:
+            return [i for i in every if i != rank and not self._ended(i)]
+
+        def look(waited: float) -> None:
+            nonlocal warned
+            said = {i: self._news[i].what for i in missing() if i in self._news}
+            late = f"{place.named(missing())} has not{place.listing(said)}"
+            if waited > timeout:
+                raise TimeoutError(
+                    f"rank {rank} has ended and waited {timeout:g} s for the other ranks; {late}; "
+                    f"a longer wait: distributed.world().timeout"
+                )
+            if not warned and waited > timeout / 3 and rank not in missing():
+                first = min(i for i in every if i == rank or self._ended(i))
+                if rank == first:
+                    warnings.warn(
+                        f"rank {rank} has ended and waits for the others; {late}", stacklevel=2
+                    )
+                warned = True
+
+        def done() -> bool:
+            self.listen()
+            return not missing() and not self._sending()
+
+        poll(done, look)
+        common = [(news.counts, news.counts.keys() & self.counts) for news in self._news.values()]
+        if any(counts[key] != self.counts[key] for counts, keys in common for key in keys):
+            last = {rank: str(self.last)} | {i: news.what for i, news in self._news.items()}
+            listing = place.listing({i: f"{END}, after {what}" for i, what in last.items()})
+            raise RuntimeError(f"the ranks have ended after different calls:{listing}")
+
+    def tell(self, waits_in: str | None, what: str, ranks: Iterable[int]) -> None:
+        """Tell some ranks where this one is."""
+        self._sending()
+        news = News(waits_in, dict(self.counts), what)
+        for rank in ranks:
+            if rank != self._mpi.rank and rank >= 0:  # below 0: outside of `world`
+                self._sent.append(self._mpi.isend(tuple(news), rank, NEWS))
+
+    def listen(self) -> None:
+        """Take what other ranks have told."""
+        from mpi4py import MPI
+
+        status = MPI.Status()
+        while self._mpi.Iprobe(tag=NEWS, status=status):
+            news = self._mpi.recv(source=status.source, tag=NEWS)
+            self._news[status.source] = News(*news)
+
+    def news(self, rank: int) -> News | None:
+        """The last that a rank has told."""
+        return self._news.get(rank)
+
+    def _ended(self, rank: int) -> bool:
+        return rank in self._news and self._news[rank].waits_in is None
+
+    def _sending(self) -> bool:
+        self._sent = [sent for sent in self._sent if not sent.Test()]
+        return bool(self._sent)
+
+
+class _Wait:
+    """One wait that takes long: what this rank tells, and what it concludes from the news."""
+
+    def __init__(self, watch: Watch, place: Place) -> None:
+        self.watch, self.place = watch, place
+        self.count = watch.counts[place.key]
+        self.told = self.warned = False
+
+    def __call__(self, waited: float) -> None:
+        place, limit = self.place, self.place.timeout
+        if not self.told and waited > min(ANNOUNCE_AFTER, limit / 4):
+            self.told = True
+            self.watch.tell(place.key, str(place.what), place.ranks)
+        self.watch.listen()
+        late = [i for i in range(len(place.ranks)) if not self._is_there(i)]
+        if never := [i for i in late if self._never_comes(i)]:
+            raise RuntimeError(
+                located(
+                    f"{str(place.what).partition('(')[0]}: {place.named(never)} will not come; the "
+                    f"ranks are here:{place.listing(self._whereabouts(late))}"
+                )
+            )
+        silent = f"not yet there: {place.named(late)}" if late else "all ranks are there"
+        heard = {i: what for i, what in self._whereabouts(late).items() if i != place.rank}
+        silent += place.listing(heard)
+        if waited > limit:
+            raise TimeoutError(
+                f"rank {place.rank} waited {limit:g} s in {place.what}; {silent}; a longer wait: "
+                f"Communicator.timeout"
+            )
+        if not self.warned and waited > min(WARN_AFTER, limit / 3):
+            self.warned = True
+            if place.rank == min({*range(len(place.ranks))} - {*late}, default=place.rank):
+                message = f"rank {place.rank} has waited {waited:.0f} s in {place.what}; {silent}"
+                warnings.warn(message, stacklevel=5)
+
+    def _is_there(self, i: int) -> bool:
+        """Whether a rank is known to have come to this wait."""
+        news = self.watch.news(self.place.ranks[i])
+        return i == self.place.rank or (
+            news is not None and news.counts.get(self.place.key, 0) >= self.count
+        )
+
+    def _never_comes(self, i: int) -> bool:
+        """Whether a late rank has ended, or waits for this one in another communicator."""
+        news = self.watch.news(self.place.ranks[i])
+        if news is None:
+            return False
+        elsewhere = news.waits_in
+        if elsewhere is None:
+            return True
+        own = self.watch.counts.get(elsewhere)
+        return own is not None and own < news.counts[elsewhere]
+
+    def _whereabouts(self, late: Iterable[int]) -> dict[int, str]:
+        """Where this rank and the late ones are, as far as they told."""
+        found = {self.place.rank: str(self.place.what)}
+        for i in late:
+            if (news := self.watch.news(self.place.ranks[i])) is not None:
+                found[i] = f"{END}, after {news.what}" if news.waits_in is None else news.what
+        return found
