@@ -21,8 +21,9 @@ GRU = nn.GRU(3, 4, batch_first=True)
 STATE = minigrad.zeros(1, 2, 4)
 
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
-    "no path": (lambda: minigrad.load(None), "a path such as 'model.npz' expected, got NoneType"),
-    "a file object": (lambda: minigrad.save(X, io.BytesIO()), "expected, got BytesIO: the ending"),
+    "no path": (lambda: minigrad.load(None), "or an open binary file expected, got NoneType"),
+    "a text file": (lambda: minigrad.load(io.StringIO("x")), 'open it with mode "rb"'),
+    "no format": (lambda: minigrad.save(X, io.BytesIO(), suffix="npz"), "one of .npz, .safet"),
     "a folder": (lambda: minigrad.load(Path.cwd()), "is a folder; name a file in it"),
     "no name": (lambda: minigrad.load(".npz"), ".npz has no name before the ending"),
     "one array": (lambda: minigrad.load("a.npy"), "is one array: np.load and np.save are for that"),

@@ -3,17 +3,22 @@
 The thread ends when there are no more items, when producing one fails, when the consumer is gone,
 and when Python exits. Its errors are raised in the consumer. The two threads share queues written
 in C: an interrupt inside a semaphore written in Python could leave it locked forever. Where no
-thread can be started, the consumer makes each item when it asks for it.
+thread can be started, the consumer makes each item when it asks for it, and a warning says so.
 """
 
 import atexit
 import contextvars
+import os
 import threading
+import warnings
 import weakref
 from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+from minigrad.support.threads import start_thread
+
+_NAME = "minigrad.data prefetch"
 _PATIENCE = 5.0
 """The seconds that Python waits at exit for an item in progress."""
 
@@ -30,6 +35,9 @@ class _End:
     pass
 
 
+_warned: set[str] = set()
+
+
 class Prefetched(Iterator[Any]):
     """The items of an iterator, produced by a separate thread, `ahead` of them in advance.
 
@@ -37,18 +45,29 @@ class Prefetched(Iterator[Any]):
     """
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
-        self._worker: _Worker | None = _Worker(items, ahead)
         self._items: Iterator[Any] = iter(())  # what is made without a thread
+        self._process = os.getpid()
+        self._worker: _Worker | None = _Worker(items, ahead, self)
         try:
-            self._worker.start()
+            start_thread(_NAME, self._worker.run)
         except RuntimeError:  # no thread can be started
             self._worker, self._items = None, items
-        else:
-            weakref.finalize(self, self._worker.stop).atexit = False
+            if not _warned:
+                _warned.add("prefetching")
+                warnings.warn(
+                    "DataLoader: no thread can be started here, so batches are not prepared in "
+                    "advance; prefetch=0, or num_workers=0, asks for none",
+                    RuntimeWarning, stacklevel=4,
+                )  # fmt: skip
 
     def __next__(self) -> Any:
         if self._worker is None:
             return next(self._items)
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "DataLoader: this iterator prefetches in a thread of the process that made it, "
+                "which a forked process does not have; make a new iterator here"
+            )
         answer = self._worker.ready.get()
         if isinstance(answer, _Item):
             self._worker.room.put(None)
@@ -62,31 +81,32 @@ class Prefetched(Iterator[Any]):
         raise StopIteration
 
 
-class _Worker(threading.Thread):
-    """The thread. It has no reference to its `Prefetched`, which so can be freed."""
+class _Worker:
+    """What the thread does. It refers to its `Prefetched` weakly, and ends when that is gone."""
 
-    def __init__(self, items: Iterator[Any], ahead: int) -> None:
-        super().__init__(name="minigrad.data prefetch", daemon=True)
+    def __init__(self, items: Iterator[Any], ahead: int, consumer: Prefetched) -> None:
         self.ready: SimpleQueue[_Item | _Failure | _End] = SimpleQueue()
-        self.room: SimpleQueue[None] = SimpleQueue()  # one entry for each item that may be produced
+        self.room: SimpleQueue[Any] = SimpleQueue()  # one entry for each item that may be produced
         for _ in range(ahead):
             self.room.put(None)
         self._items = items
-        self._stopped = False
         self._context = contextvars.copy_context()
-
-    def start(self) -> None:
-        super().start()
-        _workers.add(self)
+        # Wakes the thread. No part of it is in Python, where an interrupt could come between.
+        self._consumer = weakref.ref(consumer, self.room.put)
 
     def run(self) -> None:
-        self._context.run(self._make)
+        """The loop of the thread."""
+        _running.add(self)
+        try:
+            self._context.run(self._make)
+        finally:
+            _running.discard(self)
 
     def _make(self) -> None:
         try:
             while True:
                 self.room.get()
-                if self._stopped:
+                if _exiting or self._consumer() is None:
                     return
                 self.ready.put(_Item(next(self._items)))
         except StopIteration:
@@ -96,19 +116,17 @@ class _Worker(threading.Thread):
         finally:
             del self._items
 
-    def stop(self) -> None:
-        self._stopped = True
-        self.room.put(None)
 
-
-_workers: weakref.WeakSet[_Worker] = weakref.WeakSet()
+_running: set[_Worker] = set()
+_exiting: list[bool] = []
 
 
 @atexit.register
 def _stop_all() -> None:
     """Stop every thread between two items, before Python shuts down."""
-    workers = list(_workers)
-    for worker in workers:
-        worker.stop()
-    for worker in workers:
-        worker.join(_PATIENCE)
+    _exiting.append(True)
+    for worker in list(_running):
+        worker.room.put(None)
+    for thread in threading.enumerate():
+        if thread.name == _NAME and thread.is_alive():
+            thread.join(_PATIENCE)

@@ -41,6 +41,13 @@ class Archive(NamedTuple):
             return content.read()
 
 
+def size_of(file: IO[bytes]) -> int:
+    """How many bytes an open file has; its position is then the start."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    return size
+
+
 @contextmanager
 def opened(file: IO[bytes], kind: str, advice: str) -> Iterator[Archive]:
     """Open an archive and check it; what is inconsistent in it is a LoadError, also later.
@@ -51,8 +58,7 @@ def opened(file: IO[bytes], kind: str, advice: str) -> Iterator[Archive]:
         advice: What to do if a member is compressed.
     """
     try:
-        # The size of the open file: the path may be replaced.
-        size = os.fstat(file.fileno()).st_size
+        size = size_of(file)
         with zipfile.ZipFile(file) as archive:
             members = archive.infolist()
             _check(members, size, advice)

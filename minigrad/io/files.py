@@ -1,9 +1,11 @@
 """`save` and `load`: one value, one file."""
 
+import io
 import os
+import zipfile
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from minigrad.io import npz, pt, safetensors
 from minigrad.io.errors import LoadError
@@ -15,7 +17,10 @@ POINTER = b"version https://git-lfs.github.com/"
 LONGEST = 300
 
 
-def save(obj: Any, path: str | os.PathLike[str]) -> None:
+Place = str | os.PathLike[str] | IO[bytes]
+
+
+def save(obj: Any, path: Place, *, suffix: str | None = None) -> None:
     """Write a state dict, or any nested value, into a file.
 
     The write is atomic: the old file stays until the new one is completely on the disk. If a save
@@ -31,7 +36,9 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
             gradient, what is a parameter, strides, and which tensors share memory; ndarrays come
             back as tensors, NumPy's scalars as numbers.
         path: A path that ends with ``.npz``, ``.pt``, ``.pth`` or ``.safetensors`` (extra
-            ``safetensors``).
+            ``safetensors``); or a binary file that is open for writing, which gets everything at
+            once, or nothing.
+        suffix: For an open file, the ending of the format; ".npz" if None.
 
     Raises:
         OSError: It cannot be written, or the path leads to something other than a regular file,
@@ -47,23 +54,41 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         >>> other.load_state_dict(minigrad.load(path))
         Differences(missing_keys=[], unexpected_keys=[])
     """
+    if suffix is not None and suffix not in FORMATS:
+        raise ValueError(f"save: suffix must be one of {', '.join(FORMATS)}, got {suffix!r}")
+    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
+        write_file(obj, path, FORMATS[suffix or ".npz"])
+        return
     path = _path("save", path)
-    write_file(obj, path, _format("save", path))
+    form = _format("save", path)
+    if suffix is not None and form is not FORMATS[suffix]:
+        raise ValueError(f"save: {path} has another ending than suffix={suffix!r}")
+    write_file(obj, path, form)
 
 
-def write_file(obj: Any, path: Path, form: ModuleType) -> None:
-    """Save in a format, whatever the path ends with."""
+def write_file(obj: Any, place: Path | IO[bytes], form: ModuleType) -> None:
+    """Save in a format, whatever the path ends with, or into an open file."""
     try:
         packed = pt.pack(obj) if form is pt else pack(obj)
-        with written_by("save", path), replacing(path) as unfinished:
-            form.write(unfinished, packed)
+        if isinstance(place, Path):
+            with (
+                written_by("save", place), replacing(place) as unfinished,
+                unfinished.open("wb") as file,
+            ):  # fmt: skip
+                form.write(file, packed)
+        else:
+            whole = io.BytesIO()
+            form.write(whole, packed)
+            place.write(whole.getvalue())
     except TypeError as error:
-        raise TypeError(f"save: {path}: {error}") from error
+        raise TypeError(f"save: {_named(place)}: {error}") from error
     except ValueError as error:
-        raise ValueError(f"save: {path}: {error}") from error
+        raise ValueError(f"save: {_named(place)}: {error}") from error
 
 
-def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str] | IO[bytes], *, bfloat16: Literal["float32"] | None = None
+) -> Any:
     """Load a file written by `save`, `np.savez` or `torch.save`, or a safetensors file.
 
     No code from a file is run, and no array can be larger than the file. The whole file is checked
@@ -71,7 +96,8 @@ def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = 
 
     Args:
         path: A path that ends with ``.npz``, ``.pt``, ``.pth`` or ``.safetensors`` (extra
-            ``safetensors``).
+            ``safetensors``); or a binary file that is open for reading, whose format is that of
+            what it holds from its position on.
         bfloat16: "float32" to widen tensors of bfloat16, which NumPy lacks, in a ``.pt`` file. Of a
             ``.safetensors`` file they are always widened.
 
@@ -93,34 +119,74 @@ def load(path: str | os.PathLike[str], *, bfloat16: Literal["float32"] | None = 
         >>> minigrad.load(path)
         {'step': 3, 'scores': [0.5, None], 'x': Tensor([1., 1.], dtype=float32)}
     """
+    if bfloat16 not in (None, "float32"):
+        raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')
+    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
+        return read_file(path, None, bfloat16)
     path = _path("load", path)
     return read_file(path, _format("load", path), bfloat16)
 
 
-def read_file(path: Path, form: ModuleType, bfloat16: Any = None) -> Any:
-    """Load from a format, whatever the path ends with."""
-    if bfloat16 not in (None, "float32"):
-        raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')
-    remove_unfinished(path)
-    path.stat()  # a missing file is not a damaged one
+def read_file(place: Path | IO[bytes], form: ModuleType | None, bfloat16: Any = None) -> Any:
+    """Load from a format, whatever the path ends with; None for the format of the content."""
     try:
-        if not path.is_file():
+        if not isinstance(place, Path):
+            return _content(io.BytesIO(_bytes(place)), form, bfloat16)
+        remove_unfinished(place)
+        place.stat()  # a missing file is not a damaged one
+        if not place.is_file():
             raise LoadError("no file")
-        with path.open("rb") as file:
-            if file.read(len(POINTER)) == POINTER:
-                raise LoadError("it is a pointer of Git LFS, not the file: run `git lfs pull`")
-        return pt.read(path, bfloat16) if form is pt else unpack(*form.read(path))
+        with place.open("rb") as file:
+            return _content(file, form, bfloat16)
     except LoadError as error:
         why = str(error)  # it may quote much of the file
         brief = why if len(why) <= LONGEST else f"{why[:LONGEST]} ..."
-        raise LoadError(f"load: {path}: {brief}") from error.__cause__
+        raise LoadError(f"load: {_named(place)}: {brief}") from error.__cause__
+
+
+def _bytes(file: IO[bytes]) -> bytes:
+    content = file.read()
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise TypeError(
+            f"load: a binary file expected, got one that gives {type(content).__name__}: open it "
+            f'with mode "rb"'
+        )
+    return bytes(content)
+
+
+def _content(file: IO[bytes], form: ModuleType | None, bfloat16: Any) -> Any:
+    start = file.read(len(POINTER))
+    file.seek(0)
+    if start == POINTER:
+        raise LoadError("it is a pointer of Git LFS, not the file: run `git lfs pull`")
+    form = form or _format_of(file, start)
+    return pt.read(file, bfloat16) if form is pt else unpack(*form.read(file))
+
+
+def _format_of(file: IO[bytes], start: bytes) -> ModuleType:
+    """The format of what is in a file."""
+    if start[8:9] == b"{":
+        return safetensors
+    if start[:4] != b"PK\3\4":
+        return pt  # an older file of PyTorch, or none
+    try:
+        with zipfile.ZipFile(file) as archive:
+            is_pt = any(name.endswith("data.pkl") for name in archive.namelist())
+    except (zipfile.BadZipFile, ValueError):
+        is_pt = False
+    file.seek(0)
+    return pt if is_pt else npz
+
+
+def _named(place: Path | IO[bytes]) -> str:
+    return str(place) if isinstance(place, Path) else f"an open file ({type(place).__name__})"
 
 
 def _path(name: str, path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
-            f"{name}: a path such as 'model.npz' expected, got {type(path).__name__}: the ending "
-            f"says the format"
+            f"{name}: a path such as 'model.npz', whose ending says the format, or an open binary "
+            f"file expected, got {type(path).__name__}"
         )
     return Path(path)
 

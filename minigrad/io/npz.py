@@ -7,7 +7,6 @@ import ast
 import math
 import struct
 import zipfile
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -21,9 +20,9 @@ MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
 
 
-def write(path: Path, packed: Packed) -> None:
+def write(file: IO[bytes], packed: Packed) -> None:
     """Write arrays, and the structure unless the value is a state dict."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in packed.arrays.items():
             # An explicit ZipInfo has no time stamp, so equal values make equal files.
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
@@ -32,12 +31,12 @@ def write(path: Path, packed: Packed) -> None:
             archive.writestr(zipfile.ZipInfo(STRUCTURE), packed.structure)
 
 
-def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
+def read(file: IO[bytes]) -> tuple[dict[str, np.ndarray], str | None]:
     """The arrays by name, and the structure as JSON, or None."""
     arrays: dict[str, np.ndarray] = {}
     structure = None
     advice = "read it with np.load and write it with minigrad.save"
-    with open(path, "rb") as file, opened(file, "an npz file", advice) as archive:
+    with opened(file, "an npz file", advice) as archive:
         for name in archive.members:
             if not name.endswith(".npy") and name != STRUCTURE:
                 raise LoadError(f"{name} is not an array")

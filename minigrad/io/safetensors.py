@@ -5,7 +5,7 @@ array is created. The structure is in the header's metadata, under "minigrad".
 """
 
 import json
-from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -22,7 +22,7 @@ DTYPES = {
 """The names of dtypes in safetensors and NumPy. NumPy has no bfloat16: it is read as bits."""
 
 
-def write(path: Path, packed: Packed) -> None:
+def write(file: IO[bytes], packed: Packed) -> None:
     """Write arrays and the structure.
 
     State dicts get a structure too: it keeps their order, which the format changes, and checksums,
@@ -35,13 +35,13 @@ def write(path: Path, packed: Packed) -> None:
         data = numpy.save(packed.arrays, {STRUCTURE: packed.structure})
     except package.SafetensorError as error:
         raise ValueError(f"{error}; .npz has no such limit") from error
-    path.write_bytes(data)
+    file.write(data)
 
 
-def read(path: Path) -> tuple[dict[str, np.ndarray], str | None]:
+def read(file: IO[bytes]) -> tuple[dict[str, np.ndarray], str | None]:
     """The arrays by name, and the structure as JSON, or None; bfloat16 becomes float32."""
     package = optional_package(FILES, "safetensors")
-    data = path.read_bytes()
+    data = file.read()
     try:
         entries = package.deserialize(data)
     except package.SafetensorError as error:

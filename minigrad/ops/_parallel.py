@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 import os
-from _thread import get_ident, start_new_thread
+from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
@@ -30,13 +30,14 @@ from functools import partial
 from itertools import product, repeat
 from pathlib import Path
 from queue import SimpleQueue
-from threading import RLock, Thread
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad.autograd.node import Variable
 from minigrad.ops._numerics import formula
+from minigrad.support.threads import start_thread
 
 __all__ = [
     "PRODUCTS_PER_NS", "available_cores", "for_rows", "get_num_threads", "in_blocks",
@@ -262,18 +263,10 @@ def _hire(wanted: int) -> int:
     """Start the workers that are missing; returns how many there are of those that are wanted."""
     try:
         while len(_workers) < wanted:
-            _workers.append(start_new_thread(_start_worker, (len(_workers), _tasks)))
+            _workers.append(start_thread(f"minigrad_{len(_workers)}", partial(_serve, _tasks)))
     except RuntimeError:  # no thread can be started
         pass
     return min(wanted, len(_workers))
-
-
-def _start_worker(number: int, tasks: SimpleQueue[Callable[[], None]]) -> None:
-    """Start a thread from a worker, which receives no signals, because `Thread` takes locks."""
-    try:
-        Thread(target=_serve, args=(tasks,), name=f"minigrad_{number}", daemon=True).start()
-    except RuntimeError:  # this was the last thread that could be started
-        _serve(tasks)
 
 
 def _serve(tasks: SimpleQueue[Callable[[], None]]) -> None:

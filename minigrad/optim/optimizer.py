@@ -30,7 +30,8 @@ class Optimizer:
 
     Attributes:
         param_groups: A dict for each group: "params" and its options, which may be changed.
-        state: The state of each parameter: arrays, and the number of steps.
+        state: The state of each parameter: NumPy's arrays, which are no tensors, and the number of
+            steps.
 
     Example:
         >>> import minigrad

@@ -64,7 +64,8 @@ def _tensors_in(path: Path) -> dict[str, np.ndarray]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file; weights are read from it alone")
     try:
-        tensors, _ = safetensors.read(path)
+        with path.open("rb") as file:
+            tensors, _ = safetensors.read(file)
     except LoadError as error:
         raise ValueError(f"{path}: {error}") from None
     return tensors

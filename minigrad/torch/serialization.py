@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from minigrad.io import pt
 from minigrad.io.files import read_file, write_file
 from minigrad.nn import Parameter as _Parameter
 from minigrad.support.checks import on_cpu
-from minigrad.support.files import write
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import Parameter
 from minigrad.torch.tensor import adopt
@@ -45,13 +43,7 @@ def save(
         >>> torch.load(file)
         {'x': Tensor([1., 1.], dtype=float32)}
     """
-    if isinstance(f, (str, os.PathLike)):
-        write_file(obj, Path(f), pt)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "archive.pt")
-        write_file(obj, path, pt)
-        f.write(path.read_bytes())
+    write_file(obj, Path(f) if isinstance(f, (str, os.PathLike)) else f, pt)
 
 
 def load(
@@ -73,12 +65,7 @@ def load(
     """
     if map_location is not None and not callable(map_location):
         on_cpu("cpu" if isinstance(map_location, dict) else str(map_location))
-    if isinstance(f, (str, os.PathLike)):
-        return _of_door(read_file(Path(f), pt))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "archive.pt")
-        write(path, f.read())
-        return _of_door(read_file(path, pt))
+    return _of_door(read_file(Path(f) if isinstance(f, (str, os.PathLike)) else f, pt))
 
 
 def _of_door(value: Any) -> Any:

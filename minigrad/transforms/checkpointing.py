@@ -31,7 +31,8 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     Values and gradients are those of ``function(*args, **kwargs)``, at every order. Tensors that
     the function refers to, such as the parameters of a module, get their gradients too. Calls may
     be nested. Dropout drops the same elements in both runs. Other state that the function changes
-    is changed twice.
+    is changed twice: the running statistics of a batch normalization move twice in each step, as in
+    PyTorch; leave such layers outside.
 
     Args:
         function: A function or a module.

@@ -203,7 +203,8 @@ class BatchNorm1d(_BatchNorm):
     r"""Batch normalization :math:`\gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
     In training, mean and (biased) variance of each feature are taken over the batch; in evaluation
-    mode the running averages are used.
+    mode the running averages are used. Within `minigrad.autograd.checkpoint` each batch counts
+    twice in them, since the layer runs twice.
 
     Args:
         num_features: C, the size of axis 1 of the input.

@@ -17,7 +17,7 @@ import pytest
 from both_ways import bits
 
 import minigrad
-from minigrad import nn, optim
+from minigrad import distributed, nn, optim
 from minigrad.compiler import CaptureError
 from minigrad.nn import functional as F
 
@@ -322,3 +322,11 @@ def test_random_numbers_of_others_that_decide(draw: Callable[[], float]) -> None
         captured(minigrad.ones(2))
     random.setstate(states[0])
     np.random.set_state(states[1])  # noqa: NPY002
+
+
+@pytest.mark.parametrize(
+    "collective",
+    [distributed.all_reduce, distributed.all_gather, distributed.broadcast, distributed.ppermute],
+)
+def test_collectives(collective: Callable[[Any], Any]) -> None:
+    refused(lambda x: collective(x) * 2, "calls a collective, in which all ranks take part")

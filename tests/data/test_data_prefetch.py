@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -17,8 +18,10 @@ from interrupts import before_each_bytecode
 import minigrad
 from minigrad import data
 from minigrad.autograd import is_grad_enabled
-from minigrad.data import DataLoader
+from minigrad.data import DataLoader, prefetch
+from minigrad.data import loader as loader_module
 from minigrad.data.prefetch import Prefetched
+from minigrad.support import threads
 
 
 def workers() -> list[threading.Thread]:
@@ -128,6 +131,45 @@ def test_no_lock_can_stay_closed_after_an_interrupt() -> None:
     assert [*prefetched] == [1, 2, 3, 4]
 
 
+def test_an_interrupt_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C before each step of making an iterator: none of them leaves its thread."""
+    interrupted = 0
+    loader = DataLoader(range(10), prefetch=2)
+    for module in (prefetch, threads, loader_module):
+        for _ in before_each_bytecode(module, lambda: iter(loader)):
+            interrupted += 1
+    assert interrupted > 100
+    assert [*before_each_bytecode(threading, lambda: iter(loader))] == []
+    gc.collect()
+    wait_until(lambda: workers() == [])
+    monkeypatch.setattr(prefetch, "_exiting", [])
+    prefetch._stop_all()  # as at exit, whatever state the interrupts left
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_forked_process_cannot_go_on_with_an_iterator() -> None:
+    program = """
+import os, sys
+from minigrad.data import DataLoader
+batches = iter(DataLoader(range(9), prefetch=2))
+next(batches)
+if os.fork() == 0:
+    try:
+        next(batches)
+    except RuntimeError as error:
+        print(error, flush=True)
+    print([batch.item() for batch in DataLoader(range(2), prefetch=2)], flush=True)
+    sys.exit()
+os.wait()
+print(next(batches).item())
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "make a new iterator here" in done.stdout and done.stdout.endswith("[0, 1]\n1\n")
+
+
 def test_an_error_is_raised_where_its_batch_was_asked_for() -> None:
     def items() -> Iterator[int]:
         yield 1
@@ -192,8 +234,10 @@ batches = iter(DataLoader(Work(), 2, prefetch=2))
 def test_where_no_thread_can_be_started_the_consumer_makes_the_batches() -> None:
     dataset = Slow()
     before = threading.stack_size(1 << 46)  # there is no memory for such a stack
+    prefetch._warned.clear()
     try:
-        batches = iter(DataLoader(dataset, 10, prefetch=3))
+        with pytest.warns(RuntimeWarning, match="no thread can be started here"):
+            batches = iter(DataLoader(dataset, 10, num_workers=1))
         assert next(batches).tolist() == list(range(10))
     finally:
         threading.stack_size(before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -211,6 +212,26 @@ assert twin.comm is not normed.comm and twin._reducer is not normed._reducer
 for one, other in zip(normed.parameters(), before_twin, strict=True):
     np.testing.assert_array_equal(one.numpy(), other)
 assert not np.array_equal(twin.module[1].weight.numpy(), before_twin[2])
+
+# A captured step with a model on several ranks runs as it is, and a warning says why.
+stepped = DistributedDataParallel(nn.Linear(5, 1))
+optimizer = optim.SGD(stepped.parameters(), lr=0.1)
+
+
+@minigrad.capture
+def step(x: Tensor) -> Tensor:
+    optimizer.zero_grad()
+    loss = stepped(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    captured = [step(data[0][share]).item() for _ in range(3)]
+assert "step runs plainly from now on: the step calls a collective" in str(caught[0].message)
+assert captured[0] > captured[1] > captured[2] and same_on_all(stepped.module)
 
 # A rank whose loss uses no parameter at all.
 small = DistributedDataParallel(nn.Linear(2, 1, bias=False))

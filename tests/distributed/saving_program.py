@@ -149,6 +149,15 @@ elif MODE in ("run data", "resume data"):  # data parallel, in the middle of an 
         np.testing.assert_allclose(
             model.module.weight.detach().numpy(), expected, rtol=0 if SIZE == 2 else 1e-12
         )
+elif MODE == "statistics":  # running ones, of ranks with other batches
+    model = distributed.DistributedDataParallel(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)))
+    if not FOLDER.exists():
+        model(minigrad.randn(8, 3) * (RANK + 1)).square().mean().backward()
+        assert np.ptp(WORLD.mpi.allgather(model.module[1].running_var.numpy()), axis=0).max() == 0
+        distributed.save_training(FOLDER, model=model)
+    else:
+        distributed.load_training(FOLDER, model=model)
+        assert model.module[1].num_batches_tracked == 1
 elif MODE == "grid":  # pairs of ranks share a model; every other rank has the same part of it
     group = WORLD.split(RANK // 2)
     minigrad.random.seed(0)

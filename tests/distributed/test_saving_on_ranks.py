@@ -28,6 +28,11 @@ def test_data_parallel_training_resumes_within_an_epoch(tmp_path: Path) -> None:
         assert passes(ranks, PROGRAM, "resume data", folder).count("passed") == ranks
 
 
+def test_running_statistics_are_resumed_on_any_number_of_ranks(tmp_path: Path) -> None:
+    for ranks in (2, 1, 3):
+        assert passes(ranks, PROGRAM, "statistics", str(tmp_path / "save")).count("passed") == ranks
+
+
 def test_a_grid_of_ranks_is_saved(tmp_path: Path) -> None:
     folder = str(tmp_path / "save")
     for ranks in (4, 2, 1):

@@ -23,6 +23,7 @@ import minigrad
 from minigrad import ops
 from minigrad.ops import _attention_kernel, _parallel, products
 from minigrad.ops.dropout import kept_rows
+from minigrad.support import threads
 
 RNG = np.random.default_rng(0)
 
@@ -138,7 +139,7 @@ def test_as_many_workers_as_can_be_started(
     possible: int, three_threads: None, no_workers: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker is a thread that starts another: also where that one cannot be started."""
-    start, left = _parallel.start_new_thread, [None] * possible
+    start, left = threads.start_new_thread, [None] * possible
 
     def limited(*args: Any) -> int:
         if not left:
@@ -149,7 +150,7 @@ def test_as_many_workers_as_can_be_started(
     def refused(self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(_parallel, "start_new_thread", limited)
+    monkeypatch.setattr(threads, "start_new_thread", limited)
     monkeypatch.setattr(threading.Thread, "start", refused)
     rows = np.zeros(100)
 

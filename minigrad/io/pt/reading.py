@@ -14,16 +14,14 @@ Source: the documentation of PyTorch, "Serialization semantics".
 """
 
 import io
-import os
 import re
 import struct
 from collections import OrderedDict
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from minigrad.io.archive import Archive, opened
+from minigrad.io.archive import Archive, opened, size_of
 from minigrad.io.errors import LoadError
 from minigrad.io.pt.machine import Function, Machine, key
 from minigrad.io.pt.storages import BFLOAT16, DTYPES, STORAGES, Kind, Storage, Tensors
@@ -49,13 +47,12 @@ REMEDIES = [
 WIDEN = 'float32 holds its values, in twice the memory: minigrad.load(path, bfloat16="float32")'
 
 
-def read(path: Path, bfloat16: str | None) -> Any:
+def read(file: IO[bytes], bfloat16: str | None) -> Any:
     """The value in a file."""
-    with open(path, "rb") as file:
-        start = file.read(4)
-        file.seek(0)
-        size = os.fstat(file.fileno()).st_size
-        return (_read_archive if start == b"PK\3\4" else _read_old)(file, size, bfloat16)
+    size = size_of(file)
+    start = file.read(4)
+    file.seek(0)
+    return (_read_archive if start == b"PK\3\4" else _read_old)(file, size, bfloat16)
 
 
 class _Reader:

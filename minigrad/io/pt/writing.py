@@ -4,8 +4,7 @@ import struct
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -45,19 +44,18 @@ def pack(value: Any) -> Packed:
     return Packed(START + bytes(pickler.out) + STOP, storages)
 
 
-def write(path: Path, packed: Packed) -> None:
+def write(file: IO[bytes], packed: Packed) -> None:
     """Write the records in PyTorch's order."""
-    with open(path, "wb") as file:
-        archive = ZipWriter(file, FOLDER)
-        archive.record("data.pkl", packed.pickle)
-        archive.record(".format_version", b"1")
-        archive.record(".storage_alignment", str(ALIGNMENT).encode())
-        archive.record("byteorder", sys.byteorder.encode())
-        for storage in packed.storages:
-            archive.record(f"data/{storage.number}", storage.content())
-        archive.record("version", b"3\n")
-        archive.record(".data/serialization_id", f"{archive.identity():040d}".encode())
-        archive.end()
+    archive = ZipWriter(file, FOLDER)
+    archive.record("data.pkl", packed.pickle)
+    archive.record(".format_version", b"1")
+    archive.record(".storage_alignment", str(ALIGNMENT).encode())
+    archive.record("byteorder", sys.byteorder.encode())
+    for storage in packed.storages:
+        archive.record(f"data/{storage.number}", storage.content())
+    archive.record("version", b"3\n")
+    archive.record(".data/serialization_id", f"{archive.identity():040d}".encode())
+    archive.end()
 
 
 class _Plain:

@@ -1,0 +1,111 @@
+"""`save` and `load` with open files: one format by name, all formats by content."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad.io import LoadError
+
+VALUE = {"step": 3, "names": ["a", None], "weight": minigrad.ones(2, 3)}
+SUFFIXES = [
+    None,
+    ".npz",
+    ".pt",
+    pytest.param(".safetensors", marks=pytest.mark.needs("safetensors")),
+]
+
+
+def same(found: Any) -> bool:
+    return (
+        found["step"] == 3
+        and found["names"] == ["a", None]
+        and np.array_equal(found["weight"].numpy(), np.ones((2, 3)))
+    )
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_each_format_is_found_by_its_content(suffix: str | None) -> None:
+    file = io.BytesIO(b"before")
+    file.seek(6)
+    minigrad.save(VALUE, file, suffix=suffix)
+    file.seek(6)
+    assert same(minigrad.load(file))
+    assert file.getvalue().startswith(b"before")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES[1:])
+def test_an_open_file_holds_what_a_path_does(suffix: str, tmp_path: Path) -> None:
+    path, file = tmp_path / f"value{suffix}", io.BytesIO()
+    minigrad.save(VALUE, path)
+    minigrad.save(VALUE, file, suffix=suffix)
+    assert path.read_bytes() == file.getvalue()
+    with path.open("rb") as opened:
+        assert same(minigrad.load(opened))
+
+
+def test_streams_that_cannot_go_back(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "value.npz.gz", "wb") as file:
+        minigrad.save(VALUE, file)
+    with gzip.open(tmp_path / "value.npz.gz", "rb") as file:
+        assert same(minigrad.load(file))
+    end, start = os.pipe()
+    with os.fdopen(start, "wb") as written, os.fdopen(end, "rb") as read:
+        writer = threading.Thread(target=lambda: (minigrad.save(VALUE, written), written.close()))
+        writer.start()
+        assert same(minigrad.load(read))
+        writer.join()
+
+
+def test_numpy_reads_it_and_is_read() -> None:
+    file, theirs = io.BytesIO(), io.BytesIO()
+    minigrad.save({"x": minigrad.ones(2)}, file)
+    file.seek(0)
+    np.testing.assert_array_equal(np.load(file)["x"], [1, 1])
+    np.savez(theirs, x=np.arange(3.0))
+    theirs.seek(0)
+    assert minigrad.load(theirs)["x"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.needs("torch")
+def test_pytorch_reads_it_and_is_read() -> None:
+    import torch
+
+    for old in (False, True):
+        theirs = io.BytesIO()
+        torch.save({"x": torch.arange(3.0)}, theirs, _use_new_zipfile_serialization=not old)
+        theirs.seek(0)
+        assert minigrad.load(theirs)["x"].tolist() == [0, 1, 2]
+    file = io.BytesIO()
+    minigrad.save({"x": minigrad.ones(2)}, file, suffix=".pt")
+    file.seek(0)
+    assert torch.load(file)["x"].tolist() == [1, 1]
+
+
+def test_what_cannot_be_saved_writes_nothing() -> None:
+    for suffix in (".npz", ".pt"):
+        file = io.BytesIO()
+        with pytest.raises(TypeError, match="save: an open file"):
+            minigrad.save({"x": minigrad.ones(2), "y": object()}, file, suffix=suffix)
+        assert file.getvalue() == b""
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK", b"PK\3\4", b"PK\3\4" + bytes(100), b"\x80\2", b"text"]
+)
+def test_damaged_content(content: bytes) -> None:
+    with pytest.raises(LoadError, match="load: an open file"):
+        minigrad.load(io.BytesIO(content))
+
+
+def test_a_pointer_of_git_lfs() -> None:
+    with pytest.raises(LoadError, match="git lfs pull"):
+        minigrad.load(io.BytesIO(b"version https://git-lfs.github.com/spec/v1\noid sha256:0"))
