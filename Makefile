@@ -5,7 +5,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-all mutants lint docs notebook torch-types bench bench-all install clean
+.PHONY: help demo test checks check test-all mutants lint docs site site-serve pyodide notebook torch-types bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -21,13 +21,13 @@ help:  ## say what there is
 demo: setup-demo$(if $(RANKS), setup-mpi)  ## train a transformer on handwritten digits, draw its graph
 	@$(if $(RANKS),.venv/bin/mpiexec -n $(RANKS) )$(RUN) examples/digits.py $(ARGS)
 
-test: checks  ## run everything that must pass: lint, types, documentation, tests
+test: checks pyodide  ## run everything that must pass: lint, types, documentation, tests
 	@$(TEST)
 
 check: lint  ## a minute's tests of one op, layer or file: make check WHAT=softmax
 	@$(CALM) tools/check.py $(WHAT)
 
-test-all: checks  ## the same, with the long tests and many more random examples
+test-all: checks pyodide  ## the same, with the long tests and many more random examples
 	@HYPOTHESIS_PROFILE=long $(TEST) -m ''
 
 checks:  # each has one thread
@@ -44,6 +44,16 @@ lint: setup-dev  ## ruff and mypy
 docs: setup-dev  ## build the documentation; a warning is an error
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "documentation: docs/_build/index.html"
+
+site: docs  ## write the site: documentation and playground; PYODIDE=folder for one without a CDN
+	@$(RUN) site/build.py --out site/build --docs docs/_build $(if $(PYODIDE),--pyodide $(PYODIDE))
+
+site-serve: site  ## the same, and show it at localhost:8000
+	@$(RUN) -m http.server --bind 127.0.0.1 --directory site/build 8000
+
+pyodide: setup-dev  # for the tests of the playground
+	@$(RUN) site/local_pyodide.py .venv/pyodide || \
+		echo "minigrad: no npm or no network: the tests of the playground are skipped"
 
 notebook: setup-demo  ## write the guide and the exercises as notebooks, in examples/
 	@$(RUN) tools/write_notebook.py
@@ -66,7 +76,7 @@ bench-all: bench  ## the same, then how time and memory grow, and BERT-base's sh
 install: setup-dev  ## make .venv ready for development, and do nothing else
 
 clean:  ## remove .venv and everything built
-	rm -rf .venv build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist docs/_build site/build site/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: setup-demo setup-dev setup-bench setup-mpi torch

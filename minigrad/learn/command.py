@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import re
@@ -17,13 +18,14 @@ from typing import Any
 
 from minigrad.learn import running
 from minigrad.learn.exercise import Exercise, exercise, exercises, paragraphs
+from minigrad.learn.grading import report
 from minigrad.learn.running import Result, check_file
 from minigrad.support.files import check_place, folder_for, write
 
 __all__ = ["Folder", "add_arguments", "run"]
 
 FOLDER = "minigrad_exercises"
-ACTIONS = ("check", "watch", "hint", "solution")
+ACTIONS = ("check", "watch", "hint", "solution", "grade")
 PROGRESS = "progress.json"
 
 
@@ -83,11 +85,14 @@ def _progress(read: Any) -> dict[str, Any]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument(
-        "action", nargs="?", default="", metavar="NUMBER | check | watch | hint | solution",
+        "action", nargs="?", default="", metavar="NUMBER | check | watch | hint | solution | grade",
         help="a number opens that exercise; without it, all are listed",
     )  # fmt: skip
-    help_number = "which exercise; by default the one that was opened last"
-    parser.add_argument("number", nargs="?", default="", help=help_number)
+    help_number = (
+        "which exercise; by default the one that was opened last; after grade: files that the "
+        "playground has saved, whose answers are run and checked again"
+    )
+    parser.add_argument("number", nargs="*", metavar="number | file", help=help_number)
     parser.add_argument(
         "--folder", type=Path, default=None,
         help=f"where your files are (default: this folder if it has them, or {FOLDER})",
@@ -100,9 +105,20 @@ def run(options: argparse.Namespace) -> Iterator[str]:
     Raises:
         ValueError: There is no such exercise, action or file.
     """
-    action, which = options.action, options.number
+    action, given = options.action, options.number
+    if action == "grade":
+        if not given:
+            raise ValueError("grade: name the files that the playground has saved")
+        yield from report([Path(file) for file in given])
+        return
     if action not in ("", *ACTIONS):
-        action, which = "open", action
+        meant = difflib.get_close_matches(action, ACTIONS, 1)
+        if meant and not action[0].isdecimal():
+            raise ValueError(f"there is no command {action!r}; {meant[0]!r} is one")
+        action, given = "open", [action, *given]
+    if len(given) > 1:
+        raise ValueError(f"one exercise expected, got {', '.join(given)}")
+    which = given[0] if given else ""
     path = options.folder
     if path is None:
         path = Path() if Path(PROGRESS).exists() else Path(FOLDER)

@@ -86,7 +86,9 @@ def test_watching_checks_after_each_save(typed, monkeypatch: pytest.MonkeyPatch)
     [
         (("check", "3"), "there is no file"),
         (("99",), "there is no exercise '99': they are 1 to "),
-        (("chekc", "1"), "no exercise 'chekc'"),
+        (("chekc", "1"), "there is no command 'chekc'; 'check' is one"),
+        (("answer",), "no exercise 'answer'"),
+        (("check", "1", "2"), "one exercise expected, got 1, 2"),
         (("hint", "x"), "no exercise 'x'"),
     ],
 )

@@ -1,0 +1,60 @@
+// The page's side of the worker: starts it, stops it, and keeps a second one warm.
+//
+// A worker runs one program at a time. Stopping it means to end it: nothing that a program does can
+// prevent that. The one that was kept warm takes its place.
+
+export class Client {
+  // `base`: the address of the playground's folder; `tell`: takes the worker's messages.
+  constructor(base, tell) {
+    this.base = base;
+    this.tell = tell;
+    this.worker = this.spare = null;
+    this.jobs = 0;
+  }
+
+  // Ask for something: { kind: "run" | "check" | "solution", ... }. The promise gives
+  // the worker's last message; it is rejected if the worker is stopped, or after `seconds`.
+  ask(job, seconds = Infinity) {
+    if (this.running) throw new Error("a program is running");
+    this.worker ??= this.start();
+    const worker = this.worker;
+    const id = ++this.jobs;
+    return new Promise((resolve, reject) => {
+      let timer = 0;
+      const end = (settle, value) => {
+        clearTimeout(timer);
+        this.running = null;
+        settle(value);
+      };
+      this.running = { fail: (why) => end(reject, new Error(why)) };
+      worker.onerror = (event) => this.stop(`the worker failed: ${event.message ?? "out of memory?"}`);
+      worker.onmessage = ({ data }) => {
+        if (data.kind === "ready" && data.id === id) {
+          this.spare ??= this.start(); // one that is warm when this one is stopped
+          if (seconds < Infinity) {
+            timer = setTimeout(() => this.stop(`stopped after ${seconds} seconds`), 1000 * seconds);
+          }
+        }
+        if (data.kind === "failed" && data.id === undefined) this.stop(data.text);
+        else if (data.id === id && data.kind === "done") end(resolve, data);
+        else if (data.id === id && data.kind === "failed") end(reject, new Error(data.text));
+        else this.tell(data);
+      };
+      worker.postMessage({ ...job, id });
+    });
+  }
+
+  // End the program that runs, whatever it does.
+  stop(why = "stopped") {
+    this.worker?.terminate();
+    [this.worker, this.spare] = [this.spare, null];
+    this.running?.fail(why);
+  }
+
+  start() {
+    const worker = new Worker(new URL("worker.js", this.base), { type: "module" });
+    worker.onmessage = ({ data }) => this.tell(data);
+    worker.postMessage({ kind: "start" });
+    return worker;
+  }
+}

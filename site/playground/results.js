@@ -1,0 +1,77 @@
+// The tabs on the right: what is printed, the graph, the page of steps, figures.
+//
+// What a program shows comes from a program that somebody may have sent in a link: pictures are
+// shown as images, pages in frames that have no access to this one.
+
+const tabs = [...document.querySelectorAll("[role=tab]")];
+const panel = (name) => document.getElementById(name);
+const hints = Object.fromEntries(tabs.map((tab) => {
+  const name = tab.getAttribute("aria-controls");
+  return [name, panel(name).innerHTML];
+}));
+const MOST = 200_000; // characters that are kept of what is printed
+
+export function select(name, focus = false) {
+  for (const tab of tabs) {
+    const chosen = tab.getAttribute("aria-controls") === name;
+    tab.setAttribute("aria-selected", chosen);
+    tab.tabIndex = chosen ? 0 : -1;
+    panel(tab.getAttribute("aria-controls")).hidden = !chosen;
+    if (chosen) tab.classList.remove("new");
+    if (chosen && focus) tab.focus();
+  }
+}
+
+for (const [place, tab] of tabs.entries()) {
+  tab.addEventListener("click", () => select(tab.getAttribute("aria-controls")));
+  tab.addEventListener("keydown", ({ key }) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    if (!step) return;
+    const next = tabs[(place + step + tabs.length) % tabs.length];
+    select(next.getAttribute("aria-controls"), true);
+  });
+}
+
+export function clear() {
+  for (const [name, hint] of Object.entries(hints)) panel(name).innerHTML = hint;
+  for (const tab of tabs) tab.classList.remove("new");
+  panel("output").textContent = "";
+  select("output");
+}
+
+export function print(text, kind = "out") {
+  const output = panel("output");
+  const part = document.createElement("span");
+  part.className = kind;
+  part.textContent = text;
+  output.append(part);
+  while (output.textContent.length > MOST && output.childElementCount > 1) output.firstChild.remove();
+  output.scrollTop = output.scrollHeight;
+}
+
+// Show { tab, name, svg or html }; one of the same name takes the place of the last.
+export function show({ tab, name = "", svg, html }) {
+  const place = panel(tab);
+  place.querySelector(":scope > p")?.remove();
+  const known = [...place.children].find((child) => name && child.dataset.name === name);
+  const single = tab !== "figures" ? place.firstElementChild : null;
+  const figure = known ?? single ?? place.appendChild(document.createElement("figure"));
+  figure.dataset.name = name;
+  if (tab === "steps") figure.style.height = "100%";
+  if (svg) {
+    const old = figure.querySelector("img");
+    const image = old ?? figure.appendChild(new Image());
+    if (old) URL.revokeObjectURL(old.src);
+    image.alt = name || `The ${tab === "graph" ? "compute graph" : "figure"} of the program`;
+    image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  } else {
+    const frame = figure.querySelector("iframe") ?? document.createElement("iframe");
+    frame.sandbox = "allow-scripts allow-downloads";
+    frame.title = name || (tab === "steps" ? "The steps of the graph" : "A figure of the program");
+    frame.srcdoc = html;
+    if (!frame.isConnected) figure.append(frame);
+  }
+  const shown = tabs.find((each) => each.getAttribute("aria-controls") === tab);
+  if (panel("output").textContent === "" || shown.getAttribute("aria-selected") === "true") select(tab);
+  else shown.classList.add("new");
+}

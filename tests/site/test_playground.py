@@ -1,0 +1,243 @@
+"""The site in a browser: a real Pyodide, a local server, and what a newcomer does."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import http.server
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minigrad.learn import grading
+from minigrad.learn.exercise import exercise
+
+ROOT = Path(__file__).resolve().parents[2]
+PYODIDE = ROOT / ".venv/pyodide"
+DOCS = ROOT / "docs/_build"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+PAGE = "playground/index.html"
+
+pytestmark = [
+    pytest.mark.needs("chromium", "playwright", "axe_playwright_python", "npm"),
+    pytest.mark.slow,
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built once for all workers."""
+    if not [*PYODIDE.glob("numpy*.whl")]:
+        pytest.skip("needs Pyodide: make test downloads it where there is a network")
+    if not (DOCS / "index.html").exists():
+        pytest.skip("needs the documentation: make docs")
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if base.name.startswith("popen-") else base
+    out = shared / "site"
+    with (shared / "site.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (out / "built").exists():
+            command = [sys.executable, ROOT / "site/build.py", "--out", out, "--docs", DOCS]
+            subprocess.run([*command, "--pyodide", PYODIDE], check=True, capture_output=True)
+            (out / "built").touch()
+    return out
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def tab(browser: Any, address: str) -> Iterator[Any]:
+    """Opens pages; at the end, fails if a page complained or asked another host."""
+    complaints: list[str] = []
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
+    )
+
+    def opened(path: str, wait_for: str = ".cm-content") -> Any:
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith((address, "blob:", "data:", "about:"))
+                else complaints.append(request.url)
+            ),
+        )
+        page.goto(f"{address}/{path}")
+        page.wait_for_selector(wait_for)
+        return page
+
+    yield opened
+    context.close()
+    expected = ("404", "cross-origin")  # no favicon; a frame that tries to reach the page
+    assert not [text for text in complaints if not any(part in text for part in expected)]
+
+
+def write(page: Any, code: str) -> None:
+    page.click(".cm-content")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(code)
+
+
+def finish(page: Any, start: Callable[[], Any]) -> str:
+    """Start something, and wait until it has ended; what is printed."""
+    before = page.evaluate("Number(document.body.dataset.finished ?? 0)")
+    start()
+    page.wait_for_function("before => document.body.dataset.finished > before", arg=before)
+    text: str = page.evaluate("document.getElementById('output').textContent")
+    return text
+
+
+def run(page: Any, button: str = "#run") -> str:
+    return finish(page, lambda: page.click(button))
+
+
+def test_a_newcomer(tab: Any, tmp_path: Path) -> None:
+    """Runs an example, makes a mistake, stops a loop, shares a link, and solves an exercise."""
+    page = tab(PAGE)
+    assert "by autograd  4.75" in run(page)
+    page.click("#tab-graph")
+    assert page.locator("#graph img").evaluate("image => image.naturalWidth") > 100
+    page.select_option("#examples", "attention")
+    assert run(page) == ""
+    frame = page.frame_locator("#steps iframe")
+    assert frame.locator("h1").inner_text() == "MultiHeadAttention"
+
+    write(page, "import minigrad\nx = minigrad.ones(2, 3)\nx @ x\n")
+    failed = finish(page, lambda: page.keyboard.press("Control+Enter"))
+    assert "Line 3: ValueError: matmul: (2, 3) @ (2, 3)" in failed
+    assert page.locator(".cm-lint-marker-error").count() == 1
+
+    write(page, "print('on')\nwhile True:\n    pass\n")
+    page.click("#run")
+    page.wait_for_function("document.getElementById('output').textContent.includes('on')")
+    assert "Stopped." in run(page, "#stop")
+    write(page, "print(6 * 7)\n")
+    assert run(page) == "42\n", "the worker that was kept warm goes on"
+
+    page.click("#share")
+    page.wait_for_function("location.hash.startsWith('#code=')")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    other = tab(page.url.partition("/playground/")[2].join(["playground/", ""]))
+    assert other.locator(".cm-content").inner_text().strip() == "print(6 * 7)"
+
+    page.select_option("#exercises", "7")
+    assert "?exercise=7" in page.url
+    assert "A gap is still open" in run(page, "#check")
+    page.click("#hint")
+    assert page.locator("#hints p").count() == 1
+    solution = exercise(7).solution
+    write(page, solution.replace("g @ b.T", "g @ b"))
+    assert "not yet" in run(page, "#check")
+    write(page, solution)
+    assert "right." in run(page, "#check")
+    assert page.locator("#graph img").count() == 1
+    page.reload()
+    page.wait_for_selector(".cm-content")
+    assert "7 matmul ✓" in page.locator("#title").inner_text()
+    assert "g @ b.T" in page.locator(".cm-content").inner_text()
+    with page.expect_download() as download:
+        page.click("#save")
+    file = tmp_path / "exercises.json"
+    download.value.save_as(file)
+    (grade,) = grading.grades(file)
+    assert grade[:3] == (7, True, True) and (grade.checks, grade.hints) == (3, 1)
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    page.wait_for_selector(".cm-content")
+    assert "✓" not in page.locator("#title").inner_text()
+    page.set_input_files("#load", file)
+    page.wait_for_function("document.getElementById('title').textContent.includes('✓')")
+
+
+def test_what_a_program_shows_cannot_reach_the_page(tab: Any) -> None:
+    page = tab(PAGE)
+    code = """class Bad:
+    def _repr_html_(self):
+        return "<script>parent.document.title = 'taken'; top.taken = 1</script><p>shown</p>"
+Bad()
+"""
+    write(page, code)
+    run(page)
+    frame = page.frame_locator("#figures iframe")
+    assert frame.locator("p").inner_text() == "shown"
+    assert page.title() == "minigrad: the playground" and page.evaluate("window.taken") is None
+
+
+def test_a_chapter_of_the_guide_runs(tab: Any) -> None:
+    page = tab("guide/multiplication.html", ".run-bar")
+    bars = page.locator(".run-bar")
+    assert bars.count() == 6
+    last = page.locator(".run-output").nth(5)
+    bars.nth(5).locator("button").first.click()
+    page.wait_for_function("!document.querySelector('button.run-block').disabled")
+    assert last.inner_text().strip() == "(4.0, 2.0)"
+    bars.nth(2).locator("button").first.click()
+    page.wait_for_function("!document.querySelector('button.run-block').disabled")
+    assert page.locator(".run-output").nth(2).locator("img").count() == 1
+    with page.context.expect_page() as opened:
+        bars.nth(1).locator("button").nth(1).click()
+    playground = opened.value
+    playground.wait_for_selector(".cm-content")
+    assert ">>>" not in playground.locator(".cm-content").inner_text()
+    assert run(playground) != ""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_screen_readers_and_phones(browser: Any, address: str, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    for asked in ("?example=slope", "?exercise=1"):
+        page.goto(f"{address}/{PAGE}{asked}")
+        page.wait_for_selector(".cm-content")
+        found = Axe().run(page).response["violations"]
+        assert not found, [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.keyboard.press("Tab")
+    context.close()
+
+
+def test_every_file_of_pyodide_is_checked(folder: Path, browser: Any, address: str) -> None:
+    """A file that was changed on the way is refused, and the page says so."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/python_stdlib.zip", lambda route: route.fulfill(body=b"changed"))
+    page.goto(f"{address}/{PAGE}")
+    page.wait_for_selector(".cm-content")
+    page.click("#run")
+    page.wait_for_function("document.getElementById('output').textContent.length > 0")
+    assert "4.75" not in page.evaluate("document.getElementById('output').textContent")
+    context.close()
