@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from collections.abc import Generator, Iterator
@@ -113,6 +114,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    skip_in_browsers(report)
     fail_skips_in_ci(report)
     return report
 
@@ -122,6 +124,18 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     fail_skips_in_ci(report)
     return report
+
+
+IMPOSSIBLE = re.compile("can't start new thread|emscripten does not support processes")
+
+
+def skip_in_browsers(report: pytest.TestReport) -> None:
+    """Turn a failure for want of a thread or a process into a skip, where there can be none."""
+    if sys.platform == "emscripten" and report.failed:
+        found = IMPOSSIBLE.search(str(report.longrepr))
+        if found:
+            report.outcome = "skipped"
+            report.longrepr = (str(report.fspath), 0, f"Skipped: {found[0]}")
 
 
 def fail_skips_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -394,7 +394,8 @@ def test_what_no_tensor_holds_is_refused_wherever_it_comes_in(make: Callable[...
 
 def test_wrong_arguments_are_tried_on_every_function_that_makes_a_tensor() -> None:
     made = {*creation.__all__, *random.__all__} - {
-        "generator", "get_state", "get_stream", "key", "made", "named", "on_cpu", "set_stream", "shape_of",
+        "generator", "get_state", "get_stream", "key", "made", "named", "on_cpu", "set_stream",
+        "shape_of",
     }  # fmt: skip
     assert made <= set(WRONG)
 

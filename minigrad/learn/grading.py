@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from minigrad.learn import running
 from minigrad.learn.exercise import exercises
+from minigrad.support.files import write
 from minigrad.viz.record.writing import printable
 
 __all__ = ["Grade", "grades", "report"]
@@ -55,7 +56,7 @@ def grades(path: Path) -> Iterator[Grade]:
         this = exercises()[number]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, this.file)
-            file.write_text(chosen["code"], encoding="utf-8", errors="backslashreplace")
+            write(file, chosen["code"].encode(errors="backslashreplace"))
             result = running.check_file(this, file, running.SECONDS)
         yield Grade(
             number, result.right, bool(rights), chosen["time"], len(checks), known["hints"],
