@@ -14,6 +14,7 @@ from minigrad import nn, no_grad, viz
 from minigrad.debugging import Profile, Statistics
 from minigrad.viz.layout import place, skeleton
 from minigrad.viz.record.fold import view
+from minigrad.viz.record.steps import with_inner
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
 
@@ -551,6 +552,21 @@ def test_attention_weights(open_page: Open) -> None:
         weights = map_.values()[~map_.masked()] if length == 4 else map_.values()[:0]
         for text, weight in zip(numbers[: weights.size], weights.ravel(), strict=True):
             assert float(text) == pytest.approx(weight, abs=0.006)
+
+    def test_so_do_both_passes_at_the_softmax_of_attention(self, open_page: Open) -> None:
+        attention = nn.MultiHeadAttention(8, 2)
+        x = minigrad.randn(1, 3, 8)
+        with viz.trace() as traced:
+            attention(x, x, x).sum().backward()
+        graph = traced.graph()
+        (map_,) = graph.heatmaps
+        steps = [step.node for step in with_inner(graph.steps)]
+        at = 1 + steps.index(map_.node)
+        page = open_page(graph, f"#step={at}")
+        assert page.locator("#step h3", has_text="Who attends to whom").count() == 1
+        assert page.locator("#step .heatmap").count() == 2  # the weights and their gradient
+        page.evaluate("location.hash = '#step=1'")
+        assert page.locator("#step .heatmap").count() == 0
 
 
 def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:

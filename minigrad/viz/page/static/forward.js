@@ -55,6 +55,7 @@ function forwardView(at) {
       node.notes.length ? e.p({ class: "quiet" }, "With ", e.code(node.notes.join(", "))) : "",
     ),
     node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : valueView(id, node),
+    heatmapView(id),
     node.recorded ? e.section(kept, savedView(node)) : "",
   ];
 }

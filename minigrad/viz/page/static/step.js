@@ -26,6 +26,7 @@ function stepView(at) {
       summaryView(step.cotangent),
     ),
     section(2, "What was saved for this", savedView(node)),
+    heatmapView(step.node),
     section(
       3,
       "What is sent",
