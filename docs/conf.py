@@ -22,7 +22,10 @@ version = release = minigrad.__version__
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent / "tools")]
 
-extensions = ["drawing", "families", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "drawing", "families", "live_pages",
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon",
+]  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
@@ -43,7 +46,7 @@ html_theme = "furo"
 html_title = f"minigrad {version}"
 html_copy_source = False
 html_static_path = ["_static", "../minigrad/viz/page/static/mathml.css"]
-html_css_files = ["formula.css", "mathml.css"]
+html_css_files = ["formula.css", "live_pages.css", "mathml.css"]
 html_show_sphinx = False
 html_math_renderer = "mathml"
 
