@@ -116,9 +116,8 @@ def write_pages(folder: Path, chosen: Iterable[str] | None = None) -> dict[str, 
 
 def picture_of(page: str) -> str:
     """The picture that stands in a page for readers without a script, as SVG."""
-    before, _, rest = page.partition('<section id="stage"')
-    start = rest.index("<svg")
-    return rest[start : rest.index("</svg>", start) + len("</svg>")]
+    start = page.index("<svg", page.index('<section id="stage"'))
+    return page[start : page.index("</svg>", start) + len("</svg>")]
 
 
 def main() -> None:
