@@ -5,7 +5,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-all mutants lint docs site site-serve pyodide notebook torch-types bench bench-all install clean
+.PHONY: help demo test checks check test-all mutants lint docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -57,6 +57,9 @@ pyodide: setup-dev  # for the tests of the playground
 
 notebook: setup-demo  ## write the guide and the exercises as notebooks, in examples/
 	@$(RUN) tools/write_notebook.py
+
+pictures: setup-dev  ## take the pictures of the README and docs/explore.md, in docs/_static/
+	@$(CALM) tools/pictures.py
 
 torch-types: setup-dev  ## write the stubs of minigrad.torch, which type checkers and editors read
 	@$(RUN) tools/write_torch_types.py
