@@ -35,9 +35,8 @@ export class Client {
             timer = setTimeout(() => this.stop(`stopped after ${seconds} seconds`), 1000 * seconds);
           }
         }
-        if (data.kind === "failed" && data.id === undefined) this.stop(data.text);
+        if (data.kind === "failed") this.stop(data.text);
         else if (data.id === id && data.kind === "done") end(resolve, data);
-        else if (data.id === id && data.kind === "failed") end(reject, new Error(data.text));
         else this.tell(data);
       };
       worker.postMessage({ ...job, id });

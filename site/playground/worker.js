@@ -68,6 +68,9 @@ self.onmessage = async ({ data: job }) => {
     const memory = python._module.HEAPU8.length;
     self.postMessage({ kind: "done", id: job.id, result, seconds, memory });
   } catch (error) {
-    self.postMessage({ kind: "failed", id: job.id, text: String(error.message ?? error) });
+    // The runner tells errors of Python. What arrives here has ended Python itself.
+    const text = String(error.message ?? error);
+    const deep = text.includes("call stack") ? " (the calls are nested too deeply)" : "";
+    self.postMessage({ kind: "failed", id: job.id, text: `Python has ended: ${text}${deep}` });
   }
 };
