@@ -9,6 +9,8 @@ import pytest
 
 import minigrad
 from minigrad import nn, viz
+from minigrad.viz.drawing.colour_scale import diverging
+from minigrad.viz.page.html import SHADES
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
 
@@ -76,6 +78,102 @@ class TestValue:
         page.locator("#stage .box", has_text="a").first.click()
         assert page.locator("#box .scalar").inner_text() == "data 2 | grad 4"
         assert page.locator("#facts").inner_text().startswith("output = 8 · ")
+
+
+PIXELS = """image => {
+    const drawn = document.createElement("canvas").getContext("2d");
+    const loaded = new Image();
+    loaded.src = image.getAttribute("href");
+    return loaded.decode().then(() => {
+        drawn.canvas.width = loaded.width;
+        drawn.canvas.height = loaded.height;
+        drawn.drawImage(loaded, 0, 0);
+        const { data } = drawn.getImageData(0, 0, loaded.width, loaded.height);
+        return [loaded.height, loaded.width, [...data]];
+    });
+}"""
+
+
+def pixels(image: Any) -> np.ndarray:
+    """The colours of a picture of a matrix, (rows, columns, 3)."""
+    rows, columns, data = image.evaluate(PIXELS)
+    return np.array(data).reshape(rows, columns, 4)[..., :3]
+
+
+class TestHeatmap:
+    @pytest.fixture
+    def model(self) -> nn.MultiHeadAttention:
+        minigrad.random.seed(0)
+        return nn.MultiHeadAttention(16, 2)
+
+    def graph(self, model: nn.MultiHeadAttention) -> viz.Graph:
+        x = minigrad.randn(2, 5, 16)
+        with viz.trace() as traced:
+            (model(x, x, x) ** 2).sum().backward()
+        return traced.graph(x=x)
+
+    def test_value_and_gradient_side_by_side(
+        self, model: nn.MultiHeadAttention, open_page: Any
+    ) -> None:
+        """Each on its own scale: the largest element has the last colour."""
+        address = "#box=MultiHeadAttention/k_proj/k_proj.weight"
+        page = open_page(self.graph(model), address)
+        figures = page.locator("#box .pair figure")
+        assert figures.locator("figcaption").all_inner_texts() == ["value", "gradient"]
+        left, right = (figure.bounding_box() for figure in figures.all())
+        assert left["x"] + left["width"] <= right["x"] and left["y"] == right["y"]
+        weight = model.k_proj.weight
+        assert weight.grad is not None
+        scale = np.array(diverging(SHADES))
+        for figure, tensor in zip(figures.all(), (weight, weight.grad), strict=True):
+            array = tensor.numpy()
+            places = np.rint((array / abs(array).max() + 1) * (SHADES - 1) / 2).astype(int)
+            drawn = pixels(figure.locator(".map image"))
+            close = np.abs(drawn - scale[places]).max(-1) <= 12  # a shade: three digits are kept
+            assert drawn.shape == (16, 16, 3) and close.all()
+            ends = figure.locator(".scale").inner_text().replace("−", "-").split()
+            far = float(abs(array).max())
+            np.testing.assert_allclose([float(end) for end in ends[:2]], [-far, far], rtol=5e-3)
+
+    def test_the_element_under_the_mouse(
+        self, model: nn.MultiHeadAttention, open_page: Any
+    ) -> None:
+        page = open_page(self.graph(model), "#box=MultiHeadAttention/q_proj/q_proj.weight")
+        figure = page.locator("#box .pair figure").nth(1)
+        rows = figure.locator(".map text.end").all_text_contents()
+        assert rows[0] == "0" and int(rows[1]) >= 1
+        box, place = figure.locator(".map image").bounding_box(), (3, 11)
+        x = box["x"] + (place[1] + 0.5) * box["width"] / 16
+        page.mouse.move(x, box["y"] + (place[0] + 0.5) * box["height"] / 16)
+        said = figure.locator("output").inner_text().replace("−", "-")
+        grad = model.q_proj.weight.grad
+        assert grad is not None and said.startswith("[3, 11] = ")
+        assert float(said.split()[-1]) == pytest.approx(float(grad.numpy()[place]), rel=1e-2)
+
+    def test_all_numbers_and_every_matrix(
+        self, model: nn.MultiHeadAttention, open_page: Any
+    ) -> None:
+        page = open_page(self.graph(model), "#box=x")
+        figure = page.locator("#box .numbers").first
+        assert figure.locator(".map").count() == 2
+        assert figure.locator(".map .head").all_text_contents() == ["[0]", "[1]"]
+        assert figure.locator("td").count() == 0
+        figure.get_by_text("all numbers").click()
+        figure.locator("td").nth(159).wait_for()
+        assert figure.locator("td").count() == 160
+
+    def test_the_gradient_of_a_step(self, model: nn.MultiHeadAttention, open_page: Any) -> None:
+        page = open_page(self.graph(model), "#step=2")
+        assert page.locator("#step .numbers .map").count() == 2 * 2  # what comes, and what is sent
+        assert page.locator("#step .values").count() == 0
+
+    def test_small_ones_are_tinted_numbers(self, open_page: Any) -> None:
+        graph, _ = perceptron()
+        page = open_page(graph, "#box=Sequential/0/0.weight")
+        cells = page.locator("#box .pair td")
+        assert cells.count() == 2 * 12 and page.locator("#box .map").count() == 0
+        colours = cells.evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
+        assert len(set(colours)) > 6
 
 
 class TestForward:

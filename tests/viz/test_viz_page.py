@@ -65,7 +65,17 @@ def data_of(page: str) -> dict[str, Any]:
     """What the page makes of its data: the same as `unpack` in page/data.js."""
     packed = base64.b64decode(Document(page).scripts[0])
     data: dict[str, Any] = json.loads(zlib.decompress(packed, wbits=-15))
+    _fill_in(data, data["arrays"])
     return data
+
+
+def _fill_in(value: Any, arrays: list[Any]) -> None:
+    """Put the elements of each array in the place of its number."""
+    if isinstance(value, dict) and isinstance(value.get("values"), int):
+        value["values"] = arrays[value["values"]]
+    for one in value.values() if isinstance(value, dict) else value:
+        if isinstance(one, dict | list):
+            _fill_in(one, arrays)
 
 
 def entries_of(summary: dict[str, Any]) -> Any:

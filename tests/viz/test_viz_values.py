@@ -26,7 +26,7 @@ class TestSummary:
     @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "bool"])
     def test_an_array_comes_back(self, dtype: str) -> None:
         array = (10 * np.random.default_rng(0).standard_normal((40, 30))).astype(dtype)
-        kept = steps.value_of(array)
+        kept = steps.summary(array)
         assert kept.whole() and kept.array().dtype == array.dtype
         np.testing.assert_array_equal(kept.array(), array)
         assert kept.deviation == pytest.approx(float(array.astype(float).std()), rel=1e-6)
@@ -34,7 +34,7 @@ class TestSummary:
     def test_of_a_large_one_a_summary(self) -> None:
         array = np.random.default_rng(0).uniform(0, 1, (70, 60))
         array[0, :2] = np.nan, -np.inf
-        kept = steps.value_of(array)
+        kept = steps.summary(array)
         assert (kept.nans, kept.infs, len(kept.histogram)) == (1, 1, steps.BINS)
         assert sum(kept.histogram) == array.size - 2
         counts, _ = np.histogram(array[np.isfinite(array)], steps.BINS)
@@ -45,7 +45,7 @@ class TestSummary:
 
     @pytest.mark.parametrize("value", [0.0, 3.0, np.nan, np.inf, 1e308])
     def test_all_the_same(self, value: float) -> None:
-        kept = steps.value_of(np.full(5000, value))
+        kept = steps.summary(np.full(5000, value))
         assert sum(kept.histogram) == 5000 * math.isfinite(value)
 
     def test_the_largest_give_way(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +57,76 @@ class TestSummary:
         assert value_in(graph, "multiply").whole() and value_in(graph, "exp").whole()
         large = value_in(graph, "w")
         assert not large.whole() and sum(large.histogram) == 500
+
+    def test_gradients_count_too_and_equal_arrays_once(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(steps, "ROOM", 2600)
+        x = minigrad.randn(10, 50, requires_grad=True)
+        for times, whole in ((1, True), (3, False)):
+            with viz.trace() as traced:
+                y = x
+                for _ in range(times):
+                    y = minigrad.exp(-y)
+                y.sum().backward()
+            graph = traced.graph(x=x)
+            for step in graph.steps[1:]:
+                sent = step.parts[0].sent
+                assert step.cotangent.whole() == sent.whole() == whole
+                assert whole or sum(sent.histogram) == 500
+            assert value_in(graph, "x").whole() == whole
+
+
+class TestGradients:
+    def test_all_of_a_weight(self) -> None:
+        model, x = nn.MultiHeadAttention(64, 4), minigrad.randn(2, 5, 64)
+        with viz.trace() as traced:
+            (model(x, x, x) ** 2).sum().backward()
+        graph = traced.graph(x=x)
+        names = {node.id: node.label for node in graph.nodes}
+        sent = {
+            names[part.target]: part.total or part.sent
+            for step in graph.steps
+            for part in step.parts
+            if part.target in names
+        }
+        found = sent["k_proj.weight"].array()
+        assert found.shape == (64, 64) and model.k_proj.weight.grad is not None
+        np.testing.assert_array_equal(found, model.k_proj.weight.grad.numpy())
+
+    def test_one_that_was_asked_for_is_whole(self) -> None:
+        model, x = nn.Sequential(nn.Linear(80, 60), nn.Linear(60, 70)), minigrad.randn(3, 80)
+        for asked in ("0.weight", "0"):
+            with viz.trace(values=[asked]) as traced:
+                model(x).sum().backward()
+            graph = traced.graph(x=x)
+            names = {node.id: node.label for node in graph.nodes}
+            parts = [part for step in graph.steps for part in step.parts]
+            sent = {names[part.target]: part.sent for part in parts if part.target in names}
+            grad = model[0].weight.grad
+            assert grad is not None
+            np.testing.assert_array_equal(sent["0.weight"].array(), grad.numpy())
+            assert not sent["1.weight"].whole() and sum(sent["1.weight"].histogram) == 4200
+            assert not value_in(graph, "1.weight").whole()
+            model.zero_grad()
+
+    def test_inside_an_opened_op(self) -> None:
+        x = minigrad.randn(2, 70, 70, requires_grad=True)
+        for asked, whole in ((["attention"], True), ([], False)):
+            with viz.trace(values=asked) as traced:
+                F.scaled_dot_product_attention(x, x, x).sum().backward()
+            [step] = [step for step in traced.graph().steps if step.inner]
+            assert [one.cotangent.whole() for one in step.inner] == [whole] * len(step.inner)
+
+    def test_each_array_is_written_once(self) -> None:
+        minigrad.random.seed(0)
+        x = minigrad.randn(9, 9, requires_grad=True)
+        with viz.trace() as traced:
+            minigrad.exp(x.reshape(81).reshape(9, 9)).sum().backward()
+        page = traced.graph(x=x).to_html()
+        arrays = [entries for entries in data_of(page)["arrays"] if len(entries) == 81]
+        # x, exp(x) and ones: reshaping changes no element, and exp is its own derivative.
+        assert len(arrays) == 3
 
 
 class TestTrace:
@@ -173,7 +243,7 @@ class TestPage:
                 minigrad.ops.where(True, array, array)
             data = data_of(traced.graph().to_html())
             found = entries_of(data["nodes"][0]["value"])
-            np.testing.assert_allclose(found, array.ravel(), rtol=5e-4)
+            np.testing.assert_allclose(found, array.ravel(), rtol=5e-3)
             if array.dtype.kind != "f":
                 assert found.tolist() == array.ravel().tolist()
 
@@ -200,7 +270,7 @@ class TestPage:
         model, x = nn.Linear(70, 60), minigrad.randn(2, 70)
         data = data_of(viz.explore(model, x, values=["weight"]).path.read_text())
         [weight] = [node["value"] for node in data["nodes"] if node["label"] == "weight"]
-        np.testing.assert_allclose(entries_of(weight), model.weight.numpy().ravel(), rtol=5e-4)
+        np.testing.assert_allclose(entries_of(weight), model.weight.numpy().ravel(), rtol=5e-3)
         traced = viz.trace()
         with pytest.raises(TypeError, match=r"viz.trace\(values="):
             viz.explore(traced, values=["weight"])

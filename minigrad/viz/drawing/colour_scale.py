@@ -13,6 +13,9 @@ Colour = tuple[int, int, int]
 BLUE, AMBER = 255.0, 70.0
 """Hues of OKLCH, in degrees."""
 
+BROKEN = (194, 24, 91)
+"""The colour of what is not finite."""
+
 LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
 """The ends of the lightness, and the chroma in between."""
 

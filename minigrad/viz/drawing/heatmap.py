@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from minigrad.viz.drawing.colour_scale import diverging, png, sequential
+from minigrad.viz.drawing.colour_scale import BROKEN, diverging, png, sequential
 from minigrad.viz.drawing.style import FONT, LIGHT
 from minigrad.viz.layout.labels import text_width
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
@@ -22,9 +22,6 @@ NUMBER_CELL, ROOM = 34, 192
 
 EDGE, TITLE, GAP, SCALE = 18, 18, 16, 52
 """Around the picture, above a grid, between grids, and for the scale."""
-
-BROKEN = (194, 24, 91)
-"""The colour of what is not finite."""
 
 STYLE = (
     f".minigrad-heatmap text{{font:10px {FONT};text-anchor:middle;fill:{LIGHT['text']}}}"

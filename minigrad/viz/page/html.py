@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 from minigrad.viz.drawing import heatmap as grids
+from minigrad.viz.drawing.colour_scale import BROKEN, Colour, diverging
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
@@ -25,13 +26,16 @@ from minigrad.viz.record.steps import Summary, with_inner
 from minigrad.viz.record.writing import printable, size_text
 
 SCRIPTS = (
-    "data", "player", "pack", "elements", "draw", "visible", "gradients", "values", "forward",
-    "worked", "step", "box", "camera", "address", "search", "save", "listen", "explore",
+    "data", "player", "pack", "elements", "draw", "visible", "gradients", "arrays", "values",
+    "forward", "worked", "step", "box", "camera", "address", "search", "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
 ACROSS = 2
 """How many grids of a heatmap stand side by side."""
+
+SHADES = 65
+"""Of the scale of an array's heatmap."""
 
 LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
@@ -70,6 +74,8 @@ def write_page(
             residuals=sorted(residuals(diagram)),
             start=start,
             heatmaps=[*map(_heatmap, diagram.heatmaps)],
+            scale=[*map(_hexadecimal, diverging(SHADES))],
+            broken=_hexadecimal(BROKEN),
         ),
         "script": _script(),
     }
@@ -85,8 +91,9 @@ def static(name: str) -> str:
 
 @cache
 def _script() -> str:
-    """The scripts as they are written, but for the spaces before each line: 5 KB."""
-    parts = re.sub(r"^ +", "", "\n".join(static(f"{name}.js") for name in SCRIPTS), flags=re.M)
+    """The scripts as they are written, but for indentation and comments: 15 KB."""
+    text = "\n".join(static(f"{name}.js") for name in SCRIPTS)
+    parts = re.sub(r"^ *(//.*\n|/\*\*(?s:.*?)\*/\n|\n)|^ +", "", text, flags=re.M)
     return f'(async () => {{\n"use strict";\n{parts}}})();'
 
 
@@ -98,6 +105,11 @@ def colours() -> str:
     )
     asked = "@media screen and (prefers-color-scheme: dark)"
     return f":root {{ {light}}}\n{asked} {{ :root {{ {dark}}} }}\n"
+
+
+def _hexadecimal(colour: Colour) -> str:
+    """A colour as CSS has it."""
+    return f"#{bytes(colour).hex()}"
 
 
 def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:

@@ -25,7 +25,7 @@ from minigrad.viz.layout import skeleton
 from minigrad.viz.layout.labels import cost
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
-from minigrad.viz.record.steps import IN_FULL, Step, Summary, with_inner
+from minigrad.viz.record.steps import SMALL, Step, Summary, with_inner
 
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
@@ -109,14 +109,17 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
 
 def _compressed(data: Any) -> str:
     """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left."""
-    text = json.dumps(_plain(data), separators=(",", ":"), ensure_ascii=False)
+    arrays: dict[tuple[str, str], tuple[int, list[Any]]] = {}
+    plain = _plain(data, arrays) | {"arrays": [entries for _, entries in arrays.values()]}
+    text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
     return base64.b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, arrays: dict[tuple[str, str], tuple[int, list[Any]]]) -> Any:
     """Data as JSON has it: records as objects, numbers with seven digits: float32 has no more.
 
-    What is not finite is null.
+    What is not finite is null. The elements of an array are written once, in `arrays`: the gradient
+    that a step sends is the one that another step gets.
     """
     if value is None or isinstance(value, str | int):  # most values: asked first
         return value
@@ -127,23 +130,29 @@ def _plain(value: Any) -> Any:
         return int(short) if short.is_integer() and abs(short) < 1e6 else short
     if isinstance(value, list | tuple):
         counts = value and isinstance(value[0], int)  # shapes and places: nothing to round
-        return value if counts else [_plain(one) for one in value]
+        return value if counts else [_plain(one, arrays) for one in value]
     if isinstance(value, Summary):
         unread = ("data", "dtype")
         held = {name: one for name, one in _fields(value).items() if name not in unread}
-        return _plain(held | {"values": _entries(value)})
+        key = value.dtype, value.data
+        if key not in arrays:
+            arrays[key] = len(arrays), _entries(value)
+        return _plain(held | {"values": arrays[key][0]}, arrays)
     if is_dataclass(value):
         value = _fields(value)
-    return {name: _plain(one) for name, one in value.items()}
+    return {name: _plain(one, arrays) for name, one in value.items()}
 
 
 def _entries(summary: Summary) -> list[Any]:
-    """The elements that are known: of larger arrays with four digits; the page shows three."""
+    """The elements that are known: of larger arrays with three digits, as the page shows them."""
     entries = summary.entries()
     if entries.dtype.kind != "f":
         return entries.astype(int).tolist()
-    digits = 7 if entries.size <= IN_FULL else 4
+    digits = 7 if entries.size <= SMALL else 3
+    short = (float(f"{one:.{digits}g}") for one in entries.tolist())
     return [
-        float(f"{one:.{digits}g}") if math.isfinite(one) else str(one).replace("inf", "Infinity")
-        for one in entries.tolist()
+        (int(one) if one.is_integer() and abs(one) < 1e6 else one)
+        if math.isfinite(one)
+        else str(one).replace("inf", "Infinity")
+        for one in short
     ]

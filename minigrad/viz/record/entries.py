@@ -26,7 +26,7 @@ from minigrad.trace import Step, Value
 from minigrad.trace import Trace as Record
 from minigrad.viz.record.finished import Entry, edges_of, new_entry, read
 from minigrad.viz.record.model import Kind
-from minigrad.viz.record.steps import summary, value_of
+from minigrad.viz.record.steps import summary
 
 _READING = undecorated(grad_of)
 _ADDING = undecorated(add_to_grad)
@@ -40,7 +40,6 @@ class Entries(Record):
     def __init__(self, values: Sequence[Any] = (), keeping: bool = True) -> None:
         super().__init__()
         self._asked, self._keeping = tuple(values), keeping
-        self._whole: dict[Entry, np.ndarray] = {}  # every array, where some are asked for
         self._entries: list[Entry] = []
         self._entry_of: dict[Any, Entry] = {}  # by value; of a leaf and a detached one, by both
         self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest
@@ -221,11 +220,9 @@ class Entries(Record):
     def _note(self, entry: Entry, array: np.ndarray) -> None:
         """Note the numbers of an entry, unless they are known."""
         if self._keeping and entry.box.value is None and array.dtype.kind in "biuf":
-            value = value_of(array)
+            value = summary(array, whole=bool(self._asked))
             brought = "NaN" if entry.box.kind != "op" and value.nans else entry.box.born
             entry.change(value=value, born=brought)
-            if self._asked:
-                self._whole[entry] = array.copy()
 
     def wrote(self, tensor: Any, values: Any) -> None:
         """Note what a leaf holds after an op in place."""

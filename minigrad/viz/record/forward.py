@@ -166,7 +166,6 @@ class Forward(Entries):
             entry.result = self._entry_of.get(inner.value(result))
         entry.decomposition = inner._entries
         if opened:
-            self._whole |= inner._whole
             entry.opened = relative_difference(out, array_of(result))
             if call.node is not None and leaves and history(result) is not None:
                 self._opened[call.node] = (inner, result, leaves)

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-IN_FULL = 64
-"""The most elements of a gradient of which all are kept."""
-
-VALUE_IN_FULL = 4096
-"""The most elements of a value of the forward pass of which all are kept, unless asked for."""
+IN_FULL = 4096
+"""The most elements of a value or a gradient of which all are kept, unless asked for."""
 
 ROOM = 60_000
-"""The most elements of all values of a graph together; the largest arrays give way."""
+"""The most elements of all arrays of a graph together; the largest arrays give way."""
+
+SMALL = 64
+"""Arrays of up to so many elements are always kept."""
 
 FEW = 8
 """How many elements are kept of a larger one."""
@@ -48,8 +48,8 @@ class Summary:
         deviation: Their standard deviation.
         nans: How many elements are NaN.
         infs: How many are infinite.
-        histogram: Of a large value of the forward pass, how many finite elements lie in each of 24
-            equal parts of the range; empty otherwise.
+        histogram: Of an array that is not kept as a whole, how many finite elements lie in each of
+            24 equal parts of the range; empty otherwise.
         data: The elements that are kept, in order, as bytes in base64.
         cancelled: Whether it is zero up to rounding: its terms cancel, and only rounding is left.
 
@@ -100,8 +100,8 @@ class Summary:
 
     @property
     def values(self) -> tuple[float, ...] | None:
-        """All elements in order, if there are at most 64 and all are finite; None otherwise."""
-        if math.prod(self.shape) > IN_FULL or self.nans or self.infs or not self.whole():
+        """All elements in order, if they are kept and finite; None otherwise."""
+        if self.nans or self.infs or not self.whole():
             return None
         return tuple(self.entries().astype(np.float64).tolist())
 
@@ -111,52 +111,61 @@ class Summary:
         found = [f"{count} {name}" for count, name in counts if count]
         return found + ["zero up to rounding"] * self.cancelled
 
+    def shortened(self) -> Summary:
+        """The same with a histogram and the first elements instead of all, unless it is small."""
+        array = self.array()
+        if array.size <= SMALL:
+            return self
+        return replace(self, **_shortened(array, self.low, self.high))
 
-def summary(array: np.ndarray, error: float = 0.0) -> Summary:
-    """Summarize an array; `error` estimates the norm of its rounding error."""
+
+def summary(array: np.ndarray, error: float = 0.0, whole: bool = False) -> Summary:
+    """Summarize an array, with all elements or a histogram.
+
+    `error` estimates the norm of its rounding error. `whole` keeps all elements, however many.
+    """
     exact = np.asarray(array, dtype=np.float64)
     finite = exact[np.isfinite(exact)]
     nans = int(np.isnan(exact).sum())
-    whole, size = finite.size == exact.size, norm(finite)
     known = finite if finite.size else np.zeros(1)
+    with np.errstate(all="ignore"):
+        size, low, high = norm(finite), float(known.min()), float(known.max())
+        mean, deviation = float(known.mean()), float(known.std())
+    kept: dict[str, Any] = {"data": _encoded(array)}
+    if array.size > IN_FULL and not whole:
+        kept = _shortened(array, low, high)
+    cancelled = finite.size == exact.size and 0 < size <= MARGIN * error < np.inf
     return Summary(
-        array.shape, array.dtype.name, size,
-        float(known.min()), float(known.max()), float(known.mean()), float(known.std()),
-        nans, exact.size - finite.size - nans, (),
-        _encoded(array) if array.size <= IN_FULL else "",
-        whole and 0 < size <= MARGIN * error < np.inf,
+        array.shape, array.dtype.name, size, low, high, mean, deviation,
+        nans, exact.size - finite.size - nans, cancelled=cancelled, **kept,
     )  # fmt: skip
 
 
-def value_of(array: np.ndarray, whole: bool | None = None) -> Summary:
-    """Summarize a value of the forward pass, with all elements or a histogram.
-
-    `whole` says which; by default arrays of up to 4,096 elements are kept as a whole.
-    """
+def _shortened(array: np.ndarray, low: float, high: float) -> dict[str, Any]:
+    """The histogram and the first elements of an array with this range."""
     with np.errstate(all="ignore"):
-        found = summary(array)
-        if array.size <= IN_FULL:
-            return found
-        if array.size <= VALUE_IN_FULL if whole is None else whole:
-            return replace(found, data=_encoded(array))
         finite = array[np.isfinite(array)].astype(np.float64)
-        places = (finite - found.low) / ((found.high - found.low) or 1.0) * BINS
+        places = (finite - low) / ((high - low) or 1.0) * BINS
     counts = np.bincount(np.clip(np.nan_to_num(places), 0, BINS - 1).astype(int), minlength=BINS)
-    return replace(found, data=_encoded(array.flat[:FEW]), histogram=tuple(counts.tolist()))
+    return {"data": _encoded(array.flat[:FEW]), "histogram": tuple(counts.tolist())}
 
 
 def _encoded(array: np.ndarray) -> str:
     return b64encode(np.asarray(array).tobytes()).decode("ascii")
 
 
-def largest_in_full(values: Iterable[Summary]) -> int:
-    """The size up to which values are kept, so that all together are not too large."""
-    room, largest = ROOM, IN_FULL
-    for size, count in sorted(Counter(math.prod(value.shape) for value in values).items()):
+def largest_in_full(arrays: Iterable[Summary]) -> int:
+    """The size up to which arrays are kept, so that all together are not too large.
+
+    Equal arrays count once: a page holds them once.
+    """
+    room, largest = ROOM, SMALL
+    different = {one.data: math.prod(one.shape) for one in arrays}
+    for size, count in sorted(Counter(different.values()).items()):
         room -= size * count
         if room < 0:
             break
-        largest = max(size, IN_FULL)
+        largest = max(size, SMALL)
     return largest
 
 

@@ -39,7 +39,7 @@ from minigrad.viz.record.rerun import (
 )
 from minigrad.viz.record.selection import Choice
 from minigrad.viz.record.steps import Part, Step, norm, number_arrivals, summary
-from minigrad.viz.record.values import with_values
+from minigrad.viz.record.values import limited
 
 
 class Trace(Forward):
@@ -80,7 +80,7 @@ class Trace(Forward):
         came, arrays = self._errors.get(entry, 0.0), dict[str, np.ndarray]()
         inside = self._pull_inside(node, entry, cotangents[0]) if node in self._opened else []
         noise = errors_sent(node, cotangents, came, [part is not None for part in pull.parts])
-        unit, sent = precision(cotangents[0]), []
+        unit, sent, keep = precision(cotangents[0]), [], bool(self._asked)
         sources = {one.slot: one.source for one in entry.inputs if one.name}
         for (edge, slot, name), part, contribution, total, shaken in zip(
             edges_of(node), pull.parts, pull.contributions, pull.totals, noise, strict=True
@@ -98,10 +98,12 @@ class Trace(Forward):
             if edge in self._arrived:
                 self._arrived[edge] = array if total is None else array_of(total)
             sent.append((target, Part(
-                "", slot, name, summary(array, error),
+                "", slot, name, summary(array, error, keep),
                 edge.shape if isinstance(part, Update) else part.shape,
                 check=check.relative, unchecked=check.reason, kink=check.kink,
-                total=None if total is None else summary(array_of(total), self._errors[target]),
+                total=None
+                if total is None
+                else summary(array_of(total), self._errors[target], keep),
             )))  # fmt: skip
         if node in self._opened:
             inner, _, leaves = self._opened[node]
@@ -113,7 +115,8 @@ class Trace(Forward):
                     gap = relative_difference(whole, ours, scale)
                     entry.opened = max(entry.opened or 0.0, gap)
         given = given_to(node, call, g, arrays)
-        noted = Step("", entry.box.label, summary(cotangents[0], came), (), given, (), run)
+        gradient = summary(cotangents[0], came, keep)
+        noted = Step("", entry.box.label, gradient, (), given, (), run)
         self._recorded.append(_Recorded(entry, noted, sent, inside))
 
     def _end_of_rules(self, step: Any) -> None:
@@ -208,10 +211,9 @@ class Trace(Forward):
         named = [("output" if len(ends) == 1 else f"output {i}", end) for i, end in enumerate(ends)]
         leaves = {thing._node: name for thing, name in self._names if isinstance(thing, Variable)}
         drawing, ids = assemble(self._entries, named, leaves)
-        kept = {ids[entry]: array for entry, array in self._whole.items() if entry in ids}
-        drawing = with_values(drawing, self._asked, kept)
         heatmaps = self._weights.heatmaps(self._entries, ids, drawing)
-        return replace(drawing, steps=_steps(self._recorded, ids), heatmaps=heatmaps)
+        drawing = replace(drawing, steps=_steps(self._recorded, ids), heatmaps=heatmaps)
+        return limited(drawing, self._asked)
 
     def to_text(self, by: By = "op") -> Text:
         """Add up what ran in a table: calls, and in a timed trace times and operations.
@@ -290,8 +292,9 @@ def trace(
         heatmap: How many queries, and keys, of attention weights to keep; 0 for none.
         timed: Whether to measure the time of each op, the fastest of three more runs, and show it
             with the bytes of its output.
-        values: Modules, ops and tensors, by path, name, pattern or class, of which each value is
-            kept as a whole. Of other arrays with more than 4,096 elements a summary is.
+        values: Modules, ops and tensors, by path, name, pattern or class, of which each value and
+            each gradient is kept as a whole. Of other arrays with more than 4,096 elements a
+            summary is.
         open: The names of fused ops, such as ``"layer_norm"``, to open: the ops that they stand for
             are run beside them, forward and backward, and recorded as all others.
 

@@ -75,6 +75,12 @@ function heatmapView(id) {
   );
 }
 
+/** A gradient in facts, and all of it where it does not stand beside the value. */
+const gradientFacts = (id, { value }, gradient) =>
+  value && !isScalar({ value })
+    ? e.div({ class: "numbers" }, factsView(gradient))
+    : summaryView(gradient, id);
+
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node) {
   if (node.kind === "module" || node.kind === "output") return "";
@@ -93,13 +99,13 @@ function gradientView(id, node) {
     return e.li(link.step(at), ` from ${step.op}, as its ${part.name}: ${sign} ‖·‖ = ${words}`);
   };
   const sum = e.strong({ class: "sum" }, `Σ of ${shares.length}`);
-  const last = shares.at(-1)?.part;
+  const gradient = finalGradient(id);
   const onward = listed(steps.map((at) => link.step(at)));
   return e.section(
     title,
     shares.length > 1 ? e.p(sum, " shares, for it was used as often:") : "",
     shares.length ? e.ul(shares.map(share)) : "",
-    last ? summaryView(last.total ?? last.sent) : "",
+    gradient ? gradientFacts(id, node, gradient) : "",
     steps.length ? e.p("It sends its shares on in ", onward, ".") : "",
   );
 }

@@ -59,52 +59,6 @@ function bytes(n) {
 }
 const shapeView = (shape, samples) => e.span({ class: "shape" }, shapeText(shape, samples));
 
-/** An array in numbers: its shape and norm, its range, and all of it where it is small. */
-function summaryView(summary, picks) {
-  const { shape, cancelled } = summary;
-  const { kind, sign, words } = health(summary);
-  const facts = [shapeView(shape), e.span({ class: kind }, `norm ${number(summary.norm)}`)];
-  const rounded = "zero up to rounding: what is added up cancels, and rounding leaves this";
-  if (kind === "bad") facts.push(e.strong({ class: kind }, `${sign} ${words}`));
-  else if (kind === "zero")
-    facts.push(e.strong({ class: kind }, `${sign} ${cancelled ? rounded : "zero everywhere"}`));
-  else if (sizeOf(shape) > 1)
-    facts.push(rangeText(summary));
-  const whole = shape.length && entriesOf(summary).length === sizeOf(shape);
-  const all = whole ? valuesView(summary, picks) : "";
-  return e.div({ class: "numbers" }, e.p({ class: "facts" }, listed(facts, " · ")), all);
-}
-
-const rangeText = ({ low, high, mean, deviation }) =>
-  `${number(low)} … ${number(high)}, mean ${number(mean)}, deviation ${number(deviation)}`;
-
-/** A list in parts of one size. */
-const slices = (list, size) =>
-  Array.from({ length: list.length / size }, (_, at) => list.slice(at * size, (at + 1) * size));
-
-/** All values, as matrices side by side; `picks` says what a click on one does. */
-function valuesView(summary, picks) {
-  const { shape } = summary;
-  const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
-  if (!rows || !columns) return "";
-  const shown = (value, at) =>
-    picks?.has(at) ? leading(picks.get(at), number(value)) : number(value);
-  const cell = (value, at) => e.td({ class: value ? null : "zero" }, shown(value, at));
-  const cells = slices(entriesOf(summary).map(cell), columns);
-  const tables = slices(cells.map((row) => e.tr(row)), rows);
-  return e.div(
-    { class: "matrices", tabindex: 0, "aria-label": "values" },
-    tables.map((body, at) => e.table({ class: "values" }, captionOf(shape, at), e.tbody(body))),
-  );
-}
-
-/** Which matrix of a larger array this is. */
-function captionOf(shape, at) {
-  const outer = shape.slice(0, -2);
-  const index = outer.map((size, axis) => floor(at / sizeOf(outer.slice(axis + 1))) % size);
-  return outer.length ? e.caption(`[${index.join(", ")}]`) : "";
-}
-
 /** Buttons that lead to a step or to a box. */
 const leading = (onclick, words) => e.button({ class: "link", onclick }, words);
 const link = {

@@ -23,7 +23,7 @@ function stepView(at) {
       1,
       ["What comes: ", bar("g")],
       e.p(came(step, sharesOf(step.node, step.run))),
-      summaryView(step.cotangent),
+      summaryView(step.cotangent, step.node),
     ),
     section(2, "What was saved for this", savedView(node)),
     heatmapView(step.node),
@@ -82,11 +82,11 @@ function savedView(node) {
   const item = ({ name, shape, nbytes, numbers }) => {
     const out = name === "out" ? ", the output, y in the formula," : "";
     const why = reasons.get(name) ? `: ${reasons.get(name)}` : "";
-    const small = numbers && shape.length && entriesOf(numbers).length === sizeOf(shape);
+    const known = numbers && shape.length && isWhole(numbers);
     return e.li(
       e.code(name),
       `${out} ${shapeText(shape)}, ${bytes(nbytes)}${why}`,
-      small ? e.details(e.summary("its values"), valuesView(numbers)) : "",
+      known ? e.details(e.summary("its values"), arrayView(numbers, node.id)) : "",
     );
   };
   const rest = node.kept.filter(([name]) => !name);
@@ -110,7 +110,7 @@ function partView(part) {
     formula ? formula.notes.map((note) => e.p({ class: "quiet" }, note)) : "",
     part.answers.map(([question, answer]) => e.p({ class: "why" }, e.b(question), " ", answer)),
     String(raw) === String(sent.shape) ? "" : e.p({ class: "unbroadcast" }, shrunk),
-    summaryView(sent, picks),
+    summaryView(sent, target, picks),
     inNumbers,
     arrivals > 1
       ? e.p(e.strong({ class: "sum" }, `Σ ${arrival}/${arrivals}`), `${of} times.${sum}`)

@@ -1,9 +1,4 @@
-// Values of the forward pass: the elements of arrays, and the panel of a box's value.
-
-/** The elements of an array that the page knows, in order. */
-const entriesOf = ({ values }) => values.map(Number);
-
-const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
+// Values of the forward pass: numbers on the picture, and the panel of a box's value.
 
 /** A number alone is shown with all the digits that float32 has. */
 const exactly = (value) => String(+value.toPrecision(7)).replaceAll("-", "−");
@@ -36,30 +31,21 @@ function valueView(id, node) {
   if (isScalar(node)) {
     return e.section(title, e.p({ class: "scalar" }, scalarText(id, now.came, exactly)));
   }
-  const few = entriesOf(value);
-  const rest = sizeOf(value.shape) > few.length;
-  const { histogram } = value;
-  const path = data.group.get(data.parent(id))?.path;
-  const name = node.kind === "parameter" || !path ? nameOf(id) : path;
-  const begins = `It begins with ${few.map(number).join(", ")}, … All of it: `;
-  const more = [begins, e.code(`viz.explore(…, values=["${name}"])`)];
+  const gradient = finalGradient(id);
+  if (!gradient) return e.section(title, summaryView(value, id));
+  const side = (name, summary) =>
+    e.figure(e.figcaption(name), arrayView(summary, id) || number(entriesOf(summary)[0]));
   return e.section(
     title,
-    summaryView(value),
-    histogram.length ? histogramView(value) : "",
-    rest ? e.p({ class: "quiet" }, more) : "",
+    e.div({ class: "numbers" }, factsView(value)),
+    e.div({ class: "pair" }, side("value", value), side("gradient", gradient)),
   );
 }
 
-function histogramView({ histogram, low, high }) {
-  const most = max(...histogram);
-  const bars = histogram.map((n, at) =>
-    svg.rect({ x: at * 10, y: 60 * (1 - n / most), width: 9, height: (60 * n) / most }),
-  );
-  const label = `histogram: ${histogram.join(", ")}`;
-  return e.figure(
-    { class: "histogram" },
-    svg.svg({ viewBox: "0 0 240 60", role: "img", "aria-label": label }, bars),
-    e.figcaption(e.span(number(low)), e.span(number(high))),
-  );
+/** The whole gradient of a box at the end of the pass; null if it gets none. */
+function finalGradient(id) {
+  if (data.unit(id) !== id) return null;
+  const last = sharesOf(id).at(-1)?.part;
+  const step = data.stepOf.get(id)?.at(-1);
+  return last?.total ?? last?.sent ?? (step ? data.steps[step - 1].cotangent : null);
 }
