@@ -31,9 +31,10 @@ def perceptron() -> tuple[viz.Graph, Any]:
     return traced.graph(x=x), x
 
 
-def badges(page: Any) -> list[str]:
-    found: list[str] = page.locator("#stage .badge").all_text_contents()
-    return sorted(found)
+def numbers(page: Any) -> list[str]:
+    """What stands in the boxes of numbers, but for those that are not computed yet."""
+    found: list[str] = page.locator("#stage .box text.data").all_text_contents()
+    return sorted(text for text in found if text)
 
 
 def status(page: Any) -> str:
@@ -71,10 +72,14 @@ class TestValue:
 
     def test_data_and_grad_of_numbers(self, open_page: Any) -> None:
         page = open_page(micrograd())
-        assert badges(page) == ["data 2", "data 3", "data 6", "data 8"]
+        assert numbers(page) == ["data 2", "data 3", "data 6", "data 8", "data 8"]
+        page.keyboard.press("ArrowRight")
+        assert page.locator("#stage .badge").all_text_contents() == ["Σ 1/2"]  # of a
         page.keyboard.press("End")
-        expected = ["data 2 | grad 4", "data 3 | grad 2", "data 6 | grad 1", "data 8 | grad 1"]
-        assert badges(page) == expected
+        assert page.locator("#stage .badge").count() == 0
+        assert numbers(page) == [
+            "data 2 | grad 4", "data 3 | grad 2", "data 6 | grad 1", "data 8", "data 8 | grad 1"
+        ]  # fmt: skip
         page.locator("#stage .box", has_text="a").first.click()
         assert page.locator("#box .scalar").inner_text() == "data 2 | grad 4"
         assert page.locator("#facts").inner_text().startswith("output = 8 · ")
@@ -175,6 +180,65 @@ class TestHeatmap:
         colours = cells.evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
         assert len(set(colours)) > 6
 
+    def test_numbers_are_numbers_not_norms(self, open_page: Any) -> None:
+        a = minigrad.tensor(2.0, requires_grad=True)
+        with viz.trace() as traced:
+            (-a * 3.0).backward()
+        page = open_page(traced.graph(a=a), "#step=1")
+        assert "norm" not in page.locator("#step").inner_text()
+        page.keyboard.press("End")
+        assert "a Σ = −3." in page.locator("#step .end").inner_text()
+        page.keyboard.press("n")
+        norms = page.locator("#stage .norm").all_text_contents()
+        assert sorted(norms) == ["1", "3", "−3"]
+
+    def test_text_lies_in_its_box_and_boxes_lie_apart(self, open_page: Any) -> None:
+        a, b = (minigrad.tensor(value, requires_grad=True) for value in (-4.12345, 2.0))
+        with viz.trace() as traced:
+            c = a + b
+            d = a * b + b**3
+            c = c + c + 1 - a
+            (d + c.relu() * 0.001 + (b - a).relu()).backward()
+        page = open_page(traced.graph(a=a, b=b), "#step=99")
+        boxes = page.locator("#stage .box").all()
+        areas = [box.locator(".shape").bounding_box() for box in boxes]
+        for box, area in zip(boxes, areas, strict=True):
+            for text in box.locator("text").all():
+                inner = text.bounding_box()
+                assert area["x"] <= inner["x"]
+                assert inner["x"] + inner["width"] <= area["x"] + area["width"]
+        for one in areas:
+            for other in areas:
+                across = (
+                    one["x"] < other["x"] + other["width"] and other["x"] < one["x"] + one["width"]
+                )
+                down = (
+                    one["y"] < other["y"] + other["height"]
+                    and other["y"] < one["y"] + one["height"]
+                )
+                assert one is other or not (across and down)
+
+
+def test_on_a_phone_the_title_has_room(open_page: Any) -> None:
+    model = nn.TransformerEncoderLayer(8, 2, 16)
+    page = open_page(
+        viz.explore(model, minigrad.randn(2, 3, 8)).path.read_text(),
+        viewport={"width": 390, "height": 844},
+    )
+    title = page.locator("h1")
+    assert title.bounding_box()["width"] >= 300
+    assert title.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_on_a_large_screen_text_can_be_read(open_page: Any) -> None:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 6)
+    graph = viz.graph(model, minigrad.randn(2, 3, 8))
+    page = open_page(graph, viewport={"width": 1920, "height": 1080})
+    scale = page.locator("#stage .layers, #stage > svg > g").first.evaluate(
+        "one => one.getBoundingClientRect().width / one.getBBox().width"
+    )
+    assert 10 * scale >= 11.9
+
 
 class TestForward:
     def test_op_by_op_and_on_into_the_backward_pass(self, open_page: Any) -> None:
@@ -203,7 +267,7 @@ class TestForward:
     def test_a_number_shows_when_it_is_computed(self, open_page: Any) -> None:
         page = open_page(micrograd(), "#step=-2")
         assert status(page) == "forward 1 of 2: multiply"
-        assert badges(page) == ["data 2", "data 3", "data 6"]
+        assert numbers(page) == ["data 2", "data 3", "data 6"]
 
     def test_the_ways_there(self, open_page: Any) -> None:
         page = open_page(perceptron()[0])

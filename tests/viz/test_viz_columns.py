@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import combinations, pairwise
-from typing import get_args
+from typing import Any, get_args
 
 import hypothesis.strategies as st
 import pytest
@@ -15,8 +15,10 @@ from svg_reading import classed, holds, overlap, parse, texts
 import minigrad
 from minigrad import nn, viz
 from minigrad.viz import Graph
+from minigrad.viz.drawing.svg import draw
 from minigrad.viz.layout import Direction, Placement, place, skeleton
 from minigrad.viz.layout.columns import Columns
+from minigrad.viz.layout.labels import SIZES
 from minigrad.viz.layout.pack import GAP, PAD
 
 
@@ -177,3 +179,26 @@ def test_a_depth_and_a_direction_that_are_given_stay() -> None:
 def test_what_is_no_aspect_is_refused(aspect: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match=r"fit should be an aspect such as \(16, 9\)"):
         encoder(1).to_svg(fit=aspect)
+
+
+class TestScreen:
+    """Without an aspect: text of 12 pixels, and columns where a picture is much too long."""
+
+    def size(self, svg: str) -> tuple[float, float, float]:
+        root = parse(svg)
+        *_, wide, high = map(int, root.get("viewBox", "").split())
+        width, height = int(root.get("width", "")), int(root.get("height", ""))
+        return width, height, min(width / wide, height / high)
+
+    @pytest.mark.parametrize("direction", ["down", "right"])
+    @pytest.mark.parametrize("depth", [None, 2, 3])
+    def test_a_deep_model(self, depth: int | None, direction: Any) -> None:
+        model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 6)
+        graph = viz.graph(model, minigrad.randn(2, 3, 16))
+        width, height, unit = self.size(graph.to_svg(depth, direction=direction))
+        assert width <= 1920 and height <= 1.5 * 1080
+        assert min(SIZES.values()) * unit >= 11.9
+
+    def test_a_small_one_is_whole(self) -> None:
+        graph = viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.ones(5, 3))
+        assert graph.to_svg() == draw(graph.collapse())

@@ -154,3 +154,24 @@ def test_a_picture_can_be_taken_in(
     model.train(training)
     graph = viz.graph(model, *(minigrad.ones(2, 5, 16) for _ in range(inputs)))
     assert 8 < len(graph.collapse().nodes) <= most
+
+
+def test_a_depth_folds_what_repeats() -> None:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 6)
+    graph = viz.graph(model, minigrad.randn(2, 3, 16))
+    boxes = graph.collapse(depth=2).nodes
+    assert len(boxes) <= 20 and [n.label for n in boxes].count("self_attn") == 1
+    assert "layers.1 … layers.5" in [node.label for node in boxes]
+    assert len(graph.collapse(depth=99).nodes) == len(graph.nodes)
+    chosen = [node.label for node in graph.collapse(depth=2, open=["layers.3"]).nodes]
+    assert chosen.count("self_attn") == 2
+
+
+def test_a_cell_without_a_name_is_called_by_its_class() -> None:
+    cell, x = nn.LSTMCell(4, 8), minigrad.randn(2, 4)
+    h = c = minigrad.zeros(2, 8)
+    with viz.trace() as traced:
+        for _ in range(50):
+            h, c = cell(x, (h, c))
+    labels = [node.label for node in traced.graph(x=x).collapse().nodes]
+    assert "LSTMCell, calls 2 … 50" in labels

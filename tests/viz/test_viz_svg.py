@@ -19,6 +19,7 @@ from minigrad.viz import Edge, Graph, Group, Node, Saved
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE, Palette
 from minigrad.viz.drawing.svg import draw
 from minigrad.viz.layout.labels import text_width
+from minigrad.viz.record.writing import number_text
 
 HOSTILE = "a<&\">'\n|{}</title><script>alert(1)</script>"
 
@@ -244,7 +245,7 @@ def test_shapes_stand_beside_lines_and_dtypes_only_if_unusual() -> None:
     y = minigrad.ones((2, 3), dtype=minigrad.float64, requires_grad=True)
     assert texts(parse(viz.graph(x.exp()).to_svg())).count("2×3") == 3  # input, exp, output
     assert "2×3 float64" in texts(parse(viz.graph(y.exp()).to_svg()))
-    assert "scalar" in texts(parse(viz.graph(x.sum()).to_svg()))
+    assert "data 6" in texts(parse(viz.graph(x.sum()).to_svg()))
 
 
 def test_it_says_what_it_is_to_who_does_not_see_it() -> None:
@@ -351,3 +352,44 @@ def test_the_style_sheet_touches_no_other_part_of_a_page() -> None:
     assert dark
     assert all(rule.startswith(".minigrad-graph ") for rule in rules(light + dark))
     assert "{op}" not in STYLE
+
+
+class TestNumbers:
+    """Of scalars the picture shows value and gradient, as micrograd's does."""
+
+    def test_of_a_trace_all(self) -> None:
+        a, b = (minigrad.tensor(value, requires_grad=True) for value in (2.0, -3.0))
+        with viz.trace() as traced:
+            (a * b + a).backward()
+        svg = traced.graph(a=a, b=b).to_svg()
+        told = [text for text in texts(parse(svg)) if "data" in text]
+        assert sorted(told) == [
+            "data 2 | grad −2", "data −3 | grad 2", "data −4", "data −4 | grad 1",
+            "data −6 | grad 1",
+        ]  # fmt: skip
+        assert "scalar" not in texts(parse(svg))
+
+    def test_of_a_finished_graph_what_is_known(self) -> None:
+        a, b = (minigrad.tensor(value, requires_grad=True) for value in (2.0, -3.0))
+        loss = minigrad.exp(a) * b
+        told = [t for t in texts(parse(viz.graph(loss, a=a, b=b).to_svg())) if "data" in t]
+        assert told == ["data 2", "data 7.389", "data −3", "data −22.17", "data −22.17"]
+        loss.backward()
+        told = [t for t in texts(parse(viz.graph(loss, a=a, b=b).to_svg())) if "data" in t]
+        assert "data 2 | grad −22.17" in told and "data −3 | grad 7.389" in told
+
+    def test_arrays_have_a_shape(self) -> None:
+        x = minigrad.ones(3, requires_grad=True)
+        with viz.trace() as traced:
+            (x * 2.0).backward(minigrad.ones(3))
+        assert not [t for t in texts(parse(traced.graph(x=x).to_svg())) if "data" in t]
+
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (0.0, "0"), (-0.25, "−0.25"), (138.834, "138.8"), (1.26e-5, "1.3e-5"),
+            (123456.0, "1.2e5"), (math.inf, "∞"), (-math.inf, "−∞"), (math.nan, "NaN"),
+        ],
+    )  # fmt: skip
+    def test_as_people_write_them(self, value: float, text: str) -> None:
+        assert number_text(value) == text.replace("-", "−")

@@ -51,6 +51,14 @@ def _shade(depth: float, hue: float) -> Colour:
     return _byte(red), _byte(green), _byte(blue)
 
 
+def dark(colour: Colour) -> bool:
+    """Whether white is easier to read on a colour than black."""
+    red, green, blue = (
+        part / 3294.6 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.18
+
+
 def _byte(linear: float) -> int:
     """A linear part of a colour as sRGB stores it."""
     linear = min(max(linear, 0.0), 1.0)

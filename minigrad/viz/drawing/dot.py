@@ -78,7 +78,7 @@ def digraph(diagram: Diagram) -> graphviz.Digraph:
     for index, edge in enumerate(diagram.edges):
         tail, head = nodes[edge.source], nodes[edge.target]
         style = dict(RESIDUAL if index in thick else STRAIGHT)
-        if tail.kind in ("op", "fused", "module"):  # the others' boxes say their shapes
+        if tail.kind in ("op", "fused", "module") and not labels.scalar_text(tail):
             dtype = "" if edge.dtype == diagram.dtype else f"{edge.dtype} "
             style["label"] = _plain(f" {size_text(edge)} {dtype}")
         told = head.label in labels.COMMUTATIVE or tail.label.endswith(edge.name)

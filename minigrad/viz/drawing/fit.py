@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from minigrad.viz.layout import Direction, place, skeleton
-from minigrad.viz.layout.columns import Columns
+from minigrad.viz.layout.columns import MOST, Columns
 from minigrad.viz.layout.labels import SIZES
 from minigrad.viz.record.fold import BUDGET, collapse
 from minigrad.viz.record.model import AnyDiagram
@@ -16,9 +16,6 @@ PIXELS = 1920 * 1080
 
 READABLE = 14
 """The height in pixels that the smallest text should have at least."""
-
-MOST = 6
-"""The most columns."""
 
 ROOMS = (BUDGET, 32, 26, 20, 16, 12, 9, 6)
 """The numbers of boxes to try."""

@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from minigrad.viz.drawing.colour_scale import BROKEN, diverging, png, sequential
+from minigrad.viz.drawing.colour_scale import BROKEN, dark, diverging, png, sequential
 from minigrad.viz.drawing.style import FONT, LIGHT
 from minigrad.viz.layout.labels import text_width
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
@@ -119,8 +119,8 @@ class _Picture:
     def _number(self, head: int, row: int, column: int) -> str:
         value, level = self.values[head, row, column], self.levels[head, row, column]
         x, y = _short((column + 0.5) * self.cell), _short((row + 0.5) * self.cell + 4)
-        dark = level > LEVELS or _dark(self.scale[level])
-        kind = ' class="light"' if dark else ""
+        light = level > LEVELS or dark(self.scale[level])
+        kind = ' class="light"' if light else ""
         return f'<text{kind} x="{x}" y="{y}">{_figure(float(value))}</text>'
 
     def _legend(self) -> Iterator[str]:
@@ -135,14 +135,6 @@ class _Picture:
             style = f'style="fill:url(#{self.hatch})"'
             yield f'<rect class="grid" {style} x="140" width="14" height="10"/>'
             yield '<text class="start" x="159" y="9">masked</text>'
-
-
-def _dark(colour: tuple[int, int, int]) -> bool:
-    """Whether white is easier to read on a colour than black."""
-    red, green, blue = (
-        part / 3294.6 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.18
 
 
 def _figure(value: float) -> str:

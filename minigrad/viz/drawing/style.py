@@ -30,6 +30,7 @@ SHAPES = [
     ("text.start", "text-anchor:start"),
     (".bold", "font-weight:600"),
     (".small", "font-size:10px"),
+    (".data", "font-size:11px;font-variant-numeric:tabular-nums"),
     (".title", "font-size:18px;font-weight:600"),
     (".line", "fill:none;stroke-width:1.2;stroke-linejoin:round"),
     (".residual .line", "stroke-width:2.6"),

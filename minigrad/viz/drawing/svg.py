@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout import Direction, Placement, Point, Rect, Skeleton, labels, place, skeleton
-from minigrad.viz.layout.columns import Columns
+from minigrad.viz.layout.columns import Columns, on_screen
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Group, Kind, Node
 from minigrad.viz.record.roles import residuals
@@ -28,6 +28,9 @@ SPACE, MARGIN = 18, 16
 
 HEADLINE = 30
 """The height of the title of a picture."""
+
+SHARPNESS = 1.2
+"""Pixels for each unit of a drawing: the smallest text is 12 pixels high."""
 
 LEAST = 320
 """A legend may be wider than its picture, up to this."""
@@ -47,17 +50,19 @@ def draw(
     diagram: Diagram,
     title: str = "",
     direction: Direction = "down",
-    columns: int = 1,
+    columns: int | None = 1,
     size: tuple[int, int] | None = None,
 ) -> str:
     """Draw a diagram as one ``<svg>`` element: well-formed XML, and valid in HTML.
 
-    It is cut into `columns` columns, or rows, at most. `size` is the width and height of the
-    picture; by default it is as large as it needs.
+    It is cut into `columns` columns, or rows, at most; None is for as many as a screen needs.
+    `size` is the width and height of the picture; by default it is as large as it needs.
     """
     layout = skeleton(diagram, direction)
     placement = place(layout)
-    if columns > 1:
+    if columns is None:
+        placement = on_screen(layout, placement)
+    elif columns > 1:
         placement = Columns(layout, placement).cut(columns)
     nodes = all_boxes(diagram)
     shown = [nodes[item] for item in placement.boxes]
@@ -70,7 +75,7 @@ def draw(
     headline = labels.text_width(above, "title") + 2 * MARGIN * bool(title)
     width = max(placement.width, width, headline)
     height = top + placement.height + rows
-    wide, high = size or (width, height)
+    wide, high = size or (round(SHARPNESS * width), round(SHARPNESS * height))
     unit = max(width / wide, height / high)  # of the drawing, for one of the picture
     left, over = round((wide * unit - width) / 2), round((high * unit - height) / 2)
     view = f"{-left} {-over} {width + 2 * left} {height + 2 * over}"

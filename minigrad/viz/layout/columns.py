@@ -17,6 +17,13 @@ LANE, GUTTER, GAP, STEP = 9, 20, 28, 20
 heights that are this near to each other are equal."""
 
 
+SCREEN = 1600, 900
+"""In units of the drawing: 1920 × 1080 pixels."""
+
+MOST = 6
+"""The most columns."""
+
+
 class _Shift(NamedTuple):
     """Where the things in one column go."""
 
@@ -182,3 +189,23 @@ class Columns:
                 high = min(max(x + w for x, _, w, _ in held) + PAD, left + width)
                 found[group] = low, above, high - low, below - above
         return found
+
+
+def on_screen(skeleton: Skeleton, placement: Placement) -> Placement:
+    """Cut a layout that is much longer than a screen into as many columns as a screen has room for.
+
+    One that runs to the right is cut into rows, as wide as a screen.
+    """
+    width, height = SCREEN
+    across = skeleton.direction == "right"
+    if placement.width <= width if across else 2 * placement.height <= 3 * height:
+        return placement
+    best, whole = placement, Columns(skeleton, placement)
+    for count in range(2, MOST + 1):
+        cut = whole.cut(count)
+        if cut.width > width and not across:
+            break
+        best = cut
+        if cut.width <= width if across else cut.height <= height:
+            break
+    return best

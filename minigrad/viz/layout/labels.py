@@ -16,14 +16,15 @@ from minigrad.debugging.tables import count_text, time_text
 from minigrad.viz.record.model import LEAVES, Diagram, Edge, Group, Node
 from minigrad.viz.record.repeats import bundles
 from minigrad.viz.record.roles import heads, residuals
-from minigrad.viz.record.writing import printable, size_text
+from minigrad.viz.record.steps import Summary, final_gradients, with_inner
+from minigrad.viz.record.writing import number_text, printable, size_text
 
-Style = Literal["name", "bold", "small", "title"]
+Style = Literal["name", "bold", "small", "data", "title"]
 
-SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10, "title": 18}
+SIZES: dict[Style, int] = {"name": 12, "bold": 12, "small": 10, "data": 11, "title": 18}
 """The size of the type of each style."""
 
-LEADING: dict[Style, int] = {"name": 16, "bold": 16, "small": 13, "title": 34}
+LEADING: dict[Style, int] = {"name": 16, "bold": 16, "small": 13, "data": 15, "title": 34}
 """From one line to the next."""
 
 GLYPH, SLANT, SLOTS = 15, 8, 12
@@ -70,6 +71,7 @@ def contents(
     """
     groups = {group.id: group for group in diagram.groups}
     named, roles = named_operands(diagram), heads(diagram)
+    gradients = final_gradients(with_inner(diagram.steps))
     shapes: dict[str, str] = {}
     if direction == "right":
         shapes = {name: f"→ {text}" for name, text in tensor_texts(diagram).items()}
@@ -80,11 +82,25 @@ def contents(
         error = f"✕ {node.error}" if node.error else ""
         small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
         lower = [Line(shorten(text), "small") for text in small if text]
+        number = Line(scalar_text(node, gradients.get(node.id)), "data")
         slots = tuple(named.get(node.id, {}).values())
         slots = slots or tuple(port_names(groups.get(node.id)).values())
-        lines = *_headings(node, groups.get(node.group or ""), groups.get(node.id)), *lower
-        found[node.id] = Content(GLYPHS.get(node.kind, ""), lines, slots)
+        first, *rest = _headings(node, groups.get(node.group or ""), groups.get(node.id))
+        rest = [number] if number.text and node.kind not in ("op", "fused") else rest
+        lower += [number] * (bool(number.text) and node.kind in ("op", "fused"))
+        found[node.id] = Content(GLYPHS.get(node.kind, ""), (first, *rest, *lower), slots)
     return found
+
+
+def scalar_text(node: Node, gradient: Summary | None = None) -> str:
+    """Write the value of a number and its gradient, as micrograd does; nothing of an array."""
+    value = None if node.value is None or node.kind == "module" else node.value.scalar()
+    if value is None:
+        return ""
+    gradient = gradient or next(iter(node.grads[-1:]), None)
+    slope = None if gradient is None or node.kind == "output" else gradient.scalar()
+    told = "" if slope is None else f" | grad {number_text(slope)}"
+    return f"data {number_text(value)}{told}"
 
 
 def _headings(node: Node, around: Group | None, own: Group | None) -> list[Line]:
@@ -183,7 +199,11 @@ def operand_name(name: str) -> str:
 
 def tensor_texts(diagram: Diagram) -> dict[str, str]:
     """Write what leaves each box that computes something: shapes, and dtypes that are unusual."""
-    computed = {node.id for node in diagram.nodes if node.kind in ("op", "fused", "module")}
+    computed = {
+        node.id
+        for node in diagram.nodes
+        if node.kind in ("op", "fused", "module") and not scalar_text(node)
+    }
     texts: dict[str, dict[str, None]] = defaultdict(dict)
     for edge in diagram.edges:
         if edge.source in computed:

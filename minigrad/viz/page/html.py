@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 from minigrad.viz.drawing import heatmap as grids
-from minigrad.viz.drawing.colour_scale import BROKEN, Colour, diverging
+from minigrad.viz.drawing.colour_scale import BROKEN, Colour, dark, diverging
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
@@ -22,8 +22,8 @@ from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram, updated
 from minigrad.viz.record.roles import residuals
 from minigrad.viz.record.selection import Choice
-from minigrad.viz.record.steps import Summary, with_inner
-from minigrad.viz.record.writing import printable, size_text
+from minigrad.viz.record.steps import Summary, final_gradients, with_inner
+from minigrad.viz.record.writing import number_text, printable, size_text
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "arrays", "values",
@@ -75,6 +75,7 @@ def write_page(
             start=start,
             heatmaps=[*map(_heatmap, diagram.heatmaps)],
             scale=[*map(_hexadecimal, diverging(SHADES))],
+            dark=[*map(dark, diverging(SHADES))],
             broken=_hexadecimal(BROKEN),
         ),
         "script": _script(),
@@ -174,11 +175,8 @@ def _table(graph: Diagram) -> str:
     reads: dict[str, list[str]] = defaultdict(list)
     for edge in graph.edges:
         reads[edge.target].append(labels[edge.source])
-    gradients: dict[str, str] = {}  # the norm of what came to each box in the end
-    for step in with_inner(graph.steps):
-        gradients.setdefault(step.node, _norm(step.cotangent))
-        for part in step.parts:
-            gradients[part.target] = _norm(part.total or part.sent)
+    came = final_gradients(with_inner(graph.steps))
+    gradients = {box: _size(gradient) for box, gradient in came.items()}
     rows = ""
     for node in graph.nodes:
         group = groups.get(node.group or "")
@@ -197,8 +195,11 @@ def _table(graph: Diagram) -> str:
     )
 
 
-def _norm(gradient: Summary) -> str:
-    return ", ".join([f"{gradient.norm:.3g}", *gradient.remarks()])
+def _size(gradient: Summary) -> str:
+    """The norm of a gradient, or the number that it is."""
+    number = gradient.scalar()
+    size = f"{gradient.norm:.3g}" if number is None else number_text(number)
+    return ", ".join([size, *gradient.remarks()])
 
 
 def _text(text: str) -> str:

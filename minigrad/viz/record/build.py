@@ -17,7 +17,7 @@ from minigrad.nn.attention.cache import KVCache
 from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.record.assembly import assemble
-from minigrad.viz.record.finished import read
+from minigrad.viz.record.finished import note_scalars, read
 from minigrad.viz.record.graph import Graph
 
 
@@ -81,6 +81,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
     integers = [(array, name) for array, name in arrays if array.dtype.kind != "f"]
     entries = read((source for _, source in recorded), integers=integers)
     outputs = [(name, entries[source]) for name, source in recorded]
+    note_scalars(entries, [tensor for _, tensor in tensors if tensor._node is not None])
     drawing, _ = assemble(entries.values(), outputs, names)
     if not runs:
         leaves = ("input", "parameter")

@@ -44,9 +44,11 @@ def view(
 ) -> tuple[AnyDiagram, set[str]]:
     """Choose which groups to close: all but `depth` levels of modules, and `also` chosen ones.
 
-    With 0 each outermost module is one box; 1 opens those. None shows as much as can be read: if
-    all of it is too much, what repeats becomes one box, the first module of each class is opened
-    as an example, and then all the levels that still fit. `room` is the number of boxes then.
+    With 0 each outermost module is one box; 1 opens those. If these are more boxes than can be
+    read, what repeats becomes one box, unless everything is open. None shows as much as can be
+    read: if all of it is too much, what repeats becomes one box, the first module of each class is
+    opened as an example, and then all the levels that still fit. `room` is the number of boxes
+    then.
     """
     if depth is not None and depth < 0:
         raise ValueError(f"depth: {depth} levels cannot be opened; use 0, 1, ... or None")
@@ -54,7 +56,13 @@ def view(
     if depth is None:
         return _fit(diagram, chosen, room)
     levels = _levels(diagram)
-    return diagram, {group for group in levels if levels[group] >= depth} - chosen
+    closed = {group for group in levels if levels[group] >= depth}
+    if closed and _boxes(diagram, closed - chosen) > BUDGET:
+        diagram = wrap_repeats(diagram, chosen, BLOCK)
+        closed |= {group.id for group in diagram.groups if is_repeat(group)}
+        enclosing = diagram.enclosing()
+        chosen = {outer.id for group in chosen for outer in enclosing[group]}
+    return diagram, closed - chosen
 
 
 def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyDiagram, set[str]]:

@@ -128,7 +128,9 @@ class Graph(Diagram):
         title: str = "",
         engine: Engine = "minigrad",
     ) -> str:
-        """Draw the graph as SVG.
+        """Draw the graph as SVG, with text of 12 pixels or more.
+
+        A picture that is much longer than a screen is cut into columns, or rows.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
@@ -161,7 +163,7 @@ class Graph(Diagram):
 
         if fit is None:
             view = collapse(self, depth, open, hide)
-            return draw(view, title=title, direction=direction or "down")
+            return draw(view, title, direction or "down", columns=None)
         if len(fit) != 2 or not all(0 < side < math.inf for side in fit):
             raise ValueError(f"to_svg: fit should be an aspect such as (16, 9), not {fit!r}")
         from minigrad.viz.drawing.fit import fitted
@@ -274,7 +276,9 @@ class Graph(Diagram):
             note = f"{len(view.nodes)} boxes are too many for a notebook; .save(path) draws them"
             return {"text/plain": f"{self!r}: {note}"}
         try:
-            return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+            from minigrad.viz.drawing.svg import draw
+
+            return {"image/svg+xml": draw(view), "text/plain": repr(self)}
         except ValueError as error:  # groups that no module makes
             return {"text/plain": f"{self!r}: {error}"}
 

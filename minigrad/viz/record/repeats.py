@@ -284,7 +284,7 @@ def _around_calls(
     if first.function:
         return [replace(first, id=around, name=f"{first.name} ×{len(calls)}")], homes
     own = len({group.path for group in calls}) == len(calls)
-    name = f"{first.name}, calls {first.call} … {last.call}"
+    name = f"{first.name or first.module}, calls {first.call} … {last.call}"
     name = f"{first.name} … {last.name}" if own else name
     sizes = [group.size for group in (calls if own else calls[:1])]
     size = None if None in sizes else sum(filter(None, sizes))

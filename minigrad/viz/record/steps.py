@@ -98,6 +98,10 @@ class Summary:
             )
         return self.entries().reshape(self.shape)
 
+    def scalar(self) -> float | None:
+        """The one number of a scalar; None of anything else."""
+        return None if self.shape or not self.data else self.entries().item()
+
     @property
     def values(self) -> tuple[float, ...] | None:
         """All elements in order, if they are kept and finite; None otherwise."""
@@ -269,6 +273,16 @@ def with_inner(steps: Sequence[Step]) -> tuple[Step, ...]:
         for step in steps
         for one in step.inner or (step,)
     )  # fmt: skip
+
+
+def final_gradients(steps: Iterable[Step]) -> dict[str, Summary]:
+    """The whole gradient of each box in the end, by its id."""
+    found: dict[str, Summary] = {}
+    for step in steps:
+        found[step.node] = step.cotangent
+        for part in step.parts:
+            found[part.target] = part.total or part.sent
+    return found
 
 
 def number_arrivals(steps: Iterable[Step]) -> tuple[Step, ...]:

@@ -1,5 +1,6 @@
 """How shapes, names and rows are written, wherever they are shown."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,17 @@ def shape_text(shape: tuple[int, ...], samples: int = 0) -> str:
     """Write a shape as people say it: ``2×10×64``, or ``scalar``; samples: ``32 × (10×64)``."""
     text = "×".join(map(str, shape[samples:])) or "scalar"
     return f"{'×'.join(map(str, shape[:samples]))} × ({text})" if samples else text
+
+
+def number_text(value: float) -> str:
+    """Write a number with four digits, as the page does: ``−0.25``, ``138.8``, ``1.2e−5``."""
+    if not math.isfinite(value):
+        return str(value).replace("inf", "∞").replace("-", "−").replace("nan", "NaN")
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        text = f"{float(f'{value:.4g}'):.7f}".rstrip("0").rstrip(".")
+    else:
+        text = f"{value:.1e}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+    return text.replace("-", "−")
 
 
 def size_text(tensor: Any) -> str:

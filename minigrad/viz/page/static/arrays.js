@@ -10,13 +10,16 @@ const entriesOf = ({ values }) => data.arrays[values].map(Number);
 
 const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
 
+const isNumber = (summary) => !summary.shape.length && entriesOf(summary).length === 1;
+
 const isWhole = (summary) => entriesOf(summary).length === sizeOf(summary.shape);
 
 /** An array in facts: its shape and norm, its range. */
 function factsView(summary) {
   const { shape, cancelled } = summary;
   const { kind, sign, words } = health(summary);
-  const facts = [shapeView(shape), e.span({ class: kind }, `norm ${number(summary.norm)}`)];
+  const size = isNumber(summary) ? words : `norm ${number(summary.norm)}`;
+  const facts = [shapeView(shape), e.span({ class: kind }, size)];
   const rounded = "zero up to rounding: what is added up cancels, and rounding leaves this";
   if (kind === "bad") facts.push(e.strong({ class: kind }, `${sign} ${words}`));
   else if (kind === "zero")
@@ -49,7 +52,7 @@ function arrayView(summary, id, picks) {
 function restView(summary, id) {
   const path = data.group.get(data.parent(id))?.path;
   const name = data.box(id).kind === "parameter" || !path ? nameOf(id) : path;
-  const begins = `It begins with ${entriesOf(summary).map(number).join(", ")}, … All of it: `;
+  const begins = `It begins with ${entriesOf(summary).map((one) => number(one)).join(", ")}, … All of it: `;
   const more = [begins, e.code(`viz.explore(…, values=["${name}"])`)];
   return [
     summary.histogram.length ? histogramView(summary) : "",
@@ -66,10 +69,9 @@ function colourOf(value, { low, high }) {
   if (!Number.isFinite(value)) return { background: data.broken, dark: true };
   const place = value / (max(abs(low), abs(high)) || 1);
   const middle = (data.scale.length - 1) / 2;
-  const background = data.scale[Math.round(middle * (1 + place))];
-  return { background, dark: abs(place) > DARK };
+  const at = Math.round(middle * (1 + place));
+  return { background: data.scale[at], dark: data.dark[at] };
 }
-const DARK = 0.62; // the part of the scale from which white is easier to read than black
 
 /** All numbers, as matrices side by side. */
 function tablesView(summary, picks) {
@@ -79,7 +81,7 @@ function tablesView(summary, picks) {
     picks?.has(at) ? leading(picks.get(at), number(value)) : number(value);
   const cell = (value, at) => {
     const { background, dark } = colourOf(value, summary);
-    const style = `background:${background};color:${dark ? "#fff" : "#111"}`;
+    const style = `background:${background};color:${dark ? "#fff" : "#000"}`;
     return e.td({ style }, shown(value, at));
   };
   const cells = slices(entriesOf(summary).map(cell), columns);

@@ -95,8 +95,7 @@ function gradientView(id, node) {
     return e.section({ class: "missing" }, question, e.p(node.missing));
   }
   const share = ({ at, step, part }) => {
-    const { sign, words } = health(part.sent);
-    return e.li(link.step(at), ` from ${step.op}, as its ${part.name}: ${sign} ‖·‖ = ${words}`);
+    return e.li(link.step(at), ` from ${step.op}, as its ${part.name}: ${sized(part.sent, "·")}`);
   };
   const sum = e.strong({ class: "sum" }, `Σ of ${shares.length}`);
   const gradient = finalGradient(id);

@@ -3,8 +3,8 @@
 const NEAREST = 3;
 const FARTHEST = 0.05;
 const FAR = 0.25; // no text can be read
-const LARGEST = 1.25;
-const LEGIBLE = 0.75;
+const LARGEST = 1.4;
+const LEGIBLE = 1060; // a stage so wide begins with text of 12 pixels at least, and of a smaller one less
 const NEAR = 400; // pixels
 const BAR = 48; // what the buttons at the foot of the stage cover
 const LARGE = 4e6; // square pixels
@@ -96,7 +96,8 @@ function camera(stage, svgElement, canvas, told) {
     /** All of the picture, or as much of it from the top as can be read. */
     begin() {
       Object.assign(view, whole());
-      if (view.scale < LEGIBLE) Object.assign(view, whole(LEGIBLE), { y: 0 });
+      const legible = 1.2 * min(1, stage.clientWidth / LEGIBLE);
+      if (view.scale < legible) Object.assign(view, whole(max(legible, 0.75)), { y: 0 });
       show();
     },
     /** Bring an area to where it can be seen, moving no more than needed. */

@@ -19,16 +19,23 @@ function health(summary) {
   if (bad) return { kind: "bad", sign: "⬣", words: bad };
   if (summary.norm === 0) return { kind: "zero", sign: "○", words: "0" };
   if (summary.cancelled) return { kind: "zero", sign: "○", words: "≈ 0" };
-  return { kind: "good", sign: "", words: number(summary.norm) };
+  const size = isNumber(summary) ? entriesOf(summary)[0] : summary.norm;
+  return { kind: "good", sign: "", words: number(size) };
+}
+
+/** The norm of an array, "‖Σ‖ = 3"; of a number, the number. */
+function sized(summary, letter) {
+  const { sign, words } = health(summary);
+  return `${isNumber(summary) ? letter : `‖${letter}‖`} = ${sign && `${sign} `}${words}`;
 }
 
 /** A number with three digits, as people write it. */
-function number(value) {
+function number(value, digits = 3) {
   if (value === null) return "> 1e308";
   if (!Number.isFinite(value)) return String(value).replace("Infinity", "∞").replace("-", "−");
   if (value === 0) return "0";
   const usual = abs(value) >= 1e-3 && abs(value) < 1e5;
-  const text = usual ? +value.toPrecision(3) : value.toExponential(1).replace("e+", "e");
+  const text = usual ? +value.toPrecision(digits) : value.toExponential(1).replace("e+", "e");
   return String(text).replaceAll("-", "−");
 }
 
@@ -50,6 +57,10 @@ function drawGradients(now, norms) {
   for (const item of inDocument("boxes")) {
     const badge = badgeOf(item.id, now);
     renew(item, layers.badges, badge, () => drawBadge(item.id, item.area, badge));
+  }
+  for (const { id, element } of inDocument("boxes")) {
+    const line = element.querySelector("text.data");
+    if (line) line.textContent = scalarNow(id, now);
   }
   const lit = now.step && shownAs(now.step.node);
   for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
@@ -87,12 +98,8 @@ function drawArrow(points, { state, sent, norms, part }) {
 /** What has come to a box: so many of so many shares, or the norm of their sum; null if nothing. */
 function badgeOf(id, now) {
   const [came, inside, all] = [now.came.get(id), now.inside.get(id), data.inside.get(id)];
-  const plain = !["module", "output"].includes(data.box(id).kind);
-  const scalar = plain && isScalar(data.box(id)) && data.order(id) <= ranAt(state.step);
-  if (scalar && (!came || came.arrival === came.arrivals)) {
-    const text = scalarText(id, now.came);
-    return { kind: text.includes("grad") ? "good" : "value", text, came: true };
-  }
+  const told = data.box(id).kind !== "module" && isScalar(data.box(id)); // in the box
+  if (told && (!came || came.arrival === came.arrivals)) return null;
   if (!came) {
     const text = `∂ ${inside}/${all}`;
     return inside && data.group.has(id) ? { kind: "good", waits: inside < all, text, came } : null;

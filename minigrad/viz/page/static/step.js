@@ -102,7 +102,7 @@ function partView(part) {
   const { target, raw_shape: raw, sent, arrival, arrivals, total, formula } = part;
   const shrunk = ["un-broadcast: ", shapeView(raw), " → ", shapeView(sent.shape)];
   const of = ` share ${arrival} of ${arrivals} that ${nameOf(target)} gets: it was used ${arrivals}`;
-  const sum = total ? ` So far they add up to ‖Σ‖ = ${health(total).words}.` : "";
+  const sum = total ? ` So far they add up to ${sized(total, "Σ")}.` : "";
   const [inNumbers, picks] = workedView(part);
   return e.article(
     e.h4(bar(part.name), e.span(" to ", link.box(target))),
@@ -135,7 +135,7 @@ function sourceView({ source, place, origin }) {
 /** The finite difference of this very step. */
 function checkView({ check, unchecked, kink }) {
   if (kink && (check === null || check < 1e-3)) {
-    const [before, after] = kink.map(number);
+    const [before, after] = kink.map((slope) => number(slope));
     const slopes = `◇ a kink: along one direction the slope is ${before} on one side, ${after} on the other`;
     const beside = check === null ? "" : `; beside it the rule ✓ agrees with a finite difference`;
     return e.p({ class: "check right" }, `${slopes}${beside}`);
@@ -152,8 +152,7 @@ function endView() {
   const leaves = [...data.sharesOf].filter(([id]) => !["op", "fused"].includes(data.box(id).kind));
   const item = ([id, shares]) => {
     const { part } = shares.at(-1);
-    const { sign, words } = health(part.total ?? part.sent);
-    const sum = ` ‖Σ‖ = ${sign && `${sign} `}${words}. `;
+    const sum = ` ${sized(part.total ?? part.sent, "Σ")}. `;
     return e.li(link.box(id, data.box(id).label), sum, data.box(id).held);
   };
   return [

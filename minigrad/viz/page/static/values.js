@@ -10,15 +10,22 @@ function gradientOf(id, came) {
 }
 
 /** Of a number, what micrograd shows: data | grad. */
-function scalarText(id, came, digits = number) {
-  const { value } = data.box(id);
+function scalarText(id, came, digits = (value) => number(value, 4)) {
+  const { value, kind } = data.box(id);
   const gradient = gradientOf(id, came);
-  const known = gradient && entriesOf(gradient).length;
+  const known = kind !== "output" && gradient && entriesOf(gradient).length;
   const slope = known ? ` | grad ${digits(entriesOf(gradient)[0])}` : "";
   return `data ${digits(entriesOf(value)[0])}${slope}`;
 }
 
-const isScalar = ({ value }) => !!value && !value.shape.length && entriesOf(value).length === 1;
+const isScalar = ({ value }) => !!value && isNumber(value);
+
+/** The line of a number in its box: what is known of it at this step. */
+function scalarNow(id, now) {
+  if (data.order(id) > ranAt(state.step)) return "";
+  const came = now.came.get(id);
+  return scalarText(id, came && came.arrival < came.arrivals ? new Map() : now.came);
+}
 
 /** The panel of a value: all of it, or a summary, and how to see the rest. */
 function valueView(id, node) {
