@@ -137,11 +137,6 @@ def test_it_draws_where_nothing_is_installed(
     parse(graph.to_svg(1))
 
 
-def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(ValueError, match="'neato'"):
-        encoder_layer().to_svg(engine="neato")  # type: ignore[arg-type]
-
-
 def test_a_notebook_shows_the_picture() -> None:
     graph = encoder_layer()
     assert graph._repr_mimebundle_()["image/svg+xml"] == graph.to_svg()

@@ -117,7 +117,7 @@ def test_graphviz_draws_every_box_and_edge(depth: int | None) -> None:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32), 3)
     graph = viz.graph(model, minigrad.ones(2, 5, 16))
     view = graph.collapse(depth)
-    plain = graph.to_dot(depth).pipe(format="plain", encoding="utf-8")
+    plain = graph.to_graphviz(depth).pipe(format="plain", encoding="utf-8")
     lines = [line.split()[0] for line in plain.splitlines()]
     assert lines.count("node") == len(view.nodes)
     assert lines.count("edge") == len(view.edges)

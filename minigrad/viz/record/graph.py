@@ -16,15 +16,9 @@ from minigrad.viz.record.selection import Choice
 if TYPE_CHECKING:
     import graphviz
 
-Engine = Literal["minigrad", "dot"]
 Direction = Literal["down", "right"]
 
 ENDINGS = ".svg, .html, .dot, .png, .pdf"
-
-REMEDY = (
-    "needs the program dot: use the default engine, or install Graphviz (apt install graphviz, "
-    "brew install graphviz, or winget install Graphviz.Graphviz)"
-)
 
 DRAWABLE = 400
 """A notebook does not wait for a picture of more boxes than this."""
@@ -72,19 +66,50 @@ class Graph(Diagram):
         """
         return collapse(self, depth, open, hide)
 
-    def to_dot(self, depth: int | None = None) -> graphviz.Digraph:
-        """Draw the graph in Graphviz's language, which needs no Graphviz program.
+    def to_dot(self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()) -> str:
+        """Write the graph in Graphviz's language, which needs no Graphviz program.
 
         Args:
             depth: How many levels of modules to open; None for about 40 boxes.
+            open: Modules to open all the same: see `collapse`.
+            hide: Modules, ops and tensors to leave out: see `collapse`.
 
         Returns:
-            A `graphviz.Digraph`, with the text as its ``.source``.
+            The text.
 
         Raises:
-            ValueError: `depth` is negative.
+            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
         """
-        return collapse(self, depth)._digraph()
+        from minigrad.viz.drawing.dot import digraph
+
+        return digraph(collapse(self, depth, open, hide)).source
+
+    def to_graphviz(
+        self, depth: int | None = None, *, open: Choice = (), hide: Choice = ()
+    ) -> graphviz.Source:
+        """Let Graphviz draw the graph, with the package ``graphviz``.
+
+        Args:
+            depth: How many levels of modules to open; None for about 40 boxes.
+            open: Modules to open all the same: see `collapse`.
+            hide: Modules, ops and tensors to leave out: see `collapse`.
+
+        Returns:
+            A `graphviz.Source` of the text of `to_dot`. It shows itself in a notebook, and its
+            ``render`` writes files. Both need the program ``dot`` of Graphviz.
+
+        Raises:
+            ValueError: `depth` is negative, or nothing is called as `open` or `hide` say.
+
+        Example:
+            >>> from minigrad import nn, ones, viz
+            >>> drawing = viz.graph(nn.Linear(3, 2), ones(5, 3)).to_graphviz()
+            >>> type(drawing).__name__, drawing.source.splitlines()[0]
+            ('Source', 'digraph {')
+        """
+        import graphviz
+
+        return graphviz.Source(self.to_dot(depth, open=open, hide=hide))
 
     def to_text(self, depth: int | None = None) -> str:
         """Write the graph for a terminal: a line for each op, in order, indented by module.
@@ -126,7 +151,6 @@ class Graph(Diagram):
         direction: Direction | None = None,
         fit: tuple[float, float] | None = None,
         title: str = "",
-        engine: Engine = "minigrad",
     ) -> str:
         """Draw the graph as SVG, with text of 12 pixels or more.
 
@@ -142,21 +166,13 @@ class Graph(Diagram):
                 or rows where that helps, and without a `depth` modules are closed until the text
                 can be read. The picture has 1920 × 1080 pixels, or as many in another aspect.
             title: What stands above the picture.
-            engine: ``"minigrad"`` lays the graph out by itself; ``"dot"`` asks Graphviz, to
-                which no more is passed on than `depth`, `open` and `hide`.
 
         Returns:
             The text of the picture.
 
         Raises:
-            RuntimeError: Graphviz is asked and its program is not there.
-            ValueError: `depth` is negative, or there is no such module, direction, aspect or
-                engine.
+            ValueError: `depth` is negative, or there is no such module, direction or aspect.
         """
-        if engine == "dot":
-            return self.collapse(depth, open=open, hide=hide)._pipe("svg").decode()
-        if engine != "minigrad":
-            raise ValueError(f"to_svg: engine should be 'minigrad' or 'dot', not {engine!r}")
         if direction not in (None, "down", "right"):
             raise ValueError(f"to_svg: direction should be 'down' or 'right', not {direction!r}")
         from minigrad.viz.drawing.svg import HEADLINE, draw
@@ -199,7 +215,6 @@ class Graph(Diagram):
         direction: Direction | None = None,
         fit: tuple[float, float] | None = None,
         title: str = "",
-        engine: Engine = "minigrad",
     ) -> Path:
         """Write the graph to a file.
 
@@ -213,16 +228,15 @@ class Graph(Diagram):
             direction: Where tensors run in a picture: see `to_svg`.
             fit: An aspect for a picture, such as ``(16, 9)``: see `to_svg`.
             title: What stands above it.
-            engine: What makes a picture: see `to_svg`.
 
         Returns:
             The path.
 
         Raises:
             ImportError: cairosvg is needed and not installed.
-            RuntimeError: The library of cairosvg, or the program of Graphviz, is not there.
+            RuntimeError: The library of cairosvg is not there.
             ValueError: The ending is none of these, or `depth` is negative, or there is no such
-                module, direction or engine.
+                module or direction.
 
         Example:
             >>> import tempfile, minigrad
@@ -237,14 +251,11 @@ class Graph(Diagram):
             case ".html":
                 content = self.to_html(depth, title=title or "Compute graph").encode()
             case ".dot":
-                content = self.collapse(depth, open=open, hide=hide)._digraph().source.encode()
-            case ".png" | ".pdf" as ending if engine == "dot":
-                content = self.collapse(depth, open=open, hide=hide)._pipe(ending[1:])
+                content = self.to_dot(depth, open=open, hide=hide).encode()
             case ".svg" | ".png" | ".pdf" as ending:
                 svg = self.to_svg(
-                    depth, open=open, hide=hide, direction=direction, fit=fit, title=title,
-                    engine=engine,
-                )  # fmt: skip
+                    depth, open=open, hide=hide, direction=direction, fit=fit, title=title
+                )
                 from minigrad.viz.drawing.pictures import SCALE, convert
 
                 scale = SCALE if fit is None else 1
@@ -253,21 +264,6 @@ class Graph(Diagram):
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         write(path, content)
         return path
-
-    def _digraph(self) -> graphviz.Digraph:
-        """All of the graph in Graphviz's language."""
-        from minigrad.viz.drawing.dot import digraph
-
-        return digraph(self)
-
-    def _pipe(self, form: str) -> bytes:
-        """Let Graphviz draw all of the graph."""
-        import graphviz
-
-        try:
-            return bytes(self._digraph().pipe(format=form))
-        except graphviz.ExecutableNotFound:
-            raise RuntimeError(f"a graph as {form.upper()} by Graphviz {REMEDY}") from None
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """What a notebook shows: the picture, or what the graph holds if that is very much."""
