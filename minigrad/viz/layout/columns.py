@@ -194,11 +194,13 @@ class Columns:
 def on_screen(skeleton: Skeleton, placement: Placement) -> Placement:
     """Cut a layout that is much longer than a screen into as many columns as a screen has room for.
 
-    One that runs to the right is cut into rows, as wide as a screen.
+    One that runs to the right is cut into rows, as wide as a screen. One that is far too long for
+    that stays as it is.
     """
     width, height = SCREEN
     across = skeleton.direction == "right"
-    if placement.width <= width if across else 2 * placement.height <= 3 * height:
+    long, most = (placement.width, width) if across else (placement.height, 1.5 * height)
+    if not most < long <= MOST * most:
         return placement
     best, whole = placement, Columns(skeleton, placement)
     for count in range(2, MOST + 1):
