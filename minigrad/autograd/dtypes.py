@@ -80,6 +80,8 @@ def to_array(value: Any, dtype: Any = None, *, name: str) -> np.ndarray:
         return fitted(array, checked(dtype, name), name)
     if not has_dtype and array.dtype.kind == "f":
         return array.astype(_default, copy=False)
+    if not has_dtype and array.dtype.kind == "i":
+        return array.astype(np.int64, copy=False)  # in a browser NumPy's integers have 32 bits
     if not array.dtype.isnative:
         return array.astype(array.dtype.newbyteorder("="))
     return array

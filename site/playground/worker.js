@@ -2,6 +2,7 @@
 
 const here = new URL("./", self.location.href);
 let ready = null;
+let refused = ""; // the file that is missing or another
 
 // A file, refused if it is not the one that the site was built with.
 async function fetched(url, integrity) {
@@ -25,10 +26,15 @@ async function start() {
   const config = await (await fetched(new URL("config.json", here))).json();
   const base = new URL(config.pyodide, here).href;
   const plain = self.fetch;
-  self.fetch = (request, options = {}) => {
+  self.fetch = async (request, options = {}) => {
     const url = String(request.url ?? request);
     const integrity = url.startsWith(base) && config.integrity[url.slice(base.length)];
-    return plain(request, integrity ? { ...options, integrity } : options);
+    try {
+      return await plain(request, integrity ? { ...options, integrity } : options);
+    } catch (error) {
+      refused = `${url} cannot be loaded, or is not the file that this site was built with`;
+      throw error;
+    }
   };
   await imported(`${base}pyodide.asm.js`, config.integrity["pyodide.asm.js"]);
   const { loadPyodide } = await imported(`${base}pyodide.mjs`, config.integrity["pyodide.mjs"]);
@@ -71,6 +77,6 @@ self.onmessage = async ({ data: job }) => {
     // The runner tells errors of Python. What arrives here has ended Python itself.
     const text = String(error.message ?? error);
     const deep = text.includes("call stack") ? " (the calls are nested too deeply)" : "";
-    self.postMessage({ kind: "failed", id: job.id, text: `Python has ended: ${text}${deep}` });
+    self.postMessage({ kind: "failed", text: refused || `Python has ended: ${text}${deep}` });
   }
 };
