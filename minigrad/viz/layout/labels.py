@@ -97,7 +97,8 @@ def scalar_text(node: Node, gradient: Summary | None = None) -> str:
     value = None if node.value is None or node.kind == "module" else node.value.scalar()
     if value is None:
         return ""
-    gradient = gradient or next(iter(node.grads[-1:]), None)
+    if gradient is None:
+        gradient = next(iter(node.grads[-1:]), None)
     slope = None if gradient is None or node.kind == "output" else gradient.scalar()
     told = "" if slope is None else f" | grad {number_text(slope)}"
     return f"data {number_text(value)}{told}"

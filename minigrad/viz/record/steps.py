@@ -100,7 +100,7 @@ class Summary:
 
     def scalar(self) -> float | None:
         """The one number of a scalar; None of anything else."""
-        return None if self.shape or not self.data else self.entries().item()
+        return None if self.shape or len(self.data) == 0 else self.entries().item()
 
     @property
     def values(self) -> tuple[float, ...] | None:

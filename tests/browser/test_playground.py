@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import functools
 import http.server
-import shutil
 import subprocess
 import sys
 import threading
@@ -21,7 +20,6 @@ from minigrad.learn.exercise import exercise
 ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv/pyodide"
 DOCS = ROOT / "docs/_build"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PAGE = "playground/index.html"
 
 pytestmark = [
@@ -61,16 +59,6 @@ def address(folder: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_address[1]}"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        yield running
-        running.close()
 
 
 @pytest.fixture
