@@ -20,6 +20,7 @@ from typing import Any
 
 from pages import Block, blocks_of, evaluate, examples_of
 
+import minigrad
 from minigrad.learn.exercise import exercises
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -166,6 +167,7 @@ def value(bundle: dict[str, str]) -> dict[str, Any]:
 def draw(made: list[Cell]) -> None:
     """Run all cells in order, and insert the pictures of cells that draw."""
     names: dict[str, Any] = {"__name__": "__main__"}
+    minigrad.random.seed(0)  # pictures show numbers
     for cell in made:
         if cell["cell_type"] == "markdown":
             continue
