@@ -99,10 +99,16 @@ class Reducer:
             bucket = last.get(parameter.dtype)
             size = parameter._data.size + (bucket.size if bucket else 0)
             if bucket is None or size * bucket.dtype.itemsize > self.limit:
-                told = 0 if self.buckets else len(self.buffers.places)
-                bucket = last[parameter.dtype] = Bucket(parameter.dtype, told)
-                self.buckets.append(bucket)
+                bucket = last[parameter.dtype] = self._new_bucket(parameter.dtype)
             self.places[id(parameter)] = bucket, bucket.add(parameter), i
+        if not self.buckets:  # nothing is trained; buffers may change all the same
+            self._new_bucket(np.dtype(np.float32))
+
+    def _new_bucket(self, dtype: np.dtype[Any]) -> Bucket:
+        """One more bucket; the first tells of the buffers too."""
+        bucket = Bucket(dtype, 0 if self.buckets else len(self.buffers.places))
+        self.buckets.append(bucket)
+        return bucket
 
     def begin(self, number: int, g: Any) -> None:
         """A backward pass has reached an output of the model, in its call `number`."""

@@ -196,6 +196,14 @@ kept = DistributedDataParallel(copy.deepcopy(own), broadcast_buffers=False)
 kept(data[3][share]).square().mean().backward()
 assert not np.array_equal(*gathered(kept.module[0].running_var.numpy())[:2])
 
+# A model of which nothing is trained passes gradients on, and its statistics are kept alike.
+frozen = DistributedDataParallel(nn.BatchNorm1d(5).requires_grad_(False))
+x = data[0][share].detach().requires_grad_()
+frozen(x).square().sum().backward()
+assert x.grad is not None and same_on_all(frozen.module)
+plain_frozen = DistributedDataParallel(nn.Linear(5, 1).requires_grad_(False))
+plain_frozen(x).sum().backward()
+
 # A deep copy is trained alone, and one rank may copy without the others.
 twin = copy.deepcopy(normed)
 if RANK == 0:
