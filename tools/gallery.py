@@ -13,7 +13,6 @@ import ast
 import contextlib
 import importlib.util
 import io
-import linecache
 import shutil
 import subprocess
 import sys
@@ -21,9 +20,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Example", "example", "names", "picture_of", "write_page", "write_pages"]
+from minigrad.trace.lines import remember_source
+
+__all__ = ["MPIEXEC", "Example", "example", "names", "picture_of", "write_page", "write_pages"]
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "examples" / "gallery"
+
+_BESIDE = Path(sys.executable).parent / "mpiexec"
+MPIEXEC = str(_BESIDE) if _BESIDE.exists() else shutil.which("mpiexec")
+"""What starts several ranks; None if it is not here."""
 
 RANKS = {"several_ranks": 2}
 """The scripts that run on more than one rank."""
@@ -75,11 +80,9 @@ def write_page(name: str, folder: Path) -> bool:
     if name not in RANKS:
         run(name, folder)
         return True
-    beside = Path(sys.executable).parent / "mpiexec"
-    mpiexec = beside if beside.exists() else shutil.which("mpiexec")
-    if mpiexec is None or importlib.util.find_spec("mpi4py") is None:
+    if MPIEXEC is None or importlib.util.find_spec("mpi4py") is None:
         return False
-    command = [mpiexec, "-n", str(RANKS[name]), sys.executable, __file__, name, "--out", folder]
+    command = [MPIEXEC, "-n", str(RANKS[name]), sys.executable, __file__, name, "--out", folder]
     done = subprocess.run([*command, "--here"], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{name}, {RANKS[name]} ranks: {done.stdout}{done.stderr}")
@@ -94,7 +97,7 @@ def run(name: str, folder: Path) -> None:
     """
     file = f"{name}.py"
     source = (SCRIPTS / file).read_text(encoding="utf-8")
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    remember_source(file, source)
     with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
         exec(compile(source, file, "exec"), {"__name__": "__main__"})
 

@@ -35,7 +35,7 @@ class _End:
     pass
 
 
-_warned: set[str] = set()
+_warned = _exiting = False
 
 
 class Prefetched(Iterator[Any]):
@@ -52,8 +52,9 @@ class Prefetched(Iterator[Any]):
             start_thread(_NAME, self._worker.run)
         except RuntimeError:  # no thread can be started
             self._worker, self._items = None, items
+            global _warned
             if not _warned:
-                _warned.add("prefetching")
+                _warned = True
                 warnings.warn(
                     "DataLoader: no thread can be started here, so batches are not prepared in "
                     "advance; prefetch=0, or num_workers=0, asks for none",
@@ -118,13 +119,13 @@ class _Worker:
 
 
 _running: set[_Worker] = set()
-_exiting: list[bool] = []
 
 
 @atexit.register
 def _stop_all() -> None:
     """Stop every thread between two items, before Python shuts down."""
-    _exiting.append(True)
+    global _exiting
+    _exiting = True
     for worker in list(_running):
         worker.room.put(None)
     for thread in threading.enumerate():

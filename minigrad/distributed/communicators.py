@@ -12,12 +12,12 @@ import atexit
 import os
 import pickle
 import sys
-import threading
 import time
 import traceback
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from minigrad.autograd.events import unrepeatable
 from minigrad.autograd.mode import located
 from minigrad.distributed.waiting import Place, Watch, poll
 from minigrad.support.checks import check_number, check_size, optional_package
+from minigrad.support.threads import start_thread
 from minigrad.trace.lines import line_at, user_frame
 
 TIMEOUT = 600.0  # seconds
@@ -116,7 +117,7 @@ class Communicator:
         call = self.agree("split")
         split = _InThread(self._own.Split, MPI.UNDEFINED if color is None else color, key)
         self.wait(call, split)
-        part = split.result
+        part = split.result()
         return None if color is None else Communicator(part, self.timeout)
 
     @property
@@ -191,8 +192,7 @@ class Communicator:
         if found[0] == -found[1]:  # the largest and the smallest
             return
         assert _watch is not None
-        place = self._place._replace(what=call, timeout=self.timeout)
-        every = _watch.swap((call.what, str(call), entries), place)
+        every = _watch.swap((call.what, str(call), entries), self._place_of(call))
         if len({what for what, _, _ in every}) > 1:
             message = (
                 f"{call.what.partition('(')[0]}: all {self.size} ranks must make the same call, on "
@@ -218,7 +218,7 @@ class Communicator:
         if self.size == 1:
             return [value]
         call = self.agree("all_gather_object")
-        sent = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        sent = _pickled(value)
         sizes = np.empty(self.size, np.int64)
         self.run(call, "Iallgather", np.array([sent.size]), sizes)
         received = np.empty(sizes.sum(), np.uint8)
@@ -227,7 +227,7 @@ class Communicator:
 
     def broadcast_object(self, call: Call, value: Any) -> Any:
         """The value of rank 0, once the ranks agree on a call."""
-        sent = np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
+        sent = _pickled(value)
         size = np.array([sent.size])
         self.run(call, "Ibcast", size, 0)
         received = sent.copy() if self.rank == 0 else np.empty(size[0], np.uint8)
@@ -246,7 +246,7 @@ class Communicator:
             TimeoutError: They were not complete within `timeout` seconds.
         """
         assert _watch is not None
-        place = self._place._replace(what=call, timeout=self.timeout)
+        place = self._place_of(call)
         try:
             for request in requests:
                 _watch.wait(request.Test, place)
@@ -254,11 +254,18 @@ class Communicator:
             self._abandoned += requests  # MPI may still write into their arrays
             raise
 
+    def _place_of(self, call: Call) -> Place:
+        return self._place._replace(what=call, timeout=self.timeout)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Communicator:
         return self  # a copy would be another group, which all ranks would have to make
 
     def __repr__(self) -> str:
         return f"Communicator(rank {self.rank} of {self.size})"
+
+
+def _pickled(value: Any) -> np.ndarray:
+    return np.frombuffer(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), np.uint8)
 
 
 @unrepeatable(
@@ -356,22 +363,25 @@ def _end(watch: Watch) -> None:
         sys.excepthook(*sys.exc_info())
 
 
-class _InThread:
-    """A function of MPI that has no variant to poll, as a request; its `result`."""
+class _InThread(Future[Any]):
+    """A function of MPI that has no variant to poll, as a request."""
 
     def __init__(self, function: Callable[..., Any], *args: Any) -> None:
         from mpi4py import MPI
 
-        self._work, self._done = partial(function, *args), False
+        super().__init__()
+        run = partial(self._run, function, *args)
         if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
-            threading.Thread(target=self._run, daemon=True).start()
+            start_thread("minigrad MPI", run)
         else:
-            self._run()
+            run()
 
-    def _run(self) -> None:
-        self.result = self._work()
-        self._done = True
+    def _run(self, function: Callable[..., Any], *args: Any) -> None:
+        try:
+            self.set_result(function(*args))
+        except BaseException as error:
+            self.set_exception(error)
 
     def Test(self) -> bool:
         """Whether it is done."""
-        return self._done
+        return self.done()

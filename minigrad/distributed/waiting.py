@@ -8,6 +8,7 @@ for this rank elsewhere. For all other cases there is a time limit.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
@@ -131,27 +132,21 @@ class Watch:
         rank, every = self._mpi.rank, range(self._mpi.size)
         place = Place("", every, rank, END, timeout)
         self.tell(None, str(self.last), every)
-        warned = False
+        patience = _Patience(place, timeout / 3)
 
         def missing() -> list[int]:
             return [i for i in every if i != rank and not self._ended(i)]
 
         def look(waited: float) -> None:
-            nonlocal warned
-            said = {i: self._news[i].what for i in missing() if i in self._news}
-            late = f"{place.named(missing())} has not{place.listing(said)}"
-            if waited > timeout:
-                raise TimeoutError(
-                    f"rank {rank} has ended and waited {timeout:g} s for the other ranks; {late}; "
-                    f"a longer wait: distributed.world().timeout"
+            late = missing()
+            if patience.due(waited, late):
+                said = {i: self._news[i].what for i in late if i in self._news}
+                told = f"{place.named(late)} has not{place.listing(said)}"
+                patience.tell(
+                    f"rank {rank} has ended and waits for the others; {told}",
+                    f"rank {rank} has ended and waited {timeout:g} s for the other ranks; {told}; "
+                    f"a longer wait: distributed.world().timeout",
                 )
-            if not warned and waited > timeout / 3 and rank not in missing():
-                first = min(i for i in every if i == rank or self._ended(i))
-                if rank == first:
-                    warnings.warn(
-                        f"rank {rank} has ended and waits for the others; {late}", stacklevel=2
-                    )
-                warned = True
 
         def done() -> bool:
             self.listen()
@@ -193,13 +188,38 @@ class Watch:
         return bool(self._sent)
 
 
+class _Patience:
+    """What a wait that takes long comes to: one warning, by the first rank there; then an error."""
+
+    def __init__(self, place: Place, warn_after: float) -> None:
+        self.place, self.warn_after = place, warn_after
+        self.waited = 0.0
+
+    def due(self, waited: float, late: Sequence[int]) -> bool:
+        """Whether there is something to tell after so many seconds."""
+        self.waited = waited
+        if waited > self.place.timeout:
+            return True
+        if waited <= self.warn_after:
+            return False
+        self.warn_after = math.inf
+        return self.place.rank == min({*range(len(self.place.ranks))} - {*late})
+
+    def tell(self, warning: str, error: str) -> None:
+        """Warn, or raise the error."""
+        if self.waited > self.place.timeout:
+            raise TimeoutError(error)
+        warnings.warn(warning, stacklevel=6)
+
+
 class _Wait:
     """One wait that takes long: what this rank tells, and what it concludes from the news."""
 
     def __init__(self, watch: Watch, place: Place) -> None:
         self.watch, self.place = watch, place
         self.count = watch.counts[place.key]
-        self.told = self.warned = False
+        self.told = False
+        self.patience = _Patience(place, min(WARN_AFTER, place.timeout / 3))
 
     def __call__(self, waited: float) -> None:
         place, limit = self.place, self.place.timeout
@@ -215,19 +235,15 @@ class _Wait:
                     f"ranks are here:{place.listing(self._whereabouts(late))}"
                 )
             )
-        silent = f"not yet there: {place.named(late)}" if late else "all ranks are there"
-        heard = {i: what for i, what in self._whereabouts(late).items() if i != place.rank}
-        silent += place.listing(heard)
-        if waited > limit:
-            raise TimeoutError(
+        if self.patience.due(waited, late):
+            silent = f"not yet there: {place.named(late)}" if late else "all ranks are there"
+            heard = {i: what for i, what in self._whereabouts(late).items() if i != place.rank}
+            silent += place.listing(heard)
+            self.patience.tell(
+                f"rank {place.rank} has waited {waited:.0f} s in {place.what}; {silent}",
                 f"rank {place.rank} waited {limit:g} s in {place.what}; {silent}; a longer wait: "
-                f"Communicator.timeout"
+                f"Communicator.timeout",
             )
-        if not self.warned and waited > min(WARN_AFTER, limit / 3):
-            self.warned = True
-            if place.rank == min({*range(len(place.ranks))} - {*late}, default=place.rank):
-                message = f"rank {place.rank} has waited {waited:.0f} s in {place.what}; {silent}"
-                warnings.warn(message, stacklevel=5)
 
     def _is_there(self, i: int) -> bool:
         """Whether a rank is known to have come to this wait."""

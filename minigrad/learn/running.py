@@ -26,6 +26,7 @@ import numpy as np
 import minigrad
 from minigrad.learn.answer import GENERAL, Answer, Failure
 from minigrad.learn.exercise import Exercise, exercise, paragraphs
+from minigrad.trace.lines import remember_source
 from minigrad.viz.record.writing import printable
 
 __all__ = ["SECONDS", "Result", "check_file", "check_names", "run_text"]
@@ -109,7 +110,7 @@ def run_text(this: Exercise, text: str, file: str, names: dict[str, Any] | None 
     """Run the text of a learner's file in this process, and check what it puts into `names`."""
     names = {} if names is None else names
     names |= {"__name__": "answer", "__file__": file}
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    remember_source(file, text)
     return _check(this, names, lambda: exec(compile(text, file, "exec"), names), {file})
 
 

@@ -77,6 +77,11 @@ def line_at(path: str, number: int, module: dict[str, Any] | None = None) -> str
     return f"{path}:{number}{text and f': {text}'}"
 
 
+def remember_source(file: str, text: str) -> None:
+    """Let tracebacks and `line_at` show the lines of a text that runs under the name of a file."""
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+
+
 def user_line() -> str:
     """The line of the user's program that is being executed: see `line_of`."""
     return line_of(user_frame())

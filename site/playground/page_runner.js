@@ -5,6 +5,7 @@
 
 import { Client } from "./client.js";
 import { packed } from "./link.js";
+import { put } from "./shown.js";
 
 const playground = new URL("./", import.meta.url);
 const blocks = [...document.querySelectorAll("div.highlight-python, div.highlight-pycon")];
@@ -13,11 +14,13 @@ let shown = null; // where the block that runs shows what it does
 const client = new Client(playground, (message) => {
   if (message.kind === "output") shown?.append(message.text);
   else if (message.kind === "error") shown?.append(`${message.text}\n`);
-  else if (message.kind === "shown") picture(message);
+  else if (message.kind === "shown" && shown) {
+    put(shown.appendChild(document.createElement("div")), message, "The picture of this block");
+  }
 });
 
 // The code of a block, without prompts and what they printed.
-export function codeOf(block) {
+function codeOf(block) {
   const lines = block.querySelector("pre").textContent.trimEnd().split("\n");
   if (!lines.some((line) => line.startsWith(">>>"))) return lines.join("\n");
   const typed = lines.filter((line) => /^(>>>|\.\.\.)( |$)/.test(line));
@@ -25,22 +28,6 @@ export function codeOf(block) {
 }
 
 const isPrompt = (block) => block.textContent.trimStart().startsWith(">>>");
-
-function picture({ svg, html }) {
-  if (!shown) return;
-  if (svg) {
-    const image = new Image();
-    image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-    image.alt = "The picture of this block";
-    shown.append(image);
-  } else {
-    const frame = document.createElement("iframe");
-    frame.sandbox = "allow-scripts";
-    frame.title = "The page of this block";
-    frame.srcdoc = html;
-    shown.append(frame);
-  }
-}
 
 async function run(number) {
   if (client.running) return;

@@ -1,7 +1,6 @@
 // The tabs on the right: what is printed, the graph, the page of steps, figures.
-//
-// What a program shows comes from a program that somebody may have sent in a link: pictures are
-// shown as images, pages in frames that have no access to this one.
+
+import { put } from "./shown.js";
 
 const tabs = [...document.querySelectorAll("[role=tab]")];
 const panel = (name) => document.getElementById(name);
@@ -9,6 +8,10 @@ const hints = Object.fromEntries(tabs.map((tab) => {
   const name = tab.getAttribute("aria-controls");
   return [name, panel(name).innerHTML];
 }));
+const TITLES = {
+  graph: "The compute graph of the program", steps: "The steps of the graph",
+  figures: "A figure of the program",
+};
 const MOST = 200_000; // characters that are kept of what is printed
 
 export function select(name, focus = false) {
@@ -58,19 +61,7 @@ export function show({ tab, name = "", svg, html }) {
   const figure = known ?? single ?? place.appendChild(document.createElement("figure"));
   figure.dataset.name = name;
   if (tab === "steps") figure.style.height = "100%";
-  if (svg) {
-    const old = figure.querySelector("img");
-    const image = old ?? figure.appendChild(new Image());
-    if (old) URL.revokeObjectURL(old.src);
-    image.alt = name || `The ${tab === "graph" ? "compute graph" : "figure"} of the program`;
-    image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-  } else {
-    const frame = figure.querySelector("iframe") ?? document.createElement("iframe");
-    frame.sandbox = "allow-scripts allow-downloads";
-    frame.title = name || (tab === "steps" ? "The steps of the graph" : "A figure of the program");
-    frame.srcdoc = html;
-    if (!frame.isConnected) figure.append(frame);
-  }
+  put(figure, { svg, html }, name || TITLES[tab]);
   const shown = tabs.find((each) => each.getAttribute("aria-controls") === tab);
   if (panel("output").textContent === "" || shown.getAttribute("aria-selected") === "true") select(tab);
   else shown.classList.add("new");

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import builtins
 import json
-import linecache
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import minigrad
 from minigrad import viz
 from minigrad.learn.exercise import exercise, exercises
 from minigrad.learn.running import run_text
+from minigrad.trace.lines import remember_source
 
 FILE = "program.py"
 LARGEST_GRAPH = 300
@@ -131,7 +131,7 @@ def run(code: str, tell: Tell, *, going_on: bool = False, interactive: bool = Fa
         minigrad.random.seed(0)
     screen = Screen(tell)
     names.update(__name__="__main__", display=screen.display)
-    linecache.cache[FILE] = (len(code), None, code.splitlines(keepends=True), FILE)
+    remember_source(FILE, code)
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Stream(tell, "out"), Stream(tell, "err")  # type: ignore[assignment]
     ours = dict(vars(builtins))

@@ -142,7 +142,7 @@ def test_an_interrupt_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*before_each_bytecode(threading, lambda: iter(loader))] == []
     gc.collect()
     wait_until(lambda: workers() == [])
-    monkeypatch.setattr(prefetch, "_exiting", [])
+    monkeypatch.setattr(prefetch, "_exiting", False)
     prefetch._stop_all()  # as at exit, whatever state the interrupts left
 
 
@@ -231,10 +231,12 @@ batches = iter(DataLoader(Work(), 2, prefetch=2))
     assert done.stdout.count("done") == done.stdout.count("begun") > 0, "what it began, it ended"
 
 
-def test_where_no_thread_can_be_started_the_consumer_makes_the_batches() -> None:
+def test_where_no_thread_can_be_started_the_consumer_makes_the_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     dataset = Slow()
     before = threading.stack_size(1 << 46)  # there is no memory for such a stack
-    prefetch._warned.clear()
+    monkeypatch.setattr(prefetch, "_warned", False)
     try:
         with pytest.warns(RuntimeWarning, match="no thread can be started here"):
             batches = iter(DataLoader(dataset, 10, num_workers=1))

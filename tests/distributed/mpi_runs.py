@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from gallery import MPIEXEC
 
 ROOT = Path(__file__).resolve().parents[2]
-BESIDE = Path(sys.executable).parent / "mpiexec"
-MPIEXEC = str(BESIDE) if BESIDE.exists() else shutil.which("mpiexec")
 
 
 class Run(NamedTuple):

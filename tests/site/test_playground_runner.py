@@ -22,8 +22,8 @@ def loaded(path: Path) -> Any:
     return module
 
 
-runner = loaded(SITE / "playground/runner.py")
 build = loaded(SITE / "build.py")
+runner = build.runner()
 EXAMPLES = {example["name"]: example for example in build.examples()}
 
 
