@@ -89,9 +89,8 @@ def take(browser: Any, picture: Picture, pages: Path, file: Path) -> None:
             "(element) => element.scrollIntoView()"
         )
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        file, optimize=True
-    )
+    frequent = image.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    frequent.save(file, optimize=True)
     page.close()
 
 
