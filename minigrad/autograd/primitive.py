@@ -106,7 +106,7 @@ class Primitive:
         self.joint: Rule | None = None
         self.joint_slots: tuple[int, ...] = ()
         self.decomposition: Callable[..., Any] | None = None
-        self.formulas: dict[str, tuple[Rule, str, str]] = {}
+        self.formulas: dict[str, tuple[Rule | None, str, str]] = {}
         self.differentiable = False
         self._plans: dict[tuple[int, ...], Plan] = {}
 
@@ -185,13 +185,16 @@ class Primitive:
         return decomposition
 
     def defformula(self, shared: str = "", /, **formulas: str) -> None:
-        """Write down, for readers, what a rule computes, where it is a kernel; see `viz.formulas`.
+        """Write down, for readers, what a rule or the op computes, where that is a kernel.
+
+        See `viz.formulas`.
 
         Args:
             shared: Lines of Python that define what several of the formulas name.
-            **formulas: For an argument, lines of Python of which the last is the formula. They name
-                what a rule can name, ``g_x`` for what the rule gives to ``x``, and ``i`` for the
-                position of a variadic op's tensor. Comments explain definitions, or are notes.
+            **formulas: For an argument, ``out`` or a residual, lines of Python of which the last is
+                the formula. They name what a rule can name, ``g_x`` for what the rule gives to
+                ``x``, and ``i`` for the position of a variadic op's tensor. Comments explain
+                definitions, or are notes.
 
         Raises:
             TypeError: An argument has no rule.
@@ -203,7 +206,8 @@ class Primitive:
             ('g.mT @ x', 'ḡᵀ x')
         """
         for name, text in formulas.items():
-            self.formulas[name] = (self.rule(name), shared, text)
+            forward = name == "out" or name in self.residuals
+            self.formulas[name] = (None if forward else self.rule(name), shared, text)
 
     def _slot(self, name: str) -> int:
         """The position of an argument that can have a rule."""

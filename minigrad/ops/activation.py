@@ -268,3 +268,13 @@ erfc.defvjp(x=lambda g, x: g * (-_TWO_OVER_SQRT_PI * np.exp(-x * x)))
 erfinv.defvjp(x=lambda g, out: g * zero_safe(np.exp(out * out) / _TWO_OVER_SQRT_PI, g))
 logit.defvjp(x=_logit_x)
 gelu.defvjp(x=lambda g, x, approximate: in_blocks(_gelu_x, 4, g, x, approximate))
+relu.defformula(out="max(x, 0)")
+sigmoid.defformula(out="1 / (1 + exp(-x))")
+silu.defformula(out="x * sigmoid(x)")
+softplus.defformula(out="log(1 + exp(beta * x)) / beta")
+gelu.defformula(
+    out="""
+        inner = sqrt(2 / pi) * (x + 0.044715 * x ** 3)
+        x * (1 + (tanh(inner) if approximate == "tanh" else erf(x / sqrt(2)))) / 2
+    """
+)

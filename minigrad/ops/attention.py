@@ -138,6 +138,8 @@ attention.defformula(
     key="scale * (D.mT @ query)",
     value="(M * P).mT @ g",
     bias="D",
+    out="(M * P) @ value",
+    lse="log(sum(where(allowed, exp(scores), 0), -1))",
 )
 
 

@@ -195,6 +195,10 @@ convolution.defvjp(
     ),
     bias=channel_sums,
 )
+convolution.defformula(
+    "bias = 0 if bias is None else bias.reshape(-1, *(1,) * (x.ndim - 2))  # 0 where there is none",
+    out="convolution(x, weight, None, stride, padding, dilation, groups) + bias",
+)
 convolution_transpose.defvjp(
     y=lambda g, weight, stride, padding, dilation, groups: within_rule(
         convolution, g, weight, None, stride, padding, dilation, groups

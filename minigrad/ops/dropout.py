@@ -70,3 +70,8 @@ def dropout(x: Any, p: float, key: int) -> Any:
 
 
 dropout.defvjp(x=lambda g, p, key: within_rule(dropout, g, p, key))
+dropout.defformula(
+    "M = dropout_factor(key, x_shape, p, float)  # 0 with probability p, else 1 / (1 − p)",
+    x="M * g",
+    out="M * x",
+)

@@ -132,6 +132,7 @@ divide.defvjp(
     a=lambda g, b: g * zero_safe(_inverse(b), g), b=lambda g, b, out: g * zero_safe(-out / b, g)
 )
 power.defvjp(a=_power_a, b=_power_b)
+power.defformula(out="a ** b")
 reciprocal.defvjp(x=lambda g, x, out: g * zero_safe(-out / x, g))
 negative.defvjp(x=lambda g: -g)
 abs.defvjp(x=lambda g, x: signed(g, x))

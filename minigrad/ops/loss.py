@@ -246,6 +246,10 @@ cross_entropy.defformula(
     q = (target != ignore_index) * weight * t
     """,
     logits="g * (softmax(logits, classes) * sum(q, classes) - q) / N",
+    out="""
+        losses = q * (log(sum(exp(logits), classes)) - logits)
+        np.sum(losses, classes) if reduction == "none" else np.sum(losses) / N
+    """,
 )
 
 

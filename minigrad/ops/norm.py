@@ -228,9 +228,13 @@ layer_norm.defformula(
     """
     axes = tuple(range(-ndim, 0))  # the last ndim
     weight = 1 if weight is None else weight  # 1 where there is none
+    bias = 0 if bias is None else bias  # 0 where there is none
     u = g * weight
     z = rstd * (x - mean(x, axes))
     """,
+    out="z * weight + bias",
+    mean="mean(x, axes)",
+    rstd="1 / sqrt(mean((x - mean(x, axes)) ** 2, axes) + eps)",
     x="rstd * (u - mean(u, axes) - z * mean(u * z, axes))",
     weight="g * z",
     bias="g",
@@ -316,6 +320,8 @@ rms_norm.defformula(
     u = g * weight
     z = rstd * x
     """,
+    out="z * weight",
+    rstd="1 / sqrt(mean(x ** 2, axes) + eps)",
     x="rstd * (u - z * mean(u * z, axes))",
     weight="g * z",
 )

@@ -385,3 +385,5 @@ linear.defformula(
     """,
     weight="g.mT @ x",
 )
+linear.defformula(out="x @ weight.mT if bias is None else x @ weight.mT + bias")
+matmul.defformula(out="a @ b")

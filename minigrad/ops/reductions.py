@@ -281,8 +281,10 @@ def _logsumexp_x(g: Any, x: Any, out: Any, axis: Axis) -> Any:
 
 
 sum.defvjp(x=lambda g, x_shape, axis: undo_reduction(g, x_shape, axis))
+sum.defformula(out="np.sum(x, axis, keepdims=keepdims)")
 prod.defvjp(x=_prod_x)
 max.defvjp(x=_extreme)
 min.defvjp(x=_extreme)
 norm.defvjp(x=_norm_x)
 logsumexp.defvjp(x=_logsumexp_x)
+logsumexp.defformula(out="log(np.sum(exp(x), axis, keepdims=keepdims))")

@@ -271,3 +271,5 @@ _where.defvjp(
     a=lambda g, condition: _chosen(g, condition),
     b=lambda g, condition: zeroed(g, ~np.logical_not(condition)),
 )
+_where.defformula(out="where(condition, a, b)")
+_masked_fill.defformula(out="where(mask, value, x)")

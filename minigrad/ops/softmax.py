@@ -139,3 +139,5 @@ def _by_rows(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.
 
 softmax.defvjp(x=lambda g, out, axis: out * (g - spread_total(g * out, axis)))
 log_softmax.defvjp(x=lambda g, out, axis: g - np.exp(out) * spread_total(g, axis))
+softmax.defformula(out="exp(x) / sum(exp(x), axis)  # 0 where all of x is −∞")
+log_softmax.defformula(out="x - log(sum(exp(x), axis))")

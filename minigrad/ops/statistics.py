@@ -283,3 +283,9 @@ bincount.defvjp(weights=lambda g, x: g.take(index_of(x)))
 mean.defvjp(x=lambda g, x_shape, axis: undo_reduction(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)
 std.defvjp(x=_std_x)
+mean.defformula(out="np.mean(x, axis, keepdims=keepdims)")
+for _one, _formula in ((var, "{}"), (std, "sqrt({})")):
+    _one.defformula(
+        "n = float(reduced_size(x.shape, axis) - ddof)  # how many numbers there are, less ddof",
+        out=_formula.format("np.sum((x - mean(x, axis)) ** 2, axis, keepdims=keepdims) / n"),
+    )

@@ -40,7 +40,6 @@ def page_of(name: str) -> str:
 def steps(page: Any) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("n")
 
 
 def box(page: Any) -> None:

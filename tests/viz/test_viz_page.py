@@ -102,7 +102,7 @@ def page_of(name: str) -> str:
 class TestBudget:
     """The only place that says how large a page may be."""
 
-    @pytest.mark.parametrize(("name", "kilobytes"), [("attention", 200), ("encoder", 600)])
+    @pytest.mark.parametrize(("name", "kilobytes"), [("attention", 230), ("encoder", 600)])
     def test_the_page(self, name: str, kilobytes: int) -> None:
         assert len(page_of(name).encode()) <= kilobytes * 1024
 
@@ -110,7 +110,7 @@ class TestBudget:
         page = page_of("perceptron")
         styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
         code = Document(page).scripts[1] + "".join(styles)
-        assert 10_000 < len(code.encode()) <= 100 * 1024
+        assert 10_000 < len(code.encode()) <= 128 * 1024
 
     def test_what_an_op_takes(self) -> None:
         page = page_of("encoder")
@@ -251,7 +251,7 @@ class TestContents:
         assert "ḡ[n, o] · x[n, i]" in part["answers"][0][1]
         questions = [question for question, _ in part["answers"]]
         assert questions == ["Why a sum?", "Why a transpose?"]
-        assert [len(worked["equations"]) for worked in part["worked"]] == [1, 1, 1]
+        assert part["term"] == [["matmul", ["swapaxes", "g", -1, -2], "x"], {}]
         (part,) = [p for p in steps[0]["parts"] if p["name"] == "bias"]
         assert (part["raw_shape"], part["sent"]["shape"]) == ([5, 2], [2])
         assert "the sum over axis 0" in part["answers"][0][1]

@@ -49,7 +49,8 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
     Of a fused op that is open, only those that get a gradient are known.
     """
     found = {step.node: dict[str, str]() for step in diagram.steps}
-    for edge in diagram.edges:
+    inputs = (edge for group in diagram.groups for edge in group.operands)
+    for edge in (*diagram.edges, *inputs):
         if edge.target in found:
             found[edge.target][edge.name] = edge.source
     for step in diagram.steps:

@@ -5,7 +5,6 @@ entry is a sum over all outputs that it reaches, of their gradient times ∂y/�
 moves, adds and multiplies, as that of a convolution, ∂y/∂x is an entry of another argument, or 1.
 """
 
-import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,9 +33,6 @@ from minigrad.viz.formula.terms import (
 from minigrad.viz.formula.text import text
 from minigrad.viz.formula.typesetting import Typesetter
 from minigrad.viz.record.steps import Given
-
-FEW = 4
-"""Of a gradient with at most so many entries, a page offers all."""
 
 SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 
@@ -92,18 +88,6 @@ def work_out(
         if abs(value - sent[index]) <= TOLERANCE * sizes.max():
             return Worked(index, tuple(_equations(op, written)), value)
     return None
-
-
-def offered(op: Primitive | None, argument: str, given: Given | None) -> list[Worked]:
-    """Work out the entries that a page offers: all of a few, else the largest, first and last."""
-    first = work_out(op, argument, given)
-    if first is None or given is None:
-        return []
-    shape = given.sent[argument].shape
-    ends = [(0,) * len(shape), tuple(n - 1 for n in shape)]
-    indices = dict.fromkeys(np.ndindex(shape) if math.prod(shape) <= FEW else ends)
-    others = (work_out(op, argument, given, index) for index in indices if index != first.index)
-    return [first, *(one for one in others if one is not None)]
 
 
 def _ways(op: Primitive, argument: str, given: Given, index: Index) -> Iterator[Written]:

@@ -119,6 +119,25 @@ def reading_of(op: Primitive, argument: str, values: Mapping[str, Any]) -> Readi
     return for_call(_known(op)[argument][1], values, op)
 
 
+def forward_reading(op: Primitive, name: str, values: Mapping[str, Any]) -> Reading | None:
+    """What was read of the op itself: the formula of ``out`` or of a residual; None if of neither.
+
+    It is for a call with these values.
+    """
+    reading = _forward(op, name)
+    return None if reading is None else for_call(reading, values, op)
+
+
+@functools.lru_cache(maxsize=512)
+def _forward(op: Primitive, name: str) -> Reading | None:
+    if name in op.formulas:
+        return in_simple_terms(_reading(op, name, None, {}, None), op)
+    try:
+        return in_simple_terms(read(op.forward, {}), op) if name == "out" else None
+    except Unreadable:
+        return None
+
+
 def _known(op: Primitive) -> dict[str, tuple[Rule, Reading, Formula]]:
     return _read_once(op, op.joint, *op.rules.values(), *op.formulas.values())
 
@@ -142,11 +161,11 @@ def readings(op: Primitive) -> Iterator[tuple[str, Rule, Reading]]:
 
 
 def _reading(
-    op: Primitive, name: str, rule: Rule, given: Mapping[str, Term], place: int | None
+    op: Primitive, name: str, rule: Rule | None, given: Mapping[str, Term], place: int | None
 ) -> Reading:
     stands_for, *texts = op.formulas.get(name, (None,))
     home: Any = op.forward
-    if stands_for is not rule:
+    if rule is not None and stands_for is not rule:
         home = rule.function
         texts = [home.formula] if hasattr(home, "formula") else []
     if texts:
@@ -156,6 +175,7 @@ def _reading(
             reason = str(error) or "it has a statement, or a call, that is no formula"
             message = f"{op.name}: the formula of {name!r} cannot be read: {reason}"
             raise ValueError(message) from None
+    assert rule is not None
     try:
         return read(rule.function, given, place)
     except Unreadable:

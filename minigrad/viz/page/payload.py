@@ -1,14 +1,15 @@
 """What the explorer page knows: a graph, its layout, its steps and their reasons, as JSON."""
 
-import base64
 import json
 import math
 import zlib
+from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
-from itertools import count
 from typing import Any
+
+import numpy as np
 
 from minigrad.viz.drawing.svg import heading, insides
 from minigrad.viz.explanation.explanations import (
@@ -19,19 +20,19 @@ from minigrad.viz.explanation.explanations import (
 )
 from minigrad.viz.explanation.held import held
 from minigrad.viz.explanation.missing_gradients import missing_gradients
-from minigrad.viz.explanation.worked import offered
 from minigrad.viz.formula import formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.layout.labels import cost
+from minigrad.viz.page.terms import written_arguments, written_forward, written_rule
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.steps import SMALL, Step, Summary, with_inner
 
+LEAVES = ("parameter", "input", "constant")
+"""The kinds of boxes from whose values the page can compute the others."""
+
 RAW = -15
 """The bits of the window of zlib; negative for a stream without a header, as the page reads it."""
-
-WORKED = 500
-"""Of how many gradients entries are worked out; the page says how to see others."""
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
@@ -72,7 +73,8 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
         "closed": sorted(closed),
         "born": [{"id": node.id, "what": node.born} for node in diagram.nodes if node.born],
     }
-    return _compressed(data | more)
+    leaves = [node for node in diagram.nodes if node.kind in LEAVES and node.value is not None]
+    return _compressed(data | more, {node.value.data for node in leaves if node.value is not None})
 
 
 def _read(record: Node | Group | Edge) -> dict[str, Any]:
@@ -90,36 +92,41 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
     into: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
     for edge in diagram.edges:
         into[edge.target][edge.name] = edge.shape
-    sources, left = argument_sources(diagram), count(WORKED, -1)
+    sources = argument_sources(diagram)
 
     def described(step: Step) -> dict[str, Any]:
-        op, parts = boxes[step.node].primitive, []
+        op, known, parts = boxes[step.node].primitive, step.given is not None, []
+        values = step.given.values if step.given is not None else {}
         for part in step.parts:
-            values = step.given.values if step.given is not None else {}
             formula = formula_of(op, part.name, values)
-            worked = offered(op, part.name, step.given) if next(left) > 0 else []
             answers = step_notes(step, part, into[step.node])
-            parts.append(_fields(part) | {"answers": answers, "formula": formula, "worked": worked})
-        arguments = list(sources[step.node].items())
-        more = {"parts": parts, "arguments": arguments, "given": None, "inner": ()}
-        return _fields(step) | more
+            term = written_rule(op, part.name, values) if op and known else None
+            parts.append(_fields(part) | {"answers": answers, "formula": formula, "term": term})
+        terms = written_forward(op, values) if op and known else {}
+        given = written_arguments(op, values, sources[step.node]) if op and known else {}
+        more = {"parts": parts, "arguments": list(sources[step.node].items()), "terms": terms}
+        return _fields(step) | more | {"given": given, "inner": ()}
 
     return described
 
 
-def _compressed(data: Any) -> str:
-    """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left."""
-    arrays: dict[tuple[str, str], tuple[int, list[Any]]] = {}
-    plain = _plain(data, arrays) | {"arrays": [entries for _, entries in arrays.values()]}
+def _compressed(data: Any, exact: Collection[str]) -> str:
+    """Write data as JSON, deflated and in base64: graphs repeat themselves, so little is left.
+
+    Of the arrays with the data in `exact` more digits are written.
+    """
+    arrays: dict[tuple[str, str], int] = {}
+    plain = _plain(data, arrays)
+    plain["arrays"] = [_entries(*array, 5 if array[1] in exact else 3) for array in arrays]
     text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
-    return base64.b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
+    return b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
 
 
-def _plain(value: Any, arrays: dict[tuple[str, str], tuple[int, list[Any]]]) -> Any:
+def _plain(value: Any, arrays: dict[tuple[str, str], int]) -> Any:
     """Data as JSON has it: records as objects, numbers with seven digits: float32 has no more.
 
-    What is not finite is null. The elements of an array are written once, in `arrays`: the gradient
-    that a step sends is the one that another step gets.
+    What is not finite is null. The elements of an array are written once: `arrays` has its number.
+    The gradient that a step sends is the one that another step gets.
     """
     if value is None or isinstance(value, str | int):  # most values: asked first
         return value
@@ -134,21 +141,19 @@ def _plain(value: Any, arrays: dict[tuple[str, str], tuple[int, list[Any]]]) -> 
     if isinstance(value, Summary):
         unread = ("data", "dtype")
         held = {name: one for name, one in _fields(value).items() if name not in unread}
-        key = value.dtype, value.data
-        if key not in arrays:
-            arrays[key] = len(arrays), _entries(value)
-        return _plain(held | {"values": arrays[key][0]}, arrays)
+        number = arrays.setdefault((value.dtype, value.data), len(arrays))
+        return _plain(held | {"values": number}, arrays)
     if is_dataclass(value):
         value = _fields(value)
     return {name: _plain(one, arrays) for name, one in value.items()}
 
 
-def _entries(summary: Summary) -> list[Any]:
-    """The elements that are known: of larger arrays with three digits, as the page shows them."""
-    entries = summary.entries()
+def _entries(dtype: str, data: str, digits: int) -> list[Any]:
+    """The elements that are known: of large arrays with few digits."""
+    entries = np.frombuffer(b64decode(data), dtype)
     if entries.dtype.kind != "f":
         return entries.astype(int).tolist()
-    digits = 7 if entries.size <= SMALL else 3
+    digits = 7 if entries.size <= SMALL else digits
     short = (float(f"{one:.{digits}g}") for one in entries.tolist())
     return [
         (int(one) if one.is_integer() and abs(one) < 1e6 else one)

@@ -1,4 +1,4 @@
-// The address keeps where one is: #step=3&open=encoder/layers.0&box=encoder/layers.0/norm1&norms=1
+// The address keeps where one is: #step=3&open=encoder/layers.0&box=encoder/layers.0/norm1
 
 /** Every node and group, to search for and to name in an address. */
 const everything = () => [
@@ -28,7 +28,6 @@ function remember() {
     open: list(data.closed.filter((id) => !state.closed.has(id))),
     close: list([...state.closed].filter((id) => !data.closed.includes(id))),
     box: state.box === null ? "" : list([state.box]),
-    norms: state.norms ? 1 : "",
   };
   const filled = Object.entries(parts).filter(([, value]) => value);
   const hash = filled.map((pair) => pair.join("=")).join("&");
@@ -52,7 +51,6 @@ function recall() {
     ),
     step: max(first, min(total, parseInt(given.step, 10) || 0)),
     box: ids("box")[0] ?? null,
-    norms: given.norms === "1",
   });
   state.tab = state.box !== null ? "box" : state.step ? "step" : "guide";
   redraw();

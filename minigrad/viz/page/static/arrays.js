@@ -32,20 +32,55 @@ function factsView(summary) {
 const rangeText = ({ low, high, mean, deviation }) =>
   `${number(low)} … ${number(high)}, mean ${number(mean)}, deviation ${number(deviation)}`;
 
-/** An array that belongs to a box: facts and all elements; `picks` says what a click on one does. */
-const summaryView = (summary, id, picks) =>
-  e.div({ class: "numbers" }, factsView(summary), arrayView(summary, id, picks));
+/** An array that belongs to a box: facts and all elements; for the rest see `arrayView`. */
+const summaryView = (summary, id, work, begin) =>
+  e.div({ class: "numbers" }, factsView(summary), arrayView(summary, id, work, begin));
 
-/** All elements of an array, or how to see them. */
-function arrayView(summary, id, picks) {
+/**
+ * All elements of an array, or how to see them. If `work` works out an entry, a click on one or the
+ * arrow keys choose it; the one at `begin` is chosen at first.
+ */
+function arrayView(summary, id, work, begin) {
   const { shape } = summary;
   if (!isWhole(summary)) return restView(summary, id);
-  if (!shape.length || !sizeOf(shape)) return "";
-  if (sizeOf(shape) <= SMALL) return tablesView(summary, picks);
-  const open = ({ target }) => {
-    if (target.children.length < 2) target.append(tablesView(summary, picks));
+  if (!sizeOf(shape)) return "";
+  const said = e.div({ class: "worked", role: "status" });
+  const marks = [];
+  const choose = (place) => {
+    for (const mark of marks) mark(place);
+    said.replaceChildren(...workedView(summary, place, work));
   };
-  return [mapsView(summary), e.details({ ontoggle: open }, e.summary("all numbers"))];
+  const chooser = work && chooserOf(shape, choose);
+  const open = ({ target }) => {
+    if (target.children.length < 2) target.append(tablesView(summary, chooser, marks));
+  };
+  const numbers = () => tablesView(summary, chooser, marks);
+  const small = shape.length ? numbers : () => "";
+  const large = () => [
+    mapsView(summary, chooser, marks),
+    e.details({ ontoggle: open }, e.summary("all numbers")),
+  ];
+  const view = sizeOf(shape) <= SMALL ? small() : large();
+  if (!work) return view;
+  if (!shape.length) choose(0);
+  else if (begin !== undefined) choose(begin);
+  else said.append(e.p({ class: "quiet" }, "Select a number: it is worked out here."));
+  return [view, said];
+}
+
+/** What chooses an entry: clicks call it with its place, and keys move from the last one. */
+function chooserOf(shape, choose) {
+  const [columns, size] = [shape.at(-1), sizeOf(shape)];
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
+  let last = null;
+  const chosen = (place) => choose((last = place));
+  const onkeydown = (event) => {
+    if (!by[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    chosen(last === null ? 0 : max(0, min(last + by[event.key], size - 1)));
+  };
+  return { chosen, onkeydown };
 }
 
 /** Of an array that is not known as a whole: a histogram, the first elements, how to see the rest. */
@@ -74,22 +109,22 @@ function colourOf(value, { low, high }) {
 }
 
 /** All numbers, as matrices side by side. */
-function tablesView(summary, picks) {
+function tablesView(summary, chooser, marks) {
   const { shape } = summary;
   const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
-  const shown = (value, at) =>
-    picks?.has(at) ? leading(picks.get(at), number(value)) : number(value);
-  const cell = (value, at) => {
+  const cells = entriesOf(summary).map((value, place) => {
     const { background, dark } = colourOf(value, summary);
     const style = `background:${background};color:${dark ? "#fff" : "#000"}`;
-    return e.td({ style }, shown(value, at));
-  };
-  const cells = slices(entriesOf(summary).map(cell), columns);
-  const tables = slices(cells.map((row) => e.tr(row)), rows);
-  return e.div(
-    { class: "matrices", tabindex: 0, "aria-label": "values" },
-    tables.map((body, at) => e.table({ class: "values" }, captionOf(shape, at), e.tbody(body))),
+    return e.td({ style, onclick: chooser && (() => chooser.chosen(place)) }, number(value));
+  });
+  marks.push((place) => cells.forEach((cell, at) => cell.classList.toggle("chosen", at === place)));
+  const body = slices(cells, columns).map((row) => e.tr(row));
+  const tables = slices(body, rows).map((part, at) =>
+    e.table({ class: "values" }, captionOf(shape, at), e.tbody(part)),
   );
+  const label = chooser ? "values; the arrow keys choose one" : "values";
+  const about = { class: chooser ? "matrices touch" : "matrices", tabindex: 0, role: "group", "aria-label": label };
+  return e.div({ ...about, onkeydown: chooser?.onkeydown }, tables);
 }
 
 /** Which matrix of a larger array this is. */
@@ -101,7 +136,7 @@ const captionOf = (shape, at) =>
   shape.length > 2 ? e.caption(`[${placeOf(shape, at).join(", ")}]`) : "";
 
 /** The first matrices of an array as pictures, its scale, and the element under the mouse. */
-function mapsView(summary) {
+function mapsView(summary, chooser, marks) {
   const { shape } = summary;
   const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
   const matrices = slices(entriesOf(summary), columns * rows);
@@ -112,29 +147,48 @@ function mapsView(summary) {
   const shown = matrices.slice(0, MATRICES);
   return [
     e.p({ class: "scale" }, `${number(-far)} `, bar, ` ${number(far)} `, said),
-    e.div({ class: "maps" }, shown.map((values, at) => mapView(summary, values, at, said))),
+    e.div(
+      { class: "maps", onkeydown: chooser?.onkeydown },
+      shown.map((values, at) => mapView(summary, values, at, said, chooser, marks)),
+    ),
     rest > 0 ? e.p({ class: "quiet" }, `The first ${MATRICES} of ${matrices.length} matrices.`) : "",
   ];
 }
 
 /** A matrix as a picture with a pixel for each cell, and indices beside it. */
-function mapView(summary, values, at, said) {
+function mapView(summary, values, at, said, chooser, marks) {
   const { shape } = summary;
   const [columns, rows] = [shape.at(-1), shape.at(-2) ?? 1];
   const side = min(CELL, WIDE / columns, WIDE / rows);
   const [width, height] = [max(columns * side, 1), max(rows * side, 3)];
   const [left, above] = [22, shape.length > 2 ? 26 : 14];
   const place = placeOf(shape, at);
-  const told = ({ offsetX, offsetY }) => {
+  const cellAt = ({ offsetX, offsetY }) => {
     const [x, y] = [floor((offsetX - left) / side), floor(((offsetY - above) * rows) / height)];
-    const [column, row] = [max(0, min(x, columns - 1)), max(0, min(y, rows - 1))];
+    return [max(0, min(x, columns - 1)), max(0, min(y, rows - 1))];
+  };
+  const told = (event) => {
+    const [column, row] = cellAt(event);
     const index = [...place, ...(shape.length > 1 ? [row] : []), column];
     said.textContent = `[${index.join(", ")}] = ${number(values[row * columns + column])}`;
   };
+  const onclick = (event) => {
+    const [column, row] = cellAt(event);
+    chooser.chosen(at * values.length + row * columns + column);
+  };
+  const cell = svg.rect({ class: "chosen", width: side, height: height / rows, visibility: "hidden" });
+  marks.push((chosen) => {
+    const inside = chosen - at * values.length;
+    const here = inside >= 0 && inside < values.length;
+    cell.setAttribute("visibility", here ? "visible" : "hidden");
+    cell.setAttribute("x", left + (inside % columns) * side);
+    cell.setAttribute("y", above + floor(inside / columns) * (height / rows));
+  });
   const label = `heatmap of ${[...place.map(String), `${rows} by ${columns}`].join(", ")}`;
   const size = { width: left + width + 10, height: above + height + 2 };
+  const events = { onpointermove: told, onclick: chooser && onclick, tabindex: chooser ? 0 : null };
   return svg.svg(
-    { class: "map", role: "img", "aria-label": label, ...size, onpointermove: told },
+    { class: "map", role: "img", "aria-label": label, ...size, ...events },
     place.length ? svg.text({ x: left, y: 10, class: "head" }, `[${place.join(", ")}]`) : "",
     ticks(columns, side, 22).map((i) => svg.text({ x: left + (i + 0.5) * side, y: above - 3 }, i)),
     shape.length > 1
@@ -146,6 +200,7 @@ function mapView(summary, values, at, said) {
       href: pixels(values.map((value) => colourOf(value, summary).background), columns),
     }),
     svg.rect({ x: left, y: above, width, height }),
+    cell,
   );
 }
 

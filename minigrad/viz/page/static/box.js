@@ -31,12 +31,7 @@ function boxView(id) {
     node.notes.length ? e.ul({ class: "notes" }, node.notes.map((note) => e.li(e.code(note)))) : "",
     node.error ? e.p({ class: "bad" }, `⬣ ${node.error}`) : "",
     lineView(node),
-    e.p(
-      { class: "buttons" },
-      group ? toggle : "",
-      e.button({ onclick: () => go.trace("into") }, "Trace inputs"),
-      e.button({ onclick: () => go.trace("from") }, "Trace outputs"),
-    ),
+    group ? e.p({ class: "buttons" }, toggle) : "",
     valueView(id, node),
     names("Reads", "into"),
     names("Read by", "from"),
@@ -58,7 +53,7 @@ function openedView({ opened, rule }) {
   return e.section(
     e.h3("Opened"),
     e.p(told, e.span({ class: `check ${kind}` }, words)),
-    rule ? e.details(e.summary("The one rule"), rule.parts.map(partView)) : "",
+    rule ? e.details(e.summary("The one rule"), rule.parts.map((part) => partView(rule, part))) : "",
   );
 }
 
@@ -79,7 +74,7 @@ function heatmapView(id) {
 const gradientFacts = (id, { value }, gradient) =>
   value && !isScalar({ value })
     ? e.div({ class: "numbers" }, factsView(gradient))
-    : summaryView(gradient, id);
+    : summaryView(gradient, id, gradientWork(id));
 
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node) {

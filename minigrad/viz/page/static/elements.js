@@ -15,7 +15,7 @@ const builder = (namespace) =>
         if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
         else element.setAttribute(key, value);
       }
-      element.append(...given.flat(Infinity).filter((child) => child !== "" && child !== null));
+      element.append(...given.flat(Infinity).filter((child) => child !== "" && child != null));
       return element;
     },
   });

@@ -12,9 +12,7 @@ const state = {
   closed: new Set(data.closed),
   step: 0,
   box: null,
-  norms: false,
   tab: "guide",
-  traced: null,
 };
 const canvas = svg.g(Object.values(layers));
 const label = `Compute graph: ${$("facts").textContent}`;
@@ -49,12 +47,12 @@ function followCamera() {
 
 /** Mark the step, the selection and what goes with it on what is drawn. */
 function mark() {
-  drawGradients(now, state.norms);
+  drawGradients(now);
   drawForward(state.step);
   for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
     element.classList.toggle("selected", id === state.box);
   }
-  highlight(state.traced);
+  highlight(null);
 }
 
 /** Show the step, the selection and what goes with it; boxes and lines stay where they are. */
@@ -109,7 +107,7 @@ function near(id, end, seen = new Set()) {
 
 const go = {
   step(at) {
-    Object.assign(state, { step: max(first, min(total, at)), tab: "step", traced: null });
+    Object.assign(state, { step: max(first, min(total, at)), tab: "step" });
     refresh();
     const shown = nodeAt(state.step) && shownAs(nodeAt(state.step));
     if (shown) look.reveal(areaOf(shown));
@@ -117,7 +115,7 @@ const go = {
   /** Select a box, and open what is closed around it. One that was clicked stays where it is. */
   box(id, focus, clicked) {
     if (id !== null && !clicked) go.show(id);
-    Object.assign(state, { box: id, traced: null }, id === null ? {} : { tab: "box" });
+    Object.assign(state, { box: id }, id === null ? {} : { tab: "box" });
     refresh();
     if (focus) elementOf(id)?.focus({ preventScroll: true });
   },
@@ -132,20 +130,8 @@ const go = {
     if (!data.group.has(id)) return;
     const before = areaOf(id);
     if (!state.closed.delete(id)) state.closed.add(id);
-    state.traced = null;
     redraw();
     if (before) look.hold(before, areaOf(id));
-  },
-  /** Follow all that leads to the selected box, or on from it. */
-  trace(end) {
-    const seen = new Set([shownAs(state.box)]);
-    for (const id of seen) near(id, end, seen); // a Set grows while it is walked
-    state.traced = seen;
-    refresh();
-  },
-  norms() {
-    state.norms = !state.norms;
-    refresh();
   },
   play(on = !playing) {
     clearInterval(playing);
@@ -214,7 +200,6 @@ function showPanel() {
   const node = nodeAt(state.step);
   fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step));
   fill("box", `${state.box} ${go.isOpen(state.box)} ${state.step}`, () => boxView(state.box));
-  $("norms").setAttribute("aria-pressed", state.norms);
 }
 
 function showPlayer() {

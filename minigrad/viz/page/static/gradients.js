@@ -39,19 +39,13 @@ function number(value, digits = 3) {
   return String(text).replaceAll("-", "−");
 }
 
-/** One of five widths, by the order of magnitude of a norm. */
-function widthOf(norm) {
-  if (!norm) return 1;
-  return 1.25 + 1.1 * min(4, max(0, floor(Math.log10(norm)) + 3));
-}
-
 /** Draw the state after some steps on what of the picture is in the document. */
-function drawGradients(now, norms) {
+function drawGradients(now) {
   for (const item of inDocument("edges")) {
     const ways = (item.edges ?? []).map((index) => now.edges.get(index)).filter(Boolean);
     const way = ways.find(({ state }) => state !== "done") ?? ways.at(-1);
     const part = item.area[3] > LONG ? drawn : null;
-    const look = way && { ...way, norms, part };
+    const look = way && { ...way, part };
     renew(item, layers.gradients, look, () => drawArrow(item.points, look));
   }
   for (const item of inDocument("boxes")) {
@@ -81,17 +75,14 @@ function renew(item, layer, look, draw) {
 }
 
 /** A gradient on its way up, to the left of its tensor. */
-function drawArrow(points, { state, sent, norms, part }) {
-  const { kind, sign, words } = health(sent);
+function drawArrow(points, { state, sent, part }) {
   const [, top, , bottom] = part ?? [0, -Infinity, 0, Infinity];
   const way = points.map(([x, y]) => [x - ASIDE, max(top, min(y, bottom))]);
   const [x, y] = way[0];
-  const norm = `${sign} ${words}`.trim();
   return svg.g(
-    { class: `gradient ${state} ${kind}` },
-    svg.path({ class: "way", d: path(way, 1), "stroke-width": norms ? widthOf(sent.norm) : null }),
+    { class: `gradient ${state} ${health(sent).kind}` },
+    svg.path({ class: "way", d: path(way, 1) }),
     svg.path({ class: "tip", d: `M${x - 4} ${y + 7}L${x} ${y + 1}L${x + 4} ${y + 7}` }),
-    norms ? svg.text({ class: "norm", x: x - 7, y: y + 17 }, norm) : "",
   );
 }
 

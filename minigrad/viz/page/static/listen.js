@@ -20,7 +20,7 @@ function turn(by) {
   if (at >= 0) go.box(alternatives[(at + by + length) % length], true);
 }
 
-const MOVES = {
+const ACTIONS = {
   first: () => go.step(state.step > 0 ? 0 : first),
   back: () => go.step(state.step - 1),
   on: () => go.step(state.step + 1),
@@ -30,7 +30,6 @@ const MOVES = {
   in: () => look.zoom(1.25),
   out: () => look.zoom(0.8),
   fit: () => look.fit(),
-  norms: () => go.norms(),
   guide: () => turnTo("guide"),
   svg: () => save("svg"),
   png: () => save("png"),
@@ -42,20 +41,19 @@ const MOVES = {
 };
 
 const KEYS = {
-  ArrowLeft: (shift) => (shift ? turn(-1) : MOVES.back()),
-  ArrowRight: (shift) => (shift ? turn(1) : MOVES.on()),
+  ArrowLeft: (shift) => (shift ? turn(-1) : ACTIONS.back()),
+  ArrowRight: (shift) => (shift ? turn(1) : ACTIONS.on()),
   ArrowUp: () => walk("into"),
   ArrowDown: () => walk("from"),
-  Home: MOVES.first,
-  End: MOVES.last,
-  " ": MOVES.play,
-  "+": MOVES.in,
-  "=": MOVES.in,
-  "-": MOVES.out,
-  0: MOVES.fit,
-  f: MOVES.forward,
-  n: MOVES.norms,
-  "?": MOVES.guide,
+  Home: ACTIONS.first,
+  End: ACTIONS.last,
+  " ": ACTIONS.play,
+  "+": ACTIONS.in,
+  "=": ACTIONS.in,
+  "-": ACTIONS.out,
+  0: ACTIONS.fit,
+  f: ACTIONS.forward,
+  "?": ACTIONS.guide,
   "/": () => $("query").focus(),
   Escape: () => go.box(null),
   Enter: () => state.box !== null && go.toggle(state.box),
@@ -83,10 +81,10 @@ function listen() {
   picture.addEventListener("dblclick", (event) => go.toggle(idAt(event.target)));
   picture.addEventListener("pointerover", (event) => {
     const id = idAt(event.target);
-    if (id in placement.boxes && !state.traced)
+    if (id in placement.boxes)
       highlight(near(id, "from", near(id, "into", new Set([id]))));
   });
-  picture.addEventListener("pointerout", () => highlight(state.traced));
+  picture.addEventListener("pointerout", () => highlight(null));
   picture.addEventListener("focusin", (event) => {
     const id = idAt(event.target);
     if (id !== state.box && event.target.matches(":focus-visible")) go.box(id);
@@ -96,7 +94,7 @@ function listen() {
     const tab = target.closest("[role=tab]");
     const row = target.closest("tr[data-id], button[data-id]");
     if (button?.closest("#player") && button.dataset.move !== "play") go.play(false);
-    if (button) MOVES[button.dataset.move]();
+    if (button) ACTIONS[button.dataset.move]();
     else if (tab) turnTo(tab.id.slice(4));
     else if (row) go.box(row.dataset.id);
   });

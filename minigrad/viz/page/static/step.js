@@ -23,7 +23,7 @@ function stepView(at) {
       1,
       ["What comes: ", bar("g")],
       e.p(came(step, sharesOf(step.node, step.run))),
-      summaryView(step.cotangent, step.node),
+      summaryView(step.cotangent, step.node, gradientWork(step.node, step.run)),
     ),
     section(2, "What was saved for this", savedView(node)),
     heatmapView(step.node),
@@ -31,7 +31,7 @@ function stepView(at) {
       3,
       "What is sent",
       e.p(turns, " into that input's share."),
-      step.parts.map((part) => partView(part)),
+      step.parts.map((part) => partView(step, part)),
     ),
     at === total ? e.section({ class: "end" }, e.h3("Done"), endView()) : "",
   ];
@@ -98,20 +98,20 @@ function savedView(node) {
 }
 
 /** What one argument gets. */
-function partView(part) {
+function partView(step, part) {
   const { target, raw_shape: raw, sent, arrival, arrivals, total, formula } = part;
   const shrunk = ["un-broadcast: ", shapeView(raw), " → ", shapeView(sent.shape)];
   const of = ` share ${arrival} of ${arrivals} that ${nameOf(target)} gets: it was used ${arrivals}`;
   const sum = total ? ` So far they add up to ${sized(total, "Σ")}.` : "";
-  const [inNumbers, picks] = workedView(part);
+  const sizes = entriesOf(sent).map(abs);
+  const largest = sizes.indexOf(max(...sizes)); // -1 where one is NaN
   return e.article(
     e.h4(bar(part.name), e.span(" to ", link.box(target))),
     formula ? e.div({ class: "formula" }, bar(part.name), " = ", mathml(formula.mathml)) : "",
     formula ? formula.notes.map((note) => e.p({ class: "quiet" }, note)) : "",
     part.answers.map(([question, answer]) => e.p({ class: "why" }, e.b(question), " ", answer)),
     String(raw) === String(sent.shape) ? "" : e.p({ class: "unbroadcast" }, shrunk),
-    summaryView(sent, target, picks),
-    inNumbers,
+    summaryView(sent, target, partWork(step, part), max(largest, 0)),
     arrivals > 1
       ? e.p(e.strong({ class: "sum" }, `Σ ${arrival}/${arrivals}`), `${of} times.${sum}`)
       : "",

@@ -39,13 +39,16 @@ function valueView(id, node) {
     return e.section(title, e.p({ class: "scalar" }, scalarText(id, now.came, exactly)));
   }
   const gradient = finalGradient(id);
-  if (!gradient) return e.section(title, summaryView(value, id));
-  const side = (name, summary) =>
-    e.figure(e.figcaption(name), arrayView(summary, id) || number(entriesOf(summary)[0]));
+  if (!gradient) return e.section(title, summaryView(value, id, valueWork(id)));
+  const side = (name, summary, work) => e.figure(e.figcaption(name), arrayView(summary, id, work));
   return e.section(
     title,
     e.div({ class: "numbers" }, factsView(value)),
-    e.div({ class: "pair" }, side("value", value), side("gradient", gradient)),
+    e.div(
+      { class: "pair" },
+      side("value", value, valueWork(id)),
+      side("gradient", gradient, gradientWork(id)),
+    ),
   );
 }
 

@@ -1,0 +1,328 @@
+"""Formulas for the page, which computes them: terms as JSON.
+
+A name is text, a number a number, and a call a list of the function's name in the page
+(static/numbers.js) and its arguments. What depends on no array is computed here. Of a function that
+the page does not have, such as an index, it is found out by trying whether it only moves entries,
+or is linear: then it is written where each entry goes, and with which factor.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Container, Iterator, Mapping
+from functools import partial
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.engine import Update
+from minigrad.autograd.primitive import Primitive
+from minigrad.ops.convolution import convolution_weight
+from minigrad.viz.formula import forward_reading, reading_of
+from minigrad.viz.formula.definitions import Reading, Values
+from minigrad.viz.formula.signs import added, averaged, spread
+from minigrad.viz.formula.terms import Call, Choice, Constant, Term, Variable, evaluate, walk
+
+FUNCTIONS: Mapping[Any, str] = {
+    operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "div",
+    operator.pow: "pow", operator.neg: "neg", operator.matmul: "matmul", operator.gt: "gt",
+    operator.ge: "ge", operator.lt: "lt", operator.le: "le", operator.eq: "eq", operator.ne: "ne",
+    operator.invert: "not", operator.and_: "and", operator.or_: "or", np.where: "where",
+    np.exp: "exp", np.log: "log", np.log1p: "log1p", np.expm1: "expm1", np.sqrt: "sqrt",
+    np.tanh: "tanh", np.sin: "sin", np.cos: "cos", np.absolute: "abs", np.sign: "sign",
+    np.square: "square", np.reciprocal: "reciprocal", np.maximum: "max", np.minimum: "min",
+    np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.arctan2: "atan2",
+    np.sinh: "sinh", np.cosh: "cosh", np.arcsinh: "asinh", np.arccosh: "acosh",
+    np.arctanh: "atanh", np.cbrt: "cbrt", np.log2: "log2", np.log10: "log10", np.hypot: "hypot",
+    np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc",
+    ops.erf.op: "erf", ops.sigmoid.op: "sigmoid", ops.softmax.op: "softmax",
+    convolution_weight.op: "convolution_weight", ops.convolution.op: "convolution",
+    ops.convolution_transpose.op: "convolution_transpose",
+}  # fmt: skip
+"""Functions whose arguments are written as they are."""
+
+SUMS: Mapping[Any, tuple[str, bool]] = {
+    added: ("sum", True), averaged: ("mean", True), np.sum: ("sum", False),
+    np.mean: ("mean", False), np.max: ("highest", False), np.min: ("lowest", False),
+}  # fmt: skip
+"""Reductions, and whether they always keep their axes."""
+
+LARGEST = 4096
+"""The most numbers of a constant array or of places that are written."""
+
+
+PROBED = 1024
+"""The most entries of an array of which it is tried what a function makes of each."""
+
+
+class Unwritable(Exception):
+    """Raised for what the page cannot compute."""
+
+
+def written_forward(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What an op computes, as a term for ``out`` and for each residual, as far as possible."""
+    found = {}
+    for name in ("out", *op.residuals):
+        reading = forward_reading(op, name, values)
+        found[name] = None if reading is None else _tried(partial(_written, reading, op, values))
+    if found["out"] is None:
+        found["out"] = _tried(partial(_written_call, op, values))
+    return {name: term for name, term in found.items() if term is not None}
+
+
+def written_rule(op: Primitive, argument: str, values: Mapping[str, Any]) -> Any:
+    """What the rule of an argument computes, as a term; None if the page cannot compute it."""
+    name, _, place = argument.partition("[")
+    values = {**values, "i": int(place[:-1])} if place else values
+    return _tried(lambda: _written(reading_of(op, name, values), op, values))
+
+
+def written_arguments(
+    op: Primitive, values: Mapping[str, Any], sources: Container[str]
+) -> dict[str, Any]:
+    """The arrays among the arguments that come from no box."""
+    arrays = {
+        name: _tried(partial(_constant, values[name]))
+        for name in op.params
+        if name not in sources and isinstance(values.get(name), np.ndarray)
+    }
+    return {name: array for name, array in arrays.items() if array is not None}
+
+
+def _tried(write: Callable[[], Any]) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return write()
+    except (Unwritable, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return None
+
+
+def _written(reading: Reading, op: Primitive, values: Mapping[str, Any]) -> Any:
+    """A term, and the terms of the names that it uses."""
+    writer = _Writer(op, reading, values)
+    term = writer.term(reading.value)
+    return [term, writer.defined]
+
+
+class _Writer:
+    """Writes the terms of one formula."""
+
+    def __init__(self, op: Primitive, reading: Reading, values: Mapping[str, Any]) -> None:
+        self.defined: dict[str, Any] = {}
+        self._given, self._names = values, Values(values, reading.definitions)
+        self._definitions = {
+            one.names[0]: one for one in reading.definitions if len(one.names) == 1
+        }
+        known = (*op.params, *op.residuals, "g", "out")
+        self._arrays = {name for name in known if _is_floating(values.get(name))}
+
+    def term(self, term: Term) -> Any:
+        """A term as JSON."""
+        match term:
+            case Call(operator.getitem, (Constant(int() | float() as number), _)):
+                return number  # the index of a number that stands for an array adds axes
+        if not self._depends(term):
+            return _constant(evaluate(term, self._names))
+        match term:
+            case Variable(name):
+                return self._variable(name)
+            case Choice(test, then, otherwise) if not self._depends(test):
+                return self.term(then if evaluate(test, self._names) else otherwise)
+            case Call(function, (x, *rest), keywords) if function in SUMS:
+                name, always = SUMS[function]
+                options = dict(zip(("axis", "keepdims"), rest, strict=False)) | dict(keywords)
+                axis, keepdims = (self._static(options.get(one)) for one in ("axis", "keepdims"))
+                return [name, self.term(x), axis, bool(always or keepdims)]
+            case Call(np.swapaxes, (x, one, other)):
+                return ["swapaxes", self.term(x), self._static(one), self._static(other)]
+            case Call(function, (x, shape, *axis)) if function is spread:
+                kept = ["row", *self._array(Call(added, (Call(np.empty, (shape,)), *axis))).shape]
+                whole = ["row", *self._array(term).shape]
+                return ["broadcast", ["reshape", self.term(x), kept], whole]
+            case Call(function, args, ()) if _plain(function) in FUNCTIONS:
+                return [FUNCTIONS[_plain(function)], *map(self.term, args)]
+            case Call(function, args, keywords):
+                return self._tried_out(function, args, keywords)
+        raise Unwritable
+
+    def _tried_out(self, function: Any, args: Any, keywords: Any) -> Any:
+        """A call of a function that the page does not have."""
+        whole = Call(function, args, keywords)
+        value = evaluate(whole, self._names)
+        if any(self._depends(one) for _, one in keywords):
+            raise Unwritable
+        if all(_equal(value, evaluate(whole, names)) for names in self._changed()):
+            return _constant(value)
+        given = [evaluate(one, self._names) for one in args]
+
+        def called(place: int, x: Any) -> Any:
+            put = [Constant(x if i == place else one) for i, one in enumerate(given)]
+            return evaluate(Call(function, tuple(put), keywords), self._names)
+
+        others = [[evaluate(one, names) for one in args] for names in self._changed()]
+        matter = [
+            i
+            for i in range(len(args))
+            if any(not _equal(value, called(i, other[i])) for other in others)
+        ]
+        if len(matter) != 1:
+            raise Unwritable
+        (place,) = matter
+        return _linear(self.term(args[place]), partial(called, place), np.shape(given[place]))
+
+    def _changed(self) -> Iterator[Values]:
+        """The names with other numbers in the arrays."""
+        for seed in range(2):
+            draw = np.random.default_rng(seed).standard_normal
+            yield Values(
+                {
+                    name: _changed(value, draw) if name in self._arrays else value
+                    for name, value in self._given.items()
+                },
+                self._definitions.values(),
+            )
+
+    def _variable(self, name: str) -> Any:
+        definition = self._definitions.get(name)
+        if definition is None:
+            return name
+        if definition.comment is not None:  # it needs no name of its own
+            return self.term(definition.term)
+        if name not in self.defined:
+            self.defined[name] = None  # it is being written
+            self.defined[name] = self.term(definition.term)
+        return name
+
+    def _depends(self, term: Term) -> bool:
+        """Whether the value of a term depends on an array of floats."""
+        for part in walk(term):
+            if isinstance(part, Variable):
+                definition = self._definitions.get(part.name)
+                if definition is None and part.name in self._arrays:
+                    return True
+                if definition is not None and self._depends(definition.term):
+                    return True
+        return False
+
+    def _array(self, term: Term) -> np.ndarray:
+        return np.asarray(evaluate(term, self._names))
+
+    def _static(self, term: Term | None) -> Any:
+        return None if term is None else _constant(evaluate(term, self._names))
+
+
+def _plain(function: Any) -> Any:
+    """The op of a function that is one."""
+    return getattr(function, "op", function)
+
+
+def _is_floating(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_is_floating, value))
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def _constant(value: Any) -> Any:
+    """A value as JSON: a number, a row of numbers, or an array."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
+        value = value.item()
+    if isinstance(value, np.ndarray) and value.size <= LARGEST and value.dtype.kind in "fiub":
+        return {"shape": value.shape, "values": [_constant(one) for one in value.ravel().tolist()]}
+    if isinstance(value, tuple | list | range):
+        return ["row", *map(_constant, value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"shape": (), "values": [str(value).replace("inf", "Infinity")]}
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    raise Unwritable
+
+
+def _places(places: np.ndarray) -> Any:
+    """Where entries come from or go to; -1 for a zero."""
+    if places.size > LARGEST:
+        raise Unwritable
+    return ["row", *map(int, places.ravel())]
+
+
+def _changed(value: Any, draw: Callable[..., Any]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_changed(one, draw) for one in value)
+    return np.asarray(draw(value.shape)) if _is_floating(value) else value
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return np.array_equal(_dense(one), _dense(other))
+
+
+def _dense(value: Any) -> Any:
+    return value.dense() if isinstance(value, Update) else value
+
+
+def _linear(x: Any, function: Callable[[np.ndarray], Any], shape: tuple[int, ...]) -> Any:
+    """What a function makes of a term of a shape if it moves its entries, or is linear."""
+
+    def called(array: np.ndarray) -> np.ndarray:
+        return np.asarray(_dense(function(array.reshape(shape))))
+
+    size = math.prod(shape)
+    marks = np.random.default_rng(0).permutation(size) + 1.5
+    marks[::2] *= -1
+    order = {mark: place for place, mark in enumerate(marks.tolist())} | {0.0: -1}
+    moved = called(marks)
+    if order.keys() >= {*moved.ravel().tolist()}:
+        places = np.array([order[mark] for mark in moved.ravel().tolist()], int)
+        again = np.append(marks[::-1], 0.0)[places]  # a maximum, too, gives one of the marks
+        if np.array_equal(called(marks[::-1]).ravel(), again):
+            if places.tolist() != [*range(size)]:
+                return ["take", x, ["row", *moved.shape], _places(places)]
+            return x if moved.shape == shape else ["reshape", x, ["row", *moved.shape]]
+    if size > PROBED:
+        raise Unwritable
+    matrix = np.stack([called(one).ravel() for one in np.eye(size)], axis=-1)  # (results, size)
+    if not np.allclose(matrix @ marks, moved.ravel(), rtol=1e-9, atol=1e-9):
+        raise Unwritable
+    to, source = np.nonzero(matrix)
+    factors = _constant(matrix[to, source])
+    return ["weigh", x, factors, ["row", *moved.shape], _places(to), _places(source)]
+
+
+def _written_call(op: Primitive, values: Mapping[str, Any]) -> Any:
+    """The output of an op that the page has, or that moves or weighs the entries of its inputs."""
+    inputs = {
+        f"{name}[{i}]" if isinstance(values[name], tuple) else name: one
+        for name in op.params
+        for i, one in enumerate(_several(values[name]))
+        if _is_floating(one)
+    }
+    names = [*inputs]
+    if op in FUNCTIONS:
+        given = (name if name in inputs else _constant(values[name]) for name in op.params)
+        return [[FUNCTIONS[op], *given], {}]
+    sizes = [one.size for one in inputs.values()]
+    known = signature(op.forward).parameters.values()
+    named = [one.name for one in known if one.kind is one.KEYWORD_ONLY]
+
+    def called(marks: np.ndarray) -> Any:
+        parts = zip(inputs.values(), np.split(marks.ravel(), np.cumsum(sizes)[:-1]), strict=True)
+        marked = iter([part.reshape(one.shape) for one, part in parts])
+
+        def argument(value: Any) -> Any:
+            if isinstance(value, tuple) and _is_floating(value):
+                return tuple(map(argument, value))
+            return next(marked) if _is_floating(value) else value
+
+        given = {name: argument(values[name]) for name in op.params}
+        last = {name: given.pop(name) for name in named}
+        first, *rest = given.values()
+        return op.forward(*(first if op.variadic else [first]), *rest, **last)
+
+    if len(names) == 1:
+        return [_linear(names[0], called, inputs[names[0]].shape), {}]
+    return [_linear(["join", *names], called, (sum(sizes),)), {}]
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
