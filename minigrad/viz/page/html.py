@@ -27,8 +27,8 @@ from minigrad.viz.record.writing import number_text, printable, size_text
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "arrays", "values",
-    "forward", "numbers", "worked", "step", "box", "camera", "address", "search", "save", "listen",
-    "explore",
+    "forward", "numbers", "worked", "whatif", "step", "box", "camera", "address", "search", "save",
+    "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 

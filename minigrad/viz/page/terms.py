@@ -64,7 +64,7 @@ def written_forward(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any]:
     """What an op computes, as a term for ``out`` and for each residual, as far as possible."""
     found = {}
     for name in ("out", *op.residuals):
-        reading = forward_reading(op, name, values)
+        reading = forward_reading(op, name, _unchanging(values))
         found[name] = None if reading is None else _tried(partial(_written, reading, op, values))
     if found["out"] is None:
         found["out"] = _tried(partial(_written_call, op, values))
@@ -75,19 +75,25 @@ def written_rule(op: Primitive, argument: str, values: Mapping[str, Any]) -> Any
     """What the rule of an argument computes, as a term; None if the page cannot compute it."""
     name, _, place = argument.partition("[")
     values = {**values, "i": int(place[:-1])} if place else values
-    return _tried(lambda: _written(reading_of(op, name, values), op, values))
+    return _tried(lambda: _written(reading_of(op, name, _unchanging(values)), op, values))
 
 
 def written_arguments(
     op: Primitive, values: Mapping[str, Any], sources: Container[str]
 ) -> dict[str, Any]:
-    """The arrays among the arguments that come from no box."""
+    """The arrays and numbers among the arguments that come from no box."""
     arrays = {
         name: _tried(partial(_constant, values[name]))
         for name in op.params
-        if name not in sources and isinstance(values.get(name), np.ndarray)
+        if name not in sources
+        and (isinstance(values.get(name), np.ndarray) or _is_number(op, name, values.get(name)))
     }
     return {name: array for name, array in arrays.items() if array is not None}
+
+
+def _unchanging(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values but for numbers that a reader may change: they keep their names."""
+    return {name: value for name, value in values.items() if type(value) is not float}
 
 
 def _tried(write: Callable[[], Any]) -> Any:
@@ -116,6 +122,7 @@ class _Writer:
         }
         known = (*op.params, *op.residuals, "g", "out")
         self._arrays = {name for name in known if _is_floating(values.get(name))}
+        self._numbers = {name for name in op.params if _is_number(op, name, values.get(name))}
 
     def term(self, term: Term) -> Any:
         """A term as JSON."""
@@ -127,7 +134,7 @@ class _Writer:
         match term:
             case Variable(name):
                 return self._variable(name)
-            case Choice(test, then, otherwise) if not self._depends(test):
+            case Choice(test, then, otherwise) if not self._depends(test, numbers=False):
                 return self.term(then if evaluate(test, self._names) else otherwise)
             case Call(function, (x, *rest), keywords) if function in SUMS:
                 name, always = SUMS[function]
@@ -194,14 +201,15 @@ class _Writer:
             self.defined[name] = self.term(definition.term)
         return name
 
-    def _depends(self, term: Term) -> bool:
-        """Whether the value of a term depends on an array of floats."""
+    def _depends(self, term: Term, numbers: bool = True) -> bool:
+        """Whether the value of a term depends on an array of floats, or on a number."""
         for part in walk(term):
             if isinstance(part, Variable):
                 definition = self._definitions.get(part.name)
-                if definition is None and part.name in self._arrays:
-                    return True
-                if definition is not None and self._depends(definition.term):
+                if definition is not None:
+                    if self._depends(definition.term, numbers):
+                        return True
+                elif part.name in self._arrays or (numbers and part.name in self._numbers):
                     return True
         return False
 
@@ -221,6 +229,12 @@ def _is_floating(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(map(_is_floating, value))
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def _is_number(op: Primitive, name: str, value: Any) -> bool:
+    """Whether an argument is a number that a reader may change."""
+    array = name in op.params[: op.arrays]
+    return type(value) is float or (array and isinstance(value, int | np.generic))
 
 
 def _constant(value: Any) -> Any:

@@ -33,6 +33,7 @@ function boxView(id) {
     lineView(node),
     group ? e.p({ class: "buttons" }, toggle) : "",
     valueView(id, node),
+    numbersView(id),
     names("Reads", "into"),
     names("Read by", "from"),
     op && node.recorded ? e.section(e.h3("Saved for the backward pass"), saved) : "",
@@ -61,6 +62,8 @@ function openedView({ opened, rule }) {
 function heatmapView(id) {
   const map = data.heatmaps.find(({ node, group }) => node === id || group === id);
   if (!map) return "";
+  if (changes.size)
+    return e.section(e.h3("Who attends to whom"), arrayView(data.box(map.node).value, map.node));
   const picture = (markup) => filled(e.div({ class: "heatmap" }), markup);
   const more = "The gradient of the loss with respect to the weights";
   return e.section(

@@ -42,11 +42,8 @@ function connect(data) {
     push(data.from, source, index);
   });
   data.stepOf = new Map();
-  data.sharesOf = new Map();
-  data.steps.forEach((step, at) => {
-    push(data.stepOf, step.node, at + 1);
-    step.parts.forEach((part) => push(data.sharesOf, part.target, { at: at + 1, step, part }));
-  });
+  data.steps.forEach((step, at) => push(data.stepOf, step.node, at + 1));
+  relateShares(data);
   const ops = data.nodes.filter(({ kind }) => kind === "op");
   data.forward = [...new Set(ops.map(({ id }) => data.unit(id)))];
   data.order = orderOf(data);
@@ -54,6 +51,14 @@ function connect(data) {
   data.ways = data.steps.map((step) => step.parts.map((part) => wayOf(data, step, part)));
   data.inside = progress(data, data.steps.length).inside;
   return data;
+}
+
+/** Which shares each box gets. */
+function relateShares(data) {
+  data.sharesOf = new Map();
+  data.steps.forEach((step, at) =>
+    step.parts.forEach((part) => push(data.sharesOf, part.target, { at: at + 1, step, part })),
+  );
 }
 
 /** When a box is computed: the number of its op, of a group that of its first; else 0. */

@@ -49,6 +49,7 @@ function followCamera() {
 function mark() {
   drawGradients(now);
   drawForward(state.step);
+  drawChanges();
   for (const { id, element } of [...inDocument("boxes"), ...inDocument("frames")]) {
     element.classList.toggle("selected", id === state.box);
   }
@@ -159,13 +160,18 @@ function closeOnly(groups) {
 
 // The panel and the player ------------------------------------------------------------------------
 
-const shown = {};
+const shown = {}; // what each part of the panel shows
+const kept = {}; // and what it showed before numbers were changed
 /** Fill a part of the panel, unless it holds that already. */
 function fill(name, key, content) {
   if (shown[name] === key) return;
-  shown[name] = key;
+  const again = (name in kept) && kept[name] === key;
+  shown[name] = kept[name] = key;
+  const { scrollTop } = $(name);
+  const { type } = document.activeElement.closest(".whatif input") ?? {};
   $(name).replaceChildren(...e.div(content()).childNodes);
-  $(name).scrollTop = 0;
+  $(name).scrollTop = again ? scrollTop : 0; // numbers were changed, and one reads on
+  if (again && type) $(name).querySelector(`.whatif input[type=${type}]`)?.focus();
 }
 
 function turnTo(tab) {

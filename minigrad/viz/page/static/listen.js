@@ -31,6 +31,7 @@ const ACTIONS = {
   out: () => look.zoom(0.8),
   fit: () => look.fit(),
   guide: () => turnTo("guide"),
+  unchange: changeNothing,
   svg: () => save("svg"),
   png: () => save("png"),
   "open-all": () => closeOnly([]),
@@ -62,7 +63,7 @@ const KEYS = {
 /** Whether an element wants a key for itself. */
 function keeps(target, key) {
   if (target.closest("svg")) return false;
-  if (target.closest("input")) return target.id === "query" || /^(Arrow|Home|End)/.test(key);
+  if (target.closest("input")) return target.type !== "range" || /^(Arrow|Home|End)/.test(key);
   if (target.closest("[role=tablist]")) return /^(Arrow|Home|End|Enter| )/.test(key);
   if (target.closest("button, summary")) return key === "Enter" || key === " ";
   return !!target.closest("#panel") && /^(ArrowUp|ArrowDown|Home|End)$/.test(key);

@@ -36,18 +36,21 @@ function valueView(id, node) {
     return node.error ? "" : e.section(title, e.p({ class: "quiet" }, unknown));
   }
   if (isScalar(node)) {
-    return e.section(title, e.p({ class: "scalar" }, scalarText(id, now.came, exactly)));
+    const text = e.p({ class: "scalar" }, scalarText(id, now.came, exactly));
+    return e.section(title, text, leafWork(id)?.(0));
   }
+  const begin = lastChosen.id === id ? lastChosen.place : undefined;
+  const work = valueWork(id) ?? leafWork(id);
   const gradient = finalGradient(id);
-  if (!gradient) return e.section(title, summaryView(value, id, valueWork(id)));
-  const side = (name, summary, work) => e.figure(e.figcaption(name), arrayView(summary, id, work));
+  if (!gradient) return e.section(title, summaryView(value, id, work, begin));
+  const side = (name, ...given) => e.figure(e.figcaption(name), arrayView(...given));
   return e.section(
     title,
     e.div({ class: "numbers" }, factsView(value)),
     e.div(
       { class: "pair" },
-      side("value", value, valueWork(id)),
-      side("gradient", gradient, gradientWork(id)),
+      side("value", value, id, work, begin),
+      side("gradient", gradient, id, gradientWork(id)),
     ),
   );
 }

@@ -86,9 +86,14 @@ function added(entries) {
 
 function leafOf(values, term, place) {
   const { shape, data } = values.array(term);
-  const at = stridesOf(shape).map((step, axis) => floor(place / step) % shape[axis]);
-  const leaf = `${namedAs(term)}${shape.length ? `[${at.join(", ")}]` : ""}`;
+  const leaf = namedAs(term) + indexText(shape, place);
   return { leaf, number: data[place], term, place, rounded: data.length > SMALL };
+}
+
+/** The place of an entry, as an index; nothing for a number. */
+function indexText(shape, place) {
+  const at = stridesOf(shape).map((step, axis) => floor(place / step) % shape[axis]);
+  return shape.length ? `[${at.join(", ")}]` : "";
 }
 
 const numberOf = (entry) => {
@@ -228,12 +233,11 @@ const unbroken = (text) => text.replace(/(\d), (?=\d)/g, "$1,\u00a0");
 
 /** One entry in names and numbers, with its place before it. */
 function workedView(summary, place, work) {
-  const { shape } = summary;
-  const at = stridesOf(shape).map((step, axis) => floor(place / step) % shape[axis]);
-  const head = shape.length ? `The entry [${at.join(", ")}] ` : "This number ";
+  const head = summary.shape.length ? `The entry ${indexText(summary.shape, place)} ` : "This number ";
   const told = work(place);
   const line = ([names, numbers]) => e.p(unbroken(names), e.br(), unbroken(numbers));
   const value = `${head}is ${number(entriesOf(summary)[place])}`;
+  if (told instanceof Element) return [e.p(e.b(value), "."), told];
   if (typeof told === "string") return [e.p(e.b(value), ". ", told)];
   return [e.p(e.b(value), ":"), e.div({ class: "equations", tabindex: 0 }, told.map(line))];
 }

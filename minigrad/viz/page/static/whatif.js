@@ -1,0 +1,257 @@
+// What if a number were another: both passes are computed again, in the page.
+
+const NEAR_ENOUGH = 0.02; // of the largest entry: how far the page may be off a run it repeats
+
+const changes = new Map(); // of leaves and of arguments: { id, place, name, value }
+const recorded = []; // how to undo what was computed here: [record, field, value]
+
+class Unable extends Error {}
+
+/** Set a field of a record until `restore`. */
+function put(record, field, value) {
+  recorded.push([record, field, record[field]]);
+  record[field] = value;
+}
+
+function restore() {
+  while (recorded.length) {
+    const [record, field, value] = recorded.pop();
+    record[field] = value;
+  }
+}
+
+/** An array in numbers, as Python summarizes one. */
+function summarized({ shape, data: entries }, { dtype, histogram = [] } = {}) {
+  const finite = entries.filter(Number.isFinite);
+  const mean = finite.reduce((sum, one) => sum + one, 0) / max(1, finite.length);
+  const squares = (from) => finite.reduce((sum, one) => sum + (one - from) ** 2, 0);
+  const nans = entries.filter(Number.isNaN).length;
+  return {
+    shape, dtype, histogram, mean, nans,
+    infs: entries.length - finite.length - nans,
+    norm: Math.sqrt(squares(0)),
+    deviation: Math.sqrt(squares(mean) / max(1, finite.length)),
+    low: finite.length ? min(...finite) : 0,
+    high: finite.length ? max(...finite) : 0,
+    cancelled: false,
+    values: data.arrays.push(entries) - 1,
+  };
+}
+
+/** Compute both passes again from the leaves; `all` also where nothing was changed. */
+function computeAgain(all = false) {
+  restore();
+  const dirty = new Set();
+  for (const { id, place, name, value } of changes.values()) {
+    dirty.add(id);
+    if (name) {
+      for (const at of data.stepOf.get(id)) put(data.steps[at - 1], "given", { ...data.steps[at - 1].given, [name]: value });
+    } else {
+      const { value: old } = data.box(id);
+      const entries = entriesOf(old).with(place, value);
+      put(data.box(id), "value", summarized({ shape: old.shape, data: entries }, old));
+    }
+  }
+  forwardAgain(dirty, all);
+  if (total) backwardAgain(dirty, all);
+}
+
+/** Compute the output of each op that reads what was changed. */
+function forwardAgain(dirty, all) {
+  const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.unit(data.edges[index].source)));
+  for (const id of data.forward) {
+    if (!all && !dirty.has(id) && !reads(id)) continue;
+    dirty.add(id);
+    const box = data.box(id);
+    const step = data.steps[(data.stepOf.get(id)?.[0] ?? 0) - 1];
+    if (!step) {
+      if (all && !reads(id)) continue; // it depends on no leaf that can be changed
+      throw new Unable(`nothing is known of the op ${box.label}, which got no gradient`);
+    }
+    if (!step.terms.out) throw new Unable(`the page does not know what ${box.label} computes`);
+    const value = summarized(computed(step, step.terms.out, box.value.shape), box.value);
+    for (const one of [box, ...shownBy(id)]) put(one, "value", value);
+    const saved = box.saved.map(({ name, numbers, ...more }) => {
+      const found = numbers && summarized(computed(step, [name, {}], numbers.shape), numbers);
+      return { name, numbers: found, ...more };
+    });
+    put(box, "saved", saved);
+  }
+}
+
+/** The boxes whose value is that of an op: outputs, and modules that it ends. */
+function shownBy(id) {
+  const from = data.edges.filter(({ source }) => data.unit(source) === id).map(({ target }) => target);
+  const outputs = from.map((target) => data.box(target)).filter(({ kind }) => kind === "output");
+  const ended = data.groups.filter(
+    (group) => group.id !== id && within(data, id, group.id)
+      && from.some((target) => !within(data, target, group.id)) && group.box.value,
+  );
+  return [...outputs, ...ended.map(({ box }) => box)].filter(({ value }) => value);
+}
+
+/** Run each rule whose op was computed again, or whose gradient is another. */
+function backwardAgain(dirty, all) {
+  const sums = new Map(); // by pass and target
+  for (const step of data.steps) {
+    const came = sums.get(`${step.run} ${step.node}`);
+    if (came) put(step, "cotangent", summarized(came.array, step.cotangent));
+    const parts = step.parts.map((part) => {
+      const inputs = [...step.arguments.map(([, id]) => id), step.node];
+      const again = all || came?.dirty || inputs.some((id) => dirty.has(id));
+      if (again && !part.term) throw new Unable(`the page does not know the rule of ${step.op}`);
+      const array = again ? computed(step, part.term, part.sent.shape) : arrayOf(part.sent);
+      const key = `${step.run} ${part.target}`;
+      const before = sums.get(key);
+      const sum = before ? new Values((name) => (name === "a" ? before.array : array), {}).of(["add", "a", "b"]) : array;
+      sums.set(key, { array: sum, dirty: again || !!before?.dirty });
+      if (!again && !before?.dirty) return part;
+      return {
+        ...part,
+        sent: summarized(array, part.sent),
+        total: before ? summarized(sum, part.sent) : null,
+        check: null,
+        unchecked: "numbers were changed in the page",
+        kink: null,
+      };
+    });
+    put(step, "parts", parts);
+  }
+  relateShares(data);
+}
+
+function arrayOf(summary) {
+  if (!isWhole(summary)) throw new Unable("of an array only a part is in the page");
+  return { shape: summary.shape, data: entriesOf(summary) };
+}
+
+/** The value of a term of a step, in a shape. */
+function computed(step, [term, defined], shape) {
+  const values = valuesOf(step, defined);
+  try {
+    const found = values.array(term);
+    if (found.data.length === sizeOf(shape)) return { shape, data: found.data };
+    return values.array(["shrunk", term, ["row", ...shape]]);
+  } catch (error) {
+    if (error instanceof RangeError) throw new Unable(error.message);
+    throw error;
+  }
+}
+
+let ability = null; // why nothing can be changed; "" if it can
+
+/** Why the page cannot repeat the run, by trying it: the first number that differs. */
+function inability() {
+  if (ability !== null) return ability;
+  const known = () => [
+    ...data.nodes.map(({ label, value }) => [label, value]),
+    ...data.steps.flatMap(({ op, parts }) => parts.map(({ name, sent }) => [`${op}, ${name}`, sent])),
+  ];
+  const before = known();
+  try {
+    computeAgain(true);
+    const differs = ([, one], at) => one && !near(one, before[at][1]);
+    const wrong = known().find(differs);
+    ability = wrong ? `the page computes another ${wrong[0]} than the run` : "";
+  } catch (error) {
+    if (!(error instanceof Unable)) throw error;
+    ability = error.message;
+  }
+  restore();
+  relateShares(data);
+  return ability;
+
+  function near(one, other) {
+    if (one === other || other.cancelled || other.nans || other.infs) return true;
+    const [mine, theirs] = [entriesOf(one), entriesOf(other)];
+    const room = NEAR_ENOUGH * max(abs(other.low), abs(other.high)) + 1e-6;
+    return theirs.every((value, at) => abs(value - mine[at]) <= room);
+  }
+}
+
+/** Change a number. */
+function change(one, value) {
+  changes.set(`${one.id} ${one.name ?? one.place}`, { ...one, value });
+  computeAgain();
+  for (const name of Object.keys(shown)) delete shown[name];
+  showChanges();
+}
+
+/** Say at the top what was changed, and what comes out now. */
+function showChanges() {
+  const told = [...changes.values()].map(({ id, place, name, value }) => {
+    const what = name ? ` with ${name}` : indexText(data.box(id).value.shape, place);
+    return `${nameOf(id)}${what} = ${number(value)}`;
+  });
+  const ends = data.nodes.filter(({ kind, value }) => kind === "output" && value && isNumber(value));
+  const outputs = ends.map(({ label, value }) => `${label} = ${number(entriesOf(value)[0], 5)}`);
+  $("changes").hidden = !told.length;
+  $("changed").textContent = `What if ${told.join(", ")}? ${outputs.join(", ")}`;
+}
+
+function changeNothing() {
+  changes.clear();
+  restore();
+  relateShares(data);
+  for (const name of Object.keys(shown)) delete shown[name];
+  showChanges();
+  redraw();
+}
+
+/** Mark in the picture what was changed. */
+function drawChanges() {
+  const ids = new Map([...changes.values()].map((one) => [one.id, one]));
+  for (const { id, element } of inDocument("boxes")) {
+    const { name, value } = ids.get(id) ?? {};
+    element.classList.toggle("changed", ids.has(id));
+    const texts = [...element.querySelectorAll("text")];
+    const given = name && texts.find(({ textContent }) => textContent.startsWith(`${name} = `));
+    if (given) given.textContent = `${name} = ${number(value)}`;
+  }
+}
+
+let lastChosen = {}; // the entry of a leaf that has a slider: it keeps it when the panel is written anew
+
+/** A slider for an entry of a leaf, or for a number that an op was given. */
+function sliderView(one, value, spread, range) {
+  const why = inability();
+  if (why) return e.p({ class: "quiet" }, `It cannot be changed here: ${why}.`);
+  const { base = value } = changes.get(`${one.id} ${one.name ?? one.place}`) ?? {};
+  const far = max(3 * spread, 2 * abs(base), 1e-3);
+  const [low, high] = range ?? [base - far, base + far];
+  const options = { step: "any", value: +value.toPrecision(4), "aria-label": `${one.name ?? "this number"}, what if` };
+  const input = (other) => ({ target }) => {
+    if (!Number.isFinite(target.valueAsNumber)) return;
+    const value = +target.valueAsNumber.toPrecision(4);
+    other().value = value;
+    change({ ...one, base }, value);
+    now = progress(data, state.step);
+    mark();
+  };
+  const slider = e.input({ type: "range", min: low, max: high, ...options, oninput: input(() => field), onchange: refresh });
+  const field = e.input({ type: "number", ...options, oninput: input(() => slider), onchange: refresh });
+  return e.p({ class: "whatif" }, e.b("What if it were "), slider, field);
+}
+
+/** What a click on an entry of a leaf shows: a slider for it. */
+function leafWork(id) {
+  const { kind, value, dtype } = data.box(id);
+  const leaf = ["input", "parameter", "constant"].includes(kind) && /float/.test(dtype);
+  if (!leaf || !data.forward.length) return null;
+  return (place) => {
+    lastChosen = { id, place };
+    return sliderView({ id, place }, entriesOf(value)[place], value.deviation || abs(value.mean));
+  };
+}
+
+/** Sliders for the numbers that an op was given, such as the scale of attention. */
+function numbersView(id) {
+  const step = data.steps[(data.stepOf.get(id)?.[0] ?? 0) - 1];
+  const given = Object.entries(step?.given ?? {}).filter(([, value]) => typeof value === "number");
+  return given.map(([name, value]) =>
+    e.section(
+      e.h3(`Its ${name}: ${number(value)}`),
+      sliderView({ id, name }, value, abs(value), name === "p" ? [0, 0.99] : null),
+    ),
+  );
+}
