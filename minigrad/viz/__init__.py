@@ -7,8 +7,10 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 from minigrad.viz.drawing.program import ProgramDrawing, program
 from minigrad.viz.explanation.report import explain
 from minigrad.viz.formula import Formula, formulas
+from minigrad.viz.page.attention import AttentionMaps, attention
 from minigrad.viz.page.charts import charts
 from minigrad.viz.page.explorer import Page, explore
+from minigrad.viz.record.attention import AttentionMap
 from minigrad.viz.record.build import graph
 from minigrad.viz.record.comparison import Change, Difference, diff
 from minigrad.viz.record.graph import Graph
@@ -19,7 +21,9 @@ from minigrad.viz.record.steps import Part, Step, Summary
 from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
-    "all_ranks", "charts", "diff", "explain", "explore", "formulas", "graph", "program", "trace",
-    "Cells", "Change", "Difference", "Edge", "Formula", "Graph", "Group", "Heatmap", "Node",
-    "Page", "Part", "ProgramDrawing", "Saved", "Step", "Summary", "Trace",
+    "all_ranks", "attention", "charts", "diff", "explain", "explore", "formulas", "graph",
+    "program", "trace",
+    "AttentionMap", "AttentionMaps", "Cells", "Change", "Difference", "Edge", "Formula", "Graph",
+    "Group", "Heatmap", "Node", "Page", "Part", "ProgramDrawing", "Saved", "Step", "Summary",
+    "Trace",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from minigrad import Tensor, nn, ops, viz
 from minigrad.ops.dropout import dropout_factor
 from minigrad.viz import Cells, Graph, Heatmap
 from minigrad.viz.drawing.colour_scale import diverging, png, sequential
-from minigrad.viz.drawing.heatmap import _figure
+from minigrad.viz.drawing.heatmap import figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -221,7 +221,7 @@ class TestPicture:
          (142.0, "142"), (-3e-5, "−3e-5"), (12345.0, "1e4"), (1e12, "1e12"), (np.nan, "nan")],
     )  # fmt: skip
     def test_figures_are_short(self, value: float, text: str) -> None:
-        assert _figure(value) == text
+        assert figure(value) == text
 
     def test_equal_steps_look_equal(self) -> None:
         steps = np.diff([lightness(colour) for colour in sequential(33)])

@@ -1,15 +1,15 @@
 """A heatmap as SVG text: a grid for each head, and the scale below.
 
 A grid is a small picture with one pixel for each cell, so that large grids stay small. Masked cells
-are hatched.
+are hatched. attention.py draws the attention of a whole model with the same grids.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 import numpy as np
 
-from minigrad.viz.drawing.colour_scale import BROKEN, dark, diverging, png, sequential
+from minigrad.viz.drawing.colour_scale import BROKEN, Colour, dark, diverging, png, sequential
 from minigrad.viz.drawing.style import FONT, LIGHT
 from minigrad.viz.layout.labels import text_width
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
@@ -23,10 +23,13 @@ NUMBER_CELL, ROOM = 34, 192
 EDGE, TITLE, GAP, SCALE = 18, 18, 16, 52
 """Around the picture, above a grid, between grids, and for the scale."""
 
+Scales = Mapping[str, Sequence[Colour]]
+"""The scale for each ground: ``day`` and ``night``; "" for every one."""
+
 STYLE = (
     f".minigrad-heatmap text{{font:10px {FONT};text-anchor:middle;fill:{LIGHT['text']}}}"
     f".minigrad-heatmap .head{{font-weight:600;font-size:11px}}"
-    f".minigrad-heatmap .light{{fill:#FFFFFF}}.minigrad-heatmap .start{{text-anchor:start}}"
+    f".minigrad-heatmap .strong{{fill:#FFFFFF}}.minigrad-heatmap .start{{text-anchor:start}}"
     f".minigrad-heatmap image{{image-rendering:pixelated}}"
     f".minigrad-heatmap .grid{{fill:none;stroke:{LIGHT['line']}}}"
 )
@@ -41,18 +44,18 @@ class _Picture:
     def __init__(self, heatmap: Heatmap, gradients: bool, across: int) -> None:
         self.heatmap, self.across = heatmap, across
         self.values = heatmap.gradient_values() if gradients else heatmap.values()
-        cells = heatmap.gradients if gradients and heatmap.gradients else heatmap.weights
+        given = heatmap.gradients if gradients and heatmap.gradients else heatmap.weights
         self.masked = heatmap.masked()
         self.what = "gradient of the weights" if gradients else "weights"
         if gradients:  # zero is in the middle
-            far = max(abs(cells.low), abs(cells.high))
+            far = max(abs(given.low), abs(given.high))
             self.ends, self.scale = (-far, far), diverging(LEVELS + 1)
         else:
-            self.ends, self.scale = (cells.low, cells.high), sequential(LEVELS + 1)
+            self.ends, self.scale = (given.low, given.high), sequential(LEVELS + 1)
         self.levels = to_levels(self.values, *self.ends)
         _, queries, keys = heatmap.shape
-        self.numbered = max(queries, keys) <= NUMBERED
-        self.cell = NUMBER_CELL if self.numbered else ROOM / max(queries, keys)
+        longest = max(queries, keys)
+        self.cell = NUMBER_CELL if longest <= NUMBERED else ROOM / longest
         self.width, self.height = round(self.cell * keys), round(self.cell * queries)
         self.hatch = f"hatch-{heatmap.node}{'-gradient' * gradients}"
 
@@ -68,21 +71,19 @@ class _Picture:
             f'aria-label="{name}" viewBox="0 0 {width} {foot + SCALE}" {size}>'
         )
         yield f"<style>{STYLE}</style><title>{name}</title>"
-        yield (
-            f'<defs><pattern id="{self.hatch}" width="5" height="5" patternUnits="userSpaceOnUse" '
-            f'patternTransform="rotate(45)"><rect width="5" height="5" fill="{LIGHT["page"]}"/>'
-            f'<path d="M0 0V5" stroke="{LIGHT["line"]}" stroke-width="1.6"/></pattern></defs>'
-        )
+        yield hatching(self.hatch)
         yield f'<rect {size} fill="{LIGHT["page"]}"/>'
         yield f'<text class="start" x="{EDGE}" y="{EDGE}">{name}</text>'
         for head in range(heads):
             x = EDGE + head % self.across * (self.width + GAP)
             y = EDGE + 14 + head // self.across * (self.height + TITLE + GAP) + TITLE
             yield f'<g transform="translate({x} {y})">'
-            yield from self._grid(head)
+            yield f'<text class="head start" y="-5">head {head}</text>'
+            values, masked, scale = self.values[head], self.masked[head], {"": self.scale}
+            yield from cells(values, self.levels[head], masked, self.cell, self.hatch, scale)
             yield "</g>"
         yield f'<g transform="translate({EDGE} {foot})">'
-        yield from self._legend()
+        yield from legend(self.ends, {"": self.scale}, self.hatch if self.masked.any() else "")
         yield "</g></svg>"
 
     def _name(self) -> str:
@@ -95,49 +96,75 @@ class _Picture:
             words += f", the first {shape[0]} of {whole[0]} heads"
         return f"{self.heatmap.name}: {words}" if self.heatmap.name else words
 
-    def _grid(self, head: int) -> Iterator[str]:
-        address = png(self.levels[head], (*self.scale, BROKEN))
-        size = f'width="{self.width}" height="{self.height}"'
-        yield f'<text class="head start" y="-5">head {head}</text>'
-        yield f'<image {size} preserveAspectRatio="none" href="{address}"/>'
-        if runs := "".join(self._hatched(head)):
-            yield f'<path class="masked" fill="url(#{self.hatch})" d="{runs}"/>'
-        if self.numbered:
-            yield from (self._number(head, *cell) for cell in np.argwhere(~self.masked[head]))
-        yield f'<rect class="grid" {size}/>'
 
-    def _hatched(self, head: int) -> Iterator[str]:
-        """Paths around the masked cells, one for each run in a row."""
-        for row in range(self.heatmap.shape[1]):
-            padded = np.concatenate(([0], self.masked[head, row], [0])).astype(np.int8)
-            starts, ends = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) < 0)
-            top, bottom = _short(row * self.cell), _short((row + 1) * self.cell)
-            for start, end in zip(starts, ends, strict=True):
-                left, right = _short(start * self.cell), _short(end * self.cell)
-                yield f"M{left} {top}H{right}V{bottom}H{left}Z"
-
-    def _number(self, head: int, row: int, column: int) -> str:
-        value, level = self.values[head, row, column], self.levels[head, row, column]
-        x, y = _short((column + 0.5) * self.cell), _short((row + 0.5) * self.cell + 4)
-        light = level > LEVELS or dark(self.scale[level])
-        kind = ' class="light"' if light else ""
-        return f'<text{kind} x="{x}" y="{y}">{_figure(float(value))}</text>'
-
-    def _legend(self) -> Iterator[str]:
-        """The scale with its ends, and what hatching means."""
-        steps = png(np.arange(LEVELS + 1, dtype=np.uint8)[None], self.scale)
-        low, high = map(_figure, self.ends)
-        yield f'<image width="120" height="10" preserveAspectRatio="none" href="{steps}"/>'
-        yield '<rect class="grid" width="120" height="10"/>'
-        yield f'<text class="start" y="22">{low}</text><text x="120" y="22">{high}</text>'
-        yield '<text class="start" y="38">rows are queries, columns are keys</text>'
-        if self.masked.any():
-            style = f'style="fill:url(#{self.hatch})"'
-            yield f'<rect class="grid" {style} x="140" width="14" height="10"/>'
-            yield '<text class="start" x="159" y="9">masked</text>'
+def hatching(name: str) -> str:
+    """Define what masked cells are filled with."""
+    return (
+        f'<defs><pattern id="{name}" width="5" height="5" patternUnits="userSpaceOnUse" '
+        f'patternTransform="rotate(45)"><rect width="5" height="5" fill="{LIGHT["page"]}"/>'
+        f'<path d="M0 0V5" stroke="{LIGHT["line"]}" stroke-width="1.6"/></pattern></defs>'
+    )
 
 
-def _figure(value: float) -> str:
+def cells(
+    values: np.ndarray, levels: np.ndarray, masked: np.ndarray, side: float, hatch: str,
+    scales: Scales,
+) -> Iterator[str]:  # fmt: skip
+    """The cells of a head (queries, keys), with a side of so many pixels.
+
+    There is an image for each scale; of a class, if the scale is for one ground only.
+    """
+    queries, keys = values.shape
+    size = f'width="{round(side * keys)}" height="{round(side * queries)}"'
+    yield from _images(size, levels, scales)
+    if runs := "".join(_hatched(masked, side)):
+        yield f'<path class="masked" fill="url(#{hatch})" d="{runs}"/>'
+    if max(queries, keys) <= NUMBERED:
+        for row, column in np.argwhere(~masked):
+            level = levels[row, column]
+            strong = " ".join(
+                f"strong {ground}".strip().replace(" ", "-")
+                for ground, scale in scales.items()
+                if dark((*scale, BROKEN)[level]) != (ground == "night")
+            )
+            kind = f' class="{strong}"' if strong else ""
+            x, y = _short((column + 0.5) * side), _short((row + 0.5) * side + 4)
+            yield f'<text{kind} x="{x}" y="{y}">{figure(float(values[row, column]))}</text>'
+    yield f'<rect class="grid" {size}/>'
+
+
+def legend(ends: tuple[float, float], scales: Scales, hatch: str) -> Iterator[str]:
+    """The scale with its ends, and what hatching means if there is any."""
+    low, high = map(figure, ends)
+    yield from _images('width="120" height="10"', np.arange(LEVELS + 1)[None], scales)
+    yield '<rect class="grid" width="120" height="10"/>'
+    yield f'<text class="start" y="22">{low}</text><text x="120" y="22">{high}</text>'
+    yield '<text class="start" y="38">rows are queries, columns are keys</text>'
+    if hatch:
+        style = f'style="fill:url(#{hatch})"'
+        yield f'<rect class="grid" {style} x="140" width="14" height="10"/>'
+        yield '<text class="start" x="159" y="9">masked</text>'
+
+
+def _images(size: str, levels: np.ndarray, scales: Scales) -> Iterator[str]:
+    for ground, scale in scales.items():
+        address = png(levels, (*scale, BROKEN))
+        image = f'<image {size} preserveAspectRatio="none" href="{address}"/>'
+        yield f'<g class="{ground}">{image}</g>' if ground else image
+
+
+def _hatched(masked: np.ndarray, side: float) -> Iterator[str]:
+    """Paths around the masked cells, one for each run in a row."""
+    for row, line in enumerate(masked):
+        padded = np.concatenate(([0], line, [0])).astype(np.int8)
+        starts, ends = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) < 0)
+        top, bottom = _short(row * side), _short((row + 1) * side)
+        for start, end in zip(starts, ends, strict=True):
+            left, right = _short(start * side), _short(end * side)
+            yield f"M{left} {top}H{right}V{bottom}H{left}Z"
+
+
+def figure(value: float) -> str:
     """A number in few letters: ``.25``, ``1.5``, ``120``, ``−3e-5``."""
     size = abs(value)
     if size == 0 or 0.005 <= size < 999.5:

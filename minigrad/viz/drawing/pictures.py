@@ -10,16 +10,18 @@ COMPLETE = "'DejaVu Sans'"
 """Cairo takes the letters of a text from one font: this one has ∂, σ, ×, and →."""
 
 
-def convert(svg: str, form: str, scale: float) -> bytes:
-    """Convert a picture to ``"png"`` or ``"pdf"``; a PNG has `scale` pixels for each unit."""
-    what = f"a graph as {form.upper()}"
+def convert(svg: str, ending: str, scale: float = SCALE) -> bytes:
+    """A picture as ``".svg"``, ``".png"`` or ``".pdf"``; a PNG has `scale` pixels for each unit."""
+    if ending == ".svg":
+        return svg.encode()
+    what = f"a picture as {ending[1:].upper()}"
     try:
         cairosvg = optional_package(what, "cairosvg")
     except OSError:
         raise RuntimeError(
             f"{what}: the library Cairo is missing: apt install libcairo2, or brew install cairo"
         ) from None
-    picture = svg.replace(FONT, COMPLETE).encode()
-    if form == "pdf":
-        return bytes(cairosvg.svg2pdf(picture))
-    return bytes(cairosvg.svg2png(picture, scale=scale))
+    picture = svg.replace(FONT, COMPLETE).replace("rendering:pixelated", "rendering:optimizeSpeed")
+    if ending == ".pdf":
+        return bytes(cairosvg.svg2pdf(picture.encode()))
+    return bytes(cairosvg.svg2png(picture.encode(), scale=scale))

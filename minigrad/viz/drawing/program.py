@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from minigrad.compiler import CapturedStep, Program
 from minigrad.debugging.memory import readable
 from minigrad.support.files import write
-from minigrad.viz.drawing.pictures import SCALE, convert
+from minigrad.viz.drawing.pictures import convert
 from minigrad.viz.drawing.style import STYLE
 from minigrad.viz.layout.labels import shorten, text_width
 from minigrad.viz.record.program import Buffer, Row, buffers, folded, peak, rows
@@ -164,8 +164,7 @@ class ProgramDrawing:
         path, svg = Path(path), self.to_svg(show, title)
         if path.suffix not in (".svg", ".png", ".pdf"):
             raise ValueError(f"save: {path.name!r} should end in .svg, .png or .pdf: what to write")
-        content = svg.encode() if path.suffix == ".svg" else convert(svg, path.suffix[1:], SCALE)
-        write(path, content)
+        write(path, convert(svg, path.suffix))
         return path
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.debugging.memory import readable
 from minigrad.viz.page.explorer import Page, written
-from minigrad.viz.page.html import colours, static
+from minigrad.viz.page.html import plain, static
 
 if TYPE_CHECKING:
     from minigrad.debugging import Profile, Statistics
@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 
 BANDS, COLUMNS, RIDGES = 6, 300, 14
 """The most owners of memory, points in time, and histograms that a chart shows."""
-
-PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{0}</title><style>{1}</style></head><body><main><h1>{0}</h1>{2}</main></body></html>
-"""
 
 
 def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = None) -> Page:
@@ -56,7 +49,7 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
         raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
     body = _profile(record) if isinstance(record, Profile) else _statistics(record)
-    return written(PAGE.format(title, colours() + static("charts.css"), body), title, path)
+    return written(plain(title, static("charts.css"), body), title, path)
 
 
 def _profile(profile: Profile) -> str:

@@ -41,6 +41,14 @@ SHADES = 65
 LARGE = 500
 """Of a graph with more ops, the picture and the table are read only where no script runs."""
 
+PLAIN = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy"
+content="default-src 'none'; style-src 'unsafe-inline'{3}">
+<title>{0}</title><style>{1}</style></head><body><main><h1>{0}</h1>{2}</main></body></html>
+"""
+
 
 def write_page(
     graph: Diagram, depth: int | None, title: str, start: str = "", open: Choice = ()
@@ -83,6 +91,12 @@ def write_page(
     }
     # One pass over the template: a field that looks like another stays as it is.
     return re.sub(r"\{(\w+)\}", lambda match: fields[match[1]], static("page.html"))
+
+
+def plain(title: str, style: str, body: str, sources: str = "") -> str:
+    """Write a page without an explorer; `sources` adds to the policy of what it may contain."""
+    style = colours() + static("plain.css") + style
+    return PLAIN.format(_text(title), style, body, sources)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,36 +25,75 @@ PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum", "tensordot"
 BETWEEN = frozenset(registry[name] for name in ("multiply", "dropout", "astype"))
 """Ops that may run between the softmax and the product."""
 
+LOWEST = -5000.0
+"""A lower score whose weight is 0 is one of a mask: -inf, or a large number in its place."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class AttentionMap:
+    """The weights of one attention that ran, before dropout.
+
+    Attributes:
+        path: The path of the module that it ran in.
+        weights: The weights, an array (samples, heads, queries, keys); rows sum to 1.
+        masked: Which of them were masked, bools of the same shape.
+        queries: The tokens of the queries; their numbers if none were given.
+        keys: The tokens of the keys.
+
+    Example:
+        >>> from minigrad import nn, randn, viz
+        >>> model = nn.TransformerEncoderLayer(8, 2, 16)
+        >>> viz.attention(model, randn(5, 3, 8))["self_attn"]
+        AttentionMap('self_attn', 5 samples, 2 heads, 3 queries, 3 keys)
+    """
+
+    path: str
+    weights: np.ndarray
+    masked: np.ndarray
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        names = ("sample", "head", "quer", "key")
+        ends = (("", "s"), ("", "s"), ("y", "ies"), ("", "s"))
+        counts = zip(self.weights.shape, names, ends, strict=True)
+        sizes = ", ".join(f"{size} {name}{end[size != 1]}" for size, name, end in counts)
+        return f"AttentionMap({self.path!r}, {sizes})"
+
 
 @dataclass(eq=False)
-class _Seen:
+class Seen:
     """What is kept of a softmax over the last axis."""
 
     whole: tuple[int, int, int]  # how many heads, queries and keys there were
-    weights: np.ndarray  # (heads, queries, keys)
+    weights: np.ndarray  # (heads, queries, keys); of all samples if there is no limit
     masked: np.ndarray  # the same, bools
     gradients: np.ndarray | None = None
 
 
 class Weights:
-    """The softmax ops of a trace and their gradients: `limit` queries and keys of each."""
+    """The softmax ops of a trace and their gradients.
 
-    def __init__(self, limit: int) -> None:
+    Of each, `limit` queries and keys of the first sample are kept; None for all of all samples.
+    """
+
+    def __init__(self, limit: int | None) -> None:
         self.limit = limit
-        self._seen: dict[Entry, _Seen] = {}
+        self._seen: dict[Entry, Seen] = {}
 
     def ran(self, entry: Entry, op: Primitive, arguments: Sequence[Any], result: Any) -> None:
-        """Keep the first weights of a softmax."""
+        """Keep the weights of a softmax."""
         array = result._data
-        if op is not registry["softmax"] or not self.limit or array.ndim < 2 or not array.size:
+        if op is not registry["softmax"] or self.limit == 0 or array.ndim < 2 or not array.size:
             return
         if arguments[op.params.index("axis")] not in (-1, array.ndim - 1):
             return
         heads = array.shape[-3] if array.ndim > 2 else 1
         whole = (heads, *array.shape[-2:])
         scores = arguments[0]._data if isinstance(arguments[0], Variable) else arguments[0]
-        masked = np.isneginf(self._corner(np.asarray(scores)))
-        self._seen[entry] = _Seen(whole, self._corner(array), masked)
+        weights = self._corner(array)
+        masked = (self._corner(np.asarray(scores)) < LOWEST) & (weights == 0)
+        self._seen[entry] = Seen(whole, weights, masked)
 
     def add(self, inner: Weights) -> None:
         """Add what was seen in the decomposition of a fused op."""
@@ -65,37 +104,46 @@ class Weights:
         if entry in self._seen:
             self._seen[entry].gradients = self._corner(cotangent)
 
-    def heatmaps(
-        self, entries: Iterable[Entry], ids: Mapping[Entry, str], diagram: Diagram
-    ) -> tuple[Heatmap, ...]:
-        """A heatmap for each softmax that is multiplied by values, in the order of the run."""
+    def found(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Entry, Seen]]:
+        """Each softmax that is multiplied by values, in the order of the run.
+
+        With it, the fused op that it is a part of, or itself, and what was kept.
+        """
         if not self._seen:
-            return ()
-        around: dict[Entry, str | None] = {}  # the id of the fused op that it is a part of
+            return
+        around: dict[Entry, Entry] = {}
         for entry in entries:
-            around[entry] = None
-            around |= dict.fromkeys(entry.decomposition, ids[entry])
+            around[entry] = entry
+            around |= dict.fromkeys(entry.decomposition, entry)
         readers: dict[Entry, list[tuple[int, Entry]]] = defaultdict(list)
         for one in around:
             for read in one.inputs:
                 readers[read.source].append((read.slot, one))
+        for entry, outer in around.items():
+            if entry in self._seen and _weighs(entry, readers):
+                yield entry, outer, self._seen[entry]
+
+    def heatmaps(
+        self, entries: Iterable[Entry], ids: Mapping[Entry, str], diagram: Diagram
+    ) -> tuple[Heatmap, ...]:
+        """A heatmap for each softmax that is multiplied by values."""
         paths = {group.id: group.path for group in diagram.groups}
         places = {node.id: paths.get(node.group or "", "") for node in diagram.nodes}
         found = []
-        for entry, group in around.items():
-            if entry in self._seen and _weighs(entry, readers):
-                seen, node = self._seen[entry], ids[entry]
-                heads, queries, keys = seen.weights.shape
-                mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
-                found.append(Heatmap(
-                    node, group, places[node], (heads, queries, keys), seen.whole,
-                    Cells.of(seen.weights), mask if seen.masked.any() else "",
-                    None if seen.gradients is None else Cells.of(seen.gradients),
-                ))  # fmt: skip
+        for entry, outer, seen in self.found(entries):
+            node, (heads, queries, keys) = ids[entry], seen.weights.shape
+            mask = b64encode(np.packbits(seen.masked).tobytes()).decode("ascii")
+            found.append(Heatmap(
+                node, None if outer is entry else ids[outer], places[node], (heads, queries, keys),
+                seen.whole, Cells.of(seen.weights), mask if seen.masked.any() else "",
+                None if seen.gradients is None else Cells.of(seen.gradients),
+            ))  # fmt: skip
         return tuple(found)
 
     def _corner(self, array: np.ndarray) -> np.ndarray:
-        """The first heads, queries and keys of the first element of the batch, copied."""
+        """The first heads, queries and keys of the first sample, or all, copied."""
+        if self.limit is None:
+            return np.array(array)
         array = array.reshape((1,) * (3 - array.ndim) + array.shape)
         first = array[(0,) * (array.ndim - 3)]
         return np.array(first[:HEADS, : self.limit, : self.limit])

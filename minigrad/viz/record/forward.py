@@ -29,7 +29,7 @@ class Forward(Entries):
     """A trace of ops, with those that are inside of others."""
 
     def __init__(
-        self, heatmap: int, timed: bool, values: Choice, opened: Iterable[Primitive]
+        self, heatmap: int | None, timed: bool, values: Choice, opened: Iterable[Primitive]
     ) -> None:
         super().__init__(values)
         self._weights, self._timed = Weights(heatmap), timed

@@ -258,8 +258,7 @@ class Graph(Diagram):
                 )
                 from minigrad.viz.drawing.pictures import SCALE, convert
 
-                scale = SCALE if fit is None else 1
-                content = svg.encode() if ending == ".svg" else convert(svg, ending[1:], scale)
+                content = convert(svg, ending, SCALE if fit is None else 1)
             case _:
                 raise ValueError(f"save: {path.name!r} should end in {ENDINGS}: what to write")
         write(path, content)

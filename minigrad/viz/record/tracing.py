@@ -56,7 +56,7 @@ class Trace(Forward):
 
     def __init__(
         self,
-        heatmap: int = 32,
+        heatmap: int | None = 32,
         timed: bool = False,
         values: Choice = (),
         opened: Iterable[Primitive] = (),

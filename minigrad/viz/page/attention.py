@@ -1,0 +1,302 @@
+"""The attention of a model: its weights as arrays, a picture of them, and a page."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.grad_mode import no_grad
+from minigrad.autograd.scope import Scope
+from minigrad.support.files import write
+from minigrad.tensors.tensor import Tensor
+from minigrad.viz.drawing.attention import Piece, draw, layer, legend
+from minigrad.viz.drawing.pictures import convert
+from minigrad.viz.page.html import plain, static
+from minigrad.viz.record.attention import AttentionMap
+from minigrad.viz.record.build import name_of, state_kept, with_inputs
+from minigrad.viz.record.tracing import Trace
+
+Labels = Sequence[str] | tuple[Sequence[str], Sequence[str]]
+"""Tokens: of queries and keys alike, or a pair, of the queries and of the keys."""
+
+SOUGHT = (
+    "what is looked for is a softmax over the last axis whose result is multiplied by values, as "
+    "in nn.MultiHeadAttention, nn.functional.scaled_dot_product_attention, or softmax(q @ k.mT) @ v"
+)
+
+
+class AttentionMaps(Mapping[str, AttentionMap]):
+    """The attention that ran in a model: an `AttentionMap` for each path, in the order of the run.
+
+    Where several ran in one module, because it was called again or has two, their paths end with
+    ``#1``, ``#2`` and so on. In a notebook it shows itself. `attention` makes it.
+
+    Args:
+        name: What the model is called.
+        maps: The attention of each layer.
+        sample: The sample that pictures show.
+        heads: The heads that they show; None for all.
+
+    Example:
+        >>> from minigrad import nn, randn, viz
+        >>> model = nn.TransformerDecoderLayer(8, 2, 16)
+        >>> maps = viz.attention(model, randn(1, 3, 8), randn(1, 5, 8))
+        >>> maps
+        AttentionMaps(self_attn, multihead_attn)
+        >>> maps["multihead_attn"].weights.shape
+        (1, 2, 3, 5)
+    """
+
+    def __init__(
+        self, name: str, maps: Sequence[AttentionMap], sample: int, heads: Sequence[int] | None
+    ) -> None:
+        self.name, self.sample, self.heads = name, sample, heads
+        self._maps = {one.path: one for one in maps}
+
+    def __getitem__(self, path: str) -> AttentionMap:
+        return self._maps[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._maps)
+
+    def __len__(self) -> int:
+        return len(self._maps)
+
+    def to_svg(self) -> str:
+        """Draw a row for each layer and a grid for each head, readable in light and in dark.
+
+        A query is a row and a key is a column. The stronger the colour of a cell, the larger the
+        weight; the scale is the same in all grids. Masked cells are hatched. Up to 12 tokens the
+        numbers stand in the cells.
+
+        Returns:
+            The text of one ``<svg>`` element.
+        """
+        return draw([*self._pieces(), self._legend()], self._label())
+
+    def to_html(self) -> str:
+        """Write a page of the same pictures, which says the weight under the pointer.
+
+        Returns:
+            The text of an HTML file that needs nothing else, and no network.
+        """
+        rows = "".join(
+            f"<section>{draw([piece], self._label())}</section>\n" for piece in self._pieces()
+        )
+        shown = [
+            {
+                "path": one.path, "queries": one.queries, "keys": one.keys,
+                "heads": {head: _written(one, self.sample, head) for head in self._heads_of(one)},
+            }
+            for one in self.values()
+        ]  # fmt: skip
+        data = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        body = (
+            f"{rows}{draw([self._legend()], 'scale')}"
+            '<p id="said" role="status">Point at a cell to read its weight, or press Tab and the '
+            f'arrow keys.</p><script type="application/json" id="data">{data}</script>'
+            f"<script>{static('attention.js')}</script>"
+        )
+        sources = "; script-src 'unsafe-inline'; img-src data:"
+        return plain(self._label(), static("attention.css"), body, sources)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the maps to a file.
+
+        Args:
+            path: The ending says what to write: ``.svg`` a picture, ``.html`` a page, ``.png`` or
+                ``.pdf`` the same picture, converted by cairosvg (``pip install cairosvg``).
+
+        Returns:
+            The path.
+
+        Raises:
+            ImportError: cairosvg is needed and not installed.
+            RuntimeError: The library of cairosvg is not there.
+            ValueError: The ending is none of these.
+        """
+        path = Path(path)
+        if path.suffix not in (".svg", ".html", ".png", ".pdf"):
+            raise ValueError(f"save: {path.name!r} should end in .svg, .html, .png or .pdf")
+        page = path.suffix == ".html"
+        write(path, self.to_html() if page else convert(self.to_svg(), path.suffix))
+        return path
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def __repr__(self) -> str:
+        return f"AttentionMaps({', '.join(self)})"
+
+    def _label(self) -> str:
+        return f"Attention weights of {self.name}, sample {self.sample}"
+
+    def _heads_of(self, one: AttentionMap) -> Sequence[int]:
+        return range(one.weights.shape[1]) if self.heads is None else self.heads
+
+    def _high(self) -> float:
+        """The largest weight that is shown."""
+        shown = (one.weights[self.sample, list(self._heads_of(one))] for one in self.values())
+        return max(float(array.max(where=np.isfinite(array), initial=0.0)) for array in shown)
+
+    def _pieces(self) -> list[Piece]:
+        high = self._high()
+        return [layer(one, self.sample, self._heads_of(one), high) for one in self.values()]
+
+    def _legend(self) -> Piece:
+        return legend(self._high(), any(one.masked[self.sample].any() for one in self.values()))
+
+
+def attention(
+    model: Any,
+    *inputs: Any,
+    tokens: Labels | Mapping[str, Labels] | None = None,
+    sample: int = 0,
+    layers: Sequence[str] | None = None,
+    heads: Sequence[int] | None = None,
+    **named: Any,
+) -> AttentionMaps:
+    """Run a model once, and show what each query attended to, in every layer and head.
+
+    Every attention that runs is found: of minigrad's modules and functions, and a softmax of one's
+    own that is multiplied by values. The model runs in the mode that it is in; its buffers, caches
+    and the random state stay as they are.
+
+    Args:
+        model: A Module or a function.
+        *inputs: What to call it with.
+        tokens: The tokens to write beside the grids: a list for self-attention, or a pair, those of
+            the queries and those of the keys. Where layers differ, a dict from paths, or patterns
+            such as ``"encoder.*"``, to one of these; the first that fits is taken. None for the
+            numbers of the positions.
+        sample: The element of the batch to show.
+        layers: Which layers to keep: paths or patterns. None for all.
+        heads: Which heads to show; None for all.
+        **named: Keyword arguments of the call.
+
+    Returns:
+        The weights of each layer, by path. Weights of three axes are (samples, queries, keys) if
+        the first axis is as long as that of the first input, else (heads, queries, keys).
+
+    Raises:
+        RuntimeError: No attention ran.
+        TypeError: `model` cannot be called, or not with these arguments; a token is not a string.
+        ValueError: There is no such sample, layer or head, or there are more or fewer tokens than
+            positions.
+
+    Example:
+        >>> from minigrad import nn, randn, viz
+        >>> model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)
+        >>> maps = viz.attention(model, randn(1, 3, 8), tokens=["the", "cat", "sat"])
+        >>> list(maps)
+        ['layers.0.self_attn', 'layers.1.self_attn']
+        >>> maps["layers.1.self_attn"].weights.sum(axis=-1).round(3)
+        array([[[1., 1., 1.],
+                [1., 1., 1.]]], dtype=float32)
+    """
+    if not callable(model) or isinstance(model, Tensor):
+        got = type(model).__name__
+        raise TypeError(f"attention: expected a Module or a function and its inputs, got {got}")
+    call, given = with_inputs("attention", model, inputs, named, lambda value: value)
+    traced = Trace(heatmap=None)
+    with state_kept(model), no_grad(), traced:
+        call()
+    seen = [
+        (_path(outer.scope), found.weights, found.masked)
+        for _, outer, found in traced._weights.found(traced._entries)
+    ]
+    if not seen:
+        raise RuntimeError(f"attention: no attention ran in {name_of(model)}; {SOUGHT}")
+    batch = next((value.shape[0] for value, _ in given if value.ndim), None)
+    often, numbers, maps = Counter(path for path, *_ in seen), Counter[str](), []
+    for path, weights, masked in seen:
+        numbers[path] += 1
+        name = f"{path}#{numbers[path]}" if often[path] > 1 else path
+        maps.append((name, _four_axes(weights, batch), _four_axes(masked, batch)))
+    paths = [path for path, *_ in maps]
+    by_path = tokens if isinstance(tokens, Mapping) else {"*": tokens}
+    labels = _of_layers("tokens", by_path, paths)
+    kept = paths if layers is None else _of_layers("layers", dict.fromkeys(layers), paths)
+    shown = [
+        AttentionMap(path, weights, masked, *_labels(labels.get(path), path, weights.shape))
+        for path, weights, masked in maps
+        if path in kept
+    ]
+    for one in shown:
+        _there("sample", "samples", [sample], one.path, one.weights.shape[0])
+        _there("heads", "heads", heads or (), one.path, one.weights.shape[1])
+    return AttentionMaps(name_of(model), shown, sample, heads)
+
+
+def _path(scope: Scope | None) -> str:
+    """The path of a module; of the whole model its class, outside of modules the function."""
+    return "attention" if scope is None else scope.path or scope.kind
+
+
+def _four_axes(array: np.ndarray, batch: int | None) -> np.ndarray:
+    """An array (..., queries, keys) as (samples, heads, queries, keys)."""
+    *leading, queries, keys = array.shape
+    samples = leading[0] if len(leading) > 1 or leading == [batch] else 1
+    return array.reshape(samples, -1, queries, keys)
+
+
+def _of_layers(what: str, patterns: Mapping[str, Any], paths: Sequence[str]) -> dict[str, Any]:
+    """For each path the value of the first pattern that fits it, also without its number."""
+    found: dict[str, Any] = {}
+    for pattern, value in patterns.items():
+        names = [p for p in paths if any(fnmatchcase(n, pattern) for n in (p, p.split("#")[0]))]
+        if not names:
+            raise ValueError(
+                f"attention: {what}: no layer is called {pattern!r}; there are {', '.join(paths)}"
+            )
+        found = dict.fromkeys(names, value) | found
+    return found
+
+
+def _labels(
+    tokens: Labels | None, path: str, shape: tuple[int, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens of the queries and of the keys of a layer."""
+    if tokens is None:
+        queries, keys = (tuple(map(str, range(size))) for size in shape[2:])
+        return queries, keys
+    pair = len(tokens) == 2 and not isinstance(tokens[0], str)
+    both: Any = tokens if pair else (tokens, tokens)
+    queries, keys = map(tuple, both)
+    for what, given, size in (("queries", queries, shape[2]), ("keys", keys, shape[3])):
+        for token in given:
+            if not isinstance(token, str):
+                got = type(token).__name__
+                raise TypeError(f"attention: a token should be a string, got {token!r} ({got})")
+        if len(given) != size:
+            raise ValueError(
+                f"attention: {path} has {size} {what}, but {len(given)} tokens were given. Where "
+                "queries and keys differ, give a pair: tokens=(of the queries, of the keys). Where "
+                f"layers differ, give a dict: tokens={{{path!r}: ..., ...}}"
+            )
+    return queries, keys
+
+
+def _there(what: str, kind: str, numbers: Sequence[int], path: str, size: int) -> None:
+    """Refuse numbers of samples or heads that a layer does not have."""
+    for number in numbers:
+        if not 0 <= number < size:
+            raise ValueError(
+                f"attention: {what}: there is no {number}: {path} has {size} {kind}, "
+                f"0 to {size - 1}"
+            )
+
+
+def _written(one: AttentionMap, sample: int, head: int) -> list[Any]:
+    """The weights of a head as the page says them, in thousandths, row by row."""
+    weights, masked = one.weights[sample, head].ravel(), one.masked[sample, head].ravel()
+    return [
+        "masked" if hidden else round(weight, 3) if math.isfinite(weight) else str(weight)
+        for weight, hidden in zip(weights.tolist(), masked.tolist(), strict=True)
+    ]
