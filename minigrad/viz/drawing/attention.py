@@ -43,7 +43,7 @@ STYLE = (
     f"{GRIDS}.minigrad-heatmap .token,.minigrad-attention .head{{font-size:12px}}"
     ".minigrad-attention .layer{font-size:14px;font-weight:600}"
     ".minigrad-attention .end{text-anchor:end}.minigrad-attention .strong-day{fill:#FFFFFF}"
-    ".minigrad-attention .night{display:none}@media (prefers-color-scheme:dark){"
+    ".minigrad-attention .night{display:none}@media screen and (prefers-color-scheme:dark){"
     + "".join(f".minigrad-attention {rule}" for rule in NIGHT.format_map(DARK).split("\n") if rule)
     + "}"
 )
@@ -57,15 +57,18 @@ class Piece(NamedTuple):
     lines: list[str]
 
 
-def draw(pieces: Sequence[Piece], label: str) -> str:
-    """Put pieces below each other, as a picture that is called by `label`."""
+def draw(pieces: Sequence[Piece], label: str, styled: bool = True) -> str:
+    """Put pieces below each other, as a picture that is called by `label`.
+
+    Of several pictures in a page, the first has the style for all.
+    """
     width = max(piece.width for piece in pieces) + 2 * EDGE
     height = sum(piece.height for piece in pieces) + 2 * EDGE
     size, y = f'width="{width}" height="{height}"', EDGE
     lines = [
         '<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-heatmap minigrad-attention" '
         f'role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {height}" {size}>',
-        f"<style>{STYLE}</style>{hatching(HATCH)}",
+        f"<style>{STYLE}</style>{hatching(HATCH)}" if styled else "",
         f'<rect class="page" {size} fill="{LIGHT["page"]}"/>',
     ]
     for piece in pieces:

@@ -25,6 +25,9 @@ from minigrad.viz.record.tracing import Trace
 Labels = Sequence[str] | tuple[Sequence[str], Sequence[str]]
 """Tokens: of queries and keys alike, or a pair, of the queries and of the keys."""
 
+MOST_CELLS = 1_000_000
+"""A notebook does not wait for a picture of more weights than this."""
+
 SOUGHT = (
     "what is looked for is a softmax over the last axis whose result is multiplied by values, as "
     "in nn.MultiHeadAttention, nn.functional.scaled_dot_product_attention, or softmax(q @ k.mT) @ v"
@@ -86,8 +89,10 @@ class AttentionMaps(Mapping[str, AttentionMap]):
         Returns:
             The text of an HTML file that needs nothing else, and no network.
         """
+        named = [*zip(self._pieces(), self, strict=True), (self._legend(), "scale")]
         rows = "".join(
-            f"<section>{draw([piece], self._label())}</section>\n" for piece in self._pieces()
+            f"<section>{draw([piece], name, styled=not place)}</section>\n"
+            for place, (piece, name) in enumerate(named)
         )
         shown = [
             {
@@ -97,10 +102,10 @@ class AttentionMaps(Mapping[str, AttentionMap]):
             for one in self.values()
         ]  # fmt: skip
         data = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        hint = "Point at a cell to read its weight, or press Tab and the arrow keys."
         body = (
-            f"{rows}{draw([self._legend()], 'scale')}"
-            '<p id="said" role="status">Point at a cell to read its weight, or press Tab and the '
-            f'arrow keys.</p><script type="application/json" id="data">{data}</script>'
+            f'{rows}<p id="said" role="status">{hint}</p>'
+            f'<script type="application/json" id="weights">{data}</script>'
             f"<script>{static('attention.js')}</script>"
         )
         sources = "; script-src 'unsafe-inline'; img-src data:"
@@ -128,8 +133,9 @@ class AttentionMaps(Mapping[str, AttentionMap]):
         write(path, self.to_html() if page else convert(self.to_svg(), path.suffix))
         return path
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    def _repr_svg_(self) -> str | None:
+        cells = sum(len(self._heads_of(one)) * one.weights[0, 0].size for one in self.values())
+        return self.to_svg() if cells <= MOST_CELLS else None
 
     def __repr__(self) -> str:
         return f"AttentionMaps({', '.join(self)})"
@@ -203,6 +209,9 @@ def attention(
     if not callable(model) or isinstance(model, Tensor):
         got = type(model).__name__
         raise TypeError(f"attention: expected a Module or a function and its inputs, got {got}")
+    for what, chosen in (("layers", layers), ("heads", heads)):
+        if chosen is not None and not len(chosen):
+            raise ValueError(f"attention: {what} is empty; None stands for all")
     call, given = with_inputs("attention", model, inputs, named, lambda value: value)
     traced = Trace(heatmap=None)
     with state_kept(model), no_grad(), traced:
@@ -266,7 +275,8 @@ def _labels(
     if tokens is None:
         queries, keys = (tuple(map(str, range(size))) for size in shape[2:])
         return queries, keys
-    pair = len(tokens) == 2 and not isinstance(tokens[0], str)
+    lists = [part for part in tokens if isinstance(part, Sequence) and not isinstance(part, str)]
+    pair = len(lists) == len(tokens) == 2
     both: Any = tokens if pair else (tokens, tokens)
     queries, keys = map(tuple, both)
     for what, given, size in (("queries", queries, shape[2]), ("keys", keys, shape[3])):
@@ -293,10 +303,10 @@ def _there(what: str, kind: str, numbers: Sequence[int], path: str, size: int) -
             )
 
 
-def _written(one: AttentionMap, sample: int, head: int) -> list[Any]:
-    """The weights of a head as the page says them, in thousandths, row by row."""
+def _written(one: AttentionMap, sample: int, head: int) -> list[float | str | None]:
+    """The weights of a head as the page says them, row by row; None for masked ones."""
     weights, masked = one.weights[sample, head].ravel(), one.masked[sample, head].ravel()
     return [
-        "masked" if hidden else round(weight, 3) if math.isfinite(weight) else str(weight)
+        None if hidden else round(weight, 3) if math.isfinite(weight) else str(weight)
         for weight, hidden in zip(weights.tolist(), masked.tolist(), strict=True)
     ]

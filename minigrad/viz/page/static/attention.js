@@ -1,5 +1,5 @@
 // Says which weight is under the pointer. With the arrow keys one goes from cell to cell.
-const layers = JSON.parse(document.getElementById("data").textContent);
+const layers = JSON.parse(document.getElementById("weights").textContent);
 const said = document.getElementById("said");
 const mark = document.createElementNS("http://www.w3.org/2000/svg", "rect");
 mark.setAttribute("class", "mark");
@@ -8,7 +8,7 @@ mark.setAttribute("class", "mark");
 function show(grid, { path, queries, keys, heads }, row, column) {
   const weight = heads[grid.dataset.head][row * keys.length + column];
   said.textContent =
-    `${path} · head ${grid.dataset.head}: query “${queries[row]}” → key “${keys[column]}”: ${weight}`;
+    `${path} · head ${grid.dataset.head}: query “${queries[row]}” → key “${keys[column]}”: ${weight ?? "masked"}`;
   const { width, height } = grid.querySelector(".grid").getBBox();
   const [w, h] = [width / keys.length, height / queries.length];
   for (const [name, value] of Object.entries({ x: column * w, y: row * h, width: w, height: h }))

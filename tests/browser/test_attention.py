@@ -1,0 +1,54 @@
+"""The page of attention maps in a browser: what a pointer and the keys say, and for everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import nn, viz
+
+pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
+
+WORDS = ["the", "cat", "sat", "on", "it"]
+
+
+def maps() -> viz.AttentionMaps:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 4, 16), 2)
+    mask = nn.Transformer.generate_square_subsequent_mask(5)
+    return viz.attention(model, minigrad.randn(1, 5, 8), mask, tokens=WORDS)
+
+
+def test_a_cell_says_its_weight(open_page: Callable[..., Any]) -> None:
+    shown = maps()
+    page = open_page(shown.to_html())
+    weight = shown["layers.1.self_attn"].weights[0, 2, 3, 1]
+    grid = page.locator(".cells").nth(6)
+    box = grid.locator(".grid")
+    box.scroll_into_view_if_needed()
+    place = box.bounding_box()
+    page.mouse.move(place["x"] + 0.3 * place["width"], place["y"] + 0.7 * place["height"])
+    said = page.locator("#said")
+    start = "layers.1.self_attn · head 2: query “on” → key “cat”: "
+    assert said.inner_text().startswith(start)
+    assert abs(float(said.inner_text().removeprefix(start)) - weight) <= 0.0005
+    grid.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert said.inner_text().endswith("query “cat” → key “sat”: masked")
+
+
+@pytest.mark.needs("axe_playwright_python")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_for_everyone(open_page: Callable[..., Any], scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(maps().to_html(), viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    found = Axe().run(page).response["violations"]
+    assert not [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
+    shown = page.evaluate("getComputedStyle(document.querySelector('.night')).display")
+    assert (shown == "none") == (scheme == "light")
