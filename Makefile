@@ -58,7 +58,7 @@ pyodide: setup-dev  # for the tests of the playground
 notebook: setup-demo  ## write the guide and the exercises as notebooks, in examples/
 	@$(RUN) tools/write_notebook.py
 
-pictures: setup-dev  ## take the pictures of the README and docs/explore.md, in docs/_static/
+pictures: setup-dev  ## take the pictures of the README and docs/, in docs/_static/
 	@$(CALM) tools/pictures.py
 
 torch-types: setup-dev  ## write the stubs of minigrad.torch, which type checkers and editors read

@@ -1,4 +1,4 @@
-"""Take the pictures of README.md and docs/explore.md: pages of the gallery, in a browser.
+"""Take the pictures of README.md and docs/: pages of the gallery, in a browser, and drawings.
 
     python tools/pictures.py          all of them, into docs/_static
     python tools/pictures.py front    one
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import shutil
 import sys
 import tempfile
@@ -23,7 +24,8 @@ from playwright.sync_api import sync_playwright
 
 __all__ = ["PICTURES", "Picture", "take"]
 
-STATIC = Path(__file__).resolve().parent.parent / "docs" / "_static"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+STATIC = DOCS / "_static"
 WIDTH = 830
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
@@ -58,6 +60,11 @@ PICTURES = {
     "explore_nan": Picture("nan", "box=exp", 1000, 760),
 }
 """By the name of the file."""
+
+DRAWINGS = {"attention_maps": ("attention.md", "maps")}
+"""Of a page of docs/, what a block of code makes: the page, and the name of a variable."""
+
+KNOWN = (*PICTURES, *DRAWINGS)
 
 
 def take(browser: Any, picture: Picture, pages: Path, file: Path) -> None:
@@ -94,17 +101,37 @@ def take(browser: Any, picture: Picture, pages: Path, file: Path) -> None:
     page.close()
 
 
+def draw(page: str, name: str, file: Path) -> None:
+    """Run the block of a page that makes a variable, and save what it holds.
+
+    Args:
+        page: A page of docs/.
+        name: The variable.
+        file: Where to save it, as SVG.
+    """
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
+    made: dict[str, Any] = {}
+    exec(next(block for block in blocks if f"\n{name} = " in block), made)
+    made[name].save(file)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(KNOWN)}")
     parser.add_argument("--out", type=Path, default=STATIC, help="a folder (default docs/_static)")
     options = parser.parse_args()
-    if unknown := {*options.names} - {*PICTURES}:
+    if unknown := {*options.names} - {*KNOWN}:
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    names = options.names or KNOWN
+    for name in DRAWINGS.keys() & {*names}:
+        draw(*DRAWINGS[name], options.out / f"{name}.svg")
+        print(options.out / f"{name}.svg")
+    wanted = {name: PICTURES[name] for name in names if name in PICTURES}
+    if not wanted:
+        return
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("pictures.py: install Chromium")
-    wanted = {name: PICTURES[name] for name in options.names or PICTURES}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         gallery.write_pages(Path(folder), {picture.page for picture in wanted.values()})
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
