@@ -5,7 +5,7 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 """
 
 from minigrad.viz.drawing.program import ProgramDrawing, program
-from minigrad.viz.explanation.report import explain
+from minigrad.viz.explanation.report import Explanation, explain
 from minigrad.viz.formula import Formula, formulas
 from minigrad.viz.page.attention import AttentionMaps, attention
 from minigrad.viz.page.charts import charts
@@ -23,7 +23,7 @@ from minigrad.viz.record.tracing import Trace, trace
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
     "all_ranks", "attention", "charts", "diff", "explain", "explore", "formulas", "graph",
     "program", "trace",
-    "AttentionMap", "AttentionMaps", "Cells", "Change", "Difference", "Edge", "Formula", "Graph",
-    "Group", "Heatmap", "Node", "Page", "Part", "ProgramDrawing", "Saved", "Step", "Summary",
-    "Trace",
+    "AttentionMap", "AttentionMaps", "Cells", "Change", "Difference", "Edge", "Explanation",
+    "Formula", "Graph", "Group", "Heatmap", "Node", "Page", "Part", "ProgramDrawing", "Saved",
+    "Step", "Summary", "Trace",
 ]  # fmt: skip

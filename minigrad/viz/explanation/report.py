@@ -8,7 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Node as Record
@@ -20,6 +20,8 @@ from minigrad.tensors.tensor import Tensor
 from minigrad.viz.explanation.explanations import argument_sources, summed_axes
 from minigrad.viz.explanation.worked import is_inside, work_out
 from minigrad.viz.formula import Formula, formula_of
+from minigrad.viz.formula import notation as n
+from minigrad.viz.formula.latex import latex, prose
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.build import leaf_names, why_not
 from minigrad.viz.record.finished import edges_of, read
@@ -36,6 +38,9 @@ SHOWN = 6
 WIDTH = 100
 """Longer lines are wrapped."""
 
+OWN, NEXT_ROW = r"\text{its own rule}", " \\\\\n"
+"""In LaTeX, what stands for a rule without a formula; and the end of an equation."""
+
 _CALLS: Mapping[Any, Any] = by_numpy
 
 ELEMENTWISE = frozenset(
@@ -44,7 +49,41 @@ ELEMENTWISE = frozenset(
 """Ops whose rules return cotangents in the shape of the output, which the engine un-broadcasts."""
 
 
-def explain(target: Any, /, *, entry: int | tuple[int, ...] | None = None, **names: Any) -> str:
+class Explanation(Text):
+    r"""What `explain` returns: a text, which is also there as LaTeX.
+
+    Example:
+        >>> from minigrad import tensor, viz
+        >>> x = tensor([3.0, 4.0], requires_grad=True)
+        >>> print(viz.explain(x.sin(), x=x).to_latex())
+        In each step, $y$ is the output of the op, and $\bar{g}$ the gradient of $y$.
+        \paragraph{Step 1: \texttt{sin}}
+        x is \texttt{x}.
+        \begin{align*}
+        \bar{x} &= \bar{g} \odot \operatorname{cos}(x)
+        \end{align*}
+    """
+
+    _latex: str
+
+    def __new__(cls, text: str, latex: str = "") -> Self:
+        made = super().__new__(cls, text)
+        made._latex = latex
+        return made
+
+    def to_latex(self) -> str:
+        r"""Write the formulas of the steps for a paper or a slide.
+
+        Returns:
+            What stands in the body of a document, in ASCII. The preamble needs
+            ``\usepackage{amsmath, amssymb}``.
+        """
+        return self._latex
+
+
+def explain(
+    target: Any, /, *, entry: int | tuple[int, ...] | None = None, **names: Any
+) -> Explanation:
     """Describe a backward pass step by step, in the engine's order.
 
     Each step names the op whose rule runs, its module, which of your tensors its arguments are (in
@@ -63,7 +102,8 @@ def explain(target: Any, /, *, entry: int | tuple[int, ...] | None = None, **nam
         **names: What to call leaves: ``explain(loss, x=x)``.
 
     Returns:
-        The text, which also shows itself at a prompt and in a notebook.
+        The text, which also shows itself at a prompt and in a notebook. Its `to_latex` is for
+        papers.
 
     Raises:
         RuntimeError: The tensor has no graph, or no backward pass was traced.
@@ -103,7 +143,7 @@ def explain(target: Any, /, *, entry: int | tuple[int, ...] | None = None, **nam
                 "explain: no backward pass was traced; call loss.backward() within the block of "
                 "viz.trace(), or explain(loss) for what would run"
             )
-        return Text("\n".join(_Writer(target, entry=_index(entry, target)).lines()))
+        return _Writer(target, entry=_index(entry, target)).explanation()
     if entry is not None:
         raise ValueError("explain: a plan has no numbers; trace the backward pass with viz.trace()")
     if not isinstance(target, Tensor):
@@ -111,7 +151,7 @@ def explain(target: Any, /, *, entry: int | tuple[int, ...] | None = None, **nam
     root = node_of(history(target))
     if not isinstance(root, Record):
         raise RuntimeError(f"explain: the tensor {why_not(target)}")
-    return Text("\n".join(_Writer(*planned(root, leaf_names(names))).lines()))
+    return _Writer(*planned(root, leaf_names(names))).explanation()
 
 
 def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
@@ -187,6 +227,10 @@ class _Writer:
             coming[step.node] = number
         self.next.reverse()
 
+    def explanation(self) -> Explanation:
+        """The text in both forms; it keeps nothing of the graph."""
+        return Explanation("\n".join(self.lines()), "\n".join(self.latex()))
+
     def lines(self) -> Iterator[str]:
         """All lines, an empty one before each step."""
         first = self.nodes[self.steps[0].node]
@@ -206,18 +250,17 @@ class _Writer:
 
     def _step(self, number: int, step: Step) -> Iterator[str]:
         node = self.nodes[step.node]
-        group = self.groups.get(node.group)
-        where = f" in {group.place}" if group is not None else ""
+        where = f" in {place}" if (place := self._place(node)) else ""
         line = f"  ({printable(node.line)})" if node.line else ""
-        yield f"step {number}: {printable(node.label)}{printable(where)}{line}"
+        yield f"step {number}: {printable(node.label)}{where}{line}"
         yield f"  ḡ: {shape_text(step.cotangent.shape)}{_numbers(step.cotangent)}"
-        yield from self._arguments(number, step)
+        if told := self._arguments(step):
+            yield from _wrapped(told, "  ")
         if node.saved:
             saved = (f"{s.name} {shape_text(s.shape)}, {readable(s.nbytes)}" for s in node.saved)
             yield from _wrapped(f"saved: {'; '.join(saved)}", "  ")
         for part in step.parts:
-            values = step.given.values if step.given is not None else {}
-            found = formula_of(node.primitive, part.name, values)
+            found = _formula(node, step, part)
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
             yield from _wrapped(self._sent(part, self.next[number - 1]), "    ")
@@ -233,7 +276,29 @@ class _Writer:
                 yield from _wrapped(line, "    ")
             yield from self._in_numbers(node, step, part)
 
-    def _arguments(self, number: int, step: Step) -> Iterator[str]:
+    def latex(self) -> Iterator[str]:
+        """All steps with their formulas, as LaTeX."""
+        yield r"In each step, $y$ is the output of the op, and $\bar{g}$ the gradient of $y$."
+        for number, step in enumerate(self.steps, 1):
+            node = self.nodes[step.node]
+            label, place = prose(printable(node.label)), prose(self._place(node))
+            where = rf" in \texttt{{{place}}}" if place else ""
+            yield rf"\paragraph{{Step {number}: \texttt{{{label}}}{where}}}"
+            if told := self._arguments(step):
+                yield re.sub("`(.*?)`(?=, |$)", r"\\texttt{\1}", prose(told)) + "."
+            found = [(part.name, _formula(node, step, part)) for part in step.parts]
+            rows = (f"{_gradient(name)} &= {one.latex if one else OWN}" for name, one in found)
+            yield from (r"\begin{align*}", NEXT_ROW.join(rows), r"\end{align*}")
+            notes = [note for _, one in found if one is not None for note in one.notes]
+            if notes:
+                yield prose("; ".join(dict.fromkeys(notes))) + "."
+
+    def _place(self, node: Node) -> str:
+        """The module or function that an op ran in."""
+        group = self.groups.get(node.group)
+        return printable(group.place) if group is not None else ""
+
+    def _arguments(self, step: Step) -> str:
         """Which of the reader's tensors the arguments of the rule are."""
         told = []
         for name, source in self.sources[step.node].items():
@@ -242,8 +307,7 @@ class _Writer:
             if made_in:
                 what = f"the output of step {made_in} ({printable(node.label)})"
             told.append(f"{name} is {what}")
-        if told:
-            yield from _wrapped(", ".join(told), "  ")
+        return ", ".join(told)
 
     def _in_numbers(self, node: Node, step: Step, part: Part) -> Iterator[str]:
         """An entry of the gradient, worked out: the one that was asked for, or the largest."""
@@ -270,6 +334,18 @@ class _Writer:
         if part.total is not None:
             text += f", together{_numbers(part.total)}"
         return text
+
+
+def _formula(node: Node, step: Step, part: Part) -> Formula | None:
+    """The formula of a gradient, for the call of this step."""
+    values = step.given.values if step.given is not None else {}
+    return formula_of(node.primitive, part.name, values)
+
+
+def _gradient(name: str) -> str:
+    """The gradient of an argument, such as ``tensors[2]``, as LaTeX."""
+    argument, bracket, index = name.partition("[")
+    return latex(n.Symbol(argument, bar=True)) + bracket + index
 
 
 def _rule(found: Formula) -> Iterator[str]:

@@ -101,7 +101,8 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
             formula = formula_of(op, part.name, values)
             answers = step_notes(step, part, into[step.node])
             term = written_rule(op, part.name, values) if op and known else None
-            parts.append(_fields(part) | {"answers": answers, "formula": formula, "term": term})
+            shown = None if formula is None else {**_fields(formula), "latex": ""}
+            parts.append(_fields(part) | {"answers": answers, "formula": shown, "term": term})
         terms = written_forward(op, values) if op and known else {}
         given = written_arguments(op, values, sources[step.node]) if op and known else {}
         more = {"parts": parts, "arguments": list(sources[step.node].items()), "terms": terms}
