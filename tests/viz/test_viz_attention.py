@@ -84,6 +84,10 @@ class TestWeights:
         np.testing.assert_allclose((minigrad.tensor(one.weights[:, 0]) @ x), model(x), atol=1e-6)
         assert viz.attention(model, x[0])["Own"].weights.shape == (1, 1, 5, 5)
 
+    def test_weights_that_lose_an_axis_before_they_are_used(self) -> None:
+        attention, x = nn.AdditiveAttention(4, 4, 4), minigrad.randn(2, 3, 4)
+        assert viz.attention(attention, x, x, x)["AdditiveAttention"].weights.shape == (2, 1, 3, 3)
+
     def test_three_axes_of_which_the_first_is_no_batch_are_heads(self) -> None:
         x = minigrad.randn(5, 8)
 

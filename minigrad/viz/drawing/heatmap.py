@@ -155,13 +155,12 @@ def _images(size: str, levels: np.ndarray, scales: Scales) -> Iterator[str]:
 
 def _hatched(masked: np.ndarray, side: float) -> Iterator[str]:
     """Paths around the masked cells, one for each run in a row."""
-    for row, line in enumerate(masked):
-        padded = np.concatenate(([0], line, [0])).astype(np.int8)
-        starts, ends = np.flatnonzero(np.diff(padded) == 1), np.flatnonzero(np.diff(padded) < 0)
-        top, bottom = _short(row * side), _short((row + 1) * side)
-        for start, end in zip(starts, ends, strict=True):
-            left, right = _short(start * side), _short(end * side)
-            yield f"M{left} {top}H{right}V{bottom}H{left}Z"
+    changes = np.diff(np.pad(masked.astype(np.int8), ((0, 0), (1, 1))))
+    rows, starts = np.nonzero(changes == 1)
+    ends = np.nonzero(changes == -1)[1]
+    for row, start, end in zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        left, right = _short(start * side), _short(end * side)
+        yield f"M{left} {_short(row * side)}H{right}V{_short((row + 1) * side)}H{left}Z"
 
 
 def figure(value: float) -> str:

@@ -305,8 +305,9 @@ def _there(what: str, kind: str, numbers: Sequence[int], path: str, size: int) -
 
 def _written(one: AttentionMap, sample: int, head: int) -> list[float | str | None]:
     """The weights of a head as the page says them, row by row; None for masked ones."""
-    weights, masked = one.weights[sample, head].ravel(), one.masked[sample, head].ravel()
+    weights = one.weights[sample, head].ravel().astype(np.float64).round(3).tolist()
+    hidden = one.masked[sample, head].ravel().tolist()
     return [
-        None if hidden else round(weight, 3) if math.isfinite(weight) else str(weight)
-        for weight, hidden in zip(weights.tolist(), masked.tolist(), strict=True)
+        None if away else weight if math.isfinite(weight) else str(weight)
+        for weight, away in zip(weights, hidden, strict=True)
     ]

@@ -22,7 +22,10 @@ HEADS = 16
 PRODUCTS = frozenset(registry[name] for name in ("matmul", "einsum", "tensordot"))
 """Ops that multiply weights by values."""
 
-BETWEEN = frozenset(registry[name] for name in ("multiply", "dropout", "astype"))
+BETWEEN = frozenset(
+    registry[name]
+    for name in ("multiply", "dropout", "astype", "squeeze", "expand_dims", "reshape")
+)
 """Ops that may run between the softmax and the product."""
 
 LOWEST = -5000.0
