@@ -276,6 +276,11 @@ class Profile(Observer):
                 del alive[id(memory)]
         return until[-1][1].event if until else None, [*alive.values()]
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        from minigrad.viz.drawing.notebook import mimebundle
+
+        return mimebundle(self)
+
     def __str__(self) -> str:
         last, where = self._at_peak()[0], ""
         if last is not None and last.line:

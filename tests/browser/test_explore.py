@@ -592,7 +592,7 @@ def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
     model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     with Profile() as profile, Statistics(model) as statistics:
         model(minigrad.randn(5, 3)).sum().backward()
-        statistics.step()
+        statistics.step(0.00012345)
     for record, charts in ((profile, 2), (statistics, 7)):
         text = viz.charts(record).path.read_text(encoding="utf-8")
         page = open_page(text, viewport={"width": 390, "height": 844})
@@ -605,3 +605,10 @@ def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
                 "return [Math.min(...x), Math.max(...x)].map(a => b.x + a * b.width / 100) }"
             )
             assert right - left > 100 and left >= 0 and right <= 390
+        for chart in page.locator(".minigrad-curves").all():
+            assert chart.evaluate(  # no text is small, and none is cut off
+                "e => { const b = e.getBoundingClientRect(); return b.right <= 390 &&"
+                "[...e.querySelectorAll('text')].every(t => { const c = t.getBoundingClientRect();"
+                "return parseFloat(getComputedStyle(t).fontSize) >= 12 && c.left >= b.left &&"
+                "c.right <= b.right && c.top >= b.top && c.bottom <= b.bottom }) }"
+            )

@@ -1,7 +1,9 @@
-"""`Statistics`: what is kept of activations and gradients, and written for TensorBoard."""
+"""`Statistics`: what is kept of a training, shown while it runs, and written for TensorBoard."""
 
 from __future__ import annotations
 
+import builtins
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, no_grad
-from minigrad.debugging import Statistics
+from minigrad import Tensor, nn, no_grad, optim
+from minigrad.debugging import Statistics, training_statistics
 from minigrad.debugging.training_statistics import Numbers
 
 
@@ -51,6 +53,136 @@ def test_numbers_are_those_of_the_arrays() -> None:
     last = statistics.gradients["0.weight"][1]
     assert last.norm == pytest.approx(np.linalg.norm(gradient.numpy()), rel=1e-5)
     assert f"{last.deviation:.3g}" in str(statistics)
+
+
+def norm(*arrays: np.ndarray) -> float:
+    return math.sqrt(sum(float((array.astype(np.float64) ** 2).sum()) for array in arrays))
+
+
+def test_curves_are_those_of_the_training() -> None:
+    net = model()
+    first, last = list(net[0].parameters()), list(net[2].parameters())
+    optimizer = optim.SGD([{"params": first}, {"params": last, "lr": 0.5}], lr=0.1)
+    scheduler = optim.lr_scheduler.LinearLR(optimizer, 0.5, total_iters=2)
+    losses, gradients, weights = [], [], []
+    with Statistics(net, optimizer=optimizer) as statistics:
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = (net(minigrad.randn(16, 4)) ** 2).mean()
+            loss.backward()
+            statistics.step(loss if len(losses) % 2 else loss.item())
+            losses.append(loss.item())
+            gradients.append(norm(*(p.grad.numpy() for p in first if p.grad is not None)))
+            weights.append([p.numpy().copy() for p in first])
+            optimizer.step()
+            scheduler.step()
+    weights.append([p.numpy() for p in first])
+    curves = statistics.curves
+    assert curves["loss"] == {"loss": dict(enumerate(losses))}
+    assert curves["learning rate"]["group 0"] == pytest.approx({0: 0.05, 1: 0.075, 2: 0.1})
+    assert curves["learning rate"]["group 1"] == pytest.approx({0: 0.25, 1: 0.375, 2: 0.5})
+    moved = [
+        norm(*(new - old for new, old in zip(*pair, strict=True)))
+        for pair in zip(weights[1:], weights[:-1], strict=True)
+    ]
+    for kind, expected in (
+        ("weights", map(norm, *zip(*weights[:3], strict=True))),
+        ("gradients", gradients),
+        ("updates", moved),
+    ):
+        assert list(curves[kind]) == ["0", "2.0"]
+        assert curves[kind]["0"] == pytest.approx(dict(enumerate(expected)), rel=1e-5), kind
+    assert repr(statistics) == f"Statistics(3 steps, loss {losses[-1]:.3g}, learning rate 0.1)"
+
+
+def test_dead_units_are_those_without_a_gradient_from_the_batch() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = nn.Embedding(10, 4)  # rows that do not occur are no dead units
+            self.hidden, self.image = nn.Linear(4, 8, bias=False), nn.Conv1d(8, 4, 1)
+
+        def forward(self, ids: Any) -> Tensor:
+            x = nn.functional.relu(self.hidden(self.words(ids)))
+            return nn.functional.relu(self.image(x.mT))
+
+    net = Net()
+    with no_grad():
+        net.words.weight[...] = 1.0
+        net.hidden.weight[...] = 1.0
+        net.hidden.weight[:2] = -1.0
+        net.image.weight[...] = 1.0
+        net.image.bias[0] = -1000.0
+    with Statistics(net) as statistics:
+        net(np.array([[1, 2]])).sum().backward()
+        statistics.step()
+    assert statistics.curves["dead units"] == {"hidden": {0: 0.25}, "image": {0: 0.25}}
+
+
+def test_a_long_training_keeps_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training_statistics, "POINTS", 8)
+    monkeypatch.setattr(training_statistics, "HISTOGRAMS", 4)
+    net = model()
+    with Statistics(net, every=3) as statistics:
+        for step in range(100):
+            train(net, statistics, 1)
+            points = list(statistics.curves["weights"]["0"])
+            histograms = list(statistics.gradients["0.weight"])
+            for kept, most in ((points, 8), (histograms, 4)):
+                assert kept[0] == 0 and len(kept) <= most
+                assert len({*np.diff(kept)}) <= 1 and step - kept[-1] < max(kept[-1], 3)
+    assert points == list(range(0, 100, 24)) and histograms == [0, 48, 96]
+    assert list(statistics.curves["updates"]["0"]) == points
+    assert list(statistics.activations["1"]) == histograms
+
+
+class Screen:
+    """Counts what `display` shows, as IPython's and the playground's do."""
+
+    def __init__(self) -> None:
+        self.shown: list[int] = []
+
+    def __call__(self, value: Statistics, *, display_id: bool) -> Screen:
+        assert display_id
+        self.update(value)
+        return self
+
+    def update(self, value: Statistics) -> None:
+        assert "<svg" in value._repr_mimebundle_()["text/html"]
+        self.shown.append(value._steps)
+
+
+def test_the_picture_is_live_but_not_drawn_too_often(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screen, now = Screen(), iter(np.arange(0, 100, 0.1).tolist())
+    monkeypatch.setattr(training_statistics, "monotonic", lambda: next(now))
+    net = model()
+    with Statistics(net, live=True) as statistics:
+        train(net, statistics, 2)  # there is no display here
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr(builtins, "display", screen, raising=False)
+    with Statistics(net) as statistics:
+        train(net, statistics, 2)
+    assert screen.shown == []
+    with Statistics(net, live=True) as statistics:
+        train(net, statistics, 12)
+    assert screen.shown == [1, 6, 11, 12], "the first, each half a second, and the last"
+    with Statistics(net, live=True):
+        pass  # nothing was kept: nothing to show
+    assert len(screen.shown) == 4
+
+
+def test_a_picture_that_fails_does_not_end_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(value: Any, display_id: bool) -> None:
+        raise OSError("the page is gone")
+
+    monkeypatch.setattr(builtins, "display", broken, raising=False)
+    net = model()
+    gone = pytest.warns(UserWarning, match="the page is gone")
+    with gone as told, Statistics(net, live=True) as statistics:
+        train(net, statistics, 3)
+    assert len(told) == 1 and len(statistics.gradients["0.bias"]) == 3
 
 
 def test_calls_of_one_step_are_taken_together() -> None:
@@ -102,8 +234,16 @@ def test_what_cannot_be_kept_is_refused() -> None:
     net = model()
     with pytest.raises(ValueError, match="every.*1.*0"):
         Statistics(net, every=0)
-    with Statistics(net) as statistics, pytest.raises(RuntimeError, match=r"after backward\(\)"):
-        statistics.step()
+    with pytest.raises(TypeError, match=r"Optimizer, got list"):
+        Statistics(net, optimizer=[])
+    with Statistics(net) as statistics:
+        with pytest.raises(RuntimeError, match=r"after backward\(\)"):
+            statistics.step()
+        net(minigrad.ones(2, 4)).sum().backward()
+        for loss, told in ((minigrad.ones(3), r"shape \(3,\)"), ("low", "str"), (1j, "complex")):
+            with pytest.raises(ValueError, match=f"loss must be one number, got {told}"):
+                statistics.step(loss)
+    assert statistics.curves == {}
 
 
 def test_without_the_writer_one_line_says_what_to_install(monkeypatch: Any, tmp_path: Path) -> None:
@@ -123,6 +263,9 @@ def test_tensorboard_reads_what_is_written(tmp_path: Path) -> None:
         for _ in range(2):  # the second call adds a step
             train(net, statistics, 1)
             statistics.to_tensorboard(tmp_path)
+            with no_grad():
+                net[0].bias.add_(1.0)
+    statistics.to_tensorboard(tmp_path)  # adds the last update
     scalars, histograms = {}, {}
     for path in tmp_path.glob("events.*"):
         data = path.read_bytes()
@@ -140,6 +283,9 @@ def test_tensorboard_reads_what_is_written(tmp_path: Path) -> None:
     for step in (0, 1):
         kept = statistics.gradients["0.weight"][step]
         assert scalars["gradients/0.weight/norm", step] == pytest.approx(kept.norm)
+        assert scalars["curves/updates/0", step] == pytest.approx(8**0.5)
+        size = statistics.curves["weights"]["0"][step]
+        assert scalars["curves/weights/0", step] == pytest.approx(size)
         histogram = histograms["activations/0", step]
         assert (histogram.num, sum(histogram.bucket)) == (128, 128)
         assert histogram.bucket_limit[-1] == pytest.approx(histogram.max)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html.parser
 import re
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ import minigrad
 from minigrad import nn, viz
 from minigrad.debugging import Profile, Statistics
 from minigrad.debugging.memory import readable
+from minigrad.viz.drawing import curves
 
 
 class Reader(html.parser.HTMLParser):
@@ -87,14 +90,90 @@ def test_statistics_show_a_histogram_for_every_layer_and_parameter() -> None:
     assert "steps 0 to 19" in text and "NaN or infinite" in text
 
 
+def followed(net: nn.Module, losses: list[float], x: minigrad.Tensor, **options: Any) -> Statistics:
+    with Statistics(net, **options) as statistics:
+        for loss in losses:
+            net.zero_grad()
+            net(x).sum().backward()
+            statistics.step(loss)
+    return statistics
+
+
+def lines(svg: str) -> dict[str, list[list[float]]]:
+    """The heights of the lines of each chart, piece by piece, by the title of the chart."""
+    found = {}
+    for chart in ElementTree.fromstring(f"<p>{svg}</p>"):
+        (title,) = [text.text for text in chart.iter() if text.get("class") == "title"]
+        drawn = [path.get("d") or "" for path in chart.iter() if "line" in path.get("class", "")]
+        pieces = [piece for path in drawn for piece in path.split("M")[1:]]
+        found[title] = [[float(y) for y in re.findall(r"(?<= )[\d.]+", each)] for each in pieces]
+    return found
+
+
+def bare(svg: str) -> str:
+    return svg.replace(' xmlns="http://www.w3.org/2000/svg"', "")
+
+
+def drawn(statistics: Statistics, whole: bool = False) -> dict[str, list[list[float]]]:
+    return lines(bare("".join(curves.draw(statistics, whole))))
+
+
+def test_the_axis_of_a_loss_over_decades_is_logarithmic() -> None:
+    net, x = nn.Linear(2, 2), minigrad.ones(1, 2)
+    (logarithmic,) = drawn(followed(net, [100.0, 10.0, 1.0, 0.1], x))["Loss: 0.1"]
+    assert len({*np.diff(logarithmic).round(1)}) == 1
+    (linear,) = drawn(followed(net, [3.0, 2.0, 1.0], x))["Loss: 1"]
+    assert len({*np.diff(linear).round(1)}) == 1 and linear[0] == curves.TOP
+    (small,) = drawn(followed(net, [100.0, 0.0, 1.0], x))["Loss: 1"]
+    assert small[1] == max(small), "0 has no logarithm: it is at the lower end"
+    (flat,) = drawn(followed(net, [2.0, 2.001], x))["Loss: 2.001"]
+    assert flat == pytest.approx([curves.TOP] * 2, abs=0.2), "nearly constant, beside 0"
+
+
+def test_a_loss_that_is_not_a_number_is_a_gap_with_a_mark() -> None:
+    net, x = nn.Linear(2, 2), minigrad.ones(1, 2)
+    for bad in (np.nan, np.inf, -np.inf):
+        statistics = followed(net, [1.0, bad, 3.0, 2.0], x)
+        assert [*map(len, drawn(statistics)["Loss: 2"])] == [1, 2]
+        assert "".join(curves.draw(statistics, False)).count("✕") == 2  # and what it means
+    assert drawn(followed(net, [np.nan], x))["Loss: NaN"] == []
+
+
+def test_a_large_model_shows_every_layer_and_live_a_few() -> None:
+    net = nn.Sequential(*(nn.Linear(2, 2) for _ in range(10)))
+    statistics = followed(net, [1.0], minigrad.ones(1, 2))
+    assert list(drawn(statistics))[:2] == ["Loss: 1", "Gradient norm, 4 of 10 layers"]
+    svg = "".join(curves.draw(statistics, whole=True))
+    assert sorted(re.findall("<title>([0-9])</title>", svg)) == sorted([*"0123456789"] * 3)
+    assert svg.count(">Gradient norm<") == 3
+
+
+def test_what_cannot_be_drawn_is_left_out() -> None:
+    net = nn.Linear(2, 2)
+    with minigrad.no_grad():
+        net.weight[...] = 0.0
+        net.bias[...] = 0.0
+    statistics = followed(net, [0.0], minigrad.ones(1, 2))
+    assert list(drawn(statistics)) == ["Loss: 0", "Gradient norm", "Weight norm"]  # no share of 0
+    assert drawn(Statistics(net)) == {}
+    ElementTree.fromstring(curves.picture(Statistics(net)))
+
+
+def test_long_paths_stay_apart() -> None:
+    short = [curves._short(f"layers.layers.{i}.self_attn.k_proj") for i in (1, 12)]
+    assert short == ["l.l.1.s.k_proj", "l.l.12.s.k_proj"]
+    assert curves._short("encoder.head") == "encoder.head"
+    assert len(curves._short("a_very_long_name_of_one_module")) <= curves.LONGEST
+
+
 def test_hostile_names_and_empty_records(tmp_path: Path) -> None:
     model = nn.ModuleDict({"<b>&": nn.Linear(2, 2)})
     with Statistics(model) as statistics, Profile() as profile:
         model["<b>&"](minigrad.ones(1, 2)).sum().backward()  # called <b>&
         statistics.step()
     for record in (statistics, profile):
-        text, _ = read(viz.charts(record))
-        assert "<b>&" not in text
+        for text in (read(viz.charts(record))[0], record._repr_mimebundle_()["text/html"]):
+            assert "<b>&" not in text
     read(viz.charts(Profile()))
     with pytest.raises(TypeError, match="Profile or Statistics expected, got Linear"):
         viz.charts(nn.Linear(2, 2))  # type: ignore[arg-type]

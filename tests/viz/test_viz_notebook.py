@@ -12,6 +12,7 @@ import pytest
 
 import minigrad
 from minigrad import nn, viz
+from minigrad.debugging import Profile, Statistics
 from minigrad.viz.drawing.notebook import MOST_BOXES
 
 
@@ -120,6 +121,27 @@ def test_a_formula_shows_itself_set() -> None:
     shown = formula._repr_html_()
     assert formula.mathml in shown and ".root" in shown  # with what draws a root in any font
     assert "<math" not in repr(formula)
+
+
+def test_a_profile_shows_what_its_page_shows() -> None:
+    with Profile() as profile:
+        nn.Linear(3, 2)(minigrad.ones(5, 3)).sum().backward()
+    shown = bundle(profile)["text/html"]
+    assert str(profile).splitlines()[0] in shown.replace("&quot;", '"').replace("&#x27;", "'")
+    assert "Memory by module" in shown and "By line" in shown
+    assert shown in viz.charts(profile).path.read_text(encoding="utf-8")
+
+
+def test_statistics_show_their_curves() -> None:
+    layer = nn.Linear(3, 2)
+    with Statistics(layer) as statistics:
+        layer(minigrad.ones(5, 3)).sum().backward()
+        statistics.step(0.5)
+    shown = bundle(statistics)
+    assert shown["text/plain"] == "Statistics(1 steps, loss 0.5)"
+    for kind in ("text/html", "image/svg+xml"):
+        root = ElementTree.fromstring(f"<p>{shown[kind]}</p>")
+        assert "Loss: 0.5" in [text.text for text in root.iter()]
 
 
 def test_a_page_whose_file_is_gone_shows_its_path(tmp_path: Path) -> None:

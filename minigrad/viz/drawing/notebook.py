@@ -1,4 +1,4 @@
-"""How tensors and modules show themselves in a notebook.
+"""How tensors, modules and what watched a run show themselves in a notebook.
 
 To the text are added a picture of a small graph, or a tree of modules. Nothing is run, and no
 program is needed.
@@ -10,8 +10,12 @@ from typing import Any
 
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf, Node, node_of
+from minigrad.debugging.profiler import Profile
+from minigrad.debugging.training_statistics import Statistics
 from minigrad.nn import Module
 from minigrad.tensors.tensor import Tensor
+from minigrad.viz.drawing import curves
+from minigrad.viz.page.charts import inline
 from minigrad.viz.record.build import graph
 from minigrad.viz.record.writing import printable, shape_text
 
@@ -20,13 +24,18 @@ MOST_BOXES = 40
 
 
 def mimebundle(value: Any) -> dict[str, str]:
-    """Show a Tensor or a Module, by media type, for a notebook to choose from.
+    """Show a value, by media type, for a notebook to choose from.
 
-    There is always plain text; for a tensor with a small graph also its picture, and for a module
-    the tree of its parts, as HTML.
+    There is always plain text; as HTML also for a tensor with a small graph its picture, for a
+    module the tree of its parts, for a Profile its charts and for Statistics their curves.
     """
     text = repr(value)
     page = ""
+    if isinstance(value, Statistics):
+        return {
+            "text/html": curves.row(value), "image/svg+xml": curves.picture(value),
+            "text/plain": text,
+        }  # fmt: skip
     node = node_of(history(value)) if isinstance(value, Tensor) else None
     if isinstance(node, Node) and _is_small(node):
         drawing = graph(value)
@@ -34,6 +43,8 @@ def mimebundle(value: Any) -> dict[str, str]:
             page = f"<pre>{html.escape(text)}</pre>{drawing._repr_svg_() or ''}"
     elif isinstance(value, Module):
         page = f'<div style="{STYLE}">{"".join(_tree(value, "", 0))}</div>'
+    elif isinstance(value, Profile):
+        page = inline(value)
     return {"text/html": page, "text/plain": text} if page else {"text/plain": text}
 
 

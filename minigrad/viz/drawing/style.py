@@ -71,17 +71,28 @@ THEMED = [
 """What depends on the ground."""
 
 
-def _rules(rules: list[tuple[str, str]], palette: Palette) -> str:
-    """The rules for one ground, limited to pictures of this kind: a page may hold others."""
-    written = []
-    for selectors, properties in rules:
-        scoped = ",".join(f".minigrad-graph {selector}" for selector in selectors.split(","))
-        written.append(f"{scoped}{{{properties.format_map(palette)}}}")
-    return "".join(written)
+Rules = list[tuple[str, str]]
 
 
-STYLE = (
-    f"{_rules(SHAPES, {})}{_rules(THEMED, LIGHT)}"
-    f"@media (prefers-color-scheme:dark){{{_rules(THEMED, DARK)}}}"
-)
-"""The style sheet. No variables: not everything that shows an SVG knows them."""
+def sheet(rules: Rules, themed: Rules, scope: str) -> str:
+    """A style sheet for pictures of one kind: a page may hold others.
+
+    Args:
+        rules: What is the same on every ground: selectors and their properties.
+        themed: What depends on the ground, with names of colours in braces.
+        scope: The selector of the picture.
+    """
+
+    def written(rules: Rules, palette: Palette) -> str:
+        return "".join(
+            f"{','.join(f'{scope} {selector}' for selector in selectors.split(','))}"
+            f"{{{properties.format_map(palette)}}}"
+            for selectors, properties in rules
+        )
+
+    dark = f"@media (prefers-color-scheme:dark){{{written(themed, DARK)}}}"
+    return f"{written(rules, {})}{written(themed, LIGHT)}{dark}"
+
+
+STYLE = sheet(SHAPES, THEMED, ".minigrad-graph")
+"""The style sheet of graphs. No variables: not everything that shows an SVG knows them."""

@@ -1,4 +1,4 @@
-"""Pages of charts: the memory of a step over its time, histograms over the steps of a training."""
+"""Pages of charts: the memory of a step over its time; curves and histograms of a training."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from minigrad.debugging.memory import readable
+from minigrad.viz.drawing import curves
 from minigrad.viz.page.explorer import Page, written
-from minigrad.viz.page.html import plain, static
+from minigrad.viz.page.html import colours, plain, static
 
 if TYPE_CHECKING:
     from minigrad.debugging import Profile, Statistics
@@ -23,7 +24,7 @@ BANDS, COLUMNS, RIDGES = 6, 300, 14
 
 
 def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = None) -> Page:
-    """Write a page: the memory and the tables of a profile, or the histograms of a training.
+    """Write a page: memory and tables of a profile, or curves and histograms of a training.
 
     Args:
         record: A `minigrad.debugging.Profile` or `minigrad.debugging.Statistics`.
@@ -48,8 +49,18 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
     if not isinstance(record, Profile | Statistics):
         raise TypeError(f"charts: a Profile or Statistics expected, got {type(record).__name__}")
     title = type(record).__name__
+    return written(plain(title, "", inline(record, headed=False)), title, path)
+
+
+def inline(record: Profile | Statistics, headed: bool = True) -> str:
+    """What `charts` shows, as a part of another page: its style sheet reaches nothing else."""
+    from minigrad.debugging import Profile
+
     body = _profile(record) if isinstance(record, Profile) else _statistics(record)
-    return written(plain(title, static("charts.css"), body), title, path)
+    style = colours(".minigrad-charts") + static("charts.css")
+    style += curves.STYLE.replace("@media", "@media screen and")
+    title = f"<h1>{type(record).__name__}</h1>" if headed else ""
+    return f'<style>{style}</style><div class="minigrad-charts">{title}{body}</div>'
 
 
 def _profile(profile: Profile) -> str:
@@ -63,20 +74,20 @@ def _profile(profile: Profile) -> str:
 
 def _memory(profile: Profile, by: By) -> str:
     """Stacked areas: the memory of the largest owners over time, and of all others."""
-    times, curves = profile.memory(by)
-    if not curves:
+    times, every = profile.memory(by)
+    if not every:
         return ""
-    groups: dict[str, Any] = curves
-    deepest = max(name.count(".") for name in curves) + 1 if by == "module" else 0
+    groups: dict[str, Any] = every
+    deepest = max(name.count(".") for name in every) + 1 if by == "module" else 0
     for level in range(1, deepest + 1):  # as deep as not too many modules are named
         outer: dict[str, Any] = {}
-        for name, curve in curves.items():
+        for name, curve in every.items():
             key = ".".join(name.split(".")[:level])
             outer[key] = outer.get(key, 0) + curve
         if level > 1 and len(outer) > BANDS:
             break
         groups = outer
-    total = np.sum([*curves.values()], axis=0)
+    total = np.sum([*every.values()], axis=0)
     peak, highest, end = int(total.argmax()), max(int(total.max()), 1), float(times[-1]) or 1.0
     names = sorted(groups, key=lambda name: -groups[name][peak])
     if len(names) > BANDS:
@@ -100,7 +111,9 @@ def _memory(profile: Profile, by: By) -> str:
 
 
 def _statistics(statistics: Statistics) -> str:
-    text = "<p>Each chart: a histogram for a step, the first at the back. Dashed: zero.</p>"
+    drawn = "".join(curves.draw(statistics, whole=True))
+    text = f'<h2>Curves</h2><div class="curves">{drawn}</div>'
+    text += "<p>Below: a histogram for each step, the first at the back. Dashed: zero.</p>"
     for kind, series in statistics.series():
         cards = "".join(_histograms(name, steps) for name, steps in series.items())
         text += f'<h2>{kind.capitalize()}</h2><div class="cards">{cards}</div>'

@@ -113,14 +113,14 @@ def _script() -> str:
     return f'(async () => {{\n"use strict";\n{parts}}})();'
 
 
-def colours() -> str:
+def colours(scope: str = ":root") -> str:
     """The colours of the picture as variables, on light and on dark ground; paper is light."""
     light, dark = (
         "".join(f"--{name.replace(' ', '-')}: {colour}; " for name, colour in palette.items())
         for palette in (LIGHT, DARK)
     )
     asked = "@media screen and (prefers-color-scheme: dark)"
-    return f":root {{ {light}}}\n{asked} {{ :root {{ {dark}}} }}\n"
+    return f"{scope} {{ {light}}}\n{asked} {{ {scope} {{ {dark}}} }}\n"
 
 
 def _hexadecimal(colour: Colour) -> str:

@@ -1,0 +1,209 @@
+"""The curves of a training as SVG: a small chart each of the loss, the rate, norms and dead units.
+
+A chart is as wide as a phone, so that its texts keep their size everywhere.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from minigrad.viz.drawing.style import FONT, sheet
+from minigrad.viz.layout.labels import shorten, text_width
+from minigrad.viz.record.writing import number_text, printable
+
+if TYPE_CHECKING:
+    from minigrad.debugging import Statistics
+
+Curves = Mapping[str, Mapping[int, float]]
+
+LINES = (("op", ""), ("parameter", "7 3"), ("error", "2 4"), ("text", "9 3 2 3"))
+"""The colours and dashes of the lines of a chart, as many as it has at most."""
+
+WIDTH, HEIGHT, LEFT, TOP, FOOT, LEADING = 340, 160, 48, 26, 20, 14
+"""Of a chart; before, above and below its lines; and between their labels."""
+
+LONGEST = 16
+"""A name has so many letters at most."""
+
+DECADES = 2
+"""An axis is logarithmic if its values span as many."""
+
+TITLES = {
+    "loss": "Loss",
+    "learning rate": "Learning rate",
+    "gradients": "Gradient norm",
+    "updates": "Update norm / weight norm",
+    "weights": "Weight norm",
+    "dead units": "Dead units",
+}
+"""What is drawn, in this order."""
+
+STYLE = sheet(
+    [
+        ("text", f"font:12px {FONT}"),
+        (".title", "font-weight:600"),
+        (".end", "text-anchor:end"),
+        (".line", "fill:none;stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round"),
+        *((f".line.l{i}", f"stroke-dasharray:{dash}") for i, (_, dash) in enumerate(LINES) if dash),
+    ],
+    [
+        (".page", "fill:{page}"),
+        ("text", "fill:{text}"),
+        (".axis", "fill:{faint}"),
+        (".grid", "stroke:{rule}"),
+        (".bad", "fill:{error}"),
+        *(
+            (f"{kind}.l{i}", f"{part}:{{{colour}}}")
+            for i, (colour, _) in enumerate(LINES)
+            for kind, part in ((".line", "stroke"), ("text", "fill"))
+        ),
+    ],
+    ".minigrad-curves",
+)
+
+
+def picture(statistics: "Statistics") -> str:
+    """All kinds of curves below one another, of a few layers, as one SVG."""
+    every = [*draw(statistics, whole=False)]
+    placed = (f'<g transform="translate(0 {i * HEIGHT})">{c}</g>' for i, c in enumerate(every))
+    return _svg(f"<style>{STYLE}</style>{''.join(placed)}", max(len(every), 1) * HEIGHT)
+
+
+def row(statistics: "Statistics") -> str:
+    """The same charts as HTML, side by side as there is room."""
+    charts = "".join(draw(statistics, whole=False))
+    return f'<style>{STYLE}</style><div style="display:flex;flex-wrap:wrap">{charts}</div>'
+
+
+def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
+    """A chart for each kind of curve: of the whole model as many as it needs, or of few layers."""
+    for kind, title in TITLES.items():
+        curves = _of_kind(statistics, kind)
+        axis = _Axis([value for curve in curves.values() for value in curve.values()], kind)
+        names = [*curves]
+        if not whole and len(names) > len(LINES):
+            names = [names[i] for i in np.linspace(0, len(names) - 1, len(LINES)).astype(int)]
+            title = f"{title}, {len(names)} of {len(curves)} layers"
+        for start in range(0, len(names), len(LINES)):
+            some = {name: curves[name] for name in names[start : start + len(LINES)]}
+            yield _chart(kind, title, some, axis)
+
+
+def _of_kind(statistics: "Statistics", kind: str) -> Curves:
+    """What is drawn of a kind: updates as shares of their weights, and only where units died."""
+    curves: Curves = statistics.curves.get(kind, {})
+    if kind == "updates":
+        whole: Curves = statistics.curves.get("weights", {})
+        curves = {
+            name: {
+                step: value / whole[name][step] for step, value in c.items() if whole[name][step]
+            }
+            for name, c in curves.items()
+        }
+    elif kind == "dead units":
+        curves = {name: curve for name, curve in curves.items() if any(curve.values())}
+    return {name: curve for name, curve in curves.items() if curve}
+
+
+class _Axis:
+    """The vertical axis: its limits and ticks, and where a value lies."""
+
+    def __init__(self, values: Sequence[float], kind: str) -> None:
+        known = [value for value in values if math.isfinite(value)]
+        above = [value for value in known if value > 0] or [1.0]
+        low, high = min(known, default=0.0), max(known, default=1.0)
+        self.percent = kind == "dead units"
+        decades = low >= 0 and high > min(above) * 10**DECADES
+        self.log = decades and kind not in ("dead units", "learning rate")
+        if self.log:
+            self.low, self.high = math.log10(min(above)), math.log10(high)
+            step = math.ceil((self.high - self.low) / 4)
+            first = math.ceil(self.low)
+            self.ticks = [10.0**i for i in range(first, math.floor(self.high) + 1, step)]
+        else:
+            if 0 <= low < high / 3 or high - low < abs(high) / 100:
+                low, high = min(low, 0.0), max(high, 0.0)
+            self.low, self.high = low, high if high > low else 1.0
+            half = (self.high - self.low) / 2
+            size = 10.0 ** math.floor(math.log10(half))
+            size *= next(n for n in (5, 2, 1) if n * size <= half)
+            within = range(math.ceil(self.low / size), math.floor(self.high / size) + 1)
+            self.ticks = [i * size for i in within]
+
+    def text(self, value: float) -> str:
+        """A value in words."""
+        return f"{value:.0%}" if self.percent else number_text(value).replace(".0e", "e")
+
+    def y(self, value: float) -> float:
+        """The place of a value in the chart."""
+        at = math.log10(max(value, 10**self.low)) if self.log else value
+        return HEIGHT - FOOT - (at - self.low) / (self.high - self.low) * (HEIGHT - FOOT - TOP)
+
+
+def _chart(kind: str, title: str, curves: Curves, axis: _Axis) -> str:
+    """Lines over the steps, each with its name at its end."""
+    named = len(curves) > 1 or kind not in ("loss", "learning rate")
+    names = {name: _short(name) for name in curves if named}
+    right = WIDTH - 6 - max((text_width(name, "name") for name in names.values()), default=0)
+    steps = [step for curve in curves.values() for step in curve]
+    first, last = min(steps), max(steps)
+    drawn, ends, said, bad = "", {}, [], False
+    for tick in axis.ticks:
+        y = axis.y(tick)
+        drawn += f'<path class="grid" d="M{LEFT} {y:.1f}H{right}"/>'
+        drawn += f'<text class="axis end" x="{LEFT - 5}" y="{y + 4:.1f}">{axis.text(tick)}</text>'
+    for i, (name, curve) in enumerate(curves.items()):
+        path, pen = "", "M"
+        for step, value in curve.items():
+            x = LEFT + (step - first) / max(last - first, 1) * (right - LEFT)
+            if math.isfinite(value):
+                path += f"{pen}{x:.1f} {(y := axis.y(value)):.1f}" + "h0" * (pen == "M")
+                ends[name], pen = y, "L"
+            else:
+                drawn += f'<text class="bad" x="{x - 4:.1f}" y="{TOP + 4}">✕</text>'
+                pen, bad = "M", True
+        drawn += f'<path class="line l{i}" d="{path}"/>'
+        said.append(f"{name} {axis.text(curve[min(curve)])} to {axis.text(curve[max(curve)])}")
+    numbers = {name: i for i, name in enumerate(curves)}
+    for name, y in _apart({name: ends.get(name, TOP) for name in names}).items():
+        place = f'class="l{numbers[name]}" x="{right + 5}" y="{y + 4:.1f}"'
+        drawn += (
+            f"<text {place}><title>{escape(printable(name))}</title>{escape(names[name])}</text>"
+        )
+    if bad:
+        drawn += f'<text class="bad" x="{LEFT + 58}" y="{HEIGHT - 4}">✕ NaN, inf</text>'
+    if not named:
+        title += f": {axis.text([*next(iter(curves.values())).values()][-1])}"
+    drawn += f'<text class="title" x="2" y="14">{escape(title)}</text>'
+    drawn += f'<text class="axis" x="{LEFT}" y="{HEIGHT - 4}">step {first}</text>'
+    if last > first:
+        drawn += f'<text class="axis end" x="{right}" y="{HEIGHT - 4}">{last}</text>'
+    return _svg(drawn, HEIGHT, f"{title}: {', '.join(said)}, steps {first} to {last}")
+
+
+def _apart(places: dict[str, float]) -> dict[str, float]:
+    """Move labels until none stands on another, and all within the chart."""
+    moved: dict[str, float] = {}
+    least, room = float(TOP), HEIGHT - FOOT - LEADING * (len(places) - 1)
+    for name in sorted(places, key=places.__getitem__):
+        least = moved[name] = max(min(places[name], room), least)
+        least, room = least + LEADING, room + LEADING
+    return moved
+
+
+def _short(name: str) -> str:
+    """A path; of a long one the last name, and the first letters and the numbers before it."""
+    *outer, last = name.split(".")
+    letters = [part if part.isdecimal() else part[:1] for part in outer]
+    return shorten(name if len(name) <= LONGEST else ".".join([*letters, last]), LONGEST)
+
+
+def _svg(drawn: str, height: int, said: str = "The curves of a training") -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="minigrad-curves" role="img" '
+        f'width="{WIDTH}" height="{height}" aria-label="{escape(printable(said))}">'
+        f'<rect class="page" width="100%" height="100%"/>{drawn}</svg>'
+    )
