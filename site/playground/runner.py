@@ -58,39 +58,54 @@ class Stream:
         self._tell(json.dumps({"kind": "output", "stream": self._stream, "text": text}))
 
 
+class Shown:
+    """A value on the screen that another one can take the place of, as in a notebook."""
+
+    def __init__(self, screen: Screen, name: str) -> None:
+        self._screen, self._name = screen, name
+
+    def update(self, value: Any) -> None:
+        """Show a value in its place."""
+        self._screen.display(value, self._name)
+
+
 class Screen:
     """Shows values in the tabs of the page."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self.drawn = False
+        self._named = 0
 
-    def display(self, value: Any, name: str = "") -> None:
+    def display(self, value: Any, name: str = "", *, display_id: bool = False) -> Shown | None:
         """Show a value; one of the same name takes its place, so that a picture can move.
 
         Args:
             value: A page, a graph, anything that a notebook shows as a picture, or any value.
             name: The name of the picture.
+            display_id: Whether to give it a name of its own, and return it as a notebook does:
+                its `update` shows another value in its place.
         """
+        if display_id:
+            self._named += 1
+            name = f"{type(value).__name__} {self._named}"
         shown: dict[str, str] = {"kind": "shown", "name": name}
         if isinstance(value, viz.Page):
             shown |= {"tab": "steps", "html": value.path.read_text(encoding="utf-8")}
         elif isinstance(value, viz.Graph):
             self.drawn = True
             shown |= {"tab": "graph", "svg": value.to_svg()}
-        elif isinstance(value, minigrad.Tensor):
-            print(repr(value))
-            return
         else:
-            bundle = _bundle(value)
+            bundle = {} if isinstance(value, minigrad.Tensor) else _bundle(value)
             if "image/svg+xml" in bundle:
                 shown |= {"tab": "figures", "svg": bundle["image/svg+xml"]}
             elif "text/html" in bundle:
                 shown |= {"tab": "figures", "html": bundle["text/html"]}
-            else:
-                print(repr(value))
-                return
-        self._tell(json.dumps(shown))
+        if "tab" in shown:
+            self._tell(json.dumps(shown))
+        else:
+            print(repr(value))
+        return Shown(self, name) if display_id else None
 
     def last(self, value: Any) -> None:
         """Show the value of a program's last line, and the graph of a tensor."""
@@ -130,11 +145,12 @@ def run(code: str, tell: Tell, *, going_on: bool = False, interactive: bool = Fa
         names.clear()
         minigrad.random.seed(0)
     screen = Screen(tell)
-    names.update(__name__="__main__", display=screen.display)
+    names["__name__"] = "__main__"
     remember_source(FILE, code)
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = Stream(tell, "out"), Stream(tell, "err")  # type: ignore[assignment]
     ours = dict(vars(builtins))
+    builtins.display = screen.display  # type: ignore[attr-defined]  # where a notebook has it
     try:
         for part in _parts(ast.parse(code, FILE).body, interactive):
             if isinstance(part, ast.Expression):
@@ -145,6 +161,7 @@ def run(code: str, tell: Tell, *, going_on: bool = False, interactive: bool = Fa
         sys.stdout.flush()
         tell(json.dumps({"kind": "error", **_failure(error)}))
     finally:
+        vars(builtins).pop("display", None)
         vars(builtins).update(ours)  # which a program may have overwritten
         sys.stdout.flush()
         sys.stderr.flush()

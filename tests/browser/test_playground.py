@@ -177,6 +177,29 @@ def test_a_newcomer(tab: Any, tmp_path: Path) -> None:
     page.wait_for_function("document.getElementById('title').textContent.includes('✓')")
 
 
+def test_the_curves_of_a_training_move_in_one_figure(tab: Any) -> None:
+    page = tab(PAGE)
+    code = """import time
+from minigrad import nn, ones
+from minigrad.debugging import Statistics
+model = nn.Linear(2, 1)
+with Statistics(model, live=True) as statistics:
+    for step in range(3):
+        model(ones(1, 2)).sum().backward()
+        statistics.step(step)
+        time.sleep(0.6)
+"""
+    page.evaluate(
+        "new MutationObserver(changes => window.moved = (window.moved ?? 0) + changes.length)"
+        ".observe(document.getElementById('figures'), {subtree: true, attributeFilter: ['src']})"
+    )
+    write(page, code)
+    assert run(page) == ""
+    assert page.locator("#figures img").count() == 1
+    assert page.evaluate("window.moved") >= 3
+    assert page.locator("#figures img").evaluate("image => image.naturalWidth") == 340
+
+
 def test_what_a_program_shows_cannot_reach_the_page(tab: Any) -> None:
     page = tab(PAGE)
     code = """class Bad:

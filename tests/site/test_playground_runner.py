@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import json
+import math
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from minigrad.debugging import training_statistics
 
 SITE = Path(__file__).resolve().parents[2] / "site"
 
@@ -76,6 +80,23 @@ def test_tensors_graphs_pages_and_pictures() -> None:
     assert shown(asked) == ["graph"] and asked[0]["name"] == "first"
 
 
+def test_a_picture_moves_as_in_a_notebook() -> None:
+    picture = """class Picture:
+    _repr_svg_ = lambda self: "<svg/>"
+"""
+    place = "shown = [display(Picture(), display_id=True) for _ in range(2)]"
+    messages = run(f"{picture}{place}\nshown[0].update(Picture())")
+    names = [message["name"] for message in messages]
+    assert names == ["Picture 1", "Picture 2", "Picture 1"]
+    assert not hasattr(builtins, "display")
+
+
+def test_a_profile_shows_its_page() -> None:
+    code = "from minigrad import ones\nfrom minigrad.debugging import Profile\n"
+    (page,) = run(f"{code}with Profile() as profile:\n    ones(3).sum()\nprofile")
+    assert page["tab"] == "figures" and "Memory by line" in page["html"]
+
+
 def test_an_error_is_told_with_its_line() -> None:
     code = "import minigrad\n\ndef f(x):\n    return x @ x\n\nf(minigrad.ones(2, 3))\n"
     line, text = error(run(code))
@@ -109,7 +130,7 @@ EXPECTED = {
     "slope": (["graph"], "by autograd  4.75"), "expression": (["graph"], "24.7041"),
     "two_moons": (["figures"] * 16, "right 100%"), "softmax": (["steps"], "by hand: True"),
     "attention": (["steps"], ""), "encoder_layer": (["steps"], "600 parameters"),
-    "gpt": ([], "sat on the log"), "second_order": (["graph"], "x = 1.1309"),
+    "gpt": (["figures"] * 2, "sat on the log"), "second_order": (["graph"], "x = 1.1309"),
     "nan_hunt": ([], "by minigrad [0.0, 0.0, 1.0]"), "gradcheck": ([], ""),
     "capture": ([], "captured"), "vmap": ([], "of the mean: True"),
 }  # fmt: skip
@@ -123,7 +144,8 @@ def test_there_are_twelve_examples() -> None:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_an_example(name: str) -> None:
+def test_an_example(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training_statistics, "PAUSE", math.inf)  # live: the first and the last
     messages = run(EXAMPLES[name]["code"])
     tabs, text = EXPECTED[name]
     assert shown(messages) == tabs and text in printed(messages)

@@ -1,12 +1,13 @@
 """A GPT of 10,000 weights.
 
-It learns a short text by heart, letter by letter, and writes it.
+It learns a short text by heart, letter by letter, and writes it. The curves move while it learns.
 """
 
 import numpy as np
 
 import minigrad
 from minigrad import nn, optim
+from minigrad.debugging import Statistics
 
 text = "the cat sat on the mat and the dog sat on the log and the frog sat on the fog "
 letters = sorted(set(text))
@@ -33,16 +34,18 @@ print(sum(parameter.size for parameter in model.parameters()), "weights")
 optimizer = optim.AdamW(model.parameters(), lr=0.01)
 rng = np.random.default_rng(0)
 starts = np.arange(len(ids) - length)
-for step in range(151):
-    chosen = rng.choice(starts, 16)
-    batch = np.stack([ids[start : start + length + 1] for start in chosen])
-    logits = model(batch[:, :-1])
-    loss = nn.functional.cross_entropy(logits.reshape(-1, len(letters)), batch[:, 1:].reshape(-1))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    if step % 25 == 0:
-        print(f"step {step:3}: loss {loss.item():.3f}")
+with Statistics(model, optimizer=optimizer, live=True) as statistics:
+    for step in range(151):
+        chosen = rng.choice(starts, 16)
+        batch = np.stack([ids[start : start + length + 1] for start in chosen])
+        logits = model(batch[:, :-1]).reshape(-1, len(letters))
+        loss = nn.functional.cross_entropy(logits, batch[:, 1:].reshape(-1))
+        optimizer.zero_grad()
+        loss.backward()
+        statistics.step(loss)
+        optimizer.step()
+        if step % 25 == 0:
+            print(f"step {step:3}: loss {loss.item():.3f}")
 
 model.eval()
 written = [letters.index("t")]
