@@ -83,7 +83,7 @@ def refuse(offenders: Iterable[tuple[Path, int, str]], remedy: str) -> None:
 
 SHOWN = """
 def _repr_mimebundle_(self, include: Any=None, exclude: Any=None) -> dict[str, str]:
-    from minigrad.viz.drawing.notebook import mimebundle
+    from minigrad.viz.page.notebook import mimebundle
     return mimebundle(self)
 """.strip()
 """What a notebook calls to show a value: the one place that may look at what draws, and only when

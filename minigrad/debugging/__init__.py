@@ -4,7 +4,7 @@
 - `missing_gradients`: `why_no_grad` says why a parameter gets no gradient.
 - `memory`: `graph_memory` counts the bytes that a graph keeps alive, by op, module and line.
 - `profiler`: `Profile` records the time, the operations and the memory of a step.
-- `training_statistics`: `Statistics` follows activations and gradients over a training.
+- `training_statistics`: `Statistics` follows a training: its loss, and each of its layers.
 """
 
 from typing import TYPE_CHECKING, Any

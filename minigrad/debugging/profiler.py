@@ -277,7 +277,7 @@ class Profile(Observer):
         return until[-1][1].event if until else None, [*alive.values()]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from minigrad.viz.drawing.notebook import mimebundle
+        from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)
 

@@ -105,12 +105,12 @@ class Kept:
     def __contains__(self, step: int) -> bool:
         return step % self._every == 0
 
-    def thin(self, step: int, every_series: Iterable[dict[int, Any]]) -> None:
+    def thin(self, step: int, all_series: Iterable[dict[int, Any]]) -> None:
         """Drop every second step of all series, if with this step there are too many."""
         if step // self._every < self._most:
             return
         self._every *= 2
-        for series in every_series:
+        for series in all_series:
             for dropped in [old for old in series if old not in self]:
                 del series[dropped]
 
@@ -235,7 +235,7 @@ class Statistics:
         if self._steps in self._points:
             if loss is not None:
                 self._add("loss", "loss", value.item())
-            for i, group in enumerate(self._optimizer.param_groups if self._optimizer else ()):
+            for i, group in enumerate(getattr(self._optimizer, "param_groups", ())):
                 self._add("learning rate", f"group {i}", group["lr"])
             self._add_layers(found)
             curves = [curve for kind in self.curves.values() for curve in kind.values()]
@@ -291,7 +291,7 @@ class Statistics:
         self._shown = monotonic()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from minigrad.viz.drawing.notebook import mimebundle
+        from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)
 

@@ -500,7 +500,7 @@ class Tensor(Variable, results=True):
         return f"{type(self).__name__}({values}, dtype={self.dtype}{suffix})"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from minigrad.viz.drawing.notebook import mimebundle
+        from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)
 

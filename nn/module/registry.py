@@ -317,7 +317,7 @@ class Registry:
         return f"{head}(\n" + textwrap.indent("\n".join(lines), "  ") + "\n)"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from minigrad.viz.drawing.notebook import mimebundle
+        from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)
 

@@ -13,7 +13,7 @@ import pytest
 import minigrad
 from minigrad import nn, viz
 from minigrad.debugging import Profile, Statistics
-from minigrad.viz.drawing.notebook import MOST_BOXES
+from minigrad.viz.page.notebook import MOST_BOXES
 
 
 def bundle(value: Any) -> dict[str, str]:
