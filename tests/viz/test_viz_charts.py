@@ -156,7 +156,7 @@ def test_what_cannot_be_drawn_is_left_out() -> None:
     statistics = followed(net, [0.0], minigrad.ones(1, 2))
     assert list(drawn(statistics)) == ["Loss: 0", "Gradient norm", "Weight norm"]  # no share of 0
     assert drawn(Statistics(net)) == {}
-    ElementTree.fromstring(curves.picture(Statistics(net)))
+    ElementTree.fromstring(curves.shown(Statistics(net))["image/svg+xml"])
 
 
 def test_long_paths_stay_apart() -> None:

@@ -65,17 +65,16 @@ STYLE = sheet(
 )
 
 
-def picture(statistics: "Statistics") -> str:
-    """All kinds of curves below one another, of a few layers, as one SVG."""
-    every = [*draw(statistics, whole=False)]
-    placed = (f'<g transform="translate(0 {i * HEIGHT})">{c}</g>' for i, c in enumerate(every))
-    return _svg(f"<style>{STYLE}</style>{''.join(placed)}", max(len(every), 1) * HEIGHT)
-
-
-def row(statistics: "Statistics") -> str:
-    """The same charts as HTML, side by side as there is room."""
-    charts = "".join(draw(statistics, whole=False))
-    return f'<style>{STYLE}</style><div style="display:flex;flex-wrap:wrap">{charts}</div>'
+def shown(statistics: "Statistics") -> dict[str, str]:
+    """The charts of a few layers: as HTML side by side as there is room, as an SVG in a column."""
+    charts = [*draw(statistics, whole=False)]
+    row = f'<div style="display:flex;flex-wrap:wrap">{"".join(charts)}</div>'
+    column = "".join(
+        f'<g transform="translate(0 {i * HEIGHT})">{chart}</g>' for i, chart in enumerate(charts)
+    )
+    style = f"<style>{STYLE}</style>"
+    whole = _svg(style + column, max(len(charts), 1) * HEIGHT)
+    return {"text/html": style + row, "image/svg+xml": whole}
 
 
 def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:

@@ -32,10 +32,7 @@ def mimebundle(value: Any) -> dict[str, str]:
     text = repr(value)
     page = ""
     if isinstance(value, Statistics):
-        return {
-            "text/html": curves.row(value), "image/svg+xml": curves.picture(value),
-            "text/plain": text,
-        }  # fmt: skip
+        return {**curves.shown(value), "text/plain": text}
     node = node_of(history(value)) if isinstance(value, Tensor) else None
     if isinstance(node, Node) and _is_small(node):
         drawing = graph(value)
