@@ -20,7 +20,7 @@ from minigrad.viz.explanation.explanations import (
 )
 from minigrad.viz.explanation.held import held
 from minigrad.viz.explanation.missing_gradients import missing_gradients
-from minigrad.viz.formula import formula_of
+from minigrad.viz.formula import Formula, formula_of
 from minigrad.viz.layout import skeleton
 from minigrad.viz.layout.labels import cost
 from minigrad.viz.page.terms import written_arguments, written_forward, written_rule
@@ -77,9 +77,9 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     return _compressed(data | more, {node.value.data for node in leaves if node.value is not None})
 
 
-def _read(record: Node | Group | Edge) -> dict[str, Any]:
+def _read(record: Node | Group | Edge | Formula) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "flops", "output", "op", "operands", "grads")
+    unread = ("primitive", "seconds", "flops", "output", "op", "operands", "grads", "latex", "text")
     return {name: value for name, value in _fields(record).items() if name not in unread}
 
 
@@ -101,7 +101,7 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
             formula = formula_of(op, part.name, values)
             answers = step_notes(step, part, into[step.node])
             term = written_rule(op, part.name, values) if op and known else None
-            shown = None if formula is None else {**_fields(formula), "latex": ""}
+            shown = None if formula is None else _read(formula)
             parts.append(_fields(part) | {"answers": answers, "formula": shown, "term": term})
         terms = written_forward(op, values) if op and known else {}
         given = written_arguments(op, values, sources[step.node]) if op and known else {}
@@ -118,7 +118,7 @@ def _compressed(data: Any, exact: Collection[str]) -> str:
     """
     arrays: dict[tuple[str, str], int] = {}
     plain = _plain(data, arrays)
-    plain["arrays"] = [_entries(*array, 5 if array[1] in exact else 3) for array in arrays]
+    plain["arrays"] = [_entries(*array, 4 if array[1] in exact else 3) for array in arrays]
     text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
     return b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
 
