@@ -28,6 +28,15 @@ from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import Diagram, Edge, Group, Node
 from minigrad.viz.record.steps import SMALL, Step, Summary, with_inner
 
+UNREAD: dict[type, tuple[str, ...]] = {
+    Node: ("primitive", "seconds", "flops", "grads"),
+    Group: ("op", "operands"),
+    Edge: ("output",),
+    Step: ("inner",),
+    Formula: ("latex", "text"),
+}
+"""What the page does not read of a record."""
+
 LEAVES = ("parameter", "input", "constant")
 """The kinds of boxes from whose values the page can compute the others."""
 
@@ -77,9 +86,9 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     return _compressed(data | more, {node.value.data for node in leaves if node.value is not None})
 
 
-def _read(record: Node | Group | Edge | Formula) -> dict[str, Any]:
+def _read(record: Node | Group | Edge | Step | Formula) -> dict[str, Any]:
     """What the page reads of a record."""
-    unread = ("primitive", "seconds", "flops", "output", "op", "operands", "grads", "latex", "text")
+    unread = UNREAD[type(record)]
     return {name: value for name, value in _fields(record).items() if name not in unread}
 
 
@@ -106,7 +115,7 @@ def _described(diagram: Diagram, boxes: Mapping[str, Node]) -> Callable[[Step], 
         terms = written_forward(op, values) if op and known else {}
         given = written_arguments(op, values, sources[step.node]) if op and known else {}
         more = {"parts": parts, "arguments": list(sources[step.node].items()), "terms": terms}
-        return _fields(step) | more | {"given": given, "inner": ()}
+        return _read(step) | more | {"given": given}
 
     return described
 
@@ -120,7 +129,7 @@ def _compressed(data: Any, exact: Collection[str]) -> str:
     plain = _plain(data, arrays)
     plain["arrays"] = [_entries(*array, 4 if array[1] in exact else 3) for array in arrays]
     text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
-    return b64encode(zlib.compress(text.encode(), wbits=RAW)).decode()
+    return b64encode(zlib.compress(text.encode(), 9, RAW)).decode()
 
 
 def _plain(value: Any, arrays: dict[tuple[str, str], int]) -> Any:
