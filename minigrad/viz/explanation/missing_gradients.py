@@ -7,6 +7,7 @@ gradient, or lead nowhere, too.
 from collections import defaultdict
 from collections.abc import Iterator
 
+from minigrad.viz.record.fold import close
 from minigrad.viz.record.model import Diagram, Node
 from minigrad.viz.record.steps import with_inner
 
@@ -29,26 +30,14 @@ def missing_gradients(diagram: Diagram) -> dict[str, str]:
 
 class _Search:
     def __init__(self, diagram: Diagram) -> None:
-        fused = {
-            group.id: group.op
-            for group in diagram.groups
-            if group.op is not None and group.opened is None
-        }
-        unit = {n.id: n.group if n.group in fused else n.id for n in diagram.nodes}
-        self.nodes: dict[str, Node] = {}  # a fused op stands where its last part stood
-        for node in reversed(diagram.nodes):
-            box = unit[node.id] or ""
-            self.nodes.setdefault(box, fused.get(box) or node)
-        self.readers: dict[str, dict[str, None]] = defaultdict(dict)
-        self.sources: dict[str, dict[str, None]] = defaultdict(dict)
+        fused = {g.id for g in diagram.groups if g.op is not None and g.opened is None}
+        diagram = close(diagram, fused)
+        self.nodes = {node.id: node for node in reversed(diagram.nodes)}
+        self.readers: dict[str, list[str]] = defaultdict(list)
+        self.sources: dict[str, list[str]] = defaultdict(list)
         for edge in diagram.edges:
-            source, target = unit[edge.source] or "", unit[edge.target] or ""
-            if source != target:
-                self.readers[source][target] = None
-                self.sources[target][source] = None
-        for group in diagram.groups:  # what NumPy read in a fused op, such as class indices
-            for edge in group.operands if group.id in fused else ():
-                self.readers[unit[edge.source] or ""][group.id] = None
+            self.readers[edge.source].append(edge.target)
+            self.sources[edge.target].append(edge.source)
         steps = with_inner(diagram.steps)
         self.stepped = {step.node for step in steps}
         parts = [part for step in steps for part in step.parts]
@@ -85,7 +74,7 @@ class _Search:
             return GIVEN
         if not self.stepped:
             return "No backward pass has run yet."
-        if self.stepped & self.readers[box].keys():  # their steps ran, but sent it nothing
+        if self.stepped.intersection(self.readers[box]):  # their steps ran, but sent it nothing
             given = node.kind not in ("op", "fused")
             return self.cuts[box] or (GIVEN if given else NOT_ASKED)
         return self.cuts[box] or UNREACHED

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from minigrad.viz.record.fold import close
 from minigrad.viz.record.model import UNKNOWN, Diagram, Group, Node
 from minigrad.viz.record.steps import Summary
 from minigrad.viz.record.writing import columns, printable, size_text
@@ -141,19 +142,13 @@ class _Boxes:
     """The boxes of a graph by keys that another graph may have too."""
 
     def __init__(self, diagram: Diagram) -> None:
-        fused = {group.id: group.op for group in diagram.groups if group.op is not None}
-        inside = {node.id: node.group for node in diagram.nodes if node.group in fused}
+        diagram = close(diagram, {group.id for group in diagram.groups if group.op is not None})
         places, paths = _places(diagram.groups)
         self.nodes: dict[Key, Node] = {}
         self.names: dict[Key, str] = {}  # the module and the name of each box
         keys: dict[str, Key] = {}
         counted: Counter[Key] = Counter()
         for node in diagram.nodes:
-            if node.id in inside and node.kind in ("op", "fused"):
-                group = inside[node.id] or ""
-                if group in keys:
-                    continue
-                node = replace(fused[group], id=group, kind="op")
             owned = node.kind in OWNED
             place = ("", node.kind, node.label) if owned else (*places[node.group], "", node.label)
             counted[place] += 1
@@ -164,10 +159,7 @@ class _Boxes:
             self.names[key] = f"{path}{': ' if path else ''}{printable(node.label)}{number}"
         self.read: dict[Key, dict[str, Key]] = defaultdict(dict)
         for edge in diagram.edges:
-            source, target = inside.get(edge.source), inside.get(edge.target)
-            if source is None or source != target:
-                at, of = keys[target or edge.target], keys[source or edge.source]
-                self.read[at].setdefault("" if target else edge.name, of)
+            self.read[keys[edge.target]].setdefault(edge.name, keys[edge.source])
         self.norms: dict[Key, list[float]] = defaultdict(list)
         stepped = {step.node for step in diagram.steps}
         for step in diagram.steps:
