@@ -22,17 +22,18 @@ __all__ = ["ProgramDrawing", "program"]
 Stages = Sequence[tuple[str, Program]]
 Show = Literal["all", "instructions", "buffers"]
 
-TALL, EDGE, HEAD, LINE = 60, 16, 40, 18
-"""The most rows of a column; the edge; the height of a heading, and of a row."""
+TALL, MOST, EDGE, HEAD, LINE = 40, 120, 16, 40, 18
+"""The most rows of a column, and of all; the edge; the height of a heading, and of a row."""
 
-TEXT, KIND, PASS, PHASE, PANEL = 290, 130, 110, 64, 170
-"""The widths of an instruction, its shape, a pass and a phase; the height of bars in all."""
+TEXT, KIND, MARK, PHASE = 290, 130, 96, 64
+"""The widths of an instruction, its shape, what became of it, and a phase."""
+
+WIDE, PANEL = 1000, 170
+"""The least width of bars, and their height in all."""
 
 WORDS = {
     "dropped": ("unrecorded", "dropped", "nothing uses its result"),
     "shared": ("op", "is {}", "an equal instruction has the result"),
-    "fused": ("fused", "fused", "runs in a chain with those after it"),
-    "merged": ("fused", "in {}", "one product in the place of several"),
     "into": ("parameter", "into {}", "the result takes the memory of an operand"),
     "copied": ("input", "copied", "a gradient gets memory of its own"),
     "peak": ("op", "", "lives at the peak"),
@@ -74,10 +75,9 @@ def program(captured: CapturedStep) -> ProgramDrawing:
 class ProgramDrawing:
     """A drawing of a captured step; `program` makes it.
 
-    A row for each instruction that was recorded. A line runs from it through the passes, in their
-    order, and ends where a pass leaves the instruction out. Below, each array that the program
-    makes is a bar, from the instruction that makes it to the last that uses it, as high as its
-    bytes.
+    A row for each instruction that was recorded, with what the passes made of it. Below, each array
+    that the program makes is a bar, from the instruction that makes it to the last that uses it, as
+    high as its bytes.
 
     Args:
         stages: A program as it was recorded, and after each pass, with the name of the pass.
@@ -111,21 +111,22 @@ class ProgramDrawing:
         """
         if show not in get_args(Show):
             raise ValueError(f"program: show is one of {get_args(Show)}, got {show!r}")
-        counts = [sum(not i.is_read for i in p.instructions) for _, p in self._stages]
-        lines = folded(self.rows, 2 * TALL)
-        half = len(lines) if len(lines) <= TALL else -(-len(lines) // 2)
-        columns = [lines[:half], lines[half:]] if lines[half:] else [lines]
-        wide = TEXT + KIND + PASS * (len(counts) - 1) + PHASE
-        width, y, parts = (wide + EDGE) * len(columns) + EDGE, EDGE, list[str]()
-        count = f"{counts[0]} instructions, {counts[-1]} after the passes"
+        counts = [sum(not i.is_read for i in self._stages[at][1].instructions) for at in (0, -1)]
+        lines = folded(self.rows, MOST)
+        columns = [lines[at : at + TALL] for at in range(0, len(lines), TALL)]
+        wide = TEXT + KIND + MARK + PHASE + EDGE
+        width, y, parts = max(len(columns) * wide, WIDE) + EDGE, EDGE, list[str]()
+        count = f"{counts[0]} instructions, {counts[1]} after the passes"
         said = f"{title or 'Captured step'}: {count}"
         if title:
             parts, y = [f'<text class="title start" x="{EDGE}" y="32">{_safe(title)}</text>'], 56
         if show != "buffers":
+            parts.append(f'<text class="start bold" x="{EDGE}" y="{y + 12}">{count}</text>')
+            y += HEAD // 2
             for number, column in enumerate(columns):
-                parts.append(f'<g transform="translate({EDGE + number * (wide + EDGE)} {y})">')
-                parts += [*_heads(self._stages, counts), *_column(column, self._stages), "</g>"]
-            y += HEAD + LINE * half + EDGE
+                parts.append(f'<g transform="translate({EDGE + number * wide} {y})">')
+                parts += [*_column(column), "</g>"]
+            y += LINE * max(map(len, columns), default=0) + EDGE
             found = {word for row in lines for _, (word, _) in row.marks}
             y += _legend(found, width, y, parts)
         if show != "instructions":
@@ -174,21 +175,10 @@ class ProgramDrawing:
         return f"ProgramDrawing({len(self.rows)} instructions, {len(self._stages) - 1} passes)"
 
 
-def _heads(stages: Stages, counts: Sequence[int]) -> Iterator[str]:
-    """What stands above a column: the passes, and how many instructions there are after each."""
-    yield f'<text class="start bold" y="12">as recorded: {counts[0]} instructions</text>'
-    for i, (name, _) in enumerate(stages[1:], 1):
-        x, less = TEXT + KIND + PASS * i - PASS // 2, counts[i - 1] - counts[i]
-        count = f"{counts[i]} ({less} fewer)" if less else f"{counts[i]}"
-        yield f'<text class="bold" x="{x}" y="12">{_safe(name)}</text>'
-        yield f'<text class="small" x="{x}" y="26">{count}</text>'
-
-
-def _column(lines: Sequence[Row], stages: Stages) -> Iterator[str]:
-    phase, end = "", TEXT + KIND + PASS * (len(stages) - 1)
-    middles = {name: TEXT + KIND + PASS * i + PASS // 2 for i, (name, _) in enumerate(stages[1:])}
+def _column(lines: Sequence[Row]) -> Iterator[str]:
+    phase, end = "", TEXT + KIND + MARK
     for number, row in enumerate(lines):
-        y = HEAD + number * LINE
+        y = number * LINE
         if row.phase and row.phase != phase:
             phase = row.phase
             yield f'<path class="line" d="M0 {y}H{end + PHASE}"/>'
@@ -198,27 +188,25 @@ def _column(lines: Sequence[Row], stages: Stages) -> Iterator[str]:
             continue
         became = "".join(f"; {name}: {_words(*mark)}" for name, mark in row.marks)
         more = " ".join((row.text, row.kind, row.path)).rstrip()
-        text, stop = row.text, end
+        text = row.text
         while text_width(text, "name") > TEXT - 8:
             text = shorten(text, len(text) - 2)
-        pills = [_pill(middles[name], y, mark[0], _words(*mark)) for name, mark in row.marks]
-        if row.marks and row.marks[-1][1][0] in ("dropped", "shared", "fused", "merged"):
-            stop = middles[row.marks[-1][0]]
+        middle = TEXT + KIND + MARK // 2
+        pill = "".join(_pill(middle, y, mark[0], _words(*mark)) for _, mark in row.marks[-1:])
         yield (
             f'<g role="img" aria-label="{_safe(row.text + became)}"><title>{_safe(more + became)}'
             f'</title><text class="start" y="{y + 13}">{_safe(text)}</text>'
             f'<text class="start small" x="{TEXT}" y="{y + 13}">{_safe(shorten(row.kind, 22))}'
-            f'</text><path class="line" d="M{TEXT + KIND} {y + 9}H{stop}"/>{"".join(pills)}</g>'
+            f"</text>{pill}</g>"
         )
 
 
 def _words(word: str, about: str) -> str:
-    return WORDS[word][1].format(about) if word in WORDS else f"{word} {about}".rstrip()
+    return WORDS[word][1].format(about)
 
 
 def _pill(middle: int, top: int, word: str, text: str) -> str:
-    width = text_width(text, "small") + 14
-    style = WORDS[word][0] if word in WORDS else "op"
+    width, style = text_width(text, "small") + 14, WORDS[word][0]
     return (
         f'<g class="box {style}"><rect class="shape" x="{middle - width // 2}" y="{top + 2}" '
         f'width="{width}" height="14" rx="7"/>'
