@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from types import NoneType
 from typing import Any, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -248,8 +248,7 @@ class Diagram:
             >>> viz.Graph.from_json(drawing.to_json()) == drawing
             True
         """
-        plain = asdict(self, dict_factory=_plain)
-        return json.dumps({"format": FORMAT, **plain}, indent=1) + "\n"
+        return json.dumps({"format": FORMAT, **_plain(self)}, default=_plain, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -319,8 +318,9 @@ def updated(node: Node) -> bool:
 AnyDiagram = TypeVar("AnyDiagram", bound=Diagram)
 
 
-def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {name: value for name, value in fields if name not in UNWRITTEN}
+def _plain(record: Any) -> dict[str, Any]:
+    names = (one.name for one in fields(record) if one.name not in UNWRITTEN)
+    return {name: getattr(record, name) for name in names}
 
 
 @cache

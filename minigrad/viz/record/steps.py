@@ -226,9 +226,6 @@ class Given:
     values: dict[str, Any]
     sent: dict[str, np.ndarray]
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Given:
-        return self
-
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -3,14 +3,24 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from minigrad.viz.record.graph import Graph
-from minigrad.viz.record.model import Node
+from minigrad.viz.record.model import Group, Node, Saved
 from minigrad.viz.record.selection import Choice, chosen
-from minigrad.viz.record.steps import IN_FULL, Step, Summary, largest_in_full
+from minigrad.viz.record.steps import IN_FULL, Part, Step, Summary, largest_in_full
 
 Change = Callable[[Summary, str], Summary]
 """What becomes of an array, by the id of the box that it belongs to."""
+
+HOLDING = {
+    Graph: ("nodes", "groups", "steps"), Group: ("op",), Node: ("value", "saved"),
+    Saved: ("numbers",), Step: ("cotangent", "parts", "inner"), Part: ("sent", "total"),
+}  # fmt: skip
+"""The fields with arrays, or with records that have arrays."""
+
+OWNER = {Node: "id", Step: "node", Part: "target"}
+"""The field with the box that these arrays belong to."""
 
 
 def limited(drawing: Graph, choice: Choice) -> Graph:
@@ -26,7 +36,8 @@ def limited(drawing: Graph, choice: Choice) -> Graph:
         large = math.prod(one.shape) > largest
         return one.shortened() if large and one.whole() and box not in asked else one
 
-    return _changed(drawing, kept)
+    smaller: Graph = _changed(drawing, kept)
+    return smaller
 
 
 def _arrays(drawing: Graph) -> list[Summary]:
@@ -41,35 +52,15 @@ def _arrays(drawing: Graph) -> list[Summary]:
     return found
 
 
-def _changed(drawing: Graph, change: Change) -> Graph:
-    def box(node: Node) -> Node:
-        return replace(
-            node,
-            value=None if node.value is None else change(node.value, node.id),
-            saved=tuple(
-                one if one.numbers is None else replace(one, numbers=change(one.numbers, node.id))
-                for one in node.saved
-            ),
-        )
-
-    def step(one: Step) -> Step:
-        parts = tuple(
-            replace(
-                part,
-                sent=change(part.sent, part.target),
-                total=None if part.total is None else change(part.total, part.target),
-            )
-            for part in one.parts
-        )
-        cotangent = change(one.cotangent, one.node)
-        return replace(one, cotangent=cotangent, parts=parts, inner=tuple(map(step, one.inner)))
-
-    groups = tuple(
-        group if group.op is None else replace(group, op=box(group.op)) for group in drawing.groups
-    )
-    return replace(
-        drawing,
-        nodes=tuple(map(box, drawing.nodes)),
-        groups=groups,
-        steps=tuple(map(step, drawing.steps)),
-    )
+def _changed(record: Any, change: Change, box: str = "") -> Any:
+    """A record, or a tuple of records, with the arrays in it changed."""
+    if isinstance(record, Summary):
+        return change(record, box)
+    if isinstance(record, tuple):
+        return tuple(_changed(one, change, box) for one in record)
+    if record is None:
+        return None
+    kind = type(record)
+    box = getattr(record, OWNER[kind]) if kind in OWNER else box
+    parts = {name: _changed(getattr(record, name), change, box) for name in HOLDING[kind]}
+    return replace(record, **parts)
