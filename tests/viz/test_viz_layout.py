@@ -21,7 +21,7 @@ from minigrad import nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
 from minigrad.viz.drawing.svg import insides
 from minigrad.viz.layout import Direction, Placement, model, order, place, skeleton
-from minigrad.viz.layout.build import _blocks
+from minigrad.viz.layout.align import align
 from minigrad.viz.layout.pack import measure, pack
 from minigrad.viz.layout.ranks import FAR
 
@@ -411,7 +411,7 @@ def test_items_keep_their_order_and_their_distances(data: st.DataObject) -> None
             for way in passed
         ]
         scope = model.Scope(None, tuple(rows), tuple(boxes), tuple(lines), blocks)
-        blocks = blocks or _blocks(scope)
+        blocks = blocks or align(scope)
         group = pack(replace(scope, blocks=blocks), {})
         sizes = measure(scope, {})
         for start, end in pairwise(starts):

@@ -8,11 +8,15 @@ not fit beside each other (`minigrad.viz.layout.pack`).
 """
 
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import fsum
 from typing import NamedTuple
+
+from minigrad.viz.layout.model import Block, End, Joint, Scope
+from minigrad.viz.layout.pack import measure
 
 ROUNDS = 6
 
@@ -30,38 +34,27 @@ class Segment(NamedTuple):
 
     upper: int  # the number of the upper item
     lower: int  # the number of the lower one
+    out: End  # where the line leaves the upper item
+    into: End  # where it meets the lower one
     shift: int  # how far right of the upper item the lower one is, if the line is straight
     weight: float  # how much that matters
     inner: bool  # whether the line joins two dummies: these make way for others, but together
 
 
-class Joint(NamedTuple):
-    """How an item finds its position."""
+def align(scope: Scope) -> tuple[Block, ...]:
+    """Join the items of a group to blocks, along the lines that come out almost straight.
 
-    item: int  # its number
-    segment: int  # the number of the segment that joins it to an item with a position; -1 for none
-    # How far the lower one of the two is to the right of where the line would be straight;
-    # without a segment, the position itself
-    slant: int
-
-
-def align(
-    ranks: Rows, left: Sequence[int], right: Sequence[int], segments: Sequence[Segment]
-) -> list[list[Joint]]:
-    """Join the items of some ranks to blocks, along the lines that come out almost straight.
-
-    `left` and `right` are the room that each item needs to the sides of its middle. In each block,
-    the first item is joined to a block before this one, and every other item to one before it in
-    the block.
+    The sizes are those that the items have when all are closed.
     """
-    x = _relaxed(ranks, left, right, segments)
-    aside = [x[segment.lower] - x[segment.upper] - segment.shift for segment in segments]
-    almost = [
-        number
-        for number, segment in enumerate(segments)
-        if not segment.inner and abs(aside[number]) <= ALMOST
-    ]
-    inner = [number for number, segment in enumerate(segments) if segment.inner]
+    m, segments = measure(scope, {}), _segments(scope)
+    ranks = [range(start, end) for start, end in pairwise([0, *accumulate(scope.rows)])]
+    x = _relaxed(ranks, m.left, m.right, segments)
+    inner, almost = [], []
+    for number, (upper, lower, _, _, shift, _, between_dummies) in enumerate(segments):
+        if between_dummies:
+            inner.append(number)
+        elif abs(x[lower] - x[upper] - shift) <= ALMOST:
+            almost.append(number)
     almost.sort(key=lambda number: -segments[number].weight)
     above = _straight(ranks, segments, [*inner, *almost])
     below = {segments[number].upper: segments[number].lower for number in above.values()}
@@ -79,7 +72,27 @@ def align(
         mean = fsum(x[item] - away for item, away in zip(block, offsets, strict=True)) / len(block)
         for item, away in zip(block, offsets, strict=True):
             straight[item] = round(mean) + away
-    return _joints(blocks, above, segments, straight)
+    return _joined(blocks, above, segments, straight)
+
+
+def _segments(scope: Scope) -> list[Segment]:
+    """The lines between neighbouring ranks. Several between two items, as of x * x, are one."""
+    fed = {line.way[-1] for line in scope.lines}
+    inner = range(scope.rows[0], len(scope.items) - scope.rows[-1])
+    stretches: dict[tuple[int, int], dict[tuple[End, End], None]] = defaultdict(dict)
+    for line in scope.lines:
+        if line.lane < 0:
+            ends = [line.out, *[(0, 0)] * (2 * len(line.way) - 4), line.into]
+            for pair, out, into in zip(pairwise(line.way), ends[::2], ends[1::2], strict=True):
+                stretches[pair][out, into] = None
+    segments = []
+    for (upper, lower), ways in stretches.items():
+        dummies = sum(not scope.items[item].id and item in inner for item in (upper, lower))
+        leaf = bool(scope.items[upper].id) and upper not in fed
+        shift = sum(out - into for (out, _), (into, _) in ways) // len(ways)
+        weight = 0.02 if dummies else 0.5 if leaf else 4.0
+        segments.append(Segment(upper, lower, *next(iter(ways)), shift, weight, dummies == 2))
+    return segments
 
 
 def _relaxed(
@@ -87,7 +100,7 @@ def _relaxed(
 ) -> list[float]:
     """Where the items would like to be, as far as their ranks have room."""
     ends: list[list[tuple[int, int, float]]] = [[] for _ in left]
-    for upper, lower, shift, weight, _ in segments:
+    for upper, lower, _, _, shift, weight, _ in segments:
         ends[lower].append((upper, shift, weight))
         ends[upper].append((lower, -shift, weight))
     x = [0.0] * len(left)
@@ -155,22 +168,22 @@ def _straight(ranks: Rows, segments: Sequence[Segment], order: Iterable[int]) ->
     return above
 
 
-def _joints(
+def _joined(
     blocks: Sequence[Sequence[int]],
     above: Mapping[int, int],
     segments: Sequence[Segment],
     x: Sequence[int],
-) -> list[list[Joint]]:
+) -> tuple[Block, ...]:
     """Put the blocks in order: from the longest on, along the lines that are nearly straight."""
     own = {item: number for number, block in enumerate(blocks) for item in block}
+    slants = [x[lower] - x[upper] - shift for upper, lower, _, _, shift, *_ in segments]
     # By block: how far aside a line leads, its number, and the item at its other end
     ways: list[list[tuple[int, int, int]]] = [[] for _ in blocks]
-    for number, (upper, lower, shift, *_) in enumerate(segments):
-        far = abs(x[lower] - x[upper] - shift)
+    for number, (upper, lower, *_) in enumerate(segments):
         for one, two in ((upper, lower), (lower, upper)):
             if own[one] != own[two]:
-                ways[own[one]].append((far, number, two))
-    found: list[list[Joint]] = []
+                ways[own[one]].append((abs(slants[number]), number, two))
+    found: list[Block] = []
     done = set()
     for root in sorted(blocks, key=lambda block: -len(block)):
         reached = [(0, -1, root[0])]
@@ -181,13 +194,21 @@ def _joints(
             done.add(own[item])
             for way in ways[own[item]]:
                 heappush(reached, way)
-            block = blocks[own[item]]
-            slant = x[item]
+            first = item, (0, 0), -1, (0, 0), x[item]
             if number >= 0:
-                upper, lower, shift, *_ = segments[number]
-                slant = x[lower] - x[upper] - shift
+                first = _joint(item, segments[number], slants[number])
+            block = blocks[own[item]]
             at = block.index(item)
-            down = [Joint(low, above[low], 0) for low in block[at + 1 :]]
-            up = [Joint(block[i], above[block[i + 1]], 0) for i in reversed(range(at))]
-            found.append([Joint(item, number, slant), *down, *up])
-    return found
+            down = [_joint(low, segments[above[low]]) for low in block[at + 1 :]]
+            up = [_joint(block[i], segments[above[block[i + 1]]]) for i in reversed(range(at))]
+            found.append((first, *down, *up))
+    return tuple(found)
+
+
+def _joint(item: int, segment: Segment, slant: int = 0) -> Joint:
+    """Join an item to the other end of a segment."""
+    upper, lower, out, into, shift, *_ = segment
+    slant += shift - out[0] + into[0]
+    if item == lower:
+        return item, into, upper, out, slant
+    return item, out, lower, into, -slant

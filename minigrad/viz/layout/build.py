@@ -8,13 +8,12 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
 
 from minigrad.viz.layout import labels
-from minigrad.viz.layout.align import Segment, align
-from minigrad.viz.layout.model import TOP, Block, Box, Direction, End, Joint, Line, Scope, Skeleton
+from minigrad.viz.layout.align import align
+from minigrad.viz.layout.model import TOP, Box, Direction, End, Line, Scope, Skeleton
 from minigrad.viz.layout.order import arrange
-from minigrad.viz.layout.pack import INDENT, measure
+from minigrad.viz.layout.pack import INDENT
 from minigrad.viz.layout.ranks import Link, ranked
 from minigrad.viz.record.fold import all_boxes
 from minigrad.viz.record.model import LEAVES, Diagram, Group, Node
@@ -124,7 +123,7 @@ class _Work:
                 self._ports[name][port] = number[port]
                 self._port_places[f"{name}/{port}"] = (index + 0.5) / len(ports)
         scope = Scope(title, tuple(map(len, ranks)), tuple(boxes), tuple(lines), ())
-        return replace(scope, blocks=_blocks(scope))
+        return replace(scope, blocks=align(scope))
 
     def _size(self, node: Node) -> tuple[int, int]:
         """The size of a box: there is room for what stands in it, for its lines and their texts."""
@@ -199,41 +198,6 @@ def _lanes(links: Sequence[Link], row: Mapping[str, int]) -> dict[str, int]:
         free[lane : lane + 1] = [last]
         lanes[tensor] = lane
     return lanes
-
-
-def _blocks(scope: Scope) -> tuple[Block, ...]:
-    """Align the items of a group, for the sizes that they have when all are closed."""
-    m = measure(scope, {})
-    starts = [0, *accumulate(scope.rows)]
-    fed = {line.way[-1] for line in scope.lines}
-    inner = range(scope.rows[0], starts[-2])
-    stretches: dict[tuple[int, int], dict[tuple[End, End], None]] = defaultdict(dict)
-    for line in scope.lines:
-        if line.lane < 0:
-            ends = [line.out, *[(0, 0)] * (2 * len(line.way) - 4), line.into]
-            for pair, out, into in zip(pairwise(line.way), ends[::2], ends[1::2], strict=True):
-                stretches[pair][out, into] = None
-    segments, by = [], []
-    for (upper, lower), ways in stretches.items():
-        dummies = sum(not scope.items[item].id and item in inner for item in (upper, lower))
-        leaf = bool(scope.items[upper].id) and upper not in fed
-        shifts = [out - into for (out, _), (into, _) in ways]
-        shift = sum(shifts) // len(shifts)  # x * x goes two ways to one place
-        weight = 0.02 if dummies else 0.5 if leaf else 4.0
-        segments.append(Segment(upper, lower, shift, weight, dummies == 2))
-        by.append((*next(iter(ways)), shift - shifts[0]))
-
-    def joined(item: int, segment: int, slant: int) -> Joint:
-        if segment < 0:
-            return item, (0, 0), -1, (0, 0), slant
-        (upper, lower, *_), (out, into, more) = segments[segment], by[segment]
-        if item == lower:
-            return item, into, upper, out, slant + more
-        return item, out, lower, into, -slant - more
-
-    ranks = [range(start, end) for start, end in pairwise(starts)]
-    blocks = align(ranks, m.left, m.right, segments)
-    return tuple(tuple(joined(*joint) for joint in block) for block in blocks)
 
 
 def _members(diagram: Diagram, parents: Mapping[str, str]) -> dict[str, dict[str, Node | None]]:
