@@ -6,6 +6,7 @@ For a tensor it is a plan of what would run; for a trace it is a report with num
 import math
 import re
 import textwrap
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -214,18 +215,16 @@ class _Writer:
     ) -> None:
         self.steps, self.freed, self.entry = diagram.steps, freed, entry
         self.sources = argument_sources(diagram)
-        self.number_of = {step.node: number for number, step in enumerate(self.steps, 1)}
+        self.numbers: dict[str, list[int]] = defaultdict(list)  # of the steps of each box
+        for number, step in enumerate(self.steps, 1):
+            self.numbers[step.node].append(number)
         self.groups: dict[str | None, Group] = {group.id: group for group in diagram.groups}
         fused = {group.id: group.op for group in diagram.groups if group.op is not None}
         self.nodes: dict[str, Node] = {node.id: node for node in diagram.nodes} | fused
-        # For each step, the number of the step that each node it sends to runs in.
-        self.next: list[dict[str, int]] = []
-        coming: dict[str, int] = {}
-        for number, step in reversed(list(enumerate(self.steps, 1))):
-            sent = {part.target for part in step.parts}
-            self.next.append({target: coming[target] for target in sent if target in coming})
-            coming[step.node] = number
-        self.next.reverse()
+
+    def next_step(self, box: str, after: int) -> int:
+        """The number of the next step of a box; 0 if its gradient is complete."""
+        return next((number for number in self.numbers[box] if number > after), 0)
 
     def explanation(self) -> Explanation:
         """The text in both forms; it keeps nothing of the graph."""
@@ -236,9 +235,9 @@ class _Writer:
         first = self.nodes[self.steps[0].node]
         leaves = {
             part.target
-            for step, coming in zip(self.steps, self.next, strict=True)
+            for number, step in enumerate(self.steps, 1)
             for part in step.parts
-            if part.target not in coming
+            if not self.next_step(part.target, number)
         }
         counts = f"{_count(len(self.steps), 'step')}, {_count(len(leaves), 'leaf', 'leaves')}"
         yield f"backward pass from {printable(first.label)}: {counts}"
@@ -263,7 +262,7 @@ class _Writer:
             found = _formula(node, step, part)
             value, *rule = _rule(found) if found is not None else ["its own rule"]
             yield from _wrapped(f"{part.name}: {value}", "  ")
-            yield from _wrapped(self._sent(part, self.next[number - 1]), "    ")
+            yield from _wrapped(self._sent(part, self.next_step(part.target, number)), "    ")
             if part.kink is not None:
                 before, after = part.kink
                 yield f"    a kink: the slope is {before:.3g} on one side, {after:.3g} on the other"
@@ -302,7 +301,7 @@ class _Writer:
         """Which of the reader's tensors the arguments of the rule are."""
         told = []
         for name, source in self.sources[step.node].items():
-            node, made_in = self.nodes[source], self.number_of.get(source)
+            node, made_in = self.nodes[source], self.next_step(source, number)
             what = "a constant" if node.kind == "constant" else f"`{printable(node.label)}`"
             if made_in:
                 what = f"the output of step {made_in} ({printable(node.label)})"
@@ -322,11 +321,11 @@ class _Writer:
                 yield from _wrapped(line, indent)
             start, indent = "", "      "
 
-    def _sent(self, part: Part, coming: dict[str, int]) -> str:
+    def _sent(self, part: Part, step: int) -> str:
         """Shapes, un-broadcasting, the target and the place among its contributions."""
         target, raw, shape = self.nodes[part.target], part.raw_shape, part.sent.shape
-        label, next_step = printable(target.label), coming.get(part.target)
-        to = f"step {next_step} ({label})" if next_step else f"the gradient of {label}"
+        label = printable(target.label)
+        to = f"step {step} ({label})" if step else f"the gradient of {label}"
         sums = _summed(raw, shape)
         text = f"{shape_text(raw)}{sums}{_numbers(part.sent)}{',' * bool(sums)} to {to}"
         if part.arrivals > 1:

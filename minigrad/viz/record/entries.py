@@ -19,12 +19,12 @@ from minigrad.autograd.engine import COPY, DETACH, call_hook
 from minigrad.autograd.events import Call, Pull, undecorated
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
+from minigrad.autograd.node import Edge, Leaf, Variable
 from minigrad.autograd.primitive import registry
 from minigrad.autograd.scope import ancestry
 from minigrad.trace import Step, Value
 from minigrad.trace import Trace as Record
-from minigrad.viz.record.finished import Entry, edges_of, new_entry, read
+from minigrad.viz.record.finished import Entry, known_arrays, new_entry, read
 from minigrad.viz.record.model import Kind
 from minigrad.viz.record.steps import summary
 
@@ -209,12 +209,8 @@ class Entries(Record):
         for one, entry in new.items():
             if isinstance(one, Leaf) and one.tensor is not None:
                 self._entry_of[one, self.value(one.tensor)] = entry
-                self._note(entry, one.tensor._data)
-            elif isinstance(one, Node) and one.saved is not FREED:
-                known = {name: self._nodes[e] for e, _, name in edges_of(one)} | {"out": entry}
-                for name, saved in zip(one.plan.saved_names, one.saved, strict=True):
-                    if name in known and isinstance(saved, np.ndarray):
-                        self._note(known[name], saved)
+        for entry, array in known_arrays(new, self._nodes):
+            self._note(entry, array)
         return self._nodes[edge]
 
     def _note(self, entry: Entry, array: np.ndarray) -> None:

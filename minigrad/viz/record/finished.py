@@ -225,28 +225,28 @@ def _written(value: Any) -> str:
     return str(value) if isinstance(value, np.generic) else repr(value)
 
 
-def note_scalars(entries: Mapping[Any, Entry], results: Iterable[Any]) -> None:
-    """Note the numbers that are still known of a graph: of leaves, of what was saved, of results.
-
-    Arrays are not noted: of a large model they would be too many.
-    """
-
-    def note(entry: Entry, array: Any) -> None:
-        if entry.box.shape == () and isinstance(array, np.ndarray | np.generic):
-            entry.change(value=summary(np.asarray(array)))
-
+def known_arrays(
+    entries: Mapping[Any, Entry], sources: Mapping[Any, Entry]
+) -> Iterator[tuple[Entry, np.ndarray]]:
+    """The arrays that are still known of entries: of leaves, and what ops saved of `sources`."""
     for one, entry in entries.items():
         if isinstance(one, Leaf) and one.tensor is not None:
-            note(entry, one.tensor._data)
-            if one.shape == () and one.tensor.grad is not None:
-                entry.change(grads=(summary(one.tensor.grad._data),))
+            yield entry, one.tensor._data
         elif isinstance(one, Node) and one.saved is not FREED:
-            sources = {name: entries[source] for source, _, name in edges_of(one)} | {"out": entry}
+            named = {name: sources[edge] for edge, _, name in edges_of(one)} | {"out": entry}
             for name, saved in zip(one.plan.saved_names, one.saved, strict=True):
-                if name in sources:
-                    note(sources[name], saved)
-    for tensor in results:
-        note(entries[tensor._node], tensor._data)
+                if name in named and isinstance(saved, np.ndarray | np.generic):
+                    yield named[name], np.asarray(saved)
+
+
+def note_scalars(entries: Mapping[Any, Entry], results: Iterable[Any]) -> None:
+    """Note the numbers that are still known of a graph; the arrays would be too many."""
+    computed = [(entries[tensor._node], tensor._data) for tensor in results]
+    for entry, array in (*known_arrays(entries, entries), *computed):
+        if entry.box.shape == ():
+            leaf = entry.leaf.tensor if entry.leaf is not None else None
+            grads = () if leaf is None or leaf.grad is None else (summary(leaf.grad._data),)
+            entry.change(value=summary(array), grads=grads)
 
 
 def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
