@@ -1,4 +1,4 @@
-"""The drawing of a captured step: marks of passes, lifetimes of arrays, folded repeats."""
+"""The drawing of a captured step: marks of passes, lifetimes of arrays, folded rows."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def test_the_peak_counts_what_lives_at_once() -> None:
     assert peak(arrays) == (13, 3) and peak([]) == (0, 0)
 
 
-def test_repeats_are_folded_and_the_rest_is_cut() -> None:
-    layers = [Row(f"%{i} = {name}(%{i - 1})") for i, name in enumerate(["exp", "tanh"] * 20, 1)]
-    short = folded(layers, 10)
-    assert [row.stands_for for row in short] == [0, 0, 38]
-    assert "the same 2 instructions 19 times more" in short[-1].text
-    different = [Row(f"op{'x' * i}", marks=(("p", ("dropped", "")),)) for i in range(30)]
-    assert folded(different, 10)[-1].text == "… 21 more instructions: 21 dropped"
-    assert folded(different, 30) == different
+def test_one_row_stands_for_those_with_the_same_marks_and_the_rest_is_cut() -> None:
+    plain = [Row(f"%{i} = exp(%{i - 1})") for i in range(1, 20)]
+    changed = [Row(f"op{i}", marks=(("p", ("dropped", "")),)) for i in range(9)]
+    short = folded([*plain, *changed, plain[0]], 10)
+    assert [row.stands_for for row in short] == [0, 18, 0, 8, 0]
+    assert [row.text for row in short[1:4:2]] == ["… 18 more, unchanged", "… 8 more, dropped"]
+    assert folded([*plain[:1], *changed[:1]] * 20, 10)[-1].text == "… 31 more instructions"
+    assert folded(changed, 9) == changed
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

@@ -22,7 +22,7 @@ __all__ = ["ProgramDrawing", "program"]
 Stages = Sequence[tuple[str, Program]]
 Show = Literal["all", "instructions", "buffers"]
 
-TALL, MOST, EDGE, HEAD, LINE = 40, 120, 16, 40, 18
+TALL, MOST, EDGE, HEAD, LINE = 40, 80, 16, 40, 18
 """The most rows of a column, and of all; the edge; the height of a heading, and of a row."""
 
 TEXT, KIND, MARK, PHASE = 290, 130, 96, 64

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from minigrad.compiler.program import Program, Value, values_in
 
 __all__ = ["Buffer", "Row", "buffers", "folded", "peak", "rows"]
-
-LEAST = 3
-"""A repeat of fewer instructions is not folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +31,6 @@ class Row:
     phase: str = ""
     marks: tuple[tuple[str, tuple[str, str]], ...] = ()
     stands_for: int = 0
-
-    @property
-    def alike(self) -> tuple[object, ...]:
-        """Equal for instructions that differ in their numbers only."""
-        words = tuple([(name, word) for name, (word, _) in self.marks])
-        return re.sub(r"[%.]\d+", "#", self.text), self.kind, re.sub(r"\d+", "#", self.path), words
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,41 +65,20 @@ def rows(stages: Sequence[tuple[str, Program]]) -> list[Row]:
 
 
 def folded(lines: Sequence[Row], most: int) -> list[Row]:
-    """At most so many rows: if they are more, repeats are folded, and the rest is cut."""
+    """At most so many rows: if they are more, one stands for those after it with the same marks."""
     if len(lines) <= most:
         return list(lines)
-    found = list(_without_repeats(lines))
+    found: list[Row] = []
+    for words, group in groupby(lines, lambda row: [word for _, (word, _) in row.marks]):
+        first, *others = group
+        found.append(first)
+        if others:
+            text = f"… {len(others)} more, {' and '.join(words) or 'unchanged'}"
+            found.append(Row(text, phase=first.phase, stands_for=len(others)))
     if len(found) > most:
-        rest = found[most - 1 :]
-        words = Counter(word for row in rest for _, (word, _) in row.marks)
-        text = ", ".join(f"{count} {word}" for word, count in words.items()) or "none changed"
-        count = sum(row.stands_for or 1 for row in rest)
-        found[most - 1 :] = [Row(f"… {count} more instructions: {text}", stands_for=count)]
+        count = sum(row.stands_for or 1 for row in found[most - 1 :])
+        found[most - 1 :] = [Row(f"… {count} more instructions", stands_for=count)]
     return found
-
-
-def _without_repeats(lines: Sequence[Row]) -> Iterator[Row]:
-    """The first of equal stretches, such as layers, and a line for those that follow."""
-    keys, at = [row.alike for row in lines], 0
-    while at < len(lines):
-        best = (0, 1, 1)
-        for period in range(1, (len(lines) - at) // 2 + 1):
-            times = 1
-            while keys[at : at + period] == keys[at + period * times : at + period * (times + 1)]:
-                times += 1
-            best = max(best, (period * (times - 1), -period, times))
-        saved, period, times = best[0], -best[1], best[2]
-        if saved < LEAST:
-            yield lines[at]
-            at += 1
-            continue
-        yield from lines[at : at + period]
-        last = lines[at + saved]
-        what = "the same" if period == 1 else f"the same {period} instructions"
-        again = "once more" if times == 2 else f"{times - 1} times more"
-        where = last.path and f", to {'.'.join(last.path.split('.')[:2])}"
-        yield Row(f"… {what} {again}{where}", phase=last.phase, stands_for=saved)
-        at += period + saved
 
 
 def buffers(program: Program, copied: Collection[int] = ()) -> list[Buffer]:
