@@ -5,6 +5,7 @@ and constants is moved down, to just above the item that reads it.
 """
 
 from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
 from minigrad.viz.record.model import Node
@@ -84,7 +85,14 @@ def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[d
         else:
             above[link.target].append(link.source)
             below[link.source].append(link.target)
-    order = _topological(above, below)
+    try:
+        order = list(TopologicalSorter(above).static_order())
+    except CycleError as error:
+        raise ValueError(
+            f"layout: {', '.join(sorted({*error.args[1]}))} feed each other, so none can be drawn "
+            "above the others; a group must be one call, with nothing outside that runs between "
+            "its ops"
+        ) from None
     rank: dict[str, int] = dict.fromkeys(entries, 0) | dict.fromkeys(members, 1)
     anchored = fed | {item for item, node in members.items() if node and node.kind == "input"}
     for item in order:
@@ -100,24 +108,6 @@ def _ranks(members: Mapping[str, Node | None], links: Sequence[Link]) -> tuple[d
         if not (above[item] or below[item] or item in fed or item in leaving):
             rank[item] = max(last - 1, 1)
     return rank | dict.fromkeys(exits, last), last
-
-
-def _topological(above: Mapping[str, list[str]], below: Mapping[str, list[str]]) -> list[str]:
-    """The items in topological order: each after its inputs."""
-    missing = {item: len(sources) for item, sources in above.items()}
-    order = [item for item, count in missing.items() if count == 0]
-    for item in order:  # which grows
-        for target in below[item]:
-            missing[target] -= 1
-            if missing[target] == 0:
-                order.append(target)
-    if len(order) < len(above):
-        stuck = ", ".join(item for item, count in missing.items() if count)
-        raise ValueError(
-            f"layout: {stuck} feed each other, so none can be drawn above the others; "
-            "a group must be one call, with nothing outside that runs between its ops"
-        )
-    return order
 
 
 def _visited(rank: Mapping[str, int], links: Sequence[Link]) -> dict[str, None]:
