@@ -30,33 +30,25 @@ class Source:
     place: str  # file and line, such as ``"minigrad/ops/elementwise.py:251"``
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file that was parsed and compiled."""
-
-    tree: ast.Module
-    functions: dict[CodeType, Function]
-
-
 def source(function: Callable[..., Any]) -> Source | None:
     """Find the source of a function; None if it is not known, or has changed since the import."""
     code = getattr(function, "__code__", None)
     if code is None:
         return None
     lines = _lines(code.co_filename)
-    file = _read("".join(lines))
-    if file is None or code not in file.functions:
+    _, functions = _read("".join(lines))
+    if code not in functions:
         return None
-    node = file.functions[code]
+    node = functions[code]
     return Source(node, _segment(lines, node), f"{_shown_file(function, code)}:{node.lineno}")
 
 
 def defined(module: Any, name: str) -> ast.expr | None:
     """Find the right-hand side of a name's only assignment in a module; None if there is none."""
-    file = _read("".join(_lines(getattr(module, "__file__", None) or "")))
+    tree, _ = _read("".join(_lines(getattr(module, "__file__", None) or "")))
     given = [
         statement.value
-        for statement in (file.tree.body if file is not None else [])
+        for statement in tree.body
         if isinstance(statement, ast.Assign)
         and [ast.unparse(target) for target in statement.targets] == [name]
     ]
@@ -69,13 +61,13 @@ def _lines(filename: str) -> list[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _read(text: str) -> _File | None:
-    """Parse and compile a file; None if it is not Python."""
+def _read(text: str) -> tuple[ast.Module, dict[CodeType, Function]]:
+    """Parse and compile a file, and find the functions in it; it is empty if it is not Python."""
     try:
         tree = ast.parse(text)
         code = compile(text, "<formula>", "exec", dont_inherit=True)
     except SyntaxError:
-        return None
+        return ast.Module([], []), {}
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda | ast.FunctionDef)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     codes = list(_codes_in(code))
@@ -85,7 +77,7 @@ def _read(text: str) -> _File | None:
         line = min(one.lineno for one in (node, *getattr(node, "decorator_list", ())))
         at = next(i for i, c in enumerate(codes) if (c.co_name, c.co_firstlineno) == (name, line))
         functions[codes.pop(at)] = node
-    return _File(tree, functions)
+    return tree, functions
 
 
 def _codes_in(code: CodeType) -> Iterator[CodeType]:
