@@ -66,7 +66,6 @@ THEMED = [
     (".saved", "fill:{page};stroke:{op}"),
     (".unrecorded .shape", "fill:{plain fill};stroke:{faint}"),
     (".error .shape", "stroke:{error}"),
-    (".error .cross", "fill:{error}"),
 ]
 """What depends on the ground."""
 

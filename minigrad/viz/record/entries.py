@@ -37,9 +37,9 @@ _HOOK = undecorated(call_hook)
 class Entries(Record):
     """A trace that makes an entry of each op, and of what it reads."""
 
-    def __init__(self, values: Sequence[Any] = (), keeping: bool = True) -> None:
+    def __init__(self, values: Sequence[Any]) -> None:
         super().__init__()
-        self._asked, self._keeping = tuple(values), keeping
+        self._asked, self._keeping = tuple(values), True  # numbers
         self._entries: list[Entry] = []
         self._entry_of: dict[Any, Entry] = {}  # by value; of a leaf and a detached one, by both
         self._nodes: dict[Edge, Entry] = {}  # by node, or by leaf: the latest

@@ -164,9 +164,6 @@ class Trace(Forward):
             failed.change(dtype="")
             self._entries.append(failed)
 
-    def _another(self) -> Trace:
-        return Trace(self._weights.limit)
-
     # Reading ------------------------------------------------------------------------------------
 
     def graph(self, /, *outputs: Any, **names: Any) -> Graph:
