@@ -133,7 +133,7 @@ class Reader:
         """
         if not isinstance(function, Hashable):
             raise Unreadable
-        if any(function is one for one in TRANSPARENT):
+        if function in TRANSPARENT:
             return args[0]
         function = _plainest(function)
         if not isinstance(function, FunctionType) or hasattr(function, "op") or function in SIGNS:
@@ -172,10 +172,8 @@ class Reader:
 
 def _plainest(function: Any) -> Any:
     """The NumPy function of one of our ops, and the operator of a NumPy function."""
-    for known, op in by_numpy.items():
-        if op is function:
-            function = known
-    return next((plain for known, plain in OPERATORS.items() if known is function), function)
+    known = {op: numpy for numpy, op in by_numpy.items()}.get(function, function)
+    return OPERATORS.get(known, known)
 
 
 def _is_short(found: Source | None) -> bool:

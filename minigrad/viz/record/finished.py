@@ -100,11 +100,10 @@ def read(
         op, frame = record.plan.op, frames[record]
         notes, given = _other_arguments(record)
         freed = record.saved is FREED and bool(record.plan.saved_names)
-        box = Box(
-            "", "op", op.name, record.shape, record.dtype.name, notes=notes, saved=saved_by(record),
-            freed=freed, primitive=op,
+        entry = new_entry(
+            "op", op.name, record, frame,
+            notes=notes, saved=saved_by(record), freed=freed, primitive=op,
         )  # fmt: skip
-        entry = Entry(box, frame)
         for slot, name, array in given:
             constant = constants.get(id(array))
             if constant is None:

@@ -106,19 +106,16 @@ def checked(call: Call, slot: int, cotangents: Sequence[np.ndarray], sent: np.nd
     point = exact[slot]
     try:
         with aside(), unchanged(call.residuals):
-            relative = around.error(point, sent)
-            if relative < TOLERATED:
-                return Check(relative)
-            kink = around.kink(point)
-            if kink is None:
-                known = np.isfinite(relative)
-                return Check(relative) if known else Check(None, "the gradient is not finite")
-            typical = max(norm(point) / math.sqrt(max(point.size, 1)), 1e-2)
-            noise = np.random.default_rng(0).standard_normal(point.shape)
-            beside = point + BESIDE * np.maximum(np.abs(point), typical) * noise
-            relative = around.error(beside, around.gradient(beside))
+            relative, kink = around.error(point, sent), None
+            unknown = "the gradient is not finite"
+            if not relative < TOLERATED and (kink := around.kink(point)) is not None:
+                typical = max(norm(point) / math.sqrt(max(point.size, 1)), 1e-2)
+                noise = np.random.default_rng(0).standard_normal(point.shape)
+                beside = point + BESIDE * np.maximum(np.abs(point), typical) * noise
+                relative = around.error(beside, around.gradient(beside))
+                unknown = "there is no slope"
             known = np.isfinite(relative)
-            return Check(relative if known else None, "" if known else "there is no slope", kink)
+            return Check(relative, kink=kink) if known else Check(None, unknown, kink)
     except (ArithmeticError, TypeError, ValueError) as error:
         return Check(None, str(error))
 
@@ -174,14 +171,10 @@ class _Surroundings:
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """What the rule sends at another point."""
         x = Tensor(point, requires_grad=True)
-        outer = state.get()
-        try:
-            state.set(outer._replace(recording=True))
+        with aside(recording=True):
             outputs = [(y, g) for y, g in zip(self.outputs(x), self.cotangents, strict=True)
                        if history(y) is not None]  # fmt: skip
             found = grad([y for y, _ in outputs], x, [g for _, g in outputs])
-        finally:
-            state.set(outer)
         return np.asarray(found._data)
 
 
