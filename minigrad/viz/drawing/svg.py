@@ -196,11 +196,9 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
 
     `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
     """
-    named = labels.named_operands(diagram)
     written = labels.contents(diagram, nodes, layout.direction)
-    groups = {group.id: group for group in diagram.groups}
-    sizes, ways = {}, {}  # of each operand, how far along the side of its box it comes in
-    ports: dict[tuple[str, str], int] = {}  # the same, by group and source
+    sizes: dict[str, tuple[int, int]] = {}
+    ways: dict[tuple[str, int | str], int] = {}  # how far along its box each operand comes in
     for scope in layout.scopes.values():
         for shown in scope.items:
             size = shown.width, shown.height
@@ -208,20 +206,15 @@ def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict
         for line in scope.lines:
             target = scope.items[line.way[-1]]
             at = target.width // 2 + line.into[0]
-            if target.id in layout.scopes:
-                ports[target.id, diagram.edges[line.edges[0]].source] = at
-            elif target.id:
-                ways[line.edges[0]] = at
+            edge = line.edges[0]
+            ways[target.id, diagram.edges[edge].source if target.id in layout.scopes else edge] = at
 
-    def slots(node: Node) -> list[tuple[int, str]]:
-        if node.id in named:
-            return [(ways[edge], name) for edge, name in named[node.id].items()]
-        names = labels.port_names(groups.get(node.id))
-        met = [source for source in names if (node.id, source) in ports]
-        return [(ports[node.id, source], names[source]) for source in met]
+    def slots(box: str) -> list[tuple[int, str]]:
+        named = written[box].slots.items()
+        return [(ways[box, operand], name) for operand, name in named if (box, operand) in ways]
 
     return {
-        node.id: _inside(node, *sizes[node.id], written[node.id], slots(node), layout.direction)
+        node.id: _inside(node, *sizes[node.id], written[node.id], slots(node.id), layout.direction)
         for node in nodes
     }
 

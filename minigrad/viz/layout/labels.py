@@ -6,7 +6,7 @@ is that of a wide font, so that text stays within its box.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -57,8 +57,9 @@ class Content(NamedTuple):
 
     glyph: str  # the sign of its kind, in front of the first bold line or name; may be empty
     lines: tuple[Line, ...]  # the lines, from the top
-    # The names of its operands, in a row above the lines; none if they need no names
-    slots: tuple[str, ...] = ()
+    # The names of its operands, in a row above the lines, if they need names: by the position of
+    # the edge, or of a group that may be opened by where they come from
+    slots: Mapping[int | str, str]
 
 
 def contents(
@@ -83,8 +84,7 @@ def contents(
         small = [*notes, roles.get(node.id, ""), cost(node), error, shapes.get(node.id, "")]
         lower = [Line(shorten(text), "small") for text in small if text]
         number = Line(scalar_text(node, gradients.get(node.id)), "data")
-        slots = tuple(named.get(node.id, {}).values())
-        slots = slots or tuple(port_names(groups.get(node.id)).values())
+        slots = named.get(node.id) or port_names(groups.get(node.id))
         first, *rest = _headings(node, groups.get(node.group or ""), groups.get(node.id))
         rest = [number] if number.text and node.kind not in ("op", "fused") else rest
         lower += [number] * (bool(number.text) and node.kind in ("op", "fused"))
@@ -156,7 +156,7 @@ def _call(group: Group | None) -> list[str]:
     return [] if group is None or group.calls == 1 else [f"call {group.call}/{group.calls}"]
 
 
-def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
+def named_operands(diagram: Diagram) -> dict[str, dict[int | str, str]]:
     """Name the operands of ops whose order matters, if one of them is not the first.
 
     For each of these ops, the positions in ``diagram.edges`` of its operands, in order, and their
@@ -174,7 +174,7 @@ def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
         owned = source.kind in LEAVES
         return bool(edge.name) and not (owned and source.label.rpartition(".")[2] == edge.name)
 
-    found = {}
+    found: dict[str, dict[int | str, str]] = {}
     for target, edges in into.items():
         if nodes[target].kind in ("op", "fused") and nodes[target].label not in COMMUTATIVE:
             count = sum(unnamed(diagram.edges[index]) for index in edges)
@@ -184,7 +184,7 @@ def named_operands(diagram: Diagram) -> dict[str, dict[int, str]]:
     return found
 
 
-def port_names(group: Group | None) -> dict[str, str]:
+def port_names(group: Group | None) -> dict[int | str, str]:
     """The names of the operands of a fused op that may be opened, by where they come from."""
     names: dict[str, list[str]] = defaultdict(list)
     if group is not None and len(group.operands) > 1 and group.name not in COMMUTATIVE:
@@ -254,7 +254,7 @@ def box_size(node: Node, written: Content, direction: str = "down") -> tuple[int
 
 def slots_width(written: Content) -> int:
     """The room for the widest name of an operand."""
-    return max((text_width(slot, "small") + 8 for slot in written.slots), default=0)
+    return max((text_width(slot, "small") + 8 for slot in written.slots.values()), default=0)
 
 
 def _even(size: int) -> int:
