@@ -1,6 +1,6 @@
 """The memory that a graph keeps alive until its backward pass: by op, module and line."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,13 +152,16 @@ def _sorted(table: dict[Any, list[int]]) -> tuple[OpMemory, ...]:
     return tuple(sorted(parts, key=lambda part: (-part.nbytes, part.name)))
 
 
-def nodes_behind(*sources: Any) -> dict[Node | Leaf, None]:
-    """All nodes and leaves behind some edges, those first that are reached first."""
+def nodes_behind(*sources: Any, known: Container[Any] = ()) -> dict[Node | Leaf, None]:
+    """All nodes and leaves behind some edges, those first that are reached first.
+
+    It does not go on at those that are `known`.
+    """
     seen: dict[Node | Leaf, None] = {}
     stack = [node_of(source) for source in sources if source is not None]
     while stack:
         node = stack.pop()
-        if node not in seen:
+        if node not in seen and node not in known:
             seen[node] = None
             stack.extend(node.parents if isinstance(node, Node) else ())
     return seen

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable, node_of
+from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
-from minigrad.debugging.memory import arrays
+from minigrad.debugging.memory import arrays, nodes_behind
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
 from minigrad.viz.record.model import Node as Box
@@ -90,7 +90,7 @@ def read(
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}
-    records = _walk(sources, known)
+    records = sorted(nodes_behind(*sources, known=known), key=lambda record: record.stamp)
     frames = _frames(records)
     for record in records:
         if isinstance(record, Leaf):
@@ -117,20 +117,6 @@ def read(
         entry.inputs.sort(key=lambda one: one.slot)
         entries.update(dict.fromkeys((record, *record.outputs), entry))
     return entries
-
-
-def _walk(sources: Iterable[Edge], known: Mapping[Any, Entry]) -> list[Node | Leaf]:
-    """All nodes and leaves above some edges, oldest first."""
-    found = dict.fromkeys(node_of(source) for source in sources if source not in known)
-    stack = list(found)
-    while stack:
-        record = stack.pop()
-        if isinstance(record, Node):
-            for source in record.parents:
-                if source not in found and source not in known:
-                    found[source] = None
-                    stack.append(source)
-    return sorted(found, key=lambda record: record.stamp)
 
 
 def _frames(records: Sequence[Node | Leaf]) -> dict[Node, Frame | None]:
