@@ -11,6 +11,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import Primitive
 from minigrad.support.checks import module_of
+from minigrad.support.signatures import fits
 from minigrad.viz.formula import notation as n
 from minigrad.viz.formula.algebra import factors, is_scalar, summands
 from minigrad.viz.formula.definitions import Reading, arrays_of
@@ -160,8 +161,9 @@ class Typesetter:
     def _function(self, call: Call) -> n.Notation:
         """A function: its entry in the table of signs, or its name, and its docstring as a note."""
         entry = SIGNS.get(call.function) if isinstance(call.function, Hashable) else None
-        if entry is not None and _fits(entry, call):
-            return entry(self, *call.args, **dict(call.keywords))
+        keywords = dict(call.keywords)
+        if entry is not None and fits(entry, (self, *call.args), keywords):
+            return entry(self, *call.args, **keywords)
         name = getattr(call.function, "__name__", "function").strip("_")
         name = "rule" if name == "<lambda>" else name
         summary = _summary(call.function)
@@ -331,15 +333,6 @@ def _summary(function: Callable[..., Any]) -> str:
         return ""
     line = (inspect.getdoc(function) or "").partition("\n")[0].replace("`", "").rstrip(".")
     return line[:1].lower() + line[1:]
-
-
-def _fits(entry: Callable[..., Any], call: Call) -> bool:
-    """Whether an entry takes the arguments of a call."""
-    try:
-        inspect.signature(entry).bind(None, *call.args, **dict(call.keywords))
-    except TypeError:
-        return False
-    return True
 
 
 def _number(value: float) -> n.Notation:
