@@ -78,7 +78,7 @@ def test_nested_inputs_and_outputs_have_names() -> None:
     a, b, c = minigrad.ones(3), minigrad.ones(3), minigrad.ones(3)
     graph = viz.graph(Many(), (a, b), c, scale=np.ones(3, np.float32), text="no tensor")
     assert inputs(graph) == ["pair[0]", "pair[1]", "rest[0]", "scale"]
-    assert outputs(graph) == ["output['sum']", "output['parts'][0]"]
+    assert outputs(graph) == ['output["sum"]', 'output["parts"][0]']
 
 
 def test_integers_go_in_as_they_are() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -107,3 +109,12 @@ def test_a_cache_that_is_written_in_place_is_copied() -> None:
         layer(x, x, x, kv_cache=cache, use_cache=True)
         viz.explore(layer, x, x, x, kv_cache=cache, use_cache=True)
     assert cache.get_seq_length() == 3
+
+
+def test_a_named_tuple_of_inputs_stays_one() -> None:
+    class Pair(NamedTuple):
+        one: minigrad.Tensor
+        two: minigrad.Tensor
+
+    graph = viz.graph(lambda pair: pair.one * pair.two, Pair(minigrad.ones(2), minigrad.ones(2)))
+    assert [node.label for node in graph.nodes if node.kind == "input"] == ["pair[0]", "pair[1]"]

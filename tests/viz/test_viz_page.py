@@ -333,10 +333,10 @@ class TestExplore:
 
         page = viz.explore(Model(), minigrad.randn(2, 3))
         data = data_of(page.path.read_text(encoding="utf-8"))
-        assert data["start"] == "output['loss']"
+        assert data["start"] == 'output["loss"]'
         nodes = data["nodes"]
         outputs = [node["label"] for node in nodes if node["kind"] == "output"]
-        assert outputs == ["output['logits']", "output['loss']"]
+        assert outputs == ['output["logits"]', 'output["loss"]']
 
     def test_inputs_are_called_by_the_names_of_their_parameters(self) -> None:
         x = minigrad.randn(2, 3, 8)

@@ -253,7 +253,7 @@ class TestPage:
                 return {"sum": x.sum(), "loss": (x * x).sum()}
 
         page = viz.explore(Model(), minigrad.tensor([1.0, 2.5])).path.read_text()
-        assert '<p id="facts">output[&#x27;loss&#x27;] = 7.25 · 3 ops' in page
+        assert '<p id="facts">output[&quot;loss&quot;] = 7.25 · 3 ops' in page
 
     def test_of_a_tensor_what_its_graph_still_has(self) -> None:
         x = minigrad.tensor([1.0, 2.0], requires_grad=True)

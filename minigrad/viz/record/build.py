@@ -1,6 +1,6 @@
 """The graph of a module, or of tensors."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
@@ -16,6 +16,7 @@ from minigrad.nn import Cache, Module
 from minigrad.nn.attention.cache import KVCache
 from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
+from minigrad.transforms.structure import flatten, rebuilt
 from minigrad.viz.record.assembly import assemble
 from minigrad.viz.record.finished import note_scalars, read
 from minigrad.viz.record.graph import Graph
@@ -112,10 +113,6 @@ def with_inputs(
     made: dict[int, tuple[Any, str]] = {}
 
     def replaced(value: Any, name: str) -> Any:
-        if isinstance(value, (tuple, list)):
-            return type(value)(replaced(part, f"{name}[{i}]") for i, part in enumerate(value))
-        if isinstance(value, dict):
-            return {key: replaced(part, f"{name}[{key!r}]") for key, part in value.items()}
         if isinstance(value, Cache):
             held = dict(_cached(value))
             return deepcopy(value, {id(part): replaced(part, name) for part, name in held.items()})
@@ -126,7 +123,8 @@ def with_inputs(
         return new
 
     for name, value in bound.arguments.items():
-        bound.arguments[name] = replaced(value, name.rstrip("_"))
+        leaves = [replaced(leaf, path) for path, leaf in flatten(value, name.rstrip("_"))]
+        bound.arguments[name] = rebuilt(value, iter(leaves))
     return lambda: target(*bound.args, **bound.kwargs), list(made.values())
 
 
@@ -182,18 +180,7 @@ def leaf_names(named: dict[str, Any]) -> dict[Any, str]:
 
 def tensors_in(result: Any) -> list[tuple[str, Tensor]]:
     """The tensors in a result, each with a name: ``output``, or ``output[1]`` among several."""
-
-    def walk(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
-        if isinstance(value, Tensor):
-            yield name, value
-        elif isinstance(value, Mapping):
-            for key, part in value.items():
-                yield from walk(part, f"{name}[{key!r}]")
-        elif isinstance(value, (tuple, list)):
-            for index, part in enumerate(value):
-                yield from walk(part, f"{name}[{index}]")
-
-    found = list(walk(result, "output"))
+    found = [pair for pair in flatten(result, "output") if isinstance(pair[1], Tensor)]
     return [("output", found[0][1])] if len(found) == 1 else found
 
 
