@@ -253,7 +253,7 @@ class _Writer:
         line = f"  ({printable(node.line)})" if node.line else ""
         yield f"step {number}: {printable(node.label)}{where}{line}"
         yield f"  ḡ: {shape_text(step.cotangent.shape)}{_numbers(step.cotangent)}"
-        if told := self._arguments(step):
+        if told := self._arguments(number, step):
             yield from _wrapped(told, "  ")
         if node.saved:
             saved = (f"{s.name} {shape_text(s.shape)}, {readable(s.nbytes)}" for s in node.saved)
@@ -283,7 +283,7 @@ class _Writer:
             label, place = prose(printable(node.label)), prose(self._place(node))
             where = rf" in \texttt{{{place}}}" if place else ""
             yield rf"\paragraph{{Step {number}: \texttt{{{label}}}{where}}}"
-            if told := self._arguments(step):
+            if told := self._arguments(number, step):
                 yield re.sub("`(.*?)`(?=, |$)", r"\\texttt{\1}", prose(told)) + "."
             found = [(part.name, _formula(node, step, part)) for part in step.parts]
             rows = (f"{_gradient(name)} &= {one.latex if one else OWN}" for name, one in found)
@@ -297,7 +297,7 @@ class _Writer:
         group = self.groups.get(node.group)
         return printable(group.place) if group is not None else ""
 
-    def _arguments(self, step: Step) -> str:
+    def _arguments(self, number: int, step: Step) -> str:
         """Which of the reader's tensors the arguments of the rule are."""
         told = []
         for name, source in self.sources[step.node].items():
