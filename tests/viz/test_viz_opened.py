@@ -178,7 +178,7 @@ class TestPage:
         assert run[3:8] == ["matmul", "softmax", "matmul", "swapaxes", "multiply"]
         [softmax] = [step for step in data["steps"] if labels[step["node"]] == "softmax"]
         [part] = softmax["parts"]
-        assert part["formula"]["text"] == "y ⊙ (ḡ − Σ_(last axis)(ḡ ⊙ y))"
+        assert part["formula"]["source"].endswith("out * (g - spread_total(g * out, axis))")
         [node] = [node for node in data["nodes"] if node["label"] == "softmax"]
         assert node["saved"][0]["name"] == "out" and node["value"]["values"]
         [group] = [group for group in data["groups"] if group["opened"] is not None]

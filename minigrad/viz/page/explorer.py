@@ -4,8 +4,9 @@ import html
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +90,8 @@ def explore(
 
     A module or a function is run once on its inputs, a module in the mode that it is in. Then a
     backward pass runs from its loss, if it returns one, and otherwise from its output, with fixed
-    pseudo-random numbers for the output's gradient. It writes no ``.grad``, and leaves the random
-    state as it was.
+    pseudo-random numbers for the output's gradient. Inputs of floats get a gradient too, whether
+    they require one or not. It writes no ``.grad``, and leaves the random state as it was.
 
     Args:
         target: A Module or a function; or a Graph or a Trace; or a Tensor that was computed, or
@@ -136,12 +137,15 @@ def explore(
         target = target.graph()
     title, start = "Compute graph", ""
     fused = FUSED if open is None else fused_ops().keys() & {*open}
-    traced = trace(timed=timed, values=values, open=fused)
+    watch = partial(trace, timed=timed, values=values, open=fused)
     if runs:
         title = name_of(target)
-        target, start = _run(target, inputs, named, backward, traced)
+        try:
+            target, start = _run(target, inputs, named, backward, watch(), _requiring)
+        except RuntimeError:  # perhaps it writes to its inputs
+            target, start = _run(target, inputs, named, backward, watch(), _anew)
     elif not isinstance(target, Diagram):
-        target, start = _computed(target, inputs, named, backward, traced)
+        target, start = _computed(target, inputs, named, backward, watch())
     text = write_page(target, depth, title, start, open or ())
     return written(text, title, path)
 
@@ -157,10 +161,11 @@ def written(text: str, title: str, path: str | os.PathLike[str] | None) -> Page:
 
 
 def _run(
-    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace
-) -> tuple[Graph, str]:
+    target: Any, inputs: tuple[Any, ...], named: dict[str, Any], backward: bool, traced: Trace,
+    prepared: Callable[[Any], Any],
+) -> tuple[Graph, str]:  # fmt: skip
     """Run a module or a function and, if asked, its backward pass, and watch both."""
-    call, given = with_inputs("explore", target, inputs, named, _anew)
+    call, given = with_inputs("explore", target, inputs, named, prepared)
     for value, name in given:
         traced.name(value, name)
     with state_kept(target), traced:
@@ -175,6 +180,13 @@ def _anew(value: Any) -> Any:
     if isinstance(value, Tensor) and not value.is_leaf:
         return Tensor(value.numpy(), requires_grad=True)
     return value
+
+
+def _requiring(value: Any) -> Any:
+    """The same value; a tensor of floats gets a gradient."""
+    if isinstance(value, Tensor) and value.is_leaf and value.dtype.kind == "f":
+        return value if value.requires_grad else Tensor(value.numpy(), requires_grad=True)
+    return _anew(value)
 
 
 def _computed(

@@ -12,6 +12,7 @@ from collections import defaultdict
 from functools import cache
 from importlib.resources import files
 
+from minigrad.debugging.memory import readable
 from minigrad.viz.drawing import heatmap as grids
 from minigrad.viz.drawing.colour_scale import BROKEN, Colour, dark, diverging
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
@@ -150,6 +151,7 @@ def _facts(graph: Diagram) -> str:
         _count(len(with_inner(graph.steps)), "backward step")
         if graph.steps
         else "no backward pass",
+        f"{readable(kept)} kept for it" if (kept := graph.kept()[""]) else "",
     ]
     return " · ".join(part for part in parts if part)
 

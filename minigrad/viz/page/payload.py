@@ -53,7 +53,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
     diagram = replace(diagram, steps=with_inner(diagram.steps))
     steps = {step.node: step for step in diagram.steps} | rules
     missing = missing_gradients(diagram)
-    boxes, told = all_boxes(diagram), held(diagram)
+    boxes, told, kept = all_boxes(diagram), held(diagram), diagram.kept()
     fused = {group.id for group in diagram.groups if group.op is not None and group.opened is None}
     every = replace(diagram, steps=(*diagram.steps, *rules.values()))
     described = _described(every, boxes)
@@ -62,10 +62,11 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
     def box(node: Node) -> dict[str, Any]:
         op = node.kind in ("op", "fused") and node.group not in fused
-        kept = explain_saved(node, steps.get(node.id)) if op else ()
+        reasons = explain_saved(node, steps.get(node.id)) if op else ()
         return _read(node) | {
-            "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": kept,
+            "drawn": drawn[node.id], "missing": missing.get(node.id, ""), "kept": reasons,
             "held": told.get(node.id, ""), "cost": cost(node), "around": source_lines(node.line),
+            "keeps": kept[node.id],
         }  # fmt: skip
 
     def about(group: Group) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Variable
 from minigrad.autograd.primitive import REQUIRED, Primitive
 from minigrad.autograd.scope import Frame, FunctionCall, Scope, module_call, samples_of
+from minigrad.autograd.views import owner
 from minigrad.debugging.memory import arrays, nodes_behind
 from minigrad.distributed.communicators import Call
 from minigrad.viz.record.model import UNKNOWN, Kind, Saved
@@ -90,6 +91,7 @@ def read(
     """
     entries: dict[Any, Entry] = {}
     constants: dict[int, Entry] = {}
+    kept: dict[int, np.ndarray] = {}
     records = sorted(nodes_behind(*sources, known=known), key=lambda record: record.stamp)
     frames = _frames(records)
     for record in records:
@@ -102,7 +104,7 @@ def read(
         freed = record.saved is FREED and bool(record.plan.saved_names)
         entry = new_entry(
             "op", op.name, record, frame,
-            notes=notes, saved=saved_by(record), freed=freed, primitive=op,
+            notes=notes, saved=saved_by(record, kept), freed=freed, primitive=op,
         )  # fmt: skip
         for slot, name, array in given:
             constant = constants.get(id(array))
@@ -234,20 +236,28 @@ def note_scalars(entries: Mapping[Any, Entry], results: Iterable[Any]) -> None:
             entry.change(value=summary(array), grads=grads)
 
 
-def saved_by(node: Node, numbers: bool = False) -> tuple[Saved, ...]:
+def saved_by(node: Node, kept: dict[int, np.ndarray], numbers: bool = False) -> tuple[Saved, ...]:
     """The arrays that a node keeps for its backward step; none once it has run.
 
-    Constants come with their numbers: nothing else in a graph tells two of them apart. The arrays
-    of a tuple are numbered: ``mean[0]``, ``mean[1]``.
+    `kept` has what earlier nodes keep, by its address, and gets what this one does. Constants come
+    with their numbers: nothing else in a graph tells two of them apart. The arrays of a tuple are
+    numbered: ``mean[0]``, ``mean[1]``.
     """
     if node.saved is FREED:
         return ()
     made = {"out", *node.plan.op.residuals, *node.plan.slot_names}
+    for one in node.parents:
+        if isinstance(one, Leaf) and one.tensor is not None:
+            memory = owner(one.tensor._data)
+            kept[id(memory)] = memory
     found = []
     for name, value in zip(node.plan.saved_names, node.saved, strict=True):
         several = list(arrays(np.asarray(value) if isinstance(value, np.generic) else value))
         for i, array in enumerate(several):
             shown = f"{name}[{i}]" if len(several) > 1 else name
             held = summary(array) if numbers or name not in made else None
-            found.append(Saved(shown, array.shape, array.dtype.name, array.nbytes, held))
+            memory = owner(array)
+            new = 0 if id(memory) in kept else memory.nbytes
+            kept[id(memory)] = memory  # alive, so that no address is used twice
+            found.append(Saved(shown, array.shape, array.dtype.name, array.nbytes, new, held))
     return tuple(found)

@@ -38,6 +38,7 @@ class Forward(Entries):
         self._opened: dict[Node, tuple[Any, Tensor, dict[Edge, Any]]] = {}
         self._ran: dict[Node, Call] = {}
         self._foreign: list[Entry] = []  # ops that read arrays from elsewhere
+        self._kept: dict[int, Any] = {}  # what ops keep for the backward pass, by its address
         # What has arrived at the arguments of opened ops, in this pass
         self._arrived: dict[Edge, Any] = {}
 
@@ -52,7 +53,7 @@ class Forward(Entries):
             "op", op.name, outputs[0], call.frame,
             notes=argument_notes(op, dict(zip(op.params, call.arguments, strict=True))),
             line=user_line(), recorded=call.node is not None, born=_born(call),
-            saved=() if call.node is None else saved_by(call.node, numbers=True),
+            saved=() if call.node is None else saved_by(call.node, self._kept, numbers=True),
             seconds=fastest(call) if self._timed and runs_alone(op) else None,
             flops=count_flops(op, call.arguments, call.result)[0] if self._timed else 0,
             primitive=op,

@@ -41,6 +41,8 @@ class Saved:
         shape: Its shape.
         dtype: Its dtype.
         nbytes: Its size in bytes.
+        kept: The bytes that live until the backward pass because of it. 0 if an earlier op saved
+            the same memory, or if it is that of a leaf; of a view, those of the whole array.
         numbers: What it held when it was saved, in a trace; None otherwise.
 
     Example:
@@ -48,13 +50,14 @@ class Saved:
         >>> x = ones(3, requires_grad=True)
         >>> [op] = [node for node in viz.graph(exp(x)).nodes if node.kind == "op"]
         >>> op.saved
-        (Saved(name='out', shape=(3,), dtype='float32', nbytes=12),)
+        (Saved(name='out', shape=(3,), dtype='float32', nbytes=12, kept=12),)
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
     nbytes: int
+    kept: int = 0
     numbers: Summary | None = field(default=None, repr=False)
 
 
@@ -288,6 +291,23 @@ class Diagram:
         )
         modules = [group for group in self.groups if group.op is None and not group.function]
         found.update(op=len(fused), module=len(modules) - found["module"])
+        return found
+
+    def kept(self) -> Counter[str]:
+        """The bytes that each box and group keeps until the backward pass, by its id.
+
+        Each array counts once, for the op that saved it first. ``""`` has those of all.
+        """
+        around, found = self.enclosing(), Counter[str]()
+        ops = [
+            (node, around[node.group])
+            for node in self.nodes
+            if all(group.op is None for group in around[node.group])
+        ]
+        ops += [(one.op, around[one.parent]) for one in self.groups if one.op is not None]
+        for node, groups in ops:
+            for place in ("", node.id, *(group.id for group in groups)):
+                found[place] += sum(saved.kept for saved in node.saved)
         return found
 
     def enclosing(self) -> dict[str | None, tuple[Group, ...]]:

@@ -21,6 +21,9 @@ function nameKeys() {
   }
 }
 
+let lastBox = null;
+
+/** Write where one is into the address; a box that was gone to can be left by Back. */
 function remember() {
   const list = (ids) => ids.map((id) => encodeURIComponent(keyOf.get(id))).join(",");
   const parts = {
@@ -32,10 +35,12 @@ function remember() {
   const filled = Object.entries(parts).filter(([, value]) => value);
   const hash = filled.map((pair) => pair.join("=")).join("&");
   try {
-    if (hash !== location.hash.slice(1)) history.replaceState(null, "", `#${hash}`);
+    const write = state.box === lastBox ? history.replaceState : history.pushState;
+    if (hash !== location.hash.slice(1)) write.call(history, null, "", `#${hash}`);
   } catch {
     /* a frame without an address of its own */
   }
+  lastBox = state.box;
 }
 
 function recall() {
@@ -52,6 +57,7 @@ function recall() {
     step: max(first, min(total, parseInt(given.step, 10) || 0)),
     box: ids("box")[0] ?? null,
   });
+  lastBox = state.box;
   state.tab = state.box !== null ? "box" : state.step ? "step" : "guide";
   redraw();
 }

@@ -23,6 +23,7 @@ function boxView(id) {
     group?.size && count(group.size, "parameter"),
     group?.calls > 1 && `call ${group.call} of ${group.calls}`,
     node.cost && `forward ${node.cost}`,
+    node.keeps && `keeps ${bytes(node.keeps)} until backward`,
   ];
   return [
     e.p({ class: "over" }, [kind, path && `in ${path}`].filter(Boolean).join(" · ")),

@@ -63,7 +63,7 @@ const shapeView = (shape, samples) => e.span({ class: "shape" }, shapeText(shape
 const leading = (onclick, words) => e.button({ class: "link", onclick }, words);
 const link = {
   step: (at, words = `step ${at}`) => leading(() => go.step(at), words),
-  box: (id, words = nameOf(id)) => leading(() => go.box(id), words),
+  box: (id, words = fullName(id)) => leading(() => go.box(id), words),
 };
 
 /** Where a box is: the modules and functions around it, from the outermost. */
@@ -79,6 +79,27 @@ function pathOf(id) {
 function nameOf(id) {
   const [group, box] = [data.group.get(id), data.box(id)];
   return group?.module && box.kind === "module" ? group.path || group.module : box.label;
+}
+
+/** A name that tells a box from its like: with the module around it, or the one it comes from. */
+function fullName(id) {
+  const own = nameOf(id);
+  const { kind } = data.box(id);
+  if (!["op", "fused"].includes(kind)) return own;
+  const around = pathOf(id).slice(1).join(".");
+  if (around) return `${around}.${own}`;
+  const alike = data.nodes.filter((one) => one.label === own && data.parent(one.id) === data.parent(id));
+  return alike.length > 1 ? `${own}${origin(id)}` : own;
+}
+
+/** The module that an op's first input comes from, perhaps through other ops beside it. */
+function origin(id) {
+  for (let at = id, parent = data.parent(id); at !== undefined; ) {
+    const [edge] = (data.into.get(at) ?? []).map((index) => data.edges[index]);
+    at = edge && data.unit(edge.source);
+    if (edge && data.parent(at) !== parent) return ` of ${pathOf(at).at(-1) ?? nameOf(at)}`;
+  }
+  return "";
 }
 
 /** Where the program made it: the line, between its neighbours if they are known. */

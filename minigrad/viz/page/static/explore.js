@@ -13,6 +13,7 @@ const state = {
   step: 0,
   box: null,
   tab: "guide",
+  follow: false, // whether a step opens the modules around it
 };
 const canvas = svg.g(Object.values(layers));
 const label = `Compute graph: ${$("facts").textContent}`;
@@ -109,9 +110,10 @@ function near(id, end, seen = new Set()) {
 const go = {
   step(at) {
     Object.assign(state, { step: max(first, min(total, at)), tab: "step" });
+    const node = nodeAt(state.step);
+    if (node && state.follow) go.show(node);
     refresh();
-    const shown = nodeAt(state.step) && shownAs(nodeAt(state.step));
-    if (shown) look.reveal(areaOf(shown));
+    if (node) look.reveal(areaOf(shownAs(node)));
   },
   /** Select a box, and open what is closed around it. One that was clicked stays where it is. */
   box(id, focus, clicked) {
@@ -133,6 +135,11 @@ const go = {
     if (!state.closed.delete(id)) state.closed.add(id);
     redraw();
     if (before) look.hold(before, areaOf(id));
+  },
+  follow() {
+    state.follow = !state.follow;
+    $("follow").setAttribute("aria-pressed", state.follow);
+    if (state.step) go.step(state.step);
   },
   play(on = !playing) {
     clearInterval(playing);

@@ -32,6 +32,8 @@ const ACTIONS = {
   fit: () => look.fit(),
   guide: () => turnTo("guide"),
   unchange: changeNothing,
+  follow: () => go.follow(),
+  print: () => print(),
   svg: () => save("svg"),
   png: () => save("png"),
   "open-all": () => closeOnly([]),
@@ -119,7 +121,7 @@ function listen() {
     event.preventDefault();
     KEYS[event.key](event.shiftKey);
   });
-  addEventListener("hashchange", recall);
+  addEventListener("popstate", recall);
   addEventListener("beforeprint", layOutPaper);
   addEventListener("afterprint", clearPaper);
   new ResizeObserver(followCamera).observe(stage);

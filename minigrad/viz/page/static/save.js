@@ -1,9 +1,8 @@
-// The picture by itself: as a file of what is seen, and on paper with every step.
+// The picture by itself: as a file of what is seen, and on paper.
 
 const SHARP = 2; // pixels of a PNG for each on the screen
 const PAPER = [680, 940]; // a page, in pixels: width and height
 const PAGES = 12; // a picture that needs more is printed as far as it is seen
-const PRINTED = 200; // steps
 
 const LINE = "width dasharray linecap linejoin opacity".split(" ").map((name) => `stroke-${name}`);
 const PAINTED = ["opacity", "fill", "stroke", ...LINE];
@@ -79,7 +78,7 @@ function cuts(room) {
   return [...found, placement.height];
 }
 
-/** Put on paper the picture, then every step. */
+/** Put on paper the picture, then what was chosen. */
 function layOutPaper() {
   const scale = min(1, PAPER[0] / placement.width);
   const rows = pairs(cuts(PAPER[1] / scale)).map(([top, end]) => [0, top, placement.width, end]);
@@ -90,14 +89,23 @@ function layOutPaper() {
     ),
   );
   followCamera();
-  const steps = Array.from({ length: min(total, PRINTED) }, (_, at) =>
-    e.section({ class: "paper" }, stepView(at + 1)),
-  );
-  const more = `These are the first ${PRINTED} of ${count(total, "step")}.`;
-  const paper = e.div({ class: "paper" }, e.h2("The backward pass, step by step"), steps);
-  if (total > PRINTED) paper.append(e.p(more));
+  const paper = e.div({ class: "paper" }, printed().map((view) => e.section({ class: "paper" }, view)));
   for (const details of paper.querySelectorAll("details")) details.open = true;
-  if (total) stage.after(paper);
+  stage.after(paper);
+}
+
+/** What is printed below the picture: what the panel shows, or the steps of its module, or all. */
+function printed() {
+  const at = state.tab === "box" && state.box !== null ? state.box : nodeAt(state.step);
+  const around = data.group.has(at) ? at : at && data.parent(at);
+  const numbers = rangeOf(total).map((step) => step + 1);
+  const steps = {
+    shown: [],
+    module: numbers.filter((step) => around && within(data, data.steps[step - 1].node, around)),
+    all: numbers,
+  }[$("printing").value];
+  if (steps.length) return steps.map(stepView);
+  return [state.tab === "box" ? boxView(state.box) : stepView(state.step)];
 }
 
 function clearPaper() {

@@ -2,6 +2,14 @@
 
 const MOST = 50;
 
+/** How well a box fits: 0 if its name is what was typed, more if that stands elsewhere. */
+function rankOf({ id }, typed) {
+  const [name, path] = [nameOf(id).toLowerCase(), pathOf(id).join(" ").toLowerCase()];
+  const ways = [name === typed, name.startsWith(typed), name.split(/\W/).includes(typed), name.includes(typed)];
+  const way = ways.indexOf(true);
+  return way < 0 ? ways.length + !path.includes(typed) : way;
+}
+
 function search() {
   const field = $("query");
   const list = $("found");
@@ -18,9 +26,10 @@ function search() {
   function look() {
     about ??= all.map(aboutOf);
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    found = words.length
-      ? all.filter((_, at) => words.every((word) => about[at].includes(word)))
-      : [];
+    const fits = (_, at) => words.every((word) => about[at].includes(word));
+    found = words.length ? all.filter(fits) : [];
+    const rank = new Map(found.map((node) => [node, rankOf(node, words.join(" "))]));
+    found.sort((one, other) => rank.get(one) - rank.get(other));
     chosen = 0;
     show();
   }

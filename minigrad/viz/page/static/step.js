@@ -79,13 +79,14 @@ function savedView(node) {
   const told = node.saved.length
     ? "What the op's rules read of the forward pass; it was kept until now, and nothing else was."
     : "Nothing: the rule needs shapes at most.";
-  const item = ({ name, shape, nbytes, numbers }) => {
+  const alive = "no bytes more: it is a leaf's memory, or an earlier op keeps it";
+  const item = ({ name, shape, kept, numbers }) => {
     const out = name === "out" ? ", the output, y in the formula," : "";
     const why = reasons.get(name) ? `: ${reasons.get(name)}` : "";
     const known = numbers && shape.length && isWhole(numbers);
     return e.li(
       e.code(name),
-      `${out} ${shapeText(shape)}, ${bytes(nbytes)}${why}`,
+      `${out} ${shapeText(shape)}, ${kept ? bytes(kept) : alive}${why}`,
       known ? e.details(e.summary("its values"), arrayView(numbers, node.id)) : "",
     );
   };
