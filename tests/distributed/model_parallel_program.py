@@ -313,6 +313,18 @@ assert {group.name for group in together.groups} == {f"rank {rank}" for rank in 
 assert len([edge for edge in together.edges if ring in (edge.source, edge.target)]) == 2 * SIZE
 assert together.to_svg().count("all_reduce") >= 1
 assert notes["ppermute"][-1] in viz.explore(sent).path.read_text(encoding="utf-8")
+# The backward pass of all ranks: at a collective, a step of each rank with its own gradient.
+with viz.trace() as traced:
+    parts = distributed.copy_to_parts(point, comm=WORLD) * (RANK + 1.0)
+    distributed.sum_of_parts(parts, comm=WORLD).sum().backward()
+steps = viz.all_ranks(traced.graph(point=point)).steps
+shown = [(step.op, step.rank) for step in steps]
+order = ["sum", "sum_of_parts", "multiply", "copy_to_parts"]
+assert shown == [(op, rank) for op in order for rank in range(SIZE)], shown
+for step in steps[-SIZE:]:
+    (given,), want = step.parts, sum(range(1, SIZE + 1))
+    assert step.cotangent.values == (step.rank + 1.0,) * 2, step
+    assert given.sent.values == (want,) * 2 and (given.arrival, given.arrivals) == (1, 1), step
 # One rank alone may watch: nothing is run again that would wait for the others.
 with viz.trace(timed=True) if RANK == 0 else nullcontext() as traced:
     rows = minigrad.ones((1, 2, 3, 4), requires_grad=True)

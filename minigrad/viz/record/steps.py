@@ -239,6 +239,7 @@ class Step:
         given: What the rule read; None in a plan, for large arrays, and in a graph from JSON.
         inner: Of a fused op that was opened, the steps of the ops that it stands for.
         run: Which backward pass it belongs to, from 1.
+        rank: On which rank it ran, in a graph of `all_ranks`; None in any other.
 
     Example:
         >>> from minigrad import tensor, viz
@@ -256,6 +257,7 @@ class Step:
     given: Given | None = field(default=None, compare=False, repr=False)
     inner: tuple[Step, ...] = ()
     run: int = 1
+    rank: int | None = None
 
 
 def with_inner(steps: Sequence[Step]) -> tuple[Step, ...]:

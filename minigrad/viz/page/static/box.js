@@ -78,7 +78,7 @@ function heatmapView(id) {
 const gradientFacts = (id, { value }, gradient) =>
   value && !isScalar({ value })
     ? e.div({ class: "numbers" }, factsView(gradient))
-    : summaryView(gradient, id, gradientWork(id));
+    : summaryView(gradient, id, gradientWork(sharesOf(id)));
 
 /** What a box gets in the backward pass, or why it gets nothing. */
 function gradientView(id, node) {

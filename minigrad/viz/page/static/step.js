@@ -14,16 +14,18 @@ function stepView(at) {
   }
   const step = data.steps[at - 1];
   const node = data.box(step.node);
+  const ofRank = (share) => share.step.rank === step.rank;
+  const shares = sharesOf(step.node, step.run).filter(ofRank);
   const section = (n, words, ...content) => e.section(e.h3(e.b(n), " ", words), content);
   const turns = ["For each input that needs a gradient, the op's rule for it turns ", bar("g")];
   return [
-    headView(`Step ${at} of ${total}`, step.node),
+    headView(`Step ${at} of ${total}${onRank(step)}`, step.node),
     argumentsView(step),
     section(
       1,
       ["What comes: ", bar("g")],
-      e.p(came(step, sharesOf(step.node, step.run))),
-      summaryView(step.cotangent, step.node, gradientWork(step.node, step.run)),
+      e.p(came(step, shares)),
+      summaryView(step.cotangent, step.node, gradientWork(shares)),
     ),
     section(2, "What was saved for this", savedView(node)),
     heatmapView(step.node),
@@ -36,6 +38,9 @@ function stepView(at) {
     at === total ? e.section({ class: "end" }, e.h3("Done"), endView()) : "",
   ];
 }
+
+/** Which rank's step it is, where the place of the box does not tell: at a collective. */
+const onRank = ({ node, rank }) => (rank === null || data.parent(node) ? "" : ` · on rank ${rank}`);
 
 /** What both passes say of an op first: where it is, and its line. */
 function headView(moment, id) {

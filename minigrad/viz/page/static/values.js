@@ -50,7 +50,7 @@ function valueView(id, node) {
     e.div(
       { class: "pair" },
       side("value", value, id, work, begin),
-      side("gradient", gradient, id, gradientWork(id)),
+      side("gradient", gradient, id, gradientWork(sharesOf(id))),
     ),
   );
 }

@@ -210,9 +210,8 @@ function valueWork(id) {
   return step?.terms.out && ((place) => worked(step, step.terms.out, data.box(id).value, place));
 }
 
-/** The gradient of a box, entry by entry: the shares that it is the sum of. */
-function gradientWork(id, run) {
-  const shares = sharesOf(id, run);
+/** A gradient, entry by entry: the shares that it is the sum of. */
+function gradientWork(shares) {
   if (!shares.length) return null;
   if (shares.length === 1) return partWork(shares[0].step, shares[0].part);
   return (place) => {
