@@ -298,6 +298,9 @@ class TestExplore:
         assert page.path == tmp_path / "my page.html"
         assert str(page) == str(page.path) and Path(page).read_text().startswith("<!DOCTYPE html>")
         assert viz.explore(nn.ReLU(), minigrad.ones(3)).path.name == "ReLU.html"
+        drawing = viz.graph(nn.ReLU(), minigrad.ones(3))
+        page = viz.explore(drawing, path=tmp_path / "my_relu.html")
+        assert "<title>my relu</title>" in page.path.read_text()
 
     @pytest.mark.parametrize("shape", [(4,), ()])
     def test_the_backward_pass_begins_at_weights_on_the_output_or_at_a_scalar(

@@ -97,7 +97,8 @@ def explore(
         target: A Module or a function; or a Graph or a Trace; or a Tensor that was computed, or
             several.
         *inputs: What to call the module or the function with.
-        path: The file to write; a new one in a temporary folder if None.
+        path: The file to write; a new one in a temporary folder if None. Of what has run already,
+            the page has the name of the file as its title.
         backward: Whether to run a backward pass.
         timed: Whether to take the time of each op of a module; see `trace`.
         depth: How many levels of modules are open at first; None for about 40 boxes.
@@ -135,7 +136,7 @@ def explore(
         )
     if isinstance(target, Trace):
         target = target.graph()
-    title, start = "Compute graph", ""
+    title, start = "Compute graph" if path is None else Path(path).stem.replace("_", " "), ""
     fused = FUSED if open is None else fused_ops().keys() & {*open}
     watch = partial(trace, timed=timed, values=values, open=fused)
     if runs:
