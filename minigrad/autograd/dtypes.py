@@ -113,6 +113,8 @@ def checked(dtype: Any, name: str) -> np.dtype[Any]:
     """Return a dtype that tensors can have; Python's `float` stands for the default dtype."""
     if dtype is float:
         return _default
+    if dtype is int:
+        return np.dtype(np.int64)  # in a browser NumPy's integers have 32 bits
     try:
         chosen: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError) as error:

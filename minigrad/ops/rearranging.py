@@ -206,7 +206,7 @@ def _repeat_x(g: Any, repeats: Any, axis: int, x_shape: tuple[int, ...]) -> Any:
     if repeats.size == 1:
         copies = (*x_shape[: axis + 1], repeats.item(), *x_shape[axis + 1 :])
         return total(g.reshape(copies), axis + 1).reshape(x_shape)
-    places = np.repeat(np.arange(x_shape[axis]), repeats)
+    places = np.repeat(np.arange(x_shape[axis]), integers(repeats))
     return IndexUpdate(g, (slice(None),) * axis + (places,), x_shape)
 
 

@@ -189,12 +189,15 @@ def arange(
         raise ValueError("arange: step must not be 0")
     bounds = (0, start, step) if stop is None else (start, stop, step)
     large = any(isinstance(bound, int) and abs(bound) >= 2**63 for bound in bounds)
-    if large and all(isinstance(bound, int) for bound in bounds):
+    whole = all(isinstance(bound, int) for bound in bounds)
+    if large and whole:
         numbers = [*range(*bounds)]  # NumPy would make floats of them
         return made(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
     values = np.arange(*(map(float, bounds) if large else bounds))
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()
+    elif dtype is None and whole:
+        dtype = int
     return made(to_array(values, dtype, name="arange"), requires_grad)
 
 

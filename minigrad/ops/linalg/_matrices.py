@@ -1,11 +1,15 @@
 """Helpers of the ops on matrices: transposing, checks, and dtypes for LAPACK."""
 
+import sys
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.node import Variable
 from minigrad.ops._numerics import shape_of
+
+FLAGS = sys.platform != "emscripten"
+"""Whether NumPy sees that LAPACK failed: by a floating-point flag, which no browser has."""
 
 
 def mT(x: Any) -> Any:
@@ -50,6 +54,15 @@ def singular(x: np.ndarray) -> Any:
     """Which matrices are singular, so that `np.linalg.inv` refuses them."""
     with np.errstate(invalid="ignore"):
         return (np.linalg.slogdet(wide(x))[0] == 0) & ~holds_nan(x)
+
+
+def computed(found: Any) -> Any:
+    """What LAPACK `found`; a LinAlgError if it failed: it fills with NaN what it cannot compute."""
+    if not FLAGS:
+        for part in found if isinstance(found, tuple) else (found,):
+            if np.isnan(part).any():
+                raise np.linalg.LinAlgError("LAPACK failed")
+    return found
 
 
 def resolution(values: Any, size: int) -> Any:

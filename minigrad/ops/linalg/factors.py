@@ -12,7 +12,16 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, shape_of, within_rule
-from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, resolution, unless, which, wide
+from minigrad.ops.linalg._matrices import (
+    computed,
+    mT,
+    no_matrix,
+    no_square,
+    resolution,
+    unless,
+    which,
+    wide,
+)
 from minigrad.ops.linalg.solving import solve
 
 __all__ = ["cholesky", "qr"]
@@ -31,7 +40,7 @@ def _cannot_factor(x: Any, upper: bool) -> str | None:
 
 def _is_indefinite(matrix: np.ndarray, upper: bool) -> bool:
     try:
-        np.linalg.cholesky(matrix, upper=upper)
+        computed(np.linalg.cholesky(matrix, upper=upper))
     except np.linalg.LinAlgError:
         return True
     return False
@@ -39,7 +48,7 @@ def _is_indefinite(matrix: np.ndarray, upper: bool) -> bool:
 
 @primitive(arrays=1, float_inputs=True, explain_error=_cannot_factor)
 def _cholesky(x: Any, upper: bool) -> Any:
-    return np.linalg.cholesky(wide(x), upper=upper).astype(x.dtype, copy=False)
+    return computed(np.linalg.cholesky(wide(x), upper=upper)).astype(x.dtype, copy=False)
 
 
 def cholesky(x: Any, *, upper: bool = False) -> Tensor:

@@ -50,6 +50,8 @@ def pinv(x: Any, rtol: Any = None) -> Any:
     """
     if x.ndim < 2:
         raise np.linalg.LinAlgError(no_matrix(x))
+    if not np.isfinite(x).all():
+        raise np.linalg.LinAlgError(_cannot_pinv(x, rtol))
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     if (np.asarray(rtol) < 0).any():

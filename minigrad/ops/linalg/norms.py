@@ -213,4 +213,6 @@ def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) 
     """
     if tol is None and rtol is None and x.ndim > 1:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    if reason := _no_rank(x):
+        raise np.linalg.LinAlgError(reason)
     return np.linalg.matrix_rank(wide(x), tol, rtol=rtol)

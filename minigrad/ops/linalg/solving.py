@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import within_rule
-from minigrad.ops.linalg._matrices import mT, no_square, singular, which, wide
+from minigrad.ops.linalg._matrices import FLAGS, mT, no_square, singular, which, wide
 
 __all__ = ["inv", "solve", "solve_triangular"]
 
@@ -39,12 +39,16 @@ def inv(x: Any) -> Any:
 def _despite_nan(function: Any, a: np.ndarray, *rest: Any) -> Any:
     """Return NaN for matrices with NaN; LAPACK reports some of them as singular."""
     try:
+        if not FLAGS and singular(a).any():
+            raise np.linalg.LinAlgError("LAPACK failed")
         return function(a, *rest)
     except np.linalg.LinAlgError:
         bad = np.isnan(a).any((-2, -1), keepdims=True)
         if not bad.any() or no_square(a):
             raise
-        return np.where(bad, np.nan, function(np.where(bad, np.eye(a.shape[-1]), a), *rest))
+        return np.where(
+            bad, np.nan, _despite_nan(function, np.where(bad, np.eye(a.shape[-1]), a), *rest)
+        )
 
 
 def _cannot_solve(a: Any, b: Any) -> str | None:

@@ -11,7 +11,16 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import constant, shape_of, within_rule
-from minigrad.ops.linalg._matrices import mT, no_matrix, no_square, resolution, unless, which, wide
+from minigrad.ops.linalg._matrices import (
+    computed,
+    mT,
+    no_matrix,
+    no_square,
+    resolution,
+    unless,
+    which,
+    wide,
+)
 
 __all__ = ["eigh", "eigvalsh", "svd", "svdvals"]
 
@@ -70,7 +79,7 @@ def _no_spectrum(x: Any, UPLO: Literal["L", "U"]) -> str | None:
     multiple_outputs=True, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_spectrum
 )
 def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
-    values, vectors = np.linalg.eigh(wide(x), UPLO)
+    values, vectors = computed(np.linalg.eigh(wide(x), UPLO))
     return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
 
 
@@ -130,7 +139,7 @@ def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
         >>> minigrad.linalg.eigvalsh(x).numpy().round(4).tolist()
         [1.0, 3.0]
     """
-    return np.linalg.eigvalsh(wide(x), UPLO).astype(x.dtype, copy=False)
+    return computed(np.linalg.eigvalsh(wide(x), UPLO)).astype(x.dtype, copy=False)
 
 
 def _eigvalsh_x(g: Any, x: Any, UPLO: Literal["L", "U"]) -> Any:
@@ -157,7 +166,7 @@ def _no_singular_values(x: Any, *_: Any) -> str | None:
     multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=_no_singular_values
 )
 def _svd(x: Any) -> Any:
-    parts = np.linalg.svd(wide(x), full_matrices=False)
+    parts = computed(np.linalg.svd(wide(x), full_matrices=False))
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
 
 
@@ -165,7 +174,7 @@ def _svd(x: Any) -> Any:
     multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=_no_singular_values
 )
 def _svd_complete(x: Any) -> Any:
-    parts = np.linalg.svd(wide(x), full_matrices=True)
+    parts = computed(np.linalg.svd(wide(x), full_matrices=True))
     return tuple(part.astype(x.dtype, copy=False) for part in parts)
 
 
@@ -256,7 +265,7 @@ def svdvals(x: Any) -> Any:
         >>> values.numpy().round(4).tolist()
         [4.0, 3.0]
     """
-    return np.linalg.svd(wide(x), compute_uv=False).astype(x.dtype, copy=False)
+    return computed(np.linalg.svd(wide(x), compute_uv=False)).astype(x.dtype, copy=False)
 
 
 def _svdvals_x(g: Any, x: Any) -> Any:
