@@ -59,6 +59,8 @@ def main() -> None:
     pages = [*(out / "guide").glob("*.html")]
     for page in pages:
         add_runner(page)
+    for page in out.rglob("*.html"):
+        add_link(page, "../" * (len(page.relative_to(out).parts) - 1))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"site: {out}/index.html, {size / 2**20:.0f} MiB; code runs on {len(pages)} pages")
 
@@ -162,6 +164,15 @@ def add_runner(page: Path) -> None:
         '<script type="module" src="../playground/page_runner.js"></script></head>'
     )
     page.write_text(text.replace("</head>", tags, 1), encoding="utf-8")
+
+
+def add_link(page: Path, root: str) -> None:
+    """Put the playground first into the list of pages beside a page of the documentation."""
+    text = page.read_text(encoding="utf-8")
+    before, tree, after = text.partition('<div class="sidebar-tree">')
+    link = f'<a class="reference internal" href="{root}playground/index.html">Playground</a>'
+    entry = f'<ul>\n<li class="toctree-l1">{link}</li>'
+    page.write_text(before + tree + after.replace("<ul>", entry, 1), encoding="utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -152,10 +152,10 @@ def exercise(number: int | str) -> Exercise:
         raise ValueError(f"there is no exercise {number!r}: they are 1 to {last}") from None
 
 
-def paragraphs(text: str) -> str:
+def paragraphs(text: str, width: int = 79) -> str:
     """Break lines at 79 characters, for a terminal; an indented line stays as it is."""
     lines = [
-        line if line.startswith(" ") else textwrap.fill(line, 79, break_on_hyphens=False)
+        line if line.startswith(" ") else textwrap.fill(line, width, break_on_hyphens=False)
         for line in text.split("\n")
     ]
     return "\n".join(lines)

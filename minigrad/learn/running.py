@@ -80,18 +80,29 @@ class Result:
         return not self.diagnosis
 
     def __repr__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = 79) -> str:
+        """The result in words.
+
+        Args:
+            width: After how many characters a line is broken, unless it is indented.
+
+        Returns:
+            The text.
+        """
         this = exercise(self.number)
         parts = [f"{self.number} {this.title}: {'right.' if self.right else 'not yet.'}"]
         if self.printed:
             parts.append("Your code printed\n" + _indented(self.printed))
         if self.right:
-            parts.append(paragraphs(f"Why: {this.why}"))
+            parts.append(paragraphs(f"Why: {this.why}", width))
             if not self.drawing:
                 parts.append("There is no drawing: the code works on arrays, but not on tensors.")
         else:
             if self.passed:
                 parts.append(f"Right so far: {', '.join(self.passed)}.")
-            parts += [self.facts, paragraphs(this.advice(self.diagnosis))]
+            parts += [self.facts, paragraphs(this.advice(self.diagnosis), width)]
         return "\n\n".join(part for part in parts if part)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

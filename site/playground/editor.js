@@ -73,6 +73,14 @@ export class Editor {
     this.view.dispatch({ effects: EditorView.scrollIntoView(from, { y: "center" }) });
   }
 
+  // Show the first place of a text, if it is there, and put the cursor on it.
+  scrollTo(text) {
+    const anchor = this.text.indexOf(text);
+    if (anchor < 0) return;
+    const effects = EditorView.scrollIntoView(anchor, { y: "center" });
+    this.view.dispatch({ selection: { anchor }, effects });
+  }
+
   clear() {
     this.view.dispatch(setDiagnostics(this.view.state, []));
   }

@@ -9,6 +9,7 @@ import * as results from "./results.js";
 const SECONDS = 120; // for a program
 const CHECKING = 30; // for a check of an answer
 const part = (id) => document.getElementById(id);
+const stacked = matchMedia("(max-width: 760px)"); // as in style.css: results are below the program
 const say = (text) => { part("status").textContent = text; };
 
 const client = new Client(new URL("./", import.meta.url), told);
@@ -48,6 +49,7 @@ async function during(job, seconds) {
   } finally {
     for (const button of buttons) button.disabled = false;
     part("stop").disabled = true;
+    if (stacked.matches) part("right").scrollIntoView();
     document.body.dataset.finished = Number(document.body.dataset.finished ?? 0) + 1;
   }
 }
@@ -87,6 +89,7 @@ function hint() {
   known.hints = Math.min(known.hints + 1, open.hints.length);
   progress.save();
   show();
+  part("task").scrollTop = part("task").scrollHeight; // to the hint
 }
 
 async function solution() {
@@ -110,19 +113,31 @@ function flowing(text) {
   return rest.replace(/(?<!\n)\n(?!\n|\d+\. |- |    )\s*/g, " ");
 }
 
+// Put a text into an element: what stands between backticks as code.
+function write(element, text) {
+  const parts = text.split("`").map((piece, at) => {
+    if (at % 2 === 0) return piece;
+    const code = document.createElement("code");
+    code.textContent = piece;
+    return code;
+  });
+  element.replaceChildren(...parts);
+}
+
 function show() {
   part("task").hidden = open === null;
   if (open === null) return;
   const known = progress.of(open.number);
   part("title").textContent = `${open.number} ${open.title}${known.done ? " ✓" : ""}`;
-  part("text").textContent = flowing(open.task);
+  write(part("text"), flowing(open.task));
   part("chapter").href = `../guide/${open.chapter}.html`;
   part("hint").disabled = known.hints === open.hints.length;
   part("hint").textContent = `Hint ${Math.min(known.hints + 1, 3)} of 3`;
+  part("next").hidden = !known.done || open === exercises.at(-1);
   part("solution").hidden = !known.done && known.hints < open.hints.length;
   const hints = open.hints.slice(0, known.hints).map((text) => {
     const paragraph = document.createElement("p");
-    paragraph.textContent = text;
+    write(paragraph, text);
     return paragraph;
   });
   part("hints").replaceChildren(...hints);
@@ -135,6 +150,8 @@ function openExercise(number) {
   if (open === null) return;
   part("examples").value = "";
   editor.text = progress.of(open.number).code ?? open.skeleton;
+  editor.scrollTo("raise NotImplementedError");
+  part("task").scrollTop = 0;
   history.replaceState(null, "", `?exercise=${open.number}`);
   results.clear();
 }
@@ -144,7 +161,7 @@ function saveFile() {
   link.href = URL.createObjectURL(new Blob([progress.file], { type: "application/json" }));
   link.download = "minigrad_exercises.json";
   link.click();
-  URL.revokeObjectURL(link.href);
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 async function loadFile({ target }) {
@@ -197,7 +214,9 @@ async function openAddress() {
   }
 }
 
-part("examples").replaceChildren(...examples.map(({ name, title }) => new Option(title, name)));
+const none = new Option("none", "");
+none.hidden = true; // shown while an exercise is open, and not to be chosen
+part("examples").replaceChildren(none, ...examples.map(({ name, title }) => new Option(title, name)));
 part("examples").addEventListener("change", ({ target }) => openExample(target.value));
 part("exercises").addEventListener("change", ({ target }) => openExercise(Number(target.value)));
 part("run").addEventListener("click", run);
@@ -205,6 +224,7 @@ part("stop").addEventListener("click", () => client.stop("Stopped."));
 part("share").addEventListener("click", share);
 part("check").addEventListener("click", check);
 part("hint").addEventListener("click", hint);
+part("next").addEventListener("click", () => openExercise(open.number + 1));
 part("solution").addEventListener("click", solution);
 part("again").addEventListener("click", () => { editor.text = open.skeleton; });
 part("save").addEventListener("click", saveFile);
@@ -214,3 +234,4 @@ part("requests").textContent = config.pyodide.startsWith("http")
   ? `This page loads its own files and, from ${new URL(config.pyodide).host}, Pyodide and NumPy, checked by their hashes.`
   : "This page loads its own files only.";
 await openAddress();
+document.body.inert = false; // a press of a button before this would be lost

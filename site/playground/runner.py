@@ -209,7 +209,8 @@ def exercise_list() -> list[dict[str, Any]]:
 def check(number: int, code: str) -> str:
     """Check an answer; the result, as JSON."""
     result = run_text(exercise(number), code, FILE)
-    return json.dumps({"right": result.right, "text": str(result), "drawing": result.drawing})
+    text = result.text(width=10_000)  # the page breaks lines where it ends
+    return json.dumps({"right": result.right, "text": text, "drawing": result.drawing})
 
 
 def solution(number: int) -> str:
