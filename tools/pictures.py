@@ -19,15 +19,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import gallery
+from browsers import launched
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 __all__ = ["PICTURES", "Picture", "take"]
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 STATIC = DOCS / "_static"
 WIDTH = 830
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 
 class Picture(NamedTuple):
@@ -129,16 +128,13 @@ def main() -> None:
     wanted = {name: PICTURES[name] for name in names if name in PICTURES}
     if not wanted:
         return
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    if shutil.which("chromium") is None:
         sys.exit("pictures.py: install Chromium")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, launched() as browser:
         gallery.write_pages(Path(folder), {picture.page for picture in wanted.values()})
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         for name, picture in wanted.items():
             take(browser, picture, Path(folder), options.out / f"{name}.png")
             print(options.out / f"{name}.png")
-        browser.close()
 
 
 if __name__ == "__main__":

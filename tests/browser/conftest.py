@@ -1,8 +1,8 @@
-"""A browser, and pages opened in it from a file."""
+"""A browser, and pages opened in it from a file: Chromium, or Firefox if the environment asks."""
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,42 @@ import pytest
 
 from minigrad import viz
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+BROWSER = os.environ.get("MINIGRAD_BROWSER", "chromium")
+"""Which browser the tests open: chromium or firefox."""
+
+NO_SCRIPTS = "scripts cannot be switched off"
+NO_FILES = "the driver does not tell of downloads of what a page made"
+NO_DOUBLE = "the driver makes two single clicks of a double click"
+NOT_IN_FIREFOX = {
+    "test_the_script_draws_what_python_drew": NO_SCRIPTS,
+    "test_without_a_script_the_picture_and_the_table_remain": NO_SCRIPTS,
+    "test_without_a_script_all_of_it_is_there": NO_SCRIPTS,
+    "test_opening_and_closing_is_python_s_layout": NO_DOUBLE,
+    "test_a_fused_op_is_one_step_that_opens": NO_DOUBLE,
+    "test_progress_is_saved_and_loaded": NO_FILES,
+    "test_an_svg_stands_by_itself": NO_FILES,
+    "test_it_shows_what_is_seen": NO_FILES,
+    "test_a_png_has_two_pixels_for_each": NO_FILES,
+    "test_paper_has_the_picture_and_every_step": "it cannot show a page as on paper",
+}
+"""What Playwright's driver of an installed Firefox cannot do, by the name of the test."""
 
 Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from browsers import launched
 
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+    with launched(BROWSER) as running:
         yield running
-        running.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items if BROWSER == "firefox" else ():
+        reason = NOT_IN_FIREFOX.get(item.name.partition("[")[0])
+        if reason is not None and item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ pytestmark = [
 ]
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PIXELS = """async (png) => {
     const image = new Image();
     image.src = "data:image/png;base64," + png;
@@ -39,7 +38,7 @@ PIXELS = """async (png) => {
 
 @pytest.fixture(scope="module", params=["installed fonts", "no font for mathematics"])
 def browser(request: Any, tmp_path_factory: Any) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from browsers import launched
 
     surroundings = dict(os.environ)
     if request.param == "no font for mathematics":
@@ -54,11 +53,8 @@ def browser(request: Any, tmp_path_factory: Any) -> Iterator[Any]:
             f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>"
         )
         surroundings["FONTCONFIG_FILE"] = str(settings)
-    with sync_playwright() as playwright:
-        chromium = shutil.which("chromium")
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS, env=surroundings)
+    with launched(env=surroundings) as running:
         yield running
-        running.close()
 
 
 def picture(page: Any, element: Any) -> np.ndarray:

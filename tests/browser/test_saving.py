@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -149,5 +150,5 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> N
 def test_a_browser_prints_it(attention: str, open_page: Callable[..., Any]) -> None:
     page = open_page(attention)
     printed = page.pdf(format="A4")
-    assert printed.count(b"/Type /Page\n") > 4
+    assert len(re.findall(rb"/Type ?/Page\b", printed)) > 4
     assert page.locator(".paper").count() == 0
