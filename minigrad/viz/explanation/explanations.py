@@ -54,7 +54,8 @@ def argument_sources(diagram: Diagram) -> dict[str, dict[str, str]]:
         if edge.target in found:
             found[edge.target][edge.name] = edge.source
     for step in diagram.steps:
-        found[step.node] = found[step.node] or {part.name: part.target for part in step.parts}
+        if step.rank is None:  # what a collective reads is called by its rank
+            found[step.node] |= {part.name: part.target for part in step.parts}
     return found
 
 
