@@ -126,11 +126,13 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     return report
 
 
-IMPOSSIBLE = re.compile("can't start new thread|emscripten does not support processes")
+IMPOSSIBLE = re.compile(
+    "can't start new thread|emscripten does not support processes|stack switching not supported"
+)
 
 
 def skip_in_browsers(report: pytest.TestReport) -> None:
-    """Turn a failure for want of a thread or a process into a skip, where there can be none."""
+    """Turn a failure for want of a thread, process or event loop into a skip where none can be."""
     if sys.platform == "emscripten" and report.failed:
         found = IMPOSSIBLE.search(str(report.longrepr))
         if found:
