@@ -72,7 +72,7 @@ class _Picture:
         )
         yield f"<style>{STYLE}</style><title>{name}</title>"
         yield hatching(self.hatch)
-        yield f'<rect {size} fill="{LIGHT["page"]}"/>'
+        yield f'<rect class="page" {size} fill="{LIGHT["page"]}"/>'
         yield f'<text class="start" x="{EDGE}" y="{EDGE}">{name}</text>'
         for head in range(heads):
             x = EDGE + head % self.across * (self.width + GAP)
@@ -138,7 +138,7 @@ def legend(ends: tuple[float, float], scales: Scales, hatch: str) -> Iterator[st
     low, high = map(figure, ends)
     yield from _images('width="120" height="10"', np.arange(LEVELS + 1)[None], scales)
     yield '<rect class="grid" width="120" height="10"/>'
-    yield f'<text class="start" y="22">{low}</text><text x="120" y="22">{high}</text>'
+    yield f'<text class="start" y="22">{low}</text><text class="high" x="120" y="22">{high}</text>'
     yield '<text class="start" y="38">rows are queries, columns are keys</text>'
     if hatch:
         style = f'style="fill:url(#{hatch})"'

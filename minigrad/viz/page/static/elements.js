@@ -86,10 +86,9 @@ function fullName(id) {
   const own = nameOf(id);
   const { kind } = data.box(id);
   if (!["op", "fused"].includes(kind)) return own;
-  const around = pathOf(id).slice(1).join(".");
-  if (around) return `${around}.${own}`;
+  const name = [...pathOf(id).slice(1), own].join(".");
   const alike = data.nodes.filter((one) => one.label === own && data.parent(one.id) === data.parent(id));
-  return alike.length > 1 ? `${own}${origin(id)}` : own;
+  return alike.length > 1 ? `${name}${origin(id)}` : name;
 }
 
 /** The module that an op's first input comes from, perhaps through other ops beside it. */

@@ -215,7 +215,7 @@ let lastChosen = {}; // the entry of a leaf that has a slider: it keeps it when 
 /** A slider for an entry of a leaf, or for a number that an op was given. */
 function sliderView(one, value, spread, range) {
   const why = inability();
-  if (why) return e.p({ class: "quiet" }, `It cannot be changed here: ${why}.`);
+  if (why) return elsewhereView(one, value, why);
   const { base = value } = changes.get(`${one.id} ${one.name ?? one.place}`) ?? {};
   const far = max(3 * spread, 2 * abs(base), 1e-3);
   const [low, high] = range ?? [base - far, base + far];
@@ -231,6 +231,23 @@ function sliderView(one, value, spread, range) {
   const slider = e.input({ type: "range", min: low, max: high, ...options, oninput: input(() => field), onchange: refresh });
   const field = e.input({ type: "number", ...options, oninput: input(() => slider), onchange: refresh });
   return e.p({ class: "whatif" }, e.b("What if it were "), slider, field);
+}
+
+/** Of a number that the page cannot change: how Python does; the playground has it at hand. */
+function elsewhereView({ id, place, name }, value, why) {
+  const told = e.p({ class: "quiet" }, `The page cannot compute what a change of it does: ${why}. `);
+  if (name) return told;
+  const index = indexText(data.box(id).value.shape, place).replace("[", "(").replace(/]$/, ")") || "()";
+  if (window.name !== "playground") {
+    told.append("Python can: ", e.code(`page.what_if("${nameOf(id)}", ${index}, ${number(value)})`));
+    return told;
+  }
+  const field = e.input({ type: "number", step: "any", value, "aria-label": "what if this number were" });
+  const onclick = () => {
+    const at = index.match(/\d+/g)?.map(Number) ?? [];
+    parent.postMessage({ kind: "what if", name: nameOf(id), index: at, value: field.valueAsNumber }, "*");
+  };
+  return e.div({ class: "whatif" }, told, field, e.button({ onclick }, "Run it again with this"));
 }
 
 /** What a click on an entry of a leaf shows: a slider for it. */
