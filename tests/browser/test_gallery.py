@@ -69,7 +69,7 @@ def test_what_the_texts_promise_is_there(open_page: Open, pages: Path) -> None:
     softmax = opened("multi_head_attention", "#step=5")  # so the README and the first page have it
     assert softmax.locator("#step h2").inner_text() == "softmax"
     assert softmax.locator("#step .heatmap").first.is_visible()
-    for part in (".formula", ".worked"):
+    for part in (".formula", ".equations"):
         assert softmax.locator(f"#step {part}").count() == 1
     nan = opened("nan")
     nan.get_by_role("button", name="inf born in exp").click()

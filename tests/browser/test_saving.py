@@ -101,10 +101,18 @@ def test_a_png_has_two_pixels_for_each(
     assert sheet > 20
 
 
-def test_paper_has_the_picture_and_every_step(
+def test_paper_has_the_picture_and_what_was_chosen(
     attention: str, open_page: Callable[..., Any]
 ) -> None:
-    page = open_page(attention, "#step=3", color_scheme="dark")
+    page = open_page(attention, "#step=5", color_scheme="dark")
+    for chosen, titles in (("shown", ["Step 5"]), ("module", ["Step 4", "Step 5", "Step 6"])):
+        page.locator("#printing").select_option(chosen)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        printed = page.locator(".paper .paper .over").all_inner_texts()
+        assert [text.partition(" of ")[0] for text in printed][: len(titles)] == titles
+        assert {text.partition(" in ")[2] for text in printed} == {"MultiHeadAttention › attention"}
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.locator("#printing").select_option("all")
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     steps = page.locator(".paper .paper")
@@ -149,6 +157,7 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> N
 
 def test_a_browser_prints_it(attention: str, open_page: Callable[..., Any]) -> None:
     page = open_page(attention)
+    page.locator("#printing").select_option("all")
     printed = page.pdf(format="A4")
     assert len(re.findall(rb"/Type ?/Page\b", printed)) > 4
     assert page.locator(".paper").count() == 0

@@ -81,24 +81,25 @@ function nameOf(id) {
   return group?.module && box.kind === "module" ? group.path || group.module : box.label;
 }
 
-/** A name that tells a box from its like: with the module around it, or the one it comes from. */
+/** A name that tells an op from its like: with its module, and where its input comes from. */
 function fullName(id) {
   const own = nameOf(id);
-  const { kind } = data.box(id);
-  if (!["op", "fused"].includes(kind)) return own;
+  if (!["op", "fused"].includes(data.box(id).kind)) return own;
   const name = [...pathOf(id).slice(1), own].join(".");
-  const alike = data.nodes.filter((one) => one.label === own && data.parent(one.id) === data.parent(id));
-  return alike.length > 1 ? `${name}${origin(id)}` : name;
+  const beside = (one) => one.label === own && data.parent(one.id) === data.parent(id);
+  const alike = data.nodes.filter(beside).map((one) => one.id);
+  if (alike.length < 2) return name;
+  const [at, origins] = [alike.indexOf(id), alike.map(origin)];
+  if (new Set(origins).size === alike.length) return `${name} of ${origins[at]}`;
+  return `${name} (${at + 1} of ${alike.length})`;
 }
 
-/** The module that an op's first input comes from, perhaps through other ops beside it. */
+/** The module, or the leaf, that the first input of an op comes from, through ops beside it. */
 function origin(id) {
-  for (let at = id, parent = data.parent(id); at !== undefined; ) {
-    const [edge] = (data.into.get(at) ?? []).map((index) => data.edges[index]);
-    at = edge && data.unit(edge.source);
-    if (edge && data.parent(at) !== parent) return ` of ${pathOf(at).at(-1) ?? nameOf(at)}`;
-  }
-  return "";
+  let at = id;
+  while (at === id || (data.into.has(at) && within(data, id, data.parent(at))))
+    at = data.unit(data.edges[data.into.get(at)[0]].source);
+  return within(data, id, data.parent(at)) ? nameOf(at) : pathOf(at).at(-1);
 }
 
 /** Where the program made it: the line, between its neighbours if they are known. */

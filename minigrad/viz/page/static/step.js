@@ -48,7 +48,7 @@ function headView(moment, id) {
   const open = () => go.show(id);
   return [
     e.p({ class: "over" }, path ? `${moment} · in ${path}` : moment),
-    e.h2(link.box(id), node.kind === "fused" ? e.small(" fused: one kernel, one rule") : ""),
+    e.h2(link.box(id, nameOf(id)), node.kind === "fused" ? e.small(" fused: one kernel, one rule") : ""),
     go.hidden(id) ? e.p(e.button({ onclick: open }, "Open the modules around it")) : "",
     lineView(node),
   ];
