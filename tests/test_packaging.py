@@ -279,6 +279,33 @@ def test_importing_minigrad_changes_nothing_of_the_process(tmp_path: Path) -> No
     assert asked_for in {"True True", "False False"}  # where there is no glibc, nothing is asked
 
 
+@pytest.mark.parametrize(("asked", "kept"), [(None, True), ("8", True), ("0", False)])
+def test_the_first_recorded_op_keeps_freed_memory(
+    asked: str | None, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if asked is not None:
+        monkeypatch.setenv("MINIGRAD_KEEP_FREED_MEMORY", asked)
+    path = Path(minigrad.__file__).parent.parent
+    lines = (
+        "import minigrad\nx = minigrad.ones(3)\nx + x\nprint(state()['malloc'])",
+        "x.requires_grad_() * x\nprint(state()['malloc'], minigrad.keep_freed_memory(0))",
+    )
+    done = python("-c", "\n".join((PROCESS, *lines)), cwd=tmp_path, path=path)
+    before, after = done.stdout.splitlines()
+    assert before == "False", done.stderr
+    assert after in {f"{kept} True", "False False"}  # where there is no glibc, nothing is set
+
+
+def test_an_amount_that_is_none_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINIGRAD_KEEP_FREED_MEMORY", "much")
+    path = Path(minigrad.__file__).parent.parent
+    code = "import minigrad\nx = minigrad.ones(3, requires_grad=True)\ntry:\n    x * x\n"
+    code += "except ValueError as error:\n    print(error)\nprint((x * x).requires_grad)"
+    done = python("-c", code, cwd=tmp_path, path=path)
+    message = "MINIGRAD_KEEP_FREED_MEMORY: 0 to 2047 mebibytes expected, got 'much'"
+    assert done.stdout.splitlines() == [message, "True"], done.stderr
+
+
 def wrong_installs(text: str) -> list[str]:
     """What a text tells to install that pip would fetch from a stranger, or cannot find.
 

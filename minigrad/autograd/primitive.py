@@ -25,6 +25,7 @@ from minigrad.autograd.node import Variable
 from minigrad.autograd.plan import Plan, Rule
 from minigrad.autograd.typing import ExplainError, F, Forward, OpFunction, P
 from minigrad.support.checks import module_of
+from minigrad.support.memory import keep_by_default
 
 __all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "registry"]
 
@@ -114,6 +115,7 @@ class Primitive:
         """The plan for the case that the arguments in `slots` need gradients."""
         plan = self._plans.get(slots)
         if plan is None:
+            keep_by_default()
             plan = Plan(self, slots)
             if slots[-1] < LONGEST and len(self._plans) < KEPT:
                 self._plans[slots] = plan

@@ -143,6 +143,8 @@ let ability = null; // why nothing can be changed; "" if it can
 /** Why the page cannot repeat the run, by trying it: the first number that differs. */
 function inability() {
   if (ability !== null) return ability;
+  const updates = ({ notes }) => notes.some((note) => note.startsWith("after "));
+  if (data.nodes.some(updates)) return "tensors were written to within the run";
   const known = () => [
     ...data.nodes.map(({ label, value }) => [label, value]),
     ...data.steps.flatMap(({ op, parts }) => parts.map(({ name, sent }) => [`${op}, ${name}`, sent])),
