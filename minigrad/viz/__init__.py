@@ -7,9 +7,11 @@ Its rooms, in the order of the work: `record` (what ran, as data, and folded), `
 from minigrad.viz.drawing.program import ProgramDrawing, program
 from minigrad.viz.explanation.report import Explanation, explain
 from minigrad.viz.formula import Formula, formulas
+from minigrad.viz.page import walks
 from minigrad.viz.page.attention import AttentionMaps, attention
 from minigrad.viz.page.charts import charts
 from minigrad.viz.page.explorer import Page, explore
+from minigrad.viz.page.walk import Stop
 from minigrad.viz.record.attention import AttentionMap
 from minigrad.viz.record.build import graph
 from minigrad.viz.record.comparison import Change, Difference, diff
@@ -22,8 +24,8 @@ from minigrad.viz.record.tracing import Trace, trace
 
 __all__ = [  # noqa: RUF022 (functions first, then what they return)
     "all_ranks", "attention", "charts", "diff", "explain", "explore", "formulas", "graph",
-    "program", "trace",
+    "program", "trace", "walks",
     "AttentionMap", "AttentionMaps", "Cells", "Change", "Difference", "Edge", "Explanation",
     "Formula", "Graph", "Group", "Heatmap", "Node", "Page", "Part", "ProgramDrawing", "Saved",
-    "Step", "Summary", "Trace",
+    "Step", "Stop", "Summary", "Trace",
 ]  # fmt: skip

@@ -64,8 +64,18 @@ def playing(page: Any) -> None:
     page.keyboard.press(" ")
 
 
+def walk(page: Any) -> None:
+    page.keyboard.press("Home")
+    page.keyboard.press("n")
+
+
+def questions(page: Any) -> None:
+    if page.locator("#tab-walk").count():
+        page.locator("#tab-walk").click()
+
+
 STATES: tuple[Callable[[Any], None], ...] = (
-    lambda page: None, steps, box, search, everything, playing,
+    lambda page: None, steps, box, search, everything, walk, questions, playing,
 )  # fmt: skip
 
 

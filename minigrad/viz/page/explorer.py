@@ -23,6 +23,8 @@ from minigrad.support.files import write
 from minigrad.tensors.tensor import Tensor
 from minigrad.trace.lines import user_line
 from minigrad.viz.page.html import write_page
+from minigrad.viz.page.walk import Stop
+from minigrad.viz.page.walks import PREPARED
 from minigrad.viz.record.build import graph, name_of, state_kept, tensors_in, why_not, with_inputs
 from minigrad.viz.record.finished import read
 from minigrad.viz.record.graph import Graph
@@ -119,6 +121,7 @@ def explore(
     depth: int | None = None,
     values: Sequence[str] = (),
     open: Choice | None = None,
+    walk: Sequence[Stop] | None = None,
     **named: Any,
 ) -> Page:
     """Write a page on which to explore a compute graph and step through its backward pass.
@@ -141,6 +144,8 @@ def explore(
         open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
             ``"layer_norm"`` to open: the ops that they stand for are run beside them, and can be
             stepped through. By default attention is, and drawn closed.
+        walk: Stops for a reader to go through, each with a text at a box or a step. By default
+            those of `viz.walks` for exactly this class of module, if there are any.
         **named: For a module or a function, keyword arguments of its call. For tensors, names of
             leaves.
 
@@ -148,8 +153,10 @@ def explore(
         The page: its path, which shows itself in a notebook. The file needs nothing else.
 
     Raises:
-        TypeError: `target` is none of these, or the arguments do not fit it.
-        ValueError: `depth` is negative, or a name of `values` or `open` is unknown.
+        TypeError: `target` is none of these, or the arguments do not fit it; or `walk` holds
+            something else than stops.
+        ValueError: `depth` is negative, or a name of `values` or `open` is unknown; or a stop of
+            `walk` names no box or step, or several.
 
     Example:
         >>> from minigrad import nn, randn, viz
@@ -172,6 +179,7 @@ def explore(
     if isinstance(target, Trace):
         target = target.graph()
     title, start = "Compute graph" if path is None else Path(path).stem.replace("_", " "), ""
+    walk = PREPARED.get(type(target), ()) if walk is None else walk
     fused = FUSED if open is None else fused_ops().keys() & {*open}
     watch = partial(trace, timed=timed, values=values, open=fused)
     ran = target
@@ -183,14 +191,14 @@ def explore(
             target, start = _run(target, inputs, named, backward, watch(), _anew)
     elif not isinstance(target, Diagram):
         target, start = _computed(target, inputs, named, backward, watch())
-    page = written(write_page(target, depth, title, start, open or ()), title, path)
+    page = written(write_page(target, depth, title, start, open or (), walk), title, path)
     if runs:
 
         def again(name: str, index: Any, value: float) -> Page:
             with _changed(_leaves(ran, inputs, named), name, index, value):
                 return explore(
                     ran, *inputs, backward=backward, timed=timed, depth=depth, values=values,
-                    open=open, **named,
+                    open=open, walk=walk, **named,
                 )  # fmt: skip
 
         page._again = again

@@ -9,6 +9,7 @@ import html
 import math
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -18,6 +19,7 @@ from minigrad.viz.drawing.colour_scale import BROKEN, Colour, dark, diverging
 from minigrad.viz.drawing.style import DARK, LIGHT, STYLE
 from minigrad.viz.drawing.svg import draw, legend_entries
 from minigrad.viz.page.payload import payload
+from minigrad.viz.page.walk import Stop, places
 from minigrad.viz.record.fold import all_boxes, close, view
 from minigrad.viz.record.heatmap import Heatmap
 from minigrad.viz.record.model import Diagram, updated
@@ -28,8 +30,8 @@ from minigrad.viz.record.writing import number_text, printable, size_text
 
 SCRIPTS = (
     "data", "player", "pack", "elements", "draw", "visible", "gradients", "arrays", "values",
-    "forward", "numbers", "worked", "whatif", "step", "box", "camera", "address", "search", "save",
-    "listen", "explore",
+    "forward", "numbers", "worked", "whatif", "step", "box", "walk", "camera", "address", "search",
+    "save", "listen", "explore",
 )  # fmt: skip
 """In the order in which they stand in the page: they share one scope."""
 
@@ -52,7 +54,12 @@ content="default-src 'none'; style-src 'unsafe-inline'{3}">
 
 
 def write_page(
-    graph: Diagram, depth: int | None, title: str, start: str = "", open: Choice = ()
+    graph: Diagram,
+    depth: int | None,
+    title: str,
+    start: str = "",
+    open: Choice = (),
+    walk: Sequence[Stop] = (),
 ) -> str:
     """Write the page of a graph; equal arguments give equal texts.
 
@@ -83,6 +90,7 @@ def write_page(
             closed,
             residuals=sorted(residuals(diagram)),
             start=start,
+            walk=places(diagram, walk),
             heatmaps=[*map(_heatmap, diagram.heatmaps)],
             scale=[*map(_hexadecimal, diverging(SHADES))],
             dark=[*map(dark, diverging(SHADES))],

@@ -31,6 +31,7 @@ function remember() {
     open: list(data.closed.filter((id) => !state.closed.has(id))),
     close: list([...state.closed].filter((id) => !data.closed.includes(id))),
     box: state.box === null ? "" : list([state.box]),
+    walk: stopHere() ? state.stop + 1 : "",
   };
   const filled = Object.entries(parts).filter(([, value]) => value);
   const hash = filled.map((pair) => pair.join("=")).join("&");
@@ -56,6 +57,7 @@ function recall() {
     ),
     step: max(first, min(total, parseInt(given.step, 10) || 0)),
     box: ids("box")[0] ?? null,
+    stop: (parseInt(given.walk, 10) || 0) - 1,
   });
   lastBox = state.box;
   state.tab = state.box !== null ? "box" : state.step ? "step" : "guide";

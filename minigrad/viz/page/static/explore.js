@@ -213,6 +213,7 @@ function showPanel() {
   const node = nodeAt(state.step);
   fill("step", `${state.step} ${node && go.hidden(node)}`, () => stepView(state.step));
   fill("box", `${state.box} ${go.isOpen(state.box)} ${state.step}`, () => boxView(state.box));
+  showWalk();
 }
 
 function showPlayer() {
@@ -233,6 +234,7 @@ function showPlayer() {
   }
 }
 
+layOutWalk();
 search();
 listen();
 recall();

@@ -56,6 +56,8 @@ const KEYS = {
   "-": ACTIONS.out,
   0: ACTIONS.fit,
   f: ACTIONS.forward,
+  n: () => visit(state.stop + 1),
+  N: () => visit(state.stop - 1),
   "?": ACTIONS.guide,
   "/": () => $("query").focus(),
   Escape: () => go.box(null),

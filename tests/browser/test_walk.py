@@ -1,0 +1,161 @@
+"""The walk through a page: every question is answered in two clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import minigrad
+from minigrad import nn, viz
+
+pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
+
+Open = Callable[..., Any]
+
+# Of each question, in the order of the walk: words of the answer, the tab, its heading, and words
+# of the page's own panel below the text.
+ATTENTION = [
+    ("`swapaxes` puts heads before tokens", "box", "reshape", "shape = (2, 4, 2, 4)"),
+    ("multiplied by `b` = 1/√d", "box", "multiply", "b = 0.5"),
+    ("A row is a query, a column is a key", "box", "softmax", "Who attends to whom"),
+    ("weighted sum over all heads", "box", "out_proj", "72 parameters"),
+    ("The product ḡᵀx is this sum", "step", "linear", "Why a transpose?"),
+    ("Section 2 of every step lists it", "step", "matmul", "256 B"),
+    ("else by 1/(1 − p)", "step", "multiply", "a is the output of softmax, b is b"),
+    ("the row sum of ḡ ⊙ y", "step", "softmax", "ḡ ⊙ y"),
+    ("True and False cannot change a little", "step", "where", "condition is attn_mask"),
+    ("the rule for `a` multiplies ḡ by `b`", "step", "matmul", "is the output of swapaxes"),
+    ("the terms of its gradient cancel", "box", "k_proj.bias", "zero up to rounding"),
+    ("three layers read it", "box", "query, key, value", "Σ of 3 shares"),
+]
+
+
+def attention() -> str:
+    """Attention with a mask, dropout and an input that requires a gradient: all questions."""
+    minigrad.random.seed(0)
+    x = minigrad.randn(2, 4, 8, requires_grad=True)
+    mask = minigrad.ones(4, 4).tril().astype(bool)
+    page = viz.explore(nn.MultiHeadAttention(8, 2, dropout=0.5), x, x, x, attn_mask=mask)
+    text: str = page.path.read_text(encoding="utf-8")
+    return text
+
+
+def test_twelve_questions_in_two_clicks(open_page: Open) -> None:
+    text, asked = attention(), []
+    for number, (answer, tab, heading, words) in enumerate(ATTENTION):
+        page = open_page(text)
+        page.get_by_role("tab", name="Walk").click()
+        question = page.locator("#walk li button").nth(number)
+        asked.append(question.inner_text())
+        question.click()
+
+        assert page.locator("#stop").is_visible()
+        assert page.locator("#stop h2").inner_text() == asked[-1]
+        assert f"Stop {number + 1} of 12" in page.locator("#stop").inner_text()
+        assert answer.replace("`", "") in page.locator("#stop-text").inner_text()
+        assert page.locator("[role=tabpanel]:visible").get_attribute("id") == tab
+        assert page.locator(f"#{tab} h2").first.inner_text().startswith(heading)
+        assert words in " ".join(page.locator(f"#{tab}").text_content().split())
+        shown = page.locator("#stage .selected" if tab == "box" else "#stage .lit")
+        assert shown.count() == 1
+        inside = page.locator("#stage").bounding_box(), shown.bounding_box()
+        assert inside[0]["y"] <= inside[1]["y"] < inside[0]["y"] + inside[0]["height"]
+    assert len(set(asked)) == 12
+
+
+def test_on_and_back(open_page: Open) -> None:
+    page = open_page(attention())
+    page.get_by_role("button", name="See the 12 stops").click()
+    assert page.locator("[role=tabpanel]:visible").get_attribute("id") == "walk"
+    page.locator("#walk li button").first.click()
+    assert page.evaluate("document.activeElement.id") == "stop"
+    assert page.get_by_role("button", name="← previous").is_disabled()
+    forth = page.get_by_role("button", name="next →")
+    for number in range(2, 13):
+        forth.click()
+        assert f"Stop {number} of 12" in page.locator("#stop").inner_text()
+    assert forth.is_disabled()
+    page.get_by_role("button", name="← previous").click()
+    assert "Stop 11 of 12" in page.locator("#stop").inner_text()
+    page.get_by_role("tab", name="Walk").click()
+    assert page.locator("#walk [aria-current=step]").inner_text().startswith("Is the gradient of")
+
+
+def test_by_keyboard(open_page: Open) -> None:
+    page = open_page(attention())
+    for key, number in (("n", 1), ("n", 2), ("n", 3), ("Shift+N", 2)):
+        page.keyboard.press(key)
+        assert f"Stop {number} of 12" in page.locator("#stop").inner_text()
+
+
+def test_the_text_goes_where_the_page_shows_something_else(open_page: Open) -> None:
+    page = open_page(attention())
+    page.get_by_role("tab", name="Walk").click()
+    page.locator("#walk li button").nth(7).click()
+    assert page.locator("#stop").is_visible()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#stop").is_hidden()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#stop").is_visible()
+    page.get_by_role("tab", name="List").click()
+    assert page.locator("#stop").is_hidden()
+
+
+def test_an_address_leads_to_a_stop(open_page: Open) -> None:
+    text = attention()
+    for number in (3, 8, 11):
+        page = open_page(text)
+        page.get_by_role("tab", name="Walk").click()
+        page.locator("#walk li button").nth(number - 1).click()
+        there = open_page(text, page.evaluate("location.hash"))
+        assert f"Stop {number} of 12" in there.locator("#stop").inner_text()
+        assert there.locator("#stop h2").inner_text() == page.locator("#stop h2").inner_text()
+    assert open_page(text, "#walk=99").locator("#stop").is_hidden()
+
+
+def test_names_are_those_of_the_address(open_page: Open) -> None:
+    minigrad.random.seed(0)
+    layer, x = nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(1, 3, 8)
+    names = [
+        "TransformerEncoderLayer/self_attn/attention/matmul~2",
+        "TransformerEncoderLayer/self_attn/k_proj/self_attn.k_proj.bias",
+        "TransformerEncoderLayer/self_attn/self_attn.q_proj",
+        "TransformerEncoderLayer/norm2/layer_norm",
+        "TransformerEncoderLayer",
+        "src",
+    ]
+    walk = [viz.Stop(name, "text", box=name) for name in names]
+    page = open_page(viz.explore(layer, x, walk=walk).path.read_text(encoding="utf-8"))
+    for name in names:
+        page.keyboard.press("n")
+        address = page.evaluate("decodeURIComponent(/box=([^&]*)/.exec(location.hash)[1])")
+        assert address == name
+
+
+def test_a_text_is_only_text(open_page: Open) -> None:
+    stop = viz.Stop("<b>`<i>`", "<img src=x onerror=alert(1)> `</script>`", step=1)
+    page = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2), walk=[stop])
+    shown = open_page(page.path.read_text(encoding="utf-8"))
+    shown.keyboard.press("n")
+    assert shown.locator("#stop h2").inner_text() == "<b><i>"
+    assert shown.locator("#stop-text p").inner_text() == "<img src=x onerror=alert(1)> </script>"
+    assert shown.locator("#stop-text code").all_inner_texts() == ["<i>", "</script>"]
+
+
+def test_on_a_small_screen_text_and_numbers_scroll_together(open_page: Open) -> None:
+    page = open_page(attention(), viewport={"width": 390, "height": 844})
+    page.get_by_role("tab", name="Walk").click()
+    page.locator("#walk li button").nth(2).click()
+    page.locator("#box h3", has_text="Who attends to whom").scroll_into_view_if_needed()
+    page.keyboard.press("n")
+    assert page.locator("#stop h2").bounding_box()["y"] > page.locator("#panel").bounding_box()["y"]
+
+
+def test_without_a_walk_there_is_no_tab(open_page: Open) -> None:
+    text = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2)).path.read_text(encoding="utf-8")
+    page = open_page(text)
+    page.keyboard.press("n")
+    assert page.get_by_role("tab").count() == 4
+    assert page.locator("#stop").count() == 0
