@@ -57,6 +57,9 @@ PICTURES = {
     "explore_forward": Picture("cnn", "step=-6", 1000, 800),
     "explore_step": Picture("training_step", "step=4", 1000, 850, "article:nth-of-type(2)"),
     "explore_nan": Picture("nan", "box=exp", 1000, 760),
+    "explore_walk": Picture(
+        "multi_head_attention", "box=MultiHeadAttention/k_proj/k_proj.bias&walk=9", 1000, 800
+    ),
 }
 """By the name of the file."""
 

@@ -24,7 +24,7 @@ ATTENTION = [
     ("The product ḡᵀx is this sum", "step", "linear", "Why a transpose?"),
     ("Section 2 of every step lists it", "step", "matmul", "256 B"),
     ("else by 1/(1 − p)", "step", "multiply", "a is the output of softmax, b is b"),
-    ("the row sum of ḡ ⊙ y", "step", "softmax", "ḡ ⊙ y"),
+    ("the row sum of ḡ ⊙ y", "step", "softmax", "g - spread_total(g * out, axis)"),
     ("True and False cannot change a little", "step", "where", "condition is attn_mask"),
     ("the rule for `a` multiplies ḡ by `b`", "step", "matmul", "is the output of swapaxes"),
     ("the terms of its gradient cancel", "box", "k_proj.bias", "zero up to rounding"),
@@ -70,7 +70,7 @@ def test_on_and_back(open_page: Open) -> None:
     page.get_by_role("button", name="See the 12 stops").click()
     assert page.locator("[role=tabpanel]:visible").get_attribute("id") == "walk"
     page.locator("#walk li button").first.click()
-    assert page.evaluate("document.activeElement.id") == "stop"
+    assert page.evaluate("document.activeElement.id") == "stop-text"
     assert page.get_by_role("button", name="← previous").is_disabled()
     forth = page.get_by_role("button", name="next →")
     for number in range(2, 13):

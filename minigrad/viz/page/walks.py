@@ -22,11 +22,10 @@ WEIGHTS = _stop(
 
 KEY_BIAS = _stop(
     "Is the gradient of `k_proj.bias` zero?",
-    "Yes, up to rounding, if all keys come from `k_proj`. The bias is added to every key, so all "
-    "scores of a query change by the same number: the product of query and bias. `softmax` does "
-    "not change then, so the loss does not depend on this bias, and the terms of its gradient "
-    "cancel. Keys from elsewhere do not have the bias (`add_bias_kv`, `add_zero_attn`, a cache): "
-    "with them it is not zero.",
+    "Yes, up to rounding, if all keys come from `k_proj`: then the bias adds the same number to "
+    "all scores of a query, the product of query and bias. That does not change `softmax`. So the "
+    "loss does not depend on this bias, and the terms of its gradient cancel. With keys from "
+    "elsewhere (`add_bias_kv`, `add_zero_attn`, a cache) it need not be zero.",
     gradient="k_proj.bias",
 )
 

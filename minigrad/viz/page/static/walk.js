@@ -5,9 +5,9 @@ const [previous, next] = [["← previous", -1, "N"], ["next →", 1, "n"]].map((
 );
 const numbered = e.span({ class: "over" });
 const stopPanel = e.section(
-  { id: "stop", class: "script", tabindex: -1, "aria-label": "Stop of the walk" },
+  { id: "stop", class: "script", "aria-label": "Stop of the walk" },
   e.p({ class: "buttons" }, numbered, previous, next),
-  e.div({ id: "stop-text", "aria-live": "polite" }),
+  e.div({ id: "stop-text", tabindex: 0, "aria-live": "polite" }),
 );
 
 /** Text in which words in backticks are code. */
@@ -24,11 +24,11 @@ function visit(at) {
   if (!stop) return;
   go.play(false);
   Object.assign(state, { stop: at, box: null });
-  go.show(stop.tab === "box" ? stop.at : nodeAt(stop.at));
+  if (stop.tab === "step") go.show(nodeAt(stop.at));
   go[stop.tab](stop.at);
   $("panel").scrollTop = 0; // on a small screen text and numbers scroll together
   const focused = document.activeElement; // the list that was clicked is hidden now
-  if (!stopPanel.contains(focused) || focused.disabled) stopPanel.focus({ preventScroll: true });
+  if (!stopPanel.contains(focused) || focused.disabled) $("stop-text").focus({ preventScroll: true });
 }
 
 function layOutWalk() {
