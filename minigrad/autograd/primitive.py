@@ -187,16 +187,13 @@ class Primitive:
         return decomposition
 
     def defformula(self, shared: str = "", /, **formulas: str) -> None:
-        """Write down, for readers, what a rule or the op computes, where that is a kernel.
-
-        See `viz.formulas`.
+        """Write down, for readers, what a kernel computes; see `viz.formulas`.
 
         Args:
             shared: Lines of Python that define what several of the formulas name.
             **formulas: For an argument, ``out`` or a residual, lines of Python of which the last is
                 the formula. They name what a rule can name, ``g_x`` for what the rule gives to
-                ``x``, and ``i`` for the position of a variadic op's tensor. Comments explain
-                definitions, or are notes.
+                ``x``, and ``i`` for the place of a variadic op's tensor. Comments are notes.
 
         Raises:
             TypeError: An argument has no rule.
