@@ -14,15 +14,19 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from minigrad import ops
 from minigrad.tensors.creation import arange, tensor
 from minigrad.tensors.tensor import Tensor
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importing it takes as long as a third of minigrad
 
 with contextlib.suppress(ImportError):
     import array_api_compat  # noqa: F401  (einx only asks whether it is loaded)

@@ -28,7 +28,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from functools import partial
 from itertools import product, repeat
-from pathlib import Path
 from queue import SimpleQueue
 from threading import RLock
 from typing import Any, NamedTuple
@@ -347,7 +346,7 @@ def _blas() -> list[_Library]:
 
 def _of_numpy(path: str) -> bool:
     """Whether a library lies in a wheel of NumPy: in numpy.libs, or in numpy/.dylibs."""
-    return any(part in {"numpy", "numpy.libs"} for part in Path(path).parts)
+    return not {"numpy", "numpy.libs"}.isdisjoint(path.replace("\\", "/").split("/"))
 
 
 def _library(controller: Any) -> _Library:

@@ -11,7 +11,6 @@ import operator
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.primitive import primitive
@@ -153,6 +152,8 @@ def _digamma_of_positive(x: np.ndarray) -> np.ndarray:
 
 @np.errstate(all="ignore")
 def _polygamma_array(x: np.ndarray, n: int) -> np.ndarray:
+    from numpy.polynomial import Polynomial  # late: eight modules for one function
+
     y = np.asarray(x, np.float64)
     sign = -1.0 if n % 2 == 0 else 1.0
     found = sign * math.factorial(n) * _zeta(n + 1, np.where(y < 0, 1 - y, y))

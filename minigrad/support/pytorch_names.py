@@ -6,11 +6,9 @@ an error that says the own name, and where PyTorch's is: in `minigrad.torch`.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any, NoReturn
 
 __all__ = ["METHODS", "Elsewhere", "keyword_advice", "names", "refuse"]
@@ -79,6 +77,9 @@ def names(
 
 def refuse(path: str, name: str, known: Sequence[str]) -> NoReturn:
     """Raise the AttributeError of a module, with our name and the place of PyTorch's."""
+    import difflib  # late, as all that only an error needs
+    from importlib.util import find_spec
+
     message = f"{path} has no {name!r}"
     with suppress(ModuleNotFoundError):  # of a module that is not a package
         if name.startswith("_") or find_spec(f"{path}.{name}"):  # Python asks before it imports

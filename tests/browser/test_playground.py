@@ -273,3 +273,24 @@ def test_every_file_of_pyodide_is_checked(folder: Path, browser: Any, address: s
     said = page.evaluate("document.getElementById('output').textContent")
     assert "python_stdlib.zip cannot be loaded, or is not the file" in said
     context.close()
+
+
+def test_what_the_page_of_steps_cannot_compute_is_run_again_by_python(tab: Any) -> None:
+    page = tab(PAGE)
+    write(
+        page,
+        "import minigrad\nfrom minigrad import viz\nx = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])\n"
+        "viz.explore(minigrad.linalg.inv, x)",
+    )
+    run(page)
+    page.click("#tab-steps")
+    steps = page.frame_locator("#steps iframe")
+    steps.locator('.box.input[role="button"]').first.click()
+    steps.locator("#box td").first.click()
+    field = steps.locator("#box .whatif input").first
+    field.fill("8")
+    finish(page, lambda: steps.get_by_role("button", name="Run it again with this").click())
+    assert (
+        steps.get_by_text("0.125").first.is_visible()
+        or "0.125" in steps.locator("body").inner_text()
+    )

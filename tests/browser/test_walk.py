@@ -26,7 +26,12 @@ ATTENTION = [
     ("else by 1/(1 − p)", "step", "multiply", "a is the output of attention.softmax, b is b"),
     ("the row sum of ḡ ⊙ y", "step", "softmax", "g - spread_total(g * out, axis)"),
     ("True and False cannot change a little", "step", "where", "condition is attn_mask"),
-    ("the rule for `a` multiplies ḡ by `b`", "step", "matmul", "b is the output of attention.swapaxes"),
+    (
+        "the rule for `a` multiplies ḡ by `b`",
+        "step",
+        "matmul",
+        "b is the output of attention.swapaxes",
+    ),
     ("the terms of its gradient cancel", "box", "k_proj.bias", "zero up to rounding"),
     ("three layers read it", "box", "query, key, value", "Σ of 3 shares"),
 ]
