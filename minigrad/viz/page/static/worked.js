@@ -205,7 +205,10 @@ const partWork = (step, part) => (place) => worked(step, part.term, part.sent, p
 
 /** The value of a box, entry by entry; null if no op with a rule made it. */
 function valueWork(id) {
-  const at = data.stepOf.get(id)?.[0];
+  const leaves = ({ source, target }) => within(data, source, id) && !within(data, target, id);
+  const module = data.group.has(id) && !data.stepOf.has(id);
+  const last = module ? data.edges.find(leaves)?.source : id;
+  const at = data.stepOf.get(data.unit(last ?? id))?.[0];
   const step = at && data.steps[at - 1];
   return step?.terms.out && ((place) => worked(step, step.terms.out, data.box(id).value, place));
 }
