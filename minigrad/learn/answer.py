@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["GENERAL", "Answer", "Failure", "numbers", "show"]
+__all__ = ["GENERAL", "Answer", "Failure", "confirmed", "numbers", "show"]
 
 GENERAL = {
     "gap": "Replace the line `raise NotImplementedError(...)` by your code.",
@@ -60,12 +61,22 @@ class Failure(Exception):
     Args:
         facts: What was seen: which entry, what it is and what it should be.
         diagnosis: A name from the diagnoses of the exercise, or from `GENERAL`.
+        suspected: The misconceptions that explain the value: what follows may refute them.
+        value: The function and the name of the value, where there is one.
     """
 
-    def __init__(self, facts: str, diagnosis: str) -> None:
+    def __init__(
+        self,
+        facts: str,
+        diagnosis: str,
+        suspected: tuple[str, ...] = (),
+        value: tuple[str, str] = ("", ""),
+    ) -> None:
         super().__init__(facts)
         self.diagnosis = diagnosis
         self.facts = facts
+        self.suspected = suspected
+        self.value = value
 
 
 @dataclass
@@ -207,14 +218,30 @@ class Answer:
             raise Failure(facts, "form") from None
         if _same(mine, right, rtol, atol):
             return
+        self._differs(name, mine, right, mistakes or {}, rtol, atol)
+
+    def _differs(
+        self,
+        name: str,
+        mine: np.ndarray,
+        right: np.ndarray,
+        mistakes: Mapping[str, Any],
+        rtol: float,
+        atol: float,
+    ) -> None:
         facts = self.after(_difference(name, mine, right, rtol, atol))
-        for diagnosis, wrong in (mistakes or {}).items():
-            wrong = wrong(mine) if callable(wrong) else wrong
-            values = wrong if isinstance(wrong, tuple) else (wrong,)
-            if wrong is True or any(_same(mine, v, rtol, atol) for v in values if v is not False):
-                raise Failure(facts, diagnosis)
+        suspected = tuple(
+            diagnosis
+            for diagnosis, wrong in mistakes.items()
+            if _explains(wrong, mine, rtol, atol)
+        )
         diagnosis, more = _in_general(mine, right, rtol, atol)
-        raise Failure(facts + more, diagnosis)
+        raise Failure(facts + more, diagnosis, suspected, (self._function, name))
+
+    @property
+    def _function(self) -> str:
+        """The learner's function that was called last."""
+        return "" if self._call is None else self._call.name
 
     def after(self, facts: str) -> str:
         """Put the last call in front of what came of it.
@@ -229,6 +256,54 @@ class Answer:
             return facts
         call = str(self._call)
         return f"{call}\n\n{facts}" if "\n" in call else f"{call}:\n{facts}"
+
+
+class _Witness(Answer):
+    """Goes on after a failure, and drops each misconception that does not explain what follows."""
+
+    def __init__(self, names: Mapping[str, Any], failure: Failure) -> None:
+        super().__init__(names)
+        self.left = failure.suspected
+        self._value = failure.value
+
+    def require(self, right: bool, facts: str, diagnosis: str) -> None:
+        pass
+
+    def _differs(
+        self,
+        name: str,
+        mine: np.ndarray,
+        right: np.ndarray,
+        mistakes: Mapping[str, Any],
+        rtol: float,
+        atol: float,
+    ) -> None:
+        if (self._function, name) == self._value:
+            self.left = tuple(
+                one
+                for one in self.left
+                if one not in mistakes or _explains(mistakes[one], mine, rtol, atol)
+            )
+
+
+def confirmed(check: Callable[[Answer], None], names: Mapping[str, Any], failure: Failure) -> str:
+    """The diagnosis that holds in the whole check, and not only where it failed first.
+
+    A misconception is named if it explains each wrong value that comes of the same function under
+    the same name. Otherwise only what was seen is said.
+
+    Args:
+        check: The check of the exercise.
+        names: What the answer defines, by name.
+        failure: What the check raised.
+
+    Returns:
+        A name from the diagnoses of the exercise, or from `GENERAL`.
+    """
+    witness = _Witness(names, failure)
+    with contextlib.suppress(Exception):  # a later case may end the check: no more evidence
+        check(witness)
+    return [*witness.left, failure.diagnosis][0]
 
 
 def numbers(random: np.random.Generator, *shape: int) -> np.ndarray:
@@ -259,6 +334,15 @@ def _array(value: Any) -> np.ndarray:
 def _same(got: np.ndarray, want: Any, rtol: float, atol: float) -> bool:
     want = np.asarray(want)
     return got.shape == want.shape and np.allclose(got, want, rtol, atol, equal_nan=True)
+
+
+def _explains(wrong: Any, mine: np.ndarray, rtol: float, atol: float) -> bool:
+    """Whether a misconception leads to the learner's array."""
+    wrong = wrong(mine) if callable(wrong) else wrong
+    if isinstance(wrong, (bool, np.bool_)):
+        return bool(wrong)
+    values = wrong if isinstance(wrong, tuple) else (wrong,)
+    return any(_same(mine, value, rtol, atol) for value in values)
 
 
 def _difference(name: str, got: np.ndarray, want: np.ndarray, rtol: float, atol: float) -> str:
@@ -312,14 +396,16 @@ def number(value: float, digits: int = 4) -> str:
 
 def show(value: Any) -> str:
     """A value in a message: all of a small array, the shape of a large one."""
-    if isinstance(value, np.ndarray) and value.size > 12:
+    if isinstance(value, np.ndarray) and value.size > 30:
         return f"an array of shape {value.shape}"
     if isinstance(value, np.ndarray):
         return np.array2string(value, precision=4, separator=", ")
     if callable(value):
         return str(inspect.getdoc(value) or getattr(value, "__name__", "a function"))
+    if isinstance(value, dict) and len(value) <= 8:
+        return f"{{{', '.join(f'{key!r}: {show(one)}' for key, one in value.items())}}}"
     if isinstance(value, dict):
-        return f"a dict with the keys {', '.join(map(repr, value))}"
+        return f"a dict with {len(value):,} keys"
     text = re.sub(r"<(?:\w+\.)*(\w+) object at 0x\w+>", r"a \1", repr(value))
     text = re.sub(r" at 0x\w+", "", text)  # an address says nothing
     return text if len(text) <= 100 else f"{text[:97]}..."

@@ -68,6 +68,8 @@ class Exercise:
         wrong: Wrong answers, at least three, and the diagnosis of each.
         check: Fails with `Failure` if the answer is not right.
         draw: A graph of the learner's own answer, as an object with ``to_svg()``.
+        staged: Whether each case of the check presumes that the cases before it were right. Then a
+            misconception is judged by the first case that fails, and not by all of them.
     """
 
     title: str
@@ -78,6 +80,7 @@ class Exercise:
     wrong: tuple[Wrong, ...]
     check: Callable[[Answer], None]
     draw: Callable[[Answer], Any]
+    staged: bool = False
     name: str = ""
 
     @property

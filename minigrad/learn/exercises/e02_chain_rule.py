@@ -31,23 +31,50 @@ def check(answer: Answer) -> None:
             "the slope", answer.slope_of_chain(square, of_cube, of_square, x), 6 * x**5,
             {
                 "place": of_cube(x) * of_square(x),
-                "inner": of_cube(x * x),
-                "outer": of_square(x),
-                "nested": of_cube(of_square(x)),
+                "inner-place": of_cube(x * x) * of_square(x * x),
+                "inner": (of_cube(x * x), of_cube(x)),
+                "outer": (of_square(x), x * x * of_square(x)),
+                "nested": (
+                    of_cube(of_square(x)),
+                    of_cube(of_square(x)) * of_square(x),
+                    of_square(of_cube(x)),
+                ),
+                "divided": of_cube(x * x) / of_square(x),
+                "value": of_cube(x * x) * x * x,
                 "added": of_cube(x * x) + of_square(x),
                 "exchanged": of_cube(x) * of_square(x * x),
             },
         )  # fmt: skip
-    for x in (0.5, -2.0):
-        y = np.exp(-x * x)
+    for x in (0.7, -2.0):
+        a = x * x
+        y = np.exp(-a)
         of_b, of_a, of_x = answer.unpack(answer.backward(x), "grad_b", "grad_a", "grad_x")
         answer.compare(
-            "grad_b", of_b, y, {"exp-at-x": np.exp(x), "power-rule": -x * x * np.exp(-x * x - 1)}
-        )
-        answer.compare("grad_a", of_a, -y, {"no-minus": y, "local": -1.0, "added": y - 1})
+            "grad_b", of_b, y,
+            {
+                "exp-at-x": np.exp(x),
+                "exp-at-a": np.exp(a),
+                "power-rule": -a * np.exp(-a - 1),
+                "value": -a,
+                "reversed": -2 * x * y,
+            },
+        )  # fmt: skip
         answer.compare(
-            "grad_x", of_x, -2 * x * y, {"local": 2 * x, "added": -y + 2 * x, "skipped": 2 * x * y}
-        )
+            "grad_a", of_a, -y,
+            {"no-minus": y, "local": -1.0, "added": y - 1, "value": (-y * a, y * a)},
+        )  # fmt: skip
+        answer.compare(
+            "grad_x", of_x, -2 * x * y,
+            {
+                "local": 2 * x,
+                "added": -y + 2 * x,
+                "skipped": 2 * x * y,
+                "of-result": -2 * a * y,
+                "two": -x * y,
+                "value": -a * y,
+                "both": -2 * x * y * y,
+            },
+        )  # fmt: skip
 
 
 def draw(answer: Answer) -> Graph:
@@ -74,6 +101,10 @@ EXERCISE = Exercise(
     "pass instead of being computed again.",
     diagnoses={
         "place": "The slope of f is taken at x. But f gets g(x), so its slope is wanted there.",
+        "inner-place": "The slope of g is taken at g(x). But g gets x, so its slope is wanted at "
+        "x.",
+        "divided": "Slopes are multiplied: the change of g is made larger or smaller once more.",
+        "value": "A value stands where a slope should be. Multiply by the slope of the step.",
         "inner": "The slope of the inner function is missing: g changes too when x changes.",
         "outer": "The slope of the outer function is missing: f makes the change of g larger or "
         "smaller.",
@@ -82,6 +113,11 @@ EXERCISE = Exercise(
         "is the next exercise.)",
         "exchanged": "The places are exchanged: the inner g gets x, and the outer f gets g(x).",
         "exp-at-x": "The slope of exp is taken at x. But exp got b: its slope there is exp(b) = y.",
+        "exp-at-a": "The slope of exp is taken at a. But exp got b, which is -a.",
+        "reversed": "The gradients are returned in the wrong order: b, a, x, as the walk goes.",
+        "of-result": "The slope of x * x is 2 * x: it is taken at x, and not at the result a.",
+        "two": "The slope of x * x is 2 * x, not x: x is used twice.",
+        "both": "The gradient of x comes from grad_a alone: grad_b is in it already.",
         "power-rule": "exp is no power: in exp(b) the variable is the exponent, and the slope is "
         "exp(b) again.",
         "no-minus": "The minus of b = -a is missing: its slope is -1.",
@@ -96,6 +132,14 @@ EXERCISE = Exercise(
         Wrong("nested", ("df(g(x)) * dg(x)", "df(dg(x))")),
         Wrong("added", ("df(g(x)) * dg(x)", "df(g(x)) + dg(x)")),
         Wrong("exchanged", ("df(g(x)) * dg(x)", "df(x) * dg(g(x))")),
+        Wrong("inner-place", ("df(g(x)) * dg(x)", "df(g(x)) * dg(g(x))")),
+        Wrong("divided", ("df(g(x)) * dg(x)", "df(g(x)) / dg(x)")),
+        Wrong("value", ("df(g(x)) * dg(x)", "df(g(x)) * g(x)")),
+        Wrong("exp-at-a", ("grad_y * y", "grad_y * np.exp(a)")),
+        Wrong("reversed", ("return grad_b, grad_a, grad_x", "return grad_x, grad_a, grad_b")),
+        Wrong("of-result", ("grad_a * (2 * x)", "grad_a * (2 * a)")),
+        Wrong("two", ("grad_a * (2 * x)", "grad_a * x")),
+        Wrong("both", ("grad_a * (2 * x)", "grad_b * grad_a * (2 * x)")),
         Wrong("exp-at-x", ("grad_y * y", "grad_y * np.exp(x)")),
         Wrong("power-rule", ("grad_y * y", "grad_y * b * np.exp(b - 1)")),
         Wrong("no-minus", ("grad_b * -1", "grad_b")),

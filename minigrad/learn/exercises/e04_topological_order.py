@@ -10,12 +10,15 @@ from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
 
 SHORTCUT = {"c": ["b"], "x": [], "y": ["x", "c"], "a": ["x"], "b": ["a"]}
+SQUARE = {"x": [], "y": ["a", "b"], "b": ["x"], "a": ["x", "x"]}
 GRAPHS = [
-    {"x": [], "a": ["x", "x"], "y": ["a", "x"]},
+    {"x": [], "y": ["a", "x"], "a": ["x", "x"]},  # y in the middle: no order has it there
     SHORTCUT,
     SHORTCUT | {"y": ["c", "x"]},
     {"b": ["a"], "a": ["x"], "y": ["a", "b"], "x": []},
     {"b": ["a"], "a": ["x"], "y": ["b", "a"], "x": []},
+    SQUARE,
+    SQUARE | {"y": ["b", "a"]},
     {"z": ["y", "w"], "x": [], "w": ["x"], "y": ["a", "x"], "a": ["x"]},
 ]
 
@@ -40,6 +43,38 @@ class Counting(dict[str, list[str]]):
         return super().get(name, default)
 
 
+def of_the_dictionary(answer: Answer) -> bool:
+    """Whether each order is that of the dictionary, forwards or backwards."""
+    for graph in GRAPHS:
+        order, names = answer.names["backward_order"](dict(graph), "y"), list(graph)
+        used = [name for name in names if name in order]
+        if order not in (names, names[::-1], used, used[::-1]):
+            return False
+    return True
+
+
+def of_the_names(answer: Answer) -> bool:
+    """Whether each order is that of the alphabet, forwards or backwards."""
+    for graph in GRAPHS:
+        order = answer.names["backward_order"](dict(graph), "y")
+        if order not in (sorted(order), sorted(order)[::-1]):
+            return False
+    return True
+
+
+def cause(answer: Answer, seen: str, graph: dict[str, list[str]]) -> str:
+    """Why an order is wrong: what was seen may have a cause that the other graphs tell."""
+    if of_the_dictionary(answer):
+        return "of-the-dictionary"
+    if of_the_names(answer):
+        return "of-the-names"
+    if seen == "lost" and graph is GRAPHS[-1]:
+        return "uses-of-others"
+    if seen == "early" and (graph is GRAPHS[-2] or graph is GRAPHS[-3]):
+        return "counted-once"
+    return seen
+
+
 def check(answer: Answer) -> None:
     for graph in GRAPHS:
         order = answer.backward_order(Counting(graph), "y")
@@ -50,10 +85,16 @@ def check(answer: Answer) -> None:
         answer.require(not twice, f"{shown} {''.join(twice[:1])} comes more than once.", "twice")
         extra = [name for name in order if name not in wanted]
         answer.require(
-            not extra, f"{shown} y was not computed from {''.join(extra[:1])}.", "unused"
+            not extra,
+            f"{shown} y was not computed from {''.join(extra[:1])}.",
+            "unused" if not extra else cause(answer, "unused", graph),
         )
         lost = sorted(wanted - {*order})
-        answer.require(not lost, f"{shown} {''.join(lost[:1])} is not in it.", "lost")
+        answer.require(
+            not lost,
+            f"{shown} {''.join(lost[:1])} is not in it.",
+            "lost" if not lost else cause(answer, "lost", graph),
+        )
         place = {name: index for index, name in enumerate(order)}
         early = [
             (parent, name)
@@ -61,10 +102,11 @@ def check(answer: Answer) -> None:
             for parent in graph[name]
             if place[parent] < place[name]
         ]
-        answer.require(len(early) < sum(len(graph[name]) for name in order), shown, "forward")
+        if len(early) == sum(len(graph[name]) for name in order):
+            raise Failure(answer.after(shown), cause(answer, "forward", graph))
         for parent, name in early:
             facts = f"{shown} {parent} comes before {name}, although {name} was computed from it."
-            raise Failure(answer.after(facts), "early")
+            raise Failure(answer.after(facts), cause(answer, "early", graph))
     ladder: dict[str, list[str]] = {"v0": []} | {f"v{n + 1}": [f"v{n}", f"v{n}"] for n in range(40)}
     order = answer.backward_order(Counting(ladder), "v40")
     listed(answer, order)
@@ -114,8 +156,16 @@ EXERCISE = Exercise(
     "minigrad gives each op a number as it runs. Its backward pass takes the largest number first, "
     "since a value is always computed after its parents.",
     diagnoses={
-        "early": "It is listed as soon as it is met. But a longer path to it is still open, and "
-        "would bring another contribution after its turn.",
+        "early": "Is it listed as soon as it is met? A longer path to it is still open, and "
+        "brings another contribution after its turn.",
+        "of-the-dictionary": "This is the order of the dictionary, which says nothing. Only "
+        "the lists of parents say what comes after what.",
+        "of-the-names": "This is the order of the alphabet. Only the lists of parents say what "
+        "comes after what.",
+        "uses-of-others": "Right where the output needs everything. Here z and w use y and x, but "
+        "y does not need them. Are their uses counted? They never have a turn.",
+        "counted-once": "Here a = x * x uses x twice. Is that one use where uses are counted, and "
+        "two where they are subtracted?",
         "forward": "This is an order of the forward pass: parents first. Backward is the other "
         "way round.",
         "twice": "A value that is used twice still has one turn, after both contributions.",
@@ -207,6 +257,20 @@ EXERCISE = Exercise(
                     stack += parents[value]
             return order
             """,
+        ),
+        Wrong("of-the-dictionary", code="return list(parents)[::-1]"),
+        Wrong("of-the-names", code="return sorted(parents, reverse=True)"),
+        Wrong(
+            "uses-of-others",
+            ("    for value in found:  #", "    uses = dict.fromkeys(parents, 0)\n"
+             "    for value in parents:  #"),
+            ("            if parent not in uses:\n                uses[parent] = 0\n"
+             "                found.append(parent)\n", ""),
+        ),
+        Wrong(
+            "counted-once",
+            ("        for parent in parents[value]:\n            if parent not in uses:",
+             "        for parent in {*parents[value]}:\n            if parent not in uses:"),
         ),
         Wrong("form", ("    return order\n", "    return reversed(order[::-1])\n")),
         Wrong("NameError", ("    order = []\n", "    ordered = []\n")),

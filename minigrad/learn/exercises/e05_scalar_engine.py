@@ -35,17 +35,28 @@ class Counted(tuple[Any, ...]):
 def check(answer: Answer) -> None:
     product, power, tanh = single_ops(answer)
     gradients(
-        answer,
-        "y = a * b",
-        product,
-        1.7,
-        3.0,
-        {"a": {"own": 1.7, "restarted": 1.0}, "b": {"own": 3.0, "restarted": 1.0}},
-    )
-    powers = {"power": 1.7**2, "exponent": 3 * 1.7**3, "linear": 3 * 1.7}
+        answer, "y = a * b", product, 1.7, 3.0,
+        {
+            "a": {"own": 1.7, "restarted": 1.0, "added": 4.0},
+            "b": {"own": 3.0, "restarted": 1.0, "added": 2.7},
+        },
+    )  # fmt: skip
+    powers = {
+        "power": 1.7**2,
+        "exponent": 3 * 1.7**3,
+        "linear": 3 * 1.7,
+        "minus-last": 3 * 1.7**3 - 1,
+        "exponential": 1.7**3 * math.log(1.7),
+    }
     gradients(answer, "y = a ** 3", power, 1.7, None, {"a": powers})
     of_half = math.tanh(0.5)
-    mistakes = {"square": 1 - of_half, "of-input": 1 - 0.25, "out": of_half}
+    mistakes = {
+        "square": 1 - of_half,
+        "of-input": (1 - 0.25, 1 - 0.5),
+        "out": of_half,
+        "plus": 1 + of_half**2,
+        "sigmoid": of_half * (1 - of_half),
+    }
     gradients(answer, "y = a.tanh()", tanh, 0.5, None, {"a": mistakes})
     gradients(
         answer, "y = (a * b).tanh()", lambda a, b: (a * b).tanh(), 0.5, 2.0,
@@ -55,6 +66,7 @@ def check(answer: Answer) -> None:
         answer, "y = a * a + a", lambda a, b: a * a + a, 3.0, None,
         {"a": {"overwritten": lambda mine: mine in (1.0, 3.0), "once": 4.0}},
     )  # fmt: skip
+    several_passes(answer)
     shapes: list[tuple[str, Callable[[Any, Any], Any]]] = [
         ("c = a * b; y = c + (c * c) * c", lambda a, b: longer_right(a * b)),
         ("c = a * b; y = (c * c) * c + c", lambda a, b: longer_left(a * b)),
@@ -77,6 +89,25 @@ def check(answer: Answer) -> None:
     except RecursionError:
         raise Failure("A chain of 3,000 values ends in a RecursionError.", "deep") from None
     answer.compare("After a chain of 3,000 values: x.grad", x.grad, 1.0)
+
+
+def several_passes(answer: Answer) -> None:
+    """Each pass adds to the gradients that are there, and begins with 1."""
+    a = answer.Value(2.0)
+    (a * 3.0).backward()
+    (a * a).backward()
+    answer.compare(
+        "For a = Value(2.0), after (a * 3.0).backward() and (a * a).backward(): a.grad",
+        a.grad, 7.0, {"emptied": 4.0},
+    )  # fmt: skip
+    a, b = answer.Value(2.0), answer.Value(3.0)
+    y = a * b
+    y.backward()
+    y.backward()
+    answer.compare(
+        "For a = Value(2.0), b = Value(3.0) and y = a * b, after y.backward() twice: a.grad",
+        a.grad, 6.0, {"emptied": 3.0, "seed-added": 9.0},
+    )  # fmt: skip
 
 
 def longer_right(c: Any) -> Any:
@@ -115,6 +146,13 @@ def single_ops(answer: Answer) -> tuple[Callable[..., Any], ...]:
         numbers = all(isinstance(slope, (int, float)) for slope in y.slopes)
         facts = f"({text}).slopes has an entry of type {type(y.slopes[0]).__name__}."
         answer.require(numbers, facts, "slope-of-values")
+        slopes = tuple(y.slopes)
+        answer.require(slopes != (1.0, 1.0), f"({text}).slopes is {show(slopes)}.", "like-sum")
+    a = answer.Value(2.0)
+    names = {text: y.op for text, y in [("a + a", a + a), *((op[0], op[1](a, a)) for op in ops)]}
+    for text, name in names.items():
+        alone = name and [*names.values()].count(name) == 1
+        answer.require(bool(alone), f"For a = Value(2.0): ({text}).op is {name!r}.", "op-name")
     return tuple(op[1] for op in ops)
 
 
@@ -133,11 +171,17 @@ def gradients(
         name: minigrad.tensor(value, dtype="float64", requires_grad=True)
         for name, value in given.items()
     }
-    function(mine["a"], mine.get("b")).backward()
+    result = function(mine["a"], mine.get("b"))
+    result.backward()
     function(ours["a"], ours.get("b")).backward()
     numbers = " and ".join(f"{name} = {value}" for name, value in given.items())
     nothing = all(value.grad == 0 for value in mine.values())
-    answer.require(not nothing, f"{text}, for {numbers}: every gradient is 0.", "start")
+    one_step = all(parent in mine.values() for parent in result.parents)
+    answer.require(
+        not nothing,
+        f"{text}, for {numbers}: y.grad is {result.grad:g}, and every other gradient is 0.",
+        "start" if result.grad == 0 else "not-added" if one_step else "unreached",
+    )
     for name in given:
         grad = ours[name].grad
         want = 0.0 if grad is None else grad.item()
@@ -185,10 +229,29 @@ EXERCISE = Exercise(
         "walks along them.",
         "comma": "A tuple of one entry needs a comma: (slope,). (slope) is the number alone.",
         "slope-of-values": "A slope is a plain number: take .data of a Value.",
-        "restarted": "Every value sets its own gradient to 1 again. Only the result begins with 1: "
-        "set it once, before the walk.",
+        "like-sum": "These are the slopes of a + b. How fast does a * b change when a changes?",
+        "op-name": "`op` names what computed the value, for the drawing: each op has a name of its "
+        "own, such as '*', '**3' and 'tanh'.",
+        "restarted": "Does every value set its own gradient to 1 again? Only the result begins "
+        "with 1: set it once, before the walk.",
         "start": "Nothing has started the walk: the gradient of the result with respect to itself "
         "is 1.",
+        "not-added": "The result has its gradient, but none arrives at a and b. Is it added there, "
+        "with parent.grad += ...? (A product with the 0 that is there stays 0.)",
+        "unreached": "Single ops are right, but nothing arrives two steps below the result. Does "
+        "the walk go on, from each parent to its own parents? And does it begin at the result: is "
+        "the order reversed?",
+        "emptied": "A gradient that was there is lost. Another result may have brought it: "
+        "backward adds, and sets no gradient to 0 first.",
+        "seed-added": "The second pass began with 2. The gradient of the result with respect to "
+        "itself is 1, each time: write = there, and not +=.",
+        "added": "The slope and the gradient are added. Along one path they are multiplied.",
+        "minus-last": "Python takes the power first, and then subtracts 1 from all of it. Write "
+        "a ** (n - 1), with parentheses.",
+        "exponential": "This is the slope with respect to the exponent. Here a changes: the "
+        "slope of a³ is 3a².",
+        "plus": "The slope of tanh is 1 - tanh², with a minus.",
+        "sigmoid": "y * (1 - y) is the slope of the sigmoid. That of tanh is 1 - y².",
         "own": "The slope of a * b with respect to a is b: the other factor, not a itself.",
         "power": "The exponent comes down as a factor: the slope of a³ is 3a².",
         "exponent": "The exponent becomes smaller by 1: the slope of a³ is 3a².",
@@ -198,12 +261,12 @@ EXERCISE = Exercise(
         "out": "This is tanh itself, not its slope, which is 1 - tanh².",
         "local": "This is the slope of one op alone. Multiply it by the gradient of the value that "
         "it leads to: slope * value.grad.",
-        "overwritten": "Right at one use of a, wrong at several: only the last contribution is "
-        "left. Write += instead of =.",
+        "overwritten": "Right at one use of a, wrong at several: only one contribution is "
+        "left. Is = written where += should be?",
         "once": "In a * a the value a is used twice, and contributes twice.",
         "early": "The single ops are right, and so are two uses side by side. Here one path is "
-        "longer than the other: a gradient was passed on before it was complete, or more than "
-        "once. Take the order of exercise 4.",
+        "longer than the other. Was a gradient passed on before it was complete, or more than "
+        "once? Take the order of exercise 4.",
         "paths": "Each path is walked again: there are 2³⁰. Each value passes its gradient on "
         "once, when it is complete.",
         "deep": "The gradients are right, but a function calls itself for each value, and Python "
@@ -224,6 +287,32 @@ EXERCISE = Exercise(
             """,
             gap=4,
         ),
+        Wrong("like-sum", ("(other.data, self.data)", "(1.0, 1.0)")),
+        Wrong("op-name", ('(other.data, self.data), "*")', '(other.data, self.data), "+")')),
+        Wrong("not-added", ("parent.grad += slope", "parent.grad *= slope")),
+        Wrong(
+            "unreached",
+            code="""
+            self.grad = 1.0
+            for parent, slope in zip(self.parents, self.slopes):
+                parent.grad += slope * self.grad
+            """,
+            gap=4,
+        ),
+        Wrong(
+            "emptied",
+            (
+                "        self.grad = 1.0\n",
+                "        for value in found:\n            value.grad = 0.0\n"
+                "        self.grad = 1.0\n",
+            ),
+        ),
+        Wrong("seed-added", ("        self.grad = 1.0\n", "        self.grad += 1.0\n")),
+        Wrong("added", ("+= slope * value.grad", "+= slope + value.grad")),
+        Wrong("minus-last", ("n * self.data ** (n - 1)", "n * self.data**n - 1")),
+        Wrong("exponential", ("n * self.data ** (n - 1)", "self.data**n * math.log(self.data)")),
+        Wrong("plus", ("(1 - y * y,)", "(1 + y * y,)")),
+        Wrong("sigmoid", ("(1 - y * y,)", "(y * (1 - y),)")),
         Wrong("start", ("        self.grad = 1.0\n", "")),
         Wrong("own", ("(other.data, self.data)", "(self.data, other.data)")),
         Wrong("power", ("(n * self.data ** (n - 1),)", "(self.data ** (n - 1),)")),

@@ -34,7 +34,13 @@ def check(answer: Answer) -> None:
             "mean": right / (g.size / right.size) if g.size > right.size else None,
         }
         if small == (3,):
-            mistakes |= {"axis": g.sum(axis=1), "one-row": lambda mine, g=g: is_a_row(mine, g)}
+            mistakes |= {
+                "axis": g.sum(axis=1),
+                "one-row": lambda mine, g=g: is_a_row(mine, g),
+                "largest": g.max(axis=0),
+                "product": g.prod(axis=0),
+                "extra-axis": g.sum(axis=0, keepdims=True),
+            }
         if small:
             mistakes |= {"everything": g.sum()}
         if 1 in small:
@@ -57,6 +63,11 @@ def check(answer: Answer) -> None:
                 "own": stretched(g * own, small),
                 "slope-only": stretched(np.broadcast_to(other, g.shape), small),
                 "exchanged": stretched(g * own, other.shape) if shape_a != shape_b else None,
+                "like-sum": stretched(g, small),
+                "other-shape": stretched(g * other, other.shape) if shape_a != shape_b else None,
+                "added": stretched(g + other, small),
+                "divided": stretched(g / other, small),
+                "both": stretched(g * own * other, small),
             }
             if right.shape != g.shape:
                 mistakes |= {"unsummed": g * other, "too-early": stretched(g, small) * other}
@@ -102,6 +113,17 @@ EXERCISE = Exercise(
         "front-only": "The axes in front are summed. But an axis of size 1 is stretched too, and "
         "has to be summed, with keepdims=True.",
         "keepdims": "The numbers are right, but an axis of size 1 is gone. Keep it: keepdims=True.",
+        "largest": "This is the largest contribution. Contributions add.",
+        "product": "The contributions are multiplied. Contributions to one gradient add.",
+        "extra-axis": "The numbers are right, but the axes in front are still there, with size 1. "
+        "Sum them away, without keepdims.",
+        "like-sum": "This is the rule of a + b: g alone. In a * b the slope is the other factor.",
+        "other-shape": "Right numbers on the way, but summed to the shape of the other array. The "
+        "gradient of a has the shape of a.",
+        "added": "g and the other factor are added. A slope is multiplied by what arrives.",
+        "divided": "Divided by the other factor. The slope of a * b with respect to a is b: "
+        "multiply.",
+        "both": "Multiplied by both factors. The slope of a * b with respect to a is b alone.",
         "own": "The slope of a * b with respect to a is b: the other factor.",
         "slope-only": "This is the slope of the multiplication alone: multiply it by g.",
         "exchanged": "grad_a and grad_b are returned in the wrong order.",
@@ -141,6 +163,30 @@ EXERCISE = Exercise(
             """,
         ),
         Wrong("keepdims", ("axis=stretched, keepdims=True", "axis=stretched")),
+        Wrong("largest", code="return g.max(axis=tuple(range(g.ndim - len(shape))))"),
+        Wrong("product", code="return g.prod(axis=tuple(range(g.ndim - len(shape))))"),
+        Wrong("extra-axis", code="return g.sum(axis=0, keepdims=True)"),
+        Wrong(
+            "like-sum",
+            code="return unbroadcast(g, a.shape), unbroadcast(g, b.shape)",
+            gap=2,
+        ),
+        Wrong(
+            "other-shape",
+            code="return unbroadcast(g * b, b.shape), unbroadcast(g * a, a.shape)",
+            gap=2,
+        ),
+        Wrong(
+            "added", code="return unbroadcast(g + b, a.shape), unbroadcast(g + a, b.shape)", gap=2
+        ),
+        Wrong(
+            "divided", code="return unbroadcast(g / b, a.shape), unbroadcast(g / a, b.shape)", gap=2
+        ),
+        Wrong(
+            "both",
+            code="return unbroadcast(g * a * b, a.shape), unbroadcast(g * a * b, b.shape)",
+            gap=2,
+        ),
         Wrong("own", code="return unbroadcast(g * a, a.shape), unbroadcast(g * b, b.shape)", gap=2),
         Wrong(
             "slope-only",

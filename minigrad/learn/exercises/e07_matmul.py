@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from minigrad.learn.answer import Answer, numbers
 from minigrad.learn.drawing import traced
 from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
+
+
+Mistakes = dict[str, Any]
 
 
 def check(answer: Answer) -> None:
@@ -17,26 +22,64 @@ def check(answer: Answer) -> None:
         a, b = numbers(random, *shape_a), numbers(random, *shape_b)
         g = numbers(random, *(a @ b).shape)
         pair = answer.unpack(answer.matmul_backward(g, a, b), "grad_a", "grad_b")
-        square = a.shape == b.shape
-        answer.compare(
-            "grad_a", pair[0], g @ b.T,
-            {"elementwise": g * b, "transpose": (g @ b, g.T @ b, g.T @ b.T), "order": b.T @ g,
-             "exchanged": a.T @ g} if square else None,
-        )  # fmt: skip
-        answer.compare(
-            "grad_b", pair[1], a.T @ g,
-            {"elementwise": g * a, "transpose": (a @ g, a @ g.T, a.T @ g.T), "order": g @ a.T}
-            if square else None,
-        )  # fmt: skip
-    x, w, g = numbers(random, 2, 5, 3), numbers(random, 3, 4), numbers(random, 2, 5, 4)
-    grad_x, grad_w = answer.unpack(answer.layer_backward(g, x, w), "grad_x", "grad_w")
+        of_a, of_b = mistakes_of_matmul(g, a, b)
+        answer.compare("grad_a", pair[0], g @ b.T, of_a)
+        answer.compare("grad_b", pair[1], a.T @ g, of_b)
+    for batch, length, m, p in [(2, 2, 2, 2), (2, 3, 4, 5)]:
+        x, w = numbers(random, batch, length, m), numbers(random, m, p)
+        g = numbers(random, batch, length, p)
+        grad_x, grad_w = answer.unpack(answer.layer_backward(g, x, w), "grad_x", "grad_w")
+        of_x, of_w = mistakes_of_layer(g, x, w)
+        answer.compare("grad_x", grad_x, g @ w.T, of_x)
+        answer.compare("grad_w", grad_w, np.tensordot(x, g, ((0, 1), (0, 1))), of_w)
+
+
+def mistakes_of_matmul(g: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[Mistakes, Mistakes]:
+    """For grad_a and grad_b. An empty tuple: with these shapes it is an error, and no number."""
+    square = a.shape == b.shape
+    ones = np.ones(g.shape)
+    of_a: Mistakes = {
+        "transpose": (g @ b, g.T @ b, g.T @ b.T) if square else (),
+        "reshape": g @ b.reshape(b.shape[::-1]),
+        "inverse": g @ np.linalg.pinv(b),
+        "no-g": ones @ b.T,
+        "local": b.T,
+    }
+    of_b: Mistakes = {
+        "transpose": (a @ g, a @ g.T, a.T @ g.T) if square else (),
+        "reshape": a.reshape(a.shape[::-1]) @ g,
+        "inverse": np.linalg.pinv(a) @ g,
+        "no-g": a.T @ ones,
+        "local": a.T,
+    }
+    if square:
+        of_a |= {"elementwise": g * b, "order": b.T @ g, "exchanged": a.T @ g, "own": g @ a.T}
+        of_b |= {"elementwise": g * a, "order": g @ a.T, "own": b.T @ g}
+    return of_a, of_b
+
+
+def mistakes_of_layer(g: np.ndarray, x: np.ndarray, w: np.ndarray) -> tuple[Mistakes, Mistakes]:
+    """For grad_x and grad_w, likewise."""
+    cube = x.shape == g.shape
     each = np.swapaxes(x, -1, -2) @ g  # (batch, m, p): of each sequence
-    answer.compare("grad_x", grad_x, g @ w.T)
-    answer.compare(
-        "grad_w", grad_w, each.sum(axis=0),
-        {"batch": each, "mean": lambda mine: np.allclose(mine, each.mean(axis=0))
-         or np.allclose(mine, each.sum(axis=0) / 10), "first": each[0], "last": each[-1]},
-    )  # fmt: skip
+    rows, of_rows = x.reshape(-1, x.shape[-1]), g.reshape(-1, g.shape[-1])
+    count = len(rows)
+    of_w: Mistakes = {
+        "batch": each,
+        "length": np.einsum("blm,blp->lmp", x, g),
+        "mean": tuple(each.sum(axis=0) / size for size in (len(x), x.shape[1], count)),
+        "first": each[0],
+        "last": each[-1],
+        "reshape": x.reshape(x.shape[-1], -1) @ of_rows,
+        "summed-first": (
+            x.sum(axis=0).T @ g.sum(axis=0), x.sum(axis=1).T @ g.sum(axis=1),
+            np.outer(rows.sum(axis=0), of_rows.sum(axis=0)),
+        ),
+    }  # fmt: skip
+    if cube:
+        stacked = x.T @ g
+        of_w["reversed"] = (stacked, *(stacked.sum(axis=axis) for axis in (0, 1, 2)))
+    return {"transpose": g @ w if cube else ()}, of_w
 
 
 def draw(answer: Answer) -> Graph:
@@ -65,13 +108,26 @@ EXERCISE = Exercise(
         "transpose": "The right factors in the right order, but the transpose is missing, or is at "
         "the wrong factor. With square matrices that gives numbers, but the sum runs over the "
         "wrong index.",
+        "reshape": "A reshape is not a transpose: it reads the same numbers in the same order, and "
+        "puts them into rows of another length. Rows become columns with .T.",
+        "inverse": "This is the inverse of the other factor. Its transpose is wanted: a[i, j] acts "
+        "on the loss by b[j, k] times g[i, k], summed over k.",
+        "no-g": "The gradient that arrives is left out: 1 stands in its place. Multiply by g.",
+        "local": "This is the other factor alone. The gradient is its product with g.",
+        "own": "The gradient of a needs b, and that of b needs a: the other factor.",
+        "reversed": "x.T reverses all axes: of (batch, length, m) it makes (m, length, batch). "
+        "Exchange the last two only, with x.swapaxes(-1, -2), or make a matrix of x first.",
         "order": "The two factors are exchanged: g @ b.T and b.T @ g are not the same. "
         "Gradient of the left factor: g stands on the left.",
         "elementwise": "`*` multiplies entry by entry. A matrix product needs `@`.",
         "exchanged": "The two gradients are right, but returned in the wrong order.",
         "batch": "The gradient of the weight is not summed over the batch. There is one weight, "
         "and each sequence contributes to its gradient: contributions add.",
-        "mean": "This is the mean over the batch. If the loss is a mean, g is small already: a "
+        "length": "The gradient of the weight is not summed over the length. There is one weight, "
+        "and each position contributes to its gradient: contributions add.",
+        "summed-first": "x and g were summed before they were multiplied. Each row of g belongs to "
+        "its own row of x: multiply first, then sum.",
+        "mean": "This is a mean over the batch or the length. If the loss is a mean, g is small already: a "
         "rule adds the contributions, and divides by nothing.",
         "first": "Only the first sequence of the batch has contributed.",
         "last": "Only the last sequence of the batch has contributed: is `=` where `+=` should be?",
@@ -83,7 +139,22 @@ EXERCISE = Exercise(
         Wrong("order", ("return g @ b.T, a.T @ g", "return b.T @ g, g @ a.T")),
         Wrong("elementwise", ("return g @ b.T, a.T @ g", "return g * b, g * a")),
         Wrong("exchanged", ("return g @ b.T, a.T @ g", "return a.T @ g, g @ b.T")),
+        Wrong("reshape", ("return g @ b.T", "return g @ b.reshape(b.shape[::-1])")),
+        Wrong("inverse", ("return g @ b.T", "return g @ np.linalg.pinv(b)")),
+        Wrong("no-g", ("return g @ b.T", "return np.ones_like(g) @ b.T")),
+        Wrong("local", ("return g @ b.T", "return b.T")),
+        Wrong("own", ("return g @ b.T", "return g @ a.T")),
+        Wrong("own", ("a.T @ g\n", "b.T @ g\n")),
         Wrong("form", ("return g @ b.T, a.T @ g", "return g @ b.T")),
+        Wrong("reversed", ("rows.T @ g.reshape(-1, g.shape[-1])", "x.T @ g")),
+        Wrong("reshape", ("rows.T @ g", "x.reshape(x.shape[-1], -1) @ g")),
+        Wrong(
+            "length", ("rows.T @ g.reshape(-1, g.shape[-1])", 'np.einsum("blm,blp->lmp", x, g)')
+        ),
+        Wrong(
+            "summed-first",
+            ("rows.T @ g.reshape(-1, g.shape[-1])", "x.sum(axis=0).T @ g.sum(axis=0)"),
+        ),
         Wrong(
             "batch",
             ("rows.T @ g.reshape(-1, g.shape[-1])", "np.swapaxes(x, -1, -2) @ g"),

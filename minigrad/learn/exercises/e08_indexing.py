@@ -27,6 +27,13 @@ def check(answer: Answer) -> None:
                 last[row], first[row] = flat[uses[row]][-1], flat[uses[row]][0]
                 mean[row] = flat[uses[row]].mean(axis=0)
         largest = int(index.max()) + 1
+        loop, most = np.zeros((2, rows, 2))
+        for row, one in zip(index, g, strict=True):
+            loop[row] += one
+        np.maximum.at(most, index, g)
+        absolute, in_order = np.zeros((2, rows, 2))
+        np.add.at(absolute, abs(index), g)
+        np.add.at(in_order, np.sort(index), g)
         answer.compare(
             "gradient", answer.gather_backward(g, index, rows), right,
             {
@@ -37,6 +44,13 @@ def check(answer: Answer) -> None:
                 "counted": uses.sum(axis=1)[:, None] * np.ones((1, 2)),
                 "rows": right[:largest] if largest < rows else False,
                 "negative": (np.arange(rows)[:, None] == index.reshape(-1)) @ flat,
+                "two-axes": loop if index.ndim > 1 else False,
+                "largest": most,
+                "absolute": absolute,
+                "sorted": in_order,
+                "first-column": right[:, :1] * np.ones((1, 2)),
+                "begun-with-1": 1 + right,
+                "every-row": np.zeros((rows, 1)) + flat.sum(axis=0),
             },
         )  # fmt: skip
     for index in indices[:2]:
@@ -48,7 +62,17 @@ def check(answer: Answer) -> None:
         count = once.sum(axis=1)[index]
         answer.compare(
             "gradient", answer.scatter_add_backward(g, index), g[index],
-            {"again": again, "same": g, "shared": g[index] / count[:, None]},
+            {
+                "again": again,
+                "same": g,
+                "shared": g[index] / count[:, None],
+                "prefix": g[: len(index)],
+                "once": g[np.unique(index)],
+                "sorted": g[np.sort(index)],
+                "multiplied": g[index] * count[:, None],
+                "no-g": np.ones((len(index), 2)),
+                "summed": np.zeros((len(index), 1)) + g[index].sum(axis=0),
+            },
         )  # fmt: skip
 
 
@@ -97,6 +121,21 @@ EXERCISE = Exercise(
         "counted": "This counts how often a row was used. Each use contributes its row of g.",
         "rows": "The table may have more rows than the largest index: these have gradient 0.",
         "negative": "-1 is the last row: its contribution is lost.",
+        "two-axes": "Right for an index of one axis. Here it has two: a loop over `index` gives "
+        "rows of it, and grad[row] += ... keeps one contribution where a row holds a number twice.",
+        "largest": "Only the largest contribution to each row is there. Contributions add.",
+        "absolute": "-1 is the last row, and not row 1.",
+        "sorted": "The index is in another order here. index[i] belongs to row i of the other "
+        "array: sorted, it belongs to another row.",
+        "first-column": "The first column is right, and the others repeat it. Add whole rows.",
+        "begun-with-1": "Every entry is too large by 1. A sum of contributions begins with 0.",
+        "every-row": "Every row gets the sum of all of g. A row gets what was read from it.",
+        "prefix": "These are the first rows of g. Row i of values went to row index[i].",
+        "once": "Each row of g comes once, and in order. values may have several rows that went to "
+        "one place: each has a gradient of its own.",
+        "multiplied": "Each value that was added has slope 1, however many go to its row.",
+        "no-g": "This is the slope alone: multiply it by g.",
+        "summed": "Each row of values has a gradient of its own: nothing is summed.",
         "again": "This scatters once more. `values` went to row index[i], so its gradient comes "
         "from there: a gather.",
         "same": "This is g itself: it has one row for each row of out, not of values.",
@@ -111,7 +150,7 @@ EXERCISE = Exercise(
             "first",
             code="""
             grad, seen = np.zeros((rows, g.shape[-1])), set()
-            for row, one in zip(index.reshape(-1), g.reshape(-1, g.shape[-1])):
+            for row, one in zip(index.reshape(-1) % rows, g.reshape(-1, g.shape[-1])):
                 if row not in seen:
                     grad[row] = one
                     seen.add(row)
@@ -148,6 +187,28 @@ EXERCISE = Exercise(
             gap=2,
         ),
         Wrong("same", code="return g", gap=2),
+        Wrong(
+            "two-axes",
+            (
+                "    np.add.at(grad, index, g)  # unlike grad[index] += g, it adds for every use\n",
+                "    for row, one in zip(index, g):\n        grad[row] += one\n",
+            ),
+        ),
+        Wrong("largest", ("np.add.at(grad, index, g)", "np.maximum.at(grad, index, g)")),
+        Wrong("absolute", ("np.add.at(grad, index, g)", "np.add.at(grad, abs(index), g)")),
+        Wrong("sorted", ("np.add.at(grad, index, g)", "np.add.at(grad, np.sort(index), g)")),
+        Wrong("first-column", ("np.add.at(grad, index, g)", "np.add.at(grad, index, g[..., :1])")),
+        Wrong("begun-with-1", ("np.zeros((rows,", "np.ones((rows,")),
+        Wrong("every-row", code="return np.zeros((rows, 1)) + g.reshape(-1, 2).sum(axis=0)"),
+        Wrong("prefix", code="return g[: len(index)]", gap=2),
+        Wrong("once", code="return g[np.unique(index)]", gap=2),
+        Wrong(
+            "multiplied",
+            code="return g[index] * (index[:, None] == index).sum(axis=1, keepdims=True)",
+            gap=2,
+        ),
+        Wrong("no-g", code="return np.ones((len(index), 2))", gap=2),
+        Wrong("summed", code="return np.zeros((len(index), 1)) + g[index].sum(axis=0)", gap=2),
         Wrong(
             "shared",
             code="return g[index] / (index[:, None] == index).sum(axis=1, keepdims=True)",

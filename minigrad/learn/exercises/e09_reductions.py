@@ -25,6 +25,8 @@ def check(answer: Answer) -> None:
             x = numbers(random, *shape)
             if kind == "max":
                 x.flat[[0, 1, shape[-1]]] = 3.0  # equally large, along each axis
+                if shape == (3, 3):
+                    x[2, 1] = x[0, 2] = 2.95  # one is the largest of its row, one of its column
             g = np.array(numbers(random, *np.sum(x, axis).shape))
             tensor = minigrad.tensor(x, requires_grad=True)
             y = getattr(tensor, kind)(axis=axis)
@@ -41,11 +43,14 @@ def mistakes(kind: str, g: np.ndarray, x: np.ndarray, axis: int | None) -> dict[
     count = x.size if axis is None else x.shape[axis]
     wrongly = g if axis == 1 else g.reshape(-1, 1)  # along the other axis
     aligned = wrongly * np.ones(x.shape) if x.shape == (3, 3) else None
+    repeated = np.resize(g, x.shape), np.repeat(g, x.size // g.size).reshape(x.shape)
     found: dict[str, Any]
     if kind == "sum":
         found = {
             "unspread": g if g.shape != x.shape else None,
-            "aligned": aligned,
+            "aligned": repeated if aligned is None else (aligned, *repeated),
+            "times-x": spread * x,
+            "all-g": np.full(x.shape, g.sum()) if g.size > 1 else None,
             "no-g": np.ones(x.shape),
             "shared": spread / count,
         }
@@ -54,30 +59,37 @@ def mistakes(kind: str, g: np.ndarray, x: np.ndarray, axis: int | None) -> dict[
             "undivided": spread,
             "too-many": spread / x.size if axis is not None else None,
             "rows": spread / len(x),
+            "results": spread / g.size,
+            "last-axis": spread / x.shape[-1] if axis is not None else None,
+            "axes-counted": spread / x.ndim,
+            "multiplied": spread * count,
             "no-g": np.ones(x.shape) / count,
             "aligned": aligned / count if aligned is not None else None,
         }
     else:
         largest = x == x.max(axis=axis, keepdims=True)
-        first = np.zeros(x.shape)
-        if axis is None:
-            first.flat[x.argmax()] = 1
-        else:
-            place = np.expand_dims(x.argmax(axis=axis), axis)
-            np.put_along_axis(first, place, 1, axis=axis)
+        number = np.cumsum(largest, axis=axis).reshape(x.shape)  # of the equally large ones
+        many = largest.sum(axis=axis, keepdims=True)
         unaligned = largest
         if x.shape == (3, 3):
             unaligned = x == (x.max(axis=1) if axis == 1 else x.max(axis=0).reshape(-1, 1))
         found = {
             "keepdims": None
             if unaligned is largest
-            else spread * unaligned / unaligned.sum(axis=axis, keepdims=True),
+            else (
+                spread * unaligned / unaligned.sum(axis=axis, keepdims=True),
+                spread * largest / largest.sum(axis=axis),
+            ),
             "ties": spread * largest,
-            "first": spread * first,
-            "of-all": spread * (x == x.max()),
-            "no-g": largest / largest.sum(axis=axis, keepdims=True),
+            "first": spread * (largest & (number == 1)),
+            "last": spread * (largest & (number == many)),
+            "of-all": (spread * (x == x.max()), spread * (x == x.max()) / (x == x.max()).sum()),
+            "no-g": largest / many,
             "everywhere": spread,
-            "value": spread * largest / largest.sum(axis=axis, keepdims=True) * x,
+            "value": spread * largest / many * x,
+            "all-largest": spread * largest / largest.sum(),
+            "shares": spread * largest / count,
+            "smallest": spread * (x == x.min(axis=axis, keepdims=True)),
         }
     return {key: value for key, value in found.items() if value is not None}
 
@@ -119,8 +131,24 @@ EXERCISE = Exercise(
         "too-many": "Divided by the number of all entries, x.size. Only those along the axis go "
         "into one mean: x.shape[axis].",
         "rows": "Divided by len(x), which is the size of axis 0. The axis is another one here.",
-        "keepdims": "x.max(axis=axis) lacks an axis, and is compared with the wrong entries: "
-        "keepdims=True keeps it.",
+        "results": "Divided by g.size, the number of means. The number of entries that go into "
+        "each of them is x.shape[axis].",
+        "last-axis": "Divided by the size of the last axis. The axis is another one here.",
+        "axes-counted": "Divided by the number of axes. The number of entries along the axis is "
+        "x.shape[axis].",
+        "multiplied": "Multiplied by the number of entries. A mean divides by it.",
+        "times-x": "Multiplied by x. The slope of an entry in its sum is 1.",
+        "all-g": "Each entry gets the sum of all of g. It has a part in one entry of y only, and "
+        "gets the g of that one.",
+        "keepdims": "A result along the axis lacks that axis, and meets the wrong entries: "
+        "keepdims=True keeps it, in max and in sum.",
+        "last": "Right where one entry is the largest. Where several are, only the last gets "
+        "anything: they should share g.",
+        "all-largest": "Divided by how many entries of all of x are the largest of their row. Each "
+        "row has its own number: sum(axis=axis, keepdims=True).",
+        "shares": "Divided by the number of entries along the axis, as a mean is. Only the largest "
+        "ones share.",
+        "smallest": "Compared with the smallest entry of each row.",
         "ties": "Right where one entry is the largest. Where several are, each gets all of g: they "
         "should share it.",
         "first": "Right where one entry is the largest. Where several are, only the first gets "
@@ -147,6 +175,32 @@ EXERCISE = Exercise(
         Wrong("too-many", ("count = x.size if axis is None else x.shape[axis]", "count = x.size")),
         Wrong("rows", ("else x.shape[axis]", "else len(x)")),
         Wrong("no-g", ("sum_backward(g, x, axis) / count", "np.ones(x.shape) / count")),
+        Wrong("results", ("x.size if axis is None else x.shape[axis]", "g.size")),
+        Wrong("last-axis", ("else x.shape[axis]", "else x.shape[-1]")),
+        Wrong("axes-counted", ("x.size if axis is None else x.shape[axis]", "x.ndim")),
+        Wrong("multiplied", ("sum_backward(g, x, axis) / count", "sum_backward(g, x, axis) * count")),
+        Wrong("times-x", ("np.broadcast_to(g, x.shape)", "np.broadcast_to(g, x.shape) * x")),
+        Wrong("all-g", code="return np.full(x.shape, g.sum())"),
+        Wrong(
+            "last",
+            (
+                "* largest / largest.sum(axis=axis, keepdims=True)",
+                "* largest * (largest.cumsum(axis=axis).reshape(x.shape)"
+                " == largest.sum(axis=axis, keepdims=True))",
+            ),
+        ),
+        Wrong("all-largest", ("/ largest.sum(axis=axis, keepdims=True)", "/ largest.sum()")),
+        Wrong(
+            "shares",
+            (
+                "/ largest.sum(axis=axis, keepdims=True)",
+                "/ (x.size if axis is None else x.shape[axis])",
+            ),
+        ),
+        Wrong(
+            "smallest",
+            ("largest = x == x.max(axis=axis", "largest = x == x.min(axis=axis"),
+        ),
         Wrong("ties", (" * largest / largest.sum(axis=axis, keepdims=True)", " * largest")),
         Wrong(
             "first",

@@ -13,6 +13,7 @@ from minigrad.viz import Graph
 LARGE = np.array([[1000.0, 999.0, 998.5], [1001.0, 1000.0, 1000.0]])
 SMALL = np.array([[-1000.0, -999.0, -998.5]])
 BOTH = np.array([[1000.0, 999.0, 998.5], [-1000.0, -999.0, -998.5]])
+FAR = np.array([[3000.0, 0.0, 0.0], [0.0, 0.0, -3000.0]])
 MASKED = np.array([[0.5, -np.inf, 1.5], [-np.inf, -np.inf, -np.inf]])
 
 
@@ -30,9 +31,10 @@ def infinite(mine: np.ndarray) -> bool:
 
 def check(answer: Answer) -> None:
     random = np.random.default_rng(10)
-    ordinary = [numbers(random, 3, 3), numbers(random, 2, 4, 3)]
+    ordinary = [numbers(random, 3, 3), numbers(random, 2, 3, 3)]
     for x in ordinary:
         out, m = right(np.ones(x.shape[:-1]), x)[0], x.max(axis=-1)
+        others = (None, 0, -2)  # axes
         answer.compare(
             "result", answer.logsumexp(x), out,
             {
@@ -41,18 +43,25 @@ def check(answer: Answer) -> None:
                 "m-subtracted": out - 2 * m,
                 "axis-kept": out[..., None],
                 "m-kept": out - m + m[:, None] if x.ndim == 2 else out - m,
-                "axis": lambda mine, x=x: mine.shape == () or np.allclose(
-                    mine, np.log(np.exp(x).sum(axis=0))
-                ),
+                "axis": tuple(np.log(np.exp(x).sum(axis=axis)) for axis in others),
                 "largest": m,
+                "mean": out - np.log(x.shape[-1]),
+                "base": tuple(
+                    one for base in (2, 10) for one in (out / np.log(base), m + (out - m) / np.log(base))
+                ),
+                "log-inside": x.sum(axis=-1),
             },
         )  # fmt: skip
-    answer.compare("result", answer.logsumexp(LARGE), lse(LARGE), {"large": infinite})
+    answer.compare(
+        "result", answer.logsumexp(LARGE), lse(LARGE),
+        {"large": infinite, "clipped": lambda mine: bool((mine < 800).all())},
+    )  # fmt: skip
     answer.compare("result", answer.logsumexp(SMALL), lse(SMALL), {"small": infinite})
     answer.compare("result", answer.logsumexp(BOTH), lse(BOTH), {"one-m": infinite})
+    answer.compare("result", answer.logsumexp(FAR), lse(FAR), {"not-the-largest": infinite})
     answer.compare(
         "result", answer.logsumexp(MASKED), lse(MASKED),
-        {"masked": lambda mine: bool(np.isnan(mine).any()),
+        {"masked": lambda mine: bool(np.isnan(mine[1]) and not np.isnan(mine[0])),
          "epsilon": lambda mine: bool(np.isfinite(mine[1]))},
     )  # fmt: skip
     for x in [*ordinary, LARGE, BOTH, MASKED]:
@@ -60,12 +69,19 @@ def check(answer: Answer) -> None:
         out, grad = right(g, x)
         spread = g[..., None] * np.ones(x.shape)
         with np.errstate(all="ignore"):
-            aligned = g * np.exp(x - out[..., None]) if x.shape == (3, 3) else spread
+            slopes = np.exp(x - out[..., None])
             mistakes = {
                 "no-slope": spread,
+                "out-aligned": spread * np.exp(x - out) if x.shape == (3, 3) else (),
+                "one-axis": one_axis(g, x, out) if x.ndim == 3 else (),
+                "exponent-sign": spread * np.exp(out[..., None] - x),
+                "everything": spread * np.exp(x) / np.exp(x).sum(),
+                "like-softmax": spread * slopes * (1 - slopes),
+                "like-max": spread * (x == x.max(axis=-1, keepdims=True)),
+                "shifted": spread * np.exp(x - x.max(axis=-1, keepdims=True)),
                 "unnormalised": spread * np.exp(x),
-                "aligned": aligned,
-                "no-g": np.exp(x - out[..., None]),
+                "aligned": (g * slopes, g * np.exp(x - out)) if x.shape == (3, 3) else (),
+                "no-g": slopes,
                 "inverse": spread / np.exp(out)[..., None],
                 "logarithm": spread * np.exp(x) / out[..., None],
             }
@@ -74,6 +90,12 @@ def check(answer: Answer) -> None:
         if x is MASKED:
             mistakes = {"masked": infinite}
         answer.compare("gradient", answer.logsumexp_backward(g, x, out), grad, mistakes)
+
+
+def one_axis(g: np.ndarray, x: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, ...]:
+    """With g[:, None] for g[..., None], and so with out."""
+    middle = np.exp(x - out[:, None])
+    return g[:, None] * middle, g[:, None] * np.exp(x - out[..., None]), g[..., None] * middle
 
 
 def lse(x: np.ndarray) -> np.ndarray:
@@ -113,17 +135,36 @@ EXERCISE = Exercise(
         "m-kept": "m has its axis of size 1 still, and (n,) + (n, 1) makes a table of (n, n): add "
         "m[..., 0].",
         "axis": "Summed over another axis than the last one.",
+        "mean": "This is the logarithm of the mean: too small by log(n). A sum is asked for.",
+        "base": "This is the logarithm to another base. np.log is the natural one, the inverse of "
+        "np.exp.",
+        "log-inside": "The logarithm was taken of each exponential, which undoes it. Sum first.",
+        "clipped": "The result is finite, but too small. Are the numbers cut off before exp? Then "
+        "large ones become equal. Subtract the largest entry of the row instead.",
+        "not-the-largest": "An exponential overflows: one entry is 3000 above the others. Is it "
+        "the largest entry of the row that is subtracted, and not the mean or the smallest?",
         "largest": "This is the largest entry. The logarithm of the sum is a little more.",
         "large": "exp of a number above 709 is inf. Subtract the largest entry of the row before "
         "exp, and nothing can overflow.",
         "small": "exp(-1000) is 0, and log(0) is -inf. Subtract the largest entry of the row, also "
         "where it is negative: then one of the exponentials is 1.",
-        "one-m": "One m for all rows: in a row that lies far below it, every exponential is 0. "
-        "Each row needs its own: x.max(axis=-1, keepdims=True).",
+        "one-m": "Is it one m for all rows? In a row that lies far below it, every exponential is "
+        "0. Each row needs its own: x.max(axis=-1, keepdims=True).",
         "masked": "NaN where the row is fully masked: -inf - -inf is NaN. Use another m (or out) "
         "there, such as 0: then every exp(-inf - 0) is 0.",
         "epsilon": "Something is added so that the logarithm never sees a 0. But here -inf is the "
         "right answer: nothing is in that row.",
+        "out-aligned": "g is spread along the last axis, but out is not: it belongs to the rows as "
+        "well, so write out[..., None].",
+        "one-axis": "g and out lack the last axis of x. [:, None] adds an axis at place 1, which "
+        "is the last one of two axes only: write [..., None].",
+        "exponent-sign": "The exponent is turned round: exp(x - out) is never above 1.",
+        "everything": "Divided by the sum over everything. Each row has its own sum, exp(out).",
+        "like-softmax": "This is multiplied by 1 - y once more, as in the rule of a sigmoid. The "
+        "slopes here are exp(x - out) themselves.",
+        "like-max": "This is the rule of a maximum. Here the smaller entries have slopes too.",
+        "shifted": "exp(x - m) is not divided by its sum: the slopes of a row add up to 1. Use "
+        "exp(x - out).",
         "no-slope": "g is only spread. Each entry has a slope of its own: exp(x - out).",
         "unnormalised": "The slope of the sum is exp(x); that of the logarithm, 1 / sum, is "
         "missing.",
@@ -147,6 +188,12 @@ EXERCISE = Exercise(
         Wrong("axis", code="return np.log(np.exp(x).sum())"),
         Wrong("axis", code="return np.log(np.exp(x).sum(axis=0))"),
         Wrong("largest", code="return x.max(axis=-1)"),
+        Wrong("mean", ("np.exp(x - m).sum(axis=-1)", "np.exp(x - m).mean(axis=-1)")),
+        Wrong("base", ("np.log(np.exp", "np.log10(np.exp")),
+        Wrong("log-inside", code="return np.log(np.exp(x)).sum(axis=-1)"),
+        Wrong("clipped", ("np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]",
+                          "np.log(np.exp(np.clip(x, None, 700)).sum(axis=-1))")),
+        Wrong("not-the-largest", ("m = x.max(axis=-1", "m = x.mean(axis=-1")),
         Wrong("large", code="return np.log(np.exp(x).sum(axis=-1))"),
         Wrong(
             "small",
@@ -164,6 +211,21 @@ EXERCISE = Exercise(
             ("np.log(np.exp(x - m).sum(axis=-1))", "np.log(np.exp(x - m).sum(axis=-1) + 1e-12)"),
         ),
         Wrong("no-slope", code="return g[..., None] + 0 * x", gap=2),
+        Wrong("out-aligned", ("np.exp(x - out[..., None])", "np.exp(x - out)")),
+        Wrong("one-axis", ("g[..., None] * np.exp(x - out[..., None])",
+                           "g[:, None] * np.exp(x - out[:, None])")),
+        Wrong("exponent-sign", ("x - out[..., None]", "out[..., None] - x")),
+        Wrong("everything", ("np.exp(x - out[..., None])", "np.exp(x) / np.exp(x).sum()")),
+        Wrong(
+            "like-softmax",
+            code="""
+            y = np.exp(x - out[..., None])
+            return g[..., None] * y * (1 - y)
+        """,
+            gap=2,
+        ),
+        Wrong("like-max", code="return g[..., None] * (x == x.max(axis=-1, keepdims=True))", gap=2),
+        Wrong("shifted", ("x - out[..., None]", "x - x.max(axis=-1, keepdims=True)")),
         Wrong("unnormalised", code="return g[..., None] * np.exp(x)", gap=2),
         Wrong("aligned", ("g[..., None] * np.exp(x - out", "g * np.exp(x - out")),
         Wrong("no-g", ("g[..., None] * np.exp(x - out", "np.exp(x - out")),

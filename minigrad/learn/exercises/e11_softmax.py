@@ -11,11 +11,14 @@ from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
 
 LARGE = np.array([[1000.0, 999.0, 998.5], [1001.0, 1000.0, 1000.0]])
+SMALL = np.array([[-1000.0, -999.0, -998.5]])
+FAR = np.array([[3000.0, 0.0, 0.0], [0.0, 0.0, -3000.0]])
+MASKED = np.array([[0.5, -np.inf, 1.5]])
 BOTH = np.array([[1000.0, 999.0, 998.5], [-1000.0, -999.0, -998.5]])
 
 
 def not_finite(mine: np.ndarray) -> bool:
-    return not np.isfinite(mine).all()
+    return not bool(np.isfinite(mine).all())
 
 
 def check(answer: Answer) -> None:
@@ -28,15 +31,27 @@ def check(answer: Answer) -> None:
             {
                 "not-normalised": e,
                 "shifted-only": e / e.max(axis=-1, keepdims=True),
-                "axis": (e / e.sum(axis=0), moved / moved.sum(axis=0)),
+                "axis": tuple(
+                    one / one.sum(axis=axis, keepdims=True)
+                    for one in (e, moved)
+                    for axis in {0, x.ndim - 2}
+                ),
                 "everything": (e / e.sum(), moved / moved.sum()),
                 "keepdims": (e / e.sum(-1), moved / moved.sum(-1)) if len(x) == 3 else (),
                 "no-exp": x / x.sum(axis=-1, keepdims=True),
+                "sigmoid": 1 / (1 + np.exp(-x)),
+                "mean": right * x.shape[-1],
+                "x-divided": tuple(x / one.sum(axis=-1, keepdims=True) for one in (e, moved)),
             },
         )  # fmt: skip
-    for x, mistake in [(LARGE, "large"), (BOTH, "one-m")]:
+    cases = [
+        (LARGE, "large"), (SMALL, "small"), (BOTH, "one-m"), (FAR, "not-the-largest"),
+        (MASKED, "masked"),
+    ]  # fmt: skip
+    for x, mistake in cases:
         right = minigrad.tensor(x).softmax(axis=-1).numpy()
-        answer.compare("result", answer.softmax(x), right, {mistake: not_finite})
+        mistakes = {mistake: not_finite, "clipped": lambda mine: not not_finite(mine)}
+        answer.compare("result", answer.softmax(x), right, mistakes)
     for shape in [(3, 3), (2, 4, 3)]:
         x, g = numbers(random, *shape), numbers(random, *shape)
         tensor = minigrad.tensor(x, requires_grad=True)
@@ -48,13 +63,25 @@ def check(answer: Answer) -> None:
             "gradient", answer.softmax_backward(g, y), grad.numpy(),
             {
                 "diagonal": product * (1 - y),
+                "diagonal-without-g": y * (1 - y),
+                "diagonal-twice": product * (1 - y) - y * product.sum(axis=-1, keepdims=True),
+                "diagonal-lost": y * (product - product.sum(axis=-1, keepdims=True)),
+                "plus-elsewhere": product * (1 - y)
+                + y * (product.sum(axis=-1, keepdims=True) - product),
+                "mean-for-sum": y * (g - product.mean(axis=-1, keepdims=True)),
+                "second-without-y": product - product.sum(axis=-1, keepdims=True),
+                "log-softmax": g - y * g.sum(axis=-1, keepdims=True),
+                "cross-entropy": (y - g, g - y),
+                "squared": product - y * y,
                 "first-term": product,
                 "second-term": -y * product.sum(axis=-1, keepdims=True),
                 "g-left-out": y * (g - 1),
                 "y-left-out": y * (g - g.sum(axis=-1, keepdims=True)),
                 "factor-y": g - product.sum(axis=-1, keepdims=True),
                 "plus": y * (g + product.sum(axis=-1, keepdims=True)),
-                "rows": y * (g - product.sum(axis=0)),
+                "rows": tuple(
+                    y * (g - product.sum(axis=axis, keepdims=True)) for axis in {0, g.ndim - 2}
+                ),
                 "everything": y * (g - product.sum()),
                 "keepdims": y * (g - product.sum(axis=-1)) if len(g) == 3 else False,
             },
@@ -89,7 +116,20 @@ EXERCISE = Exercise(
         "not-normalised": "These are the exponentials. Divide by their sum, so that each row adds "
         "up to 1.",
         "shifted-only": "Divided by the largest exponential of the row instead of their sum.",
-        "axis": "The columns add up to 1. It should be the rows: axis=-1.",
+        "axis": "The numbers along another axis add up to 1. It should be the last: axis=-1.",
+        "sigmoid": "This is the sigmoid of each entry by itself. The weights of a row depend on "
+        "each other: divide by the sum of the row.",
+        "mean": "Divided by the mean of the exponentials. Divide by their sum, so that each row "
+        "adds up to 1.",
+        "x-divided": "The sum is that of the exponentials, but x itself is divided by it.",
+        "small": "exp(-1000) is 0, and 0 / 0 is NaN. Subtract the largest entry of the row, also "
+        "where it is negative: then one of the exponentials is 1.",
+        "not-the-largest": "An exponential overflows: one entry is 3000 above the others. Is it "
+        "the largest entry of the row that is subtracted, and not the mean or the smallest?",
+        "masked": "The entry of -inf is masked: its weight is 0, and the others share. Is a number "
+        "computed from all entries, such as their mean or sum? It is -inf then.",
+        "clipped": "The result is finite, but wrong. Are the numbers cut off before exp? Then "
+        "large ones become equal. Subtract the largest entry of the row instead.",
         "everything": "The sum was taken over everything. Each row has its own sum: axis=-1, "
         "keepdims=True.",
         "keepdims": "The sum of each row was put into a column of the wrong row: (3,) is read as "
@@ -97,10 +137,24 @@ EXERCISE = Exercise(
         "no-exp": "The exponentials are missing: here the numbers themselves are divided.",
         "large": "exp of a number above 709 is inf, and inf / inf is NaN. Subtract the largest "
         "entry of the row first: the result stays the same.",
-        "one-m": "One maximum for all rows: in a row far below it every exponential is 0, and "
-        "0 / 0 is NaN. Use x.max(axis=-1, keepdims=True).",
+        "one-m": "Is it one maximum for all rows? In a row far below it every exponential is 0, "
+        "and 0 / 0 is NaN. Use x.max(axis=-1, keepdims=True).",
         "diagonal": "This is y * (1 - y), the slope of y_i with respect to its own x_i (as for a "
         "sigmoid). But every x_j changes the other y_i too: -y_i * y_j.",
+        "diagonal-without-g": "This is y * (1 - y), the slope of y_i with respect to its own x_i, "
+        "and g is missing. And every x_j changes the other y_i too: -y_i * y_j.",
+        "diagonal-twice": "The term with i = j is counted twice: (1 - y) has its -y * y, and the "
+        "sum over all i has it again. With the sum over all i, the first term is g * y.",
+        "diagonal-lost": "The first term has a y too many: where i = j the slope is y - y * y, so "
+        "the first term is g * y.",
+        "plus-elsewhere": "The slope is -y_i * y_j where i and j differ, with a minus.",
+        "mean-for-sum": "The mean is taken of g * y. It is their sum: y adds up to 1 already.",
+        "second-without-y": "The sum has to be multiplied by y_j, the second factor of each slope.",
+        "log-softmax": "This is the rule of the logarithm of softmax. That of softmax has "
+        "y * (g - ...), with the sum of g * y.",
+        "cross-entropy": "y minus the target is the gradient of softmax and cross-entropy "
+        "together. Here g arrives from anywhere: use the slopes of the task.",
+        "squared": "g is missing in the second term: g_i belongs to each slope of y_i.",
         "first-term": "This is the first term alone. A larger x_j also takes weight from all "
         "others: the sum is missing.",
         "second-term": "This is the second term alone: g * y is missing.",
@@ -108,7 +162,7 @@ EXERCISE = Exercise(
         "y-left-out": "The sum is over g * y, not over g.",
         "factor-y": "The factor y in front is missing.",
         "plus": "The second term has a minus: a larger x_j makes the other y_i smaller.",
-        "rows": "Summed down the columns. The rows are coupled within themselves: axis=-1.",
+        "rows": "Summed along another axis. The rows are coupled within themselves: axis=-1.",
     },
     wrong=(
         Wrong("not-normalised", code="return np.exp(x)"),
@@ -123,6 +177,37 @@ EXERCISE = Exercise(
         Wrong("no-exp", code="return x / x.sum(axis=-1, keepdims=True)"),
         Wrong("large", code="e = np.exp(x)\nreturn e / e.sum(axis=-1, keepdims=True)"),
         Wrong("one-m", ("x.max(axis=-1, keepdims=True)", "x.max()")),
+        Wrong("sigmoid", code="return 1 / (1 + np.exp(-x))"),
+        Wrong("mean", ("e.sum(axis=-1, keepdims=True)", "e.mean(axis=-1, keepdims=True)")),
+        Wrong("x-divided", ("return e /", "return x /")),
+        Wrong("small", ("x.max(axis=-1, keepdims=True)", "abs(x).max(axis=-1, keepdims=True)")),
+        Wrong("not-the-largest", ("x.max(axis=-1", "x.mean(axis=-1")),
+        Wrong(
+            "masked",
+            (
+                "x.max(axis=-1, keepdims=True)",
+                "np.maximum(x.max(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True))"
+                " - 0 * x.mean(axis=-1, keepdims=True)",
+            ),
+        ),
+        Wrong(
+            "clipped",
+            ("np.exp(x - x.max(axis=-1, keepdims=True))", "np.exp(np.clip(x, -700, 700))"),
+        ),
+        Wrong("diagonal-without-g", code="return y * (1 - y)", gap=2),
+        Wrong(
+            "diagonal-twice", ("y * (g - (g * y)", "y * (g * (1 - y) - (g * y)"),
+        ),
+        Wrong("diagonal-lost", ("y * (g - (g * y)", "y * (g * y - (g * y)")),
+        Wrong(
+            "plus-elsewhere",
+            ("y * (g - (g * y)", "y * (g * (1 - y) - g * y + (g * y)"),
+        ),
+        Wrong("mean-for-sum", ("(g * y).sum", "(g * y).mean")),
+        Wrong("second-without-y", ("return y * (g -", "return (g * y -")),
+        Wrong("log-softmax", code="return g - y * g.sum(axis=-1, keepdims=True)", gap=2),
+        Wrong("cross-entropy", code="return y - g", gap=2),
+        Wrong("squared", code="return g * y - y * y", gap=2),
         Wrong("diagonal", code="return g * y * (1 - y)", gap=2),
         Wrong("first-term", code="return g * y", gap=2),
         Wrong("second-term", code="return -y * (g * y).sum(axis=-1, keepdims=True)", gap=2),

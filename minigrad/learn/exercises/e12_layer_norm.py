@@ -39,6 +39,10 @@ def check(answer: Answer) -> None:
             "over-batch": first / np.sqrt((first**2).mean(axis=0) + EPS) * w + b,
             "everything": whole / np.sqrt((whole**2).mean() + EPS) * w + b,
             "not-scaled": xhat,
+            "no-b": xhat * w,
+            "no-w": xhat + b,
+            "w-for-b": xhat * b + w,
+            "over-length": over_length(x, w, b),
             "added-first": (xhat + b) * w,
         },
     )  # fmt: skip
@@ -46,7 +50,8 @@ def check(answer: Answer) -> None:
     answer.compare(
         "grad_b", mine[2], right[2],
         {"unsummed": g, "half-summed": g.sum(axis=0), "rows": g.sum(axis=-1),
-         "mean": g.mean(axis=(0, 1)), "b-scaled": (g * w).sum(axis=(0, 1))},
+         "mean": g.mean(axis=(0, 1)), "b-scaled": (g * w).sum(axis=(0, 1)),
+         "one-number": g.sum(), "exchanged": right[1]},
     )  # fmt: skip
     answer.compare(
         "grad_w", mine[1], right[1],
@@ -54,7 +59,8 @@ def check(answer: Answer) -> None:
          "mean": (g * xhat).mean(axis=(0, 1)), "raw-x": (g * x).sum(axis=(0, 1)),
          "w-itself": (g * xhat * w).sum(axis=(0, 1)),
          "centred-only": (g * centred).sum(axis=(0, 1)),
-         "like-b": right[2]},
+         "like-b": right[2], "one-number": (g * xhat).sum(),
+         "summed-first": g.sum(axis=(0, 1)) * xhat.sum(axis=(0, 1))},
     )  # fmt: skip
     h = g * w
     of_mean = h.mean(axis=-1, keepdims=True)
@@ -69,11 +75,33 @@ def check(answer: Answer) -> None:
             "w-left-out": rstd * without_w,
             "w-late": rstd * without_w * w,
             "sums": rstd * (h - 4 * of_mean - 4 * of_variance),
+            "one-sum": (
+                rstd * (h - 4 * of_mean - of_variance), rstd * (h - of_mean - 4 * of_variance),
+            ),
+            "centred": tuple(
+                rstd * (h - of_mean - one * (h * other).mean(axis=-1, keepdims=True))
+                for one, other in [(centred, centred), (xhat, centred), (centred, xhat)]
+            ),
+            "plus": (
+                rstd * (h + of_mean + of_variance), rstd * (h - of_mean + of_variance),
+                rstd * (h + of_mean - of_variance),
+            ),
+            "rstd-squared": rstd**2 * (h - of_mean - of_variance),
+            "divided": (h - of_mean - of_variance) / rstd,
+            "two": (
+                rstd * (h - of_mean - 2 * of_variance), rstd * (h - of_mean - of_variance / 2),
+            ),
             "rstd-left-out": h - of_mean - of_variance,
             "xhat-left-out": rstd * (h - of_mean - (h * xhat).mean(axis=-1, keepdims=True)),
             "over-batch": rstd * (h - h.mean(axis=0) - xhat * (h * xhat).mean(axis=0)),
         },
     )  # fmt: skip
+
+
+def over_length(x: np.ndarray, w: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Normalized along axis 1."""
+    centred = x - x.mean(axis=1, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + EPS) * w + b
 
 
 def draw(answer: Answer) -> Graph:
@@ -113,6 +141,26 @@ EXERCISE = Exercise(
         "everything": "One mean and variance for everything. Each row has its own: axis=-1, "
         "keepdims=True.",
         "not-scaled": "Normalized, but w and b are not used yet.",
+        "no-b": "b is missing: it is added at the end.",
+        "no-w": "w is missing: xhat is multiplied by it.",
+        "w-for-b": "w and b are exchanged: xhat is multiplied by w, and b is added.",
+        "over-length": "Normalized over the length (axis 1). Here each row is by itself: axis=-1, "
+        "keepdims=True.",
+        "one-number": "Everything is summed. w and b have one entry for each feature: sum over the "
+        "other two axes.",
+        "exchanged": "grad_w and grad_b are returned in the wrong order.",
+        "summed-first": "g and xhat were summed before they were multiplied. Each entry of g "
+        "belongs to its own xhat: multiply first, then sum.",
+        "one-sum": "One of the two terms has a sum where a mean should be: the factor 1/n comes "
+        "from the mean and from the variance.",
+        "centred": "Here is the centred x where xhat should be: each of the two factors in the "
+        "term of the variance is divided by the standard deviation.",
+        "plus": "The sign of a term is wrong. Both paths take something away from h: the mean of h, "
+        "and xhat times the mean of h * xhat.",
+        "rstd-squared": "The factor rstd is there twice.",
+        "divided": "Divided by rstd. rstd is 1 / sqrt(var + eps) already: multiply by it.",
+        "two": "The term of the variance has a factor 2 too many or too few. The 2 of the square "
+        "and the 1/2 of the root cancel.",
         "added-first": "b was added before w multiplied: it is xhat * w + b.",
         "unsummed": "Not summed over the batch and the length: one w and one b serve all rows, and "
         "contributions add.",
@@ -169,6 +217,37 @@ EXERCISE = Exercise(
                 "return (centred / np.sqrt(var + eps) + b) * w",
             ),
         ),
+        Wrong("no-b", ("np.sqrt(var + eps) * w + b", "np.sqrt(var + eps) * w")),
+        Wrong("no-w", ("np.sqrt(var + eps) * w + b", "np.sqrt(var + eps) + b")),
+        Wrong("w-for-b", ("np.sqrt(var + eps) * w + b", "np.sqrt(var + eps) * b + w")),
+        Wrong(
+            "over-length",
+            code="""
+            centred = x - x.mean(axis=1, keepdims=True)
+            return centred / np.sqrt(x.var(axis=1, keepdims=True) + eps) * w + b
+        """,
+        ),
+        Wrong("one-number", ("g.sum(axis=(0, 1))", "g.sum()")),
+        Wrong("exchanged", ("return grad_x, grad_w, grad_b", "return grad_x, grad_b, grad_w")),
+        Wrong(
+            "summed-first",
+            ("(g * xhat).sum(axis=(0, 1))", "g.sum(axis=(0, 1)) * xhat.sum(axis=(0, 1))"),
+        ),
+        Wrong("one-sum", ("h.mean(axis=-1, keepdims=True)", "h.sum(axis=-1, keepdims=True)")),
+        Wrong(
+            "centred",
+            ("xhat * (h * xhat).mean(axis=-1", "centred * (h * centred).mean(axis=-1"),
+        ),
+        Wrong("plus", ("(h - through_mean -", "(h + through_mean +")),
+        Wrong("rstd-squared", ("grad_x = rstd * (", "grad_x = rstd * rstd * (")),
+        Wrong(
+            "divided",
+            (
+                "rstd * (h - through_mean - through_variance)",
+                "(h - through_mean - through_variance) / rstd",
+            ),
+        ),
+        Wrong("two", ("through_variance = xhat", "through_variance = 2 * xhat")),
         Wrong("unsummed", ("g.sum(axis=(0, 1))", "g")),
         Wrong("half-summed", ("g.sum(axis=(0, 1))", "g.sum(axis=0)")),
         Wrong("rows", ("g.sum(axis=(0, 1))", "g.sum(axis=-1)")),

@@ -32,6 +32,11 @@ def check(answer: Answer) -> None:
         "loss", answer.loss(wide, np.array([1])), 1000.0,
         {"log of 0": np.inf, "epsilon": lambda mine: 0 < float(mine) < 1000},
     )  # fmt: skip
+    far = np.array([[3000.0, 0.0], [-3000.0, 0.0]])
+    answer.compare(
+        "loss", answer.loss(far, np.array([1, 1])), 1500.0,
+        {"not the largest": lambda mine: not np.isfinite(mine)},
+    )  # fmt: skip
     p, one_hot = np.exp(log_p), np.eye(3)[labels]
     columns = p.copy()
     columns[:, labels] -= 1.0
@@ -88,6 +93,8 @@ EXERCISE = Exercise(
         "0, and its logarithm is -inf. Compute log p without computing p.",
         "exp of 1000": "Right for small scores, NaN for large ones: np.exp(1000) is inf. Subtract "
         "the largest score of each row first; that changes no probability.",
+        "not the largest": "One score is 3000 above the other, and the rows are far apart. Is it "
+        "the largest score of each row that is subtracted: not the mean, and not one for all rows?",
         "epsilon": "A small number inside the logarithm avoids inf, but the loss is then cut off "
         "and its gradient is lost exactly where the model is most wrong. Compute log p directly.",
         "not divided": "The gradient of the sum over the batch. The loss is the mean, so each "
@@ -122,6 +129,15 @@ EXERCISE = Exercise(
             ("shifted = scores - scores.max(axis=1, keepdims=True)", "shifted = scores"),
         ),
         Wrong("epsilon", ("return -log_p[", "return -np.log(softmax(scores) + 1e-12)[")),
+        Wrong(
+            "not the largest",
+            ("shifted = scores - scores.max(axis=1", "shifted = scores - scores.mean(axis=1"),
+        ),
+        Wrong(
+            "not the largest",
+            ("shifted = scores - scores.max(axis=1, keepdims=True)",
+             "shifted = scores - scores.max()"),
+        ),
         Wrong("not divided", ("return g / len(labels)", "return g")),
         Wrong("divided by all", ("return g / len(labels)", "return g / g.size")),
         Wrong("probabilities", ("    g[np.arange(len(labels)), labels] -= 1.0\n", "")),

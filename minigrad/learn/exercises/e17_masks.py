@@ -39,11 +39,17 @@ def check(answer: Answer) -> None:
          "ignored": softmax(scores), "scores": hidden},
     )  # fmt: skip
     big = np.array([[-2000.0, -1999.0, 0.0]])
+    chosen = np.array([[1 / (1 + np.e), 1 / (1 + np.exp(-1)), 0.0]])
     answer.compare(
-        "weights", answer.masked_softmax(big, np.array([[True, True, False]])),
-        [[1 / (1 + np.e), 1 / (1 + np.exp(-1)), 0.0]],
+        "weights", answer.masked_softmax(big, np.array([[True, True, False]])), chosen,
         {"wrong maximum": lambda mine: not mine.any() or bool(np.isnan(mine).any()),
          "weak": lambda mine: bool(mine[0, 2] > 0.5)},
+    )  # fmt: skip
+    rows = np.array([[True, True, False], [True, False, True]])
+    answer.compare(
+        "weights", answer.masked_softmax(np.concatenate([big, -big]), rows),
+        [*chosen, [1.0, 0.0, 0.0]],
+        {"one maximum": lambda mine: not mine[0].any() or bool(np.isnan(mine).any())},
     )  # fmt: skip
     scores, mask = np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[False, False], [True, True]])
     answer.compare(
@@ -99,7 +105,10 @@ EXERCISE = Exercise(
         "ignored": "The mask has no effect: this is the softmax of all scores.",
         "scores": "These are the masked scores. The softmax of them is still missing.",
         "wrong maximum": "Here the largest of all scores is forbidden, and far above the allowed "
-        "ones: subtracting it makes all exponentials 0. Take the largest after masking.",
+        "ones. Is it subtracted, or nothing? Then all exponentials are 0. Subtract the largest of "
+        "the allowed scores: take it after masking.",
+        "one maximum": "Is it one maximum for all rows? In a row far below it every exponential is "
+        "0. Use max(axis=-1, keepdims=True).",
         "weak": "The forbidden key has a score of 0, the allowed ones of -2000: a number such as "
         "-1000 does not hide it. -inf always does.",
         "nobody": "NaN where the row is fully masked: its largest score is -inf, and -inf - -inf "
@@ -132,6 +141,7 @@ EXERCISE = Exercise(
         ),
         Wrong("ignored", ("np.where(mask, scores, -np.inf)", "np.where(mask, scores, scores)")),
         Wrong("scores", ("return e / np.where(total == 0, 1.0, total)", "return scores")),
+        Wrong("one maximum", ("scores.max(axis=-1, keepdims=True)", "scores.max()")),
         Wrong(
             "wrong maximum",
             ("    scores = np.where(mask, scores, -np.inf)\n", ""),

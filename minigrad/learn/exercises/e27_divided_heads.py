@@ -86,6 +86,11 @@ def _check_backward(
         "own path": own, "counted again": [ranks * grad_x] * ranks,
         "g reduced": [ranks * part for part in own], "mean": [grad_x / ranks] * ranks,
     })  # fmt: skip
+    answer.require(
+        len(got_grads) == ranks,
+        f"There should be {ranks} dicts of gradients, one for each rank; got {len(got_grads)}.",
+        "form",
+    )
     for rank, right in enumerate(of_ranks):
         for name in NAMES:
             mistakes = {

@@ -572,4 +572,5 @@ EXERCISE = Exercise(
     ),
     check=check,
     draw=draw,
+    staged=True,
 )

@@ -1,0 +1,249 @@
+"""Every solution with one mistake in it is refused, and is not accused of another mistake."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from rule_mutants.listing import Name, entry, read_listing
+from rule_mutants.mutations import mutants_of
+
+from minigrad.learn.answer import GENERAL, Answer, Failure, confirmed
+from minigrad.learn.exercise import GAP, Exercise, Wrong, exercises
+from tests.learn.test_other_wrong_answers import ANSWERS, MUTANTS
+
+LISTING = Path(__file__).parent / "mutants_of_solutions.toml"
+TEXTS = [
+    (".sum(", ".mean("), (".mean(", ".sum("), (".max(", ".min("), (".max(", ".mean("),
+    ("self.grad = 1.0", "self.grad += 1.0"), ('"*"', '"+"'), (".T ", " "),
+]  # fmt: skip
+"""Mistakes that learners make beside those of the rules: what stands there, and instead."""
+LINES = 60_000
+"""How many lines of an answer may run where a mistake can make a loop endless."""
+
+
+JUDGED = 12
+"""Up to which exercise each cause that a mutant is told is compared with the wrong answers."""
+
+
+class Endless(BaseException):
+    """An answer has run for too long."""
+
+
+class Record(Answer):
+    """Keeps each value that a check compares, and goes on whatever it is."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        super().__init__(names)
+        self.values: dict[tuple[str, str], list[Any]] = {}
+
+    def require(self, right: bool, facts: str, diagnosis: str) -> None:
+        pass
+
+    def compare(self, name: str, got: Any, want: Any, *rest: Any, **more: Any) -> None:
+        try:
+            mine: Any = np.round(np.asarray(got, float), 7).tolist()
+        except (TypeError, ValueError):
+            mine = repr(got)
+        self.values.setdefault((self._function, name), []).append(repr(mine))
+
+
+def limited(run: Callable[[], Any], one: Exercise) -> Any:
+    """Run, and stop an answer with a `while` that runs too many lines."""
+    count, file = 0, one.file
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        if frame.f_code.co_filename != file:
+            return None
+        count += 1
+        if count > LINES:
+            raise Endless
+        return trace
+
+    before = sys.gettrace()
+    if "while " in one.solution:
+        sys.settrace(trace)
+    try:
+        with np.errstate(all="ignore"):
+            return run()
+    finally:
+        sys.settrace(before)
+
+
+def names_of(one: Exercise, text: str) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "answer"}
+    exec(compile(text, one.file, "exec"), names)
+    return names
+
+
+def told(one: Exercise, names: dict[str, Any]) -> tuple[str, tuple[str, str]]:
+    """The diagnosis, empty if the answer is accepted, and the value at which the check failed."""
+
+    def run() -> tuple[str, tuple[str, str]]:
+        try:
+            one.check(Answer(names))
+        except Failure as failure:
+            return confirmed(one.check, names, failure), failure.value
+        except Exception as error:
+            return type(error).__name__, ("", "")
+        return "", ("", "")
+
+    try:
+        return limited(run, one)
+    except Endless:
+        return "time", ("", "")
+
+
+def record_of(one: Exercise, names: dict[str, Any]) -> dict[tuple[str, str], list[Any]]:
+    record = Record(names)
+    try:
+        limited(lambda: one.check(record), one)
+    except (Exception, Endless):
+        pass
+    return record.values
+
+
+def mutants(one: Exercise) -> Iterator[tuple[Name, dict[str, Any]]]:
+    """Every solution with one mistake within its gaps: a name, and what the file defines."""
+    gaps = [
+        (one.marked.count("\n", 0, gap.start()) + 1, one.marked.count("\n", 0, gap.end()) + 1)
+        for gap in GAP.finditer(one.marked)
+    ]
+    tree = ast.parse(one.marked)
+    for path, function in functions(tree):
+        if not any(function.lineno < start <= (function.end_lineno or 0) for start, _ in gaps):
+            continue
+        arrays = frozenset(argument.arg for argument in function.args.args) - {"self"}
+        for mutant in mutants_of(function, arrays, one.file):
+            if any(start <= mutant.line < end for start, end in gaps):
+                names = names_of(one, one.solution)
+                put(names, path, mutant.code)
+                yield (f"{one.name}.{'.'.join(path)}", mutant.before, mutant.after), names
+    for gap in GAP.finditer(one.marked):
+        for old, new in TEXTS:
+            for place in re.finditer(re.escape(old), gap[3]):
+                code = gap[3][: place.start()] + new + gap[3][place.end() :]
+                text = one.marked[: gap.start()] + code + one.marked[gap.end() :]
+                lines = [gap[3], code]
+                start = gap[3].rfind("\n", 0, place.start()) + 1
+                before, after = (part[start:].partition("\n")[0].strip() for part in lines)
+                yield (one.name, before, after), names_of(one, GAP.sub(lambda one: one[3], text))
+
+
+def functions(
+    tree: ast.AST, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield (*path, node.name), node
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node, (*path, node.name))
+
+
+def put(names: dict[str, Any], path: tuple[str, ...], code: CodeType) -> None:
+    """Give a function or method other code."""
+    found = names[path[0]]
+    for name in path[1:]:
+        found = vars(found)[name]
+    found.__code__ = code
+
+
+@cache
+def listed() -> dict[Name, str]:
+    return read_listing(LISTING)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(one, id=one.name, marks=() if number <= JUDGED else pytest.mark.long)
+        for number, one in exercises().items()
+    ],
+)
+def test_each_mutant_is_refused_for_what_it_is(one: Exercise) -> None:
+    """A mutant that is accepted is listed with the reason.
+
+    One that is told a cause gives the same values, in the whole check, as a wrong answer with this
+    cause.
+    """
+    wrongs: list[Wrong] = [
+        *one.wrong, *ANSWERS.get(one.number, []), *MUTANTS.get(one.number, [])
+    ]  # fmt: skip
+    records: dict[str, list[Any]] = {}
+    for wrong in wrongs:
+        record = record_of(one, names_of(one, wrong.apply(one.marked)))
+        records.setdefault(wrong.diagnosis, []).append(record)
+    complaints, made = [], set()
+    for name, names in mutants(one):
+        made.add(name)
+        diagnosis, value = told(one, names)
+        if not diagnosis and name not in listed():
+            complaints.append(f"accepted:\n{entry(name)}")
+        elif diagnosis in one.diagnoses and value != ("", "") and one.number <= JUDGED:
+            mine = record_of(one, names).get(value)
+            same = any(mine == record.get(value) for record in records.get(diagnosis, []))
+            if not same and name not in listed():
+                complaints.append(f"accused of {diagnosis!r} (at {value}):\n{entry(name)}")
+        elif diagnosis and name in listed():
+            complaints.append(f"listed, but told {diagnosis!r}:\n{entry(name)}")
+    stale = [name for name in listed() if name[0].startswith(one.name) and name not in made]
+    complaints += [f"listed, but not made:\n{entry(name)}" for name in stale]
+    assert not complaints, "\n\n".join(complaints)
+
+
+class Suspects(Answer):
+    """Keeps what a right answer is compared with: the right value, and those of misconceptions."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        super().__init__(names)
+        self.cases: dict[tuple[str, str], list[tuple[np.ndarray, dict[Name, Any]]]] = {}
+
+    def compare(
+        self, name: str, got: Any, want: Any, mistakes: Mapping[str, Any] | None = None, **more: Any
+    ) -> None:
+        values: dict[Name, Any] = {}
+        for diagnosis, wrong in (mistakes or {}).items():
+            if isinstance(wrong, tuple) and not wrong:  # which nothing gives here
+                values[diagnosis, "0", ""] = np.array("impossible")
+            for place, value in enumerate(wrong if isinstance(wrong, tuple) else (wrong,)):
+                if not callable(value) and not isinstance(value, bool):
+                    values[diagnosis, str(place), ""] = np.asarray(value)
+        self.cases.setdefault((self._function, name), []).append((np.asarray(want), values))
+
+
+def alike(one: np.ndarray, other: np.ndarray) -> bool:
+    if one.dtype.kind == "U" or other.dtype.kind == "U":
+        return False
+    return one.shape == other.shape and np.allclose(one, other, 1e-6, 1e-9, equal_nan=True)
+
+
+@pytest.mark.parametrize("number", range(1, 13))
+def test_no_two_misconceptions_give_the_same_values(number: int) -> None:
+    """Where both are wrong, they differ in at least one case of the check."""
+    one = exercises()[number]
+    answer = Suspects(names_of(one, one.solution))
+    with np.errstate(all="ignore"):
+        one.check(answer)
+    same = []
+    for value, cases in answer.cases.items():
+        every = sorted({key for _, values in cases for key in values})
+        for first, second in itertools.combinations(every, 2):
+            both = [
+                (values[first], values[second])
+                for want, values in cases
+                if first in values and second in values
+                and not (alike(values[first], want) and alike(values[second], want))
+            ]  # fmt: skip
+            if first[0] != second[0] and both and all(alike(*pair) for pair in both):
+                same.append(f"{value}: {first} and {second}")
+    assert not same, "\n".join(same)
