@@ -231,9 +231,7 @@ class Answer:
     ) -> None:
         facts = self.after(_difference(name, mine, right, rtol, atol))
         suspected = tuple(
-            diagnosis
-            for diagnosis, wrong in mistakes.items()
-            if _explains(wrong, mine, rtol, atol)
+            diagnosis for diagnosis, wrong in mistakes.items() if _explains(wrong, mine, rtol, atol)
         )
         diagnosis, more = _in_general(mine, right, rtol, atol)
         raise Failure(facts + more, diagnosis, suspected, (self._function, name))

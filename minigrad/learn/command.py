@@ -166,8 +166,8 @@ def run(options: argparse.Namespace) -> Iterator[str]:
                 time.sleep(0.2)
         if not result.right:
             yield f"A hint:  {say(f'hint {number}')}"
-        elif number + 1 in exercises():
-            yield f"Compare:  {say(f'solution {number}')}\nNext:     {say(str(number + 1))}"
+        elif following := [*exercises()][[*exercises()].index(number) + 1 :]:
+            yield f"Compare:  {say(f'solution {number}')}\nNext:     {say(str(following[0]))}"
         else:
             yield f"Compare:  {say(f'solution {number}')}\nThat was the last one."
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 import minigrad
 from minigrad import viz
 
-__all__ = ["of_values", "traced"]
+__all__ = ["Regions", "of_values", "traced"]
 
 
 def traced(function: Callable[..., Any], outputs: str = "", /, **inputs: Any) -> viz.Graph:
@@ -102,3 +103,46 @@ def of_values(
     nodes.append(viz.Node(f"n{len(order)}", "output", "output", shape(output)))
     edges.append(viz.Edge(names[id(output)], nodes[-1].id, shape=shape(output)))
     return viz.Graph(tuple(nodes), tuple(edges))
+
+
+@dataclass(frozen=True)
+class Regions:
+    """A plane, coloured by the sign of a score, with points that have labels.
+
+    Args:
+        score: The score of a point (x, y): its sign is the answer, its size how sure it is.
+        points: Pairs of a point and its label, 1 or -1.
+    """
+
+    score: Callable[[tuple[float, float]], float]
+    points: tuple[tuple[tuple[float, float], float], ...]
+
+    def to_svg(self) -> str:
+        """The picture."""
+        low, high = (
+            np.array(f([point for point, _ in self.points], axis=0)) for f in (np.min, np.max)
+        )
+        low, high = low - 0.4, high + 0.4
+        size, cell = 480 / (high[0] - low[0]), (high[0] - low[0]) / 40
+        across, up = (math.ceil(length / cell) for length in high - low)
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
+            f'viewBox="0 0 {across * 12} {up * 12}" width="{across * 12}" height="{up * 12}">'
+            "<title>Where the score is above 0, and where it is below</title>"
+        ]
+        for i, j in np.ndindex(across, up):
+            score = self.score((low[0] + (i + 0.5) * cell, low[1] + (j + 0.5) * cell))
+            parts.append(
+                f'<rect x="{i * 12}" y="{(up - 1 - j) * 12}" width="12" height="12" '
+                f'fill="{_colour(score)}" fill-opacity="{0.15 + 0.35 * min(abs(score), 1):.2f}"/>'
+            )
+        for (x, y), label in self.points:
+            parts.append(
+                f'<circle cx="{(x - low[0]) * size:.1f}" cy="{up * 12 - (y - low[1]) * size:.1f}" '
+                f'r="5" fill="{_colour(label)}" stroke="white"/>'
+            )
+        return "".join([*parts, "</svg>"])
+
+
+def _colour(score: float) -> str:
+    return "#1f6fb5" if score > 0 else "#c8641b"

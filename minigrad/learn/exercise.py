@@ -68,6 +68,8 @@ class Exercise:
         wrong: Wrong answers, at least three, and the diagnosis of each.
         check: Fails with `Failure` if the answer is not right.
         draw: A graph of the learner's own answer, as an object with ``to_svg()``.
+        after: After which exercise it comes on the path, if not after the number before its own:
+            a number stays what it is, since learners' files and progress have it.
         staged: Whether each case of the check presumes that the cases before it were right. Then a
             misconception is judged by the first case that fails, and not by all of them.
     """
@@ -80,12 +82,13 @@ class Exercise:
     wrong: tuple[Wrong, ...]
     check: Callable[[Answer], None]
     draw: Callable[[Answer], Any]
+    after: int = 0
     staged: bool = False
     name: str = ""
 
     @property
     def number(self) -> int:
-        """Its place on the path, from 1."""
+        """What it is called by, from 1."""
         return int(self.name[1:3])
 
     @property
@@ -128,10 +131,11 @@ def _open(gap: re.Match[str]) -> str:
 
 @cache
 def exercises() -> dict[int, Exercise]:
-    """Every exercise by its number, in order."""
+    """Every exercise by its number, in the order of the path."""
     folder = importlib.resources.files("minigrad.learn.exercises")
     names = sorted(entry.name[:-3] for entry in folder.iterdir() if entry.name.startswith("e"))
-    return {int(name[1:3]): _load(name) for name in names}
+    found = sorted(map(_load, names), key=lambda one: (one.after or one.number, one.number))
+    return {one.number: one for one in found}
 
 
 def _load(name: str) -> Exercise:

@@ -27,7 +27,7 @@ TEXTS = [
     ("self.grad = 1.0", "self.grad += 1.0"), ('"*"', '"+"'), (".T ", " "),
 ]  # fmt: skip
 """Mistakes that learners make beside those of the rules: what stands there, and instead."""
-LINES = 60_000
+LINES = 150_000
 """How many lines of an answer may run where a mistake can make a loop endless."""
 
 

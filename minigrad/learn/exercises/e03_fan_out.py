@@ -185,9 +185,7 @@ EXERCISE = Exercise(
         Wrong("multiplied", ("grad_b * a + grad_b * a + grad_c", "grad_b * 2 * a * grad_c")),
         Wrong("local", ("grad_b * a + grad_b * a + grad_c", "2 * a + grad_c")),
         Wrong("slope-of-square", ("grad_b * a + grad_b * a + grad_c", "grad_b * 2 + grad_c")),
-        Wrong(
-            "slope-of-sum", ("grad_b * a + grad_b * a + grad_c", "2 * grad_b * a + grad_c * x")
-        ),
+        Wrong("slope-of-sum", ("grad_b * a + grad_b * a + grad_c", "2 * grad_b * a + grad_c * x")),
         Wrong("minus", ("grad_b * a + grad_b * a + grad_c", "2 * grad_b * a - grad_c")),
         Wrong("reordered", ("return grad_a, grad_x, grad_w", "return grad_x, grad_a, grad_w")),
         Wrong("w-missing", ("grad_a * w + grad_c", "grad_a + grad_c")),

@@ -262,15 +262,22 @@ EXERCISE = Exercise(
         Wrong("of-the-names", code="return sorted(parents, reverse=True)"),
         Wrong(
             "uses-of-others",
-            ("    for value in found:  #", "    uses = dict.fromkeys(parents, 0)\n"
-             "    for value in parents:  #"),
-            ("            if parent not in uses:\n                uses[parent] = 0\n"
-             "                found.append(parent)\n", ""),
+            (
+                "    for value in found:  #",
+                "    uses = dict.fromkeys(parents, 0)\n    for value in parents:  #",
+            ),
+            (
+                "            if parent not in uses:\n                uses[parent] = 0\n"
+                "                found.append(parent)\n",
+                "",
+            ),
         ),
         Wrong(
             "counted-once",
-            ("        for parent in parents[value]:\n            if parent not in uses:",
-             "        for parent in {*parents[value]}:\n            if parent not in uses:"),
+            (
+                "        for parent in parents[value]:\n            if parent not in uses:",
+                "        for parent in {*parents[value]}:\n            if parent not in uses:",
+            ),
         ),
         Wrong("form", ("    return order\n", "    return reversed(order[::-1])\n")),
         Wrong("NameError", ("    order = []\n", "    ordered = []\n")),

@@ -148,9 +148,7 @@ EXERCISE = Exercise(
         Wrong("form", ("return g @ b.T, a.T @ g", "return g @ b.T")),
         Wrong("reversed", ("rows.T @ g.reshape(-1, g.shape[-1])", "x.T @ g")),
         Wrong("reshape", ("rows.T @ g", "x.reshape(x.shape[-1], -1) @ g")),
-        Wrong(
-            "length", ("rows.T @ g.reshape(-1, g.shape[-1])", 'np.einsum("blm,blp->lmp", x, g)')
-        ),
+        Wrong("length", ("rows.T @ g.reshape(-1, g.shape[-1])", 'np.einsum("blm,blp->lmp", x, g)')),
         Wrong(
             "summed-first",
             ("rows.T @ g.reshape(-1, g.shape[-1])", "x.sum(axis=0).T @ g.sum(axis=0)"),

@@ -178,7 +178,9 @@ EXERCISE = Exercise(
         Wrong("results", ("x.size if axis is None else x.shape[axis]", "g.size")),
         Wrong("last-axis", ("else x.shape[axis]", "else x.shape[-1]")),
         Wrong("axes-counted", ("x.size if axis is None else x.shape[axis]", "x.ndim")),
-        Wrong("multiplied", ("sum_backward(g, x, axis) / count", "sum_backward(g, x, axis) * count")),
+        Wrong(
+            "multiplied", ("sum_backward(g, x, axis) / count", "sum_backward(g, x, axis) * count")
+        ),
         Wrong("times-x", ("np.broadcast_to(g, x.shape)", "np.broadcast_to(g, x.shape) * x")),
         Wrong("all-g", code="return np.full(x.shape, g.sum())"),
         Wrong(

@@ -191,8 +191,13 @@ EXERCISE = Exercise(
         Wrong("mean", ("np.exp(x - m).sum(axis=-1)", "np.exp(x - m).mean(axis=-1)")),
         Wrong("base", ("np.log(np.exp", "np.log10(np.exp")),
         Wrong("log-inside", code="return np.log(np.exp(x)).sum(axis=-1)"),
-        Wrong("clipped", ("np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]",
-                          "np.log(np.exp(np.clip(x, None, 700)).sum(axis=-1))")),
+        Wrong(
+            "clipped",
+            (
+                "np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]",
+                "np.log(np.exp(np.clip(x, None, 700)).sum(axis=-1))",
+            ),
+        ),
         Wrong("not-the-largest", ("m = x.max(axis=-1", "m = x.mean(axis=-1")),
         Wrong("large", code="return np.log(np.exp(x).sum(axis=-1))"),
         Wrong(
@@ -212,8 +217,10 @@ EXERCISE = Exercise(
         ),
         Wrong("no-slope", code="return g[..., None] + 0 * x", gap=2),
         Wrong("out-aligned", ("np.exp(x - out[..., None])", "np.exp(x - out)")),
-        Wrong("one-axis", ("g[..., None] * np.exp(x - out[..., None])",
-                           "g[:, None] * np.exp(x - out[:, None])")),
+        Wrong(
+            "one-axis",
+            ("g[..., None] * np.exp(x - out[..., None])", "g[:, None] * np.exp(x - out[:, None])"),
+        ),
         Wrong("exponent-sign", ("x - out[..., None]", "out[..., None] - x")),
         Wrong("everything", ("np.exp(x - out[..., None])", "np.exp(x) / np.exp(x).sum()")),
         Wrong(

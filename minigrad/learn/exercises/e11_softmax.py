@@ -196,7 +196,8 @@ EXERCISE = Exercise(
         ),
         Wrong("diagonal-without-g", code="return y * (1 - y)", gap=2),
         Wrong(
-            "diagonal-twice", ("y * (g - (g * y)", "y * (g * (1 - y) - (g * y)"),
+            "diagonal-twice",
+            ("y * (g - (g * y)", "y * (g * (1 - y) - (g * y)"),
         ),
         Wrong("diagonal-lost", ("y * (g - (g * y)", "y * (g * y - (g * y)")),
         Wrong(

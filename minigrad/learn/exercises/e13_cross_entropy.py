@@ -135,8 +135,10 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "not the largest",
-            ("shifted = scores - scores.max(axis=1, keepdims=True)",
-             "shifted = scores - scores.max()"),
+            (
+                "shifted = scores - scores.max(axis=1, keepdims=True)",
+                "shifted = scores - scores.max()",
+            ),
         ),
         Wrong("not divided", ("return g / len(labels)", "return g")),
         Wrong("divided by all", ("return g / len(labels)", "return g / g.size")),

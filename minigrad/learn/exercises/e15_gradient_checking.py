@@ -43,7 +43,10 @@ def check(answer: Answer) -> None:
     answer.compare("gradient", answer.numeric_gradient(f, whole), slopes,
                    {"integer x": lambda mine: True}, rtol=1e-7)  # fmt: skip
 
-    analytic, numeric = np.array([2.0e6, 3.0e-3, -1.0, -2.0, -1.0]), np.array([2.1e6, 2.0e-3, 1.0, -1.0, -2.0])
+    analytic, numeric = (
+        np.array([2.0e6, 3.0e-3, -1.0, -2.0, -1.0]),
+        np.array([2.1e6, 2.0e-3, 1.0, -1.0, -2.0]),
+    )
     distance, size = np.abs(analytic - numeric), np.maximum(abs(analytic), abs(numeric))
     answer.compare(
         "error", answer.relative_error(analytic, numeric), distance / size,

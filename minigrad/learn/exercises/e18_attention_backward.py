@@ -88,16 +88,16 @@ def _softmax_backward(g: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _check_multi_head(
     answer: Answer, random: np.random.Generator, p: Mapping[str, np.ndarray]
 ) -> None:
-    x, g = numbers(random, 2, 3, 4), numbers(random, 2, 3, 4)
+    x, g = numbers(random, 3, 3, 4), numbers(random, 3, 3, 4)
     want = differentiate(lambda t: answer.names["multi_head"](t["x"], t, 2)[0], g, {"x": x, **p})
     cache = answer.names["multi_head"](x, p, 2)[1]
     back = g @ p["W_O"].T
     right, mixed, other = (
         _projected(answer, heads, cache)
         for heads in (
-            back.reshape(2, 3, 2, 2).swapaxes(1, 2),
-            back.reshape(2, 2, 3, 2),  # cut without the exchange of axes
-            (g @ p["W_O"]).reshape(2, 3, 2, 2).swapaxes(1, 2),
+            back.reshape(3, 3, 2, 2).swapaxes(1, 2),
+            back.reshape(3, 2, 3, 2),  # cut without the exchange of axes
+            (g @ p["W_O"]).reshape(3, 3, 2, 2).swapaxes(1, 2),
         )
     )
     grad_x, grads = answer.unpack(answer.multi_head_backward(g, p, cache), "grad_x", "grads")
@@ -127,7 +127,7 @@ def _projected(
     parts = answer.attention_backward(
         grad_heads, cache["q"], cache["k"], cache["v"], cache["weights"]
     )
-    merged = [part.swapaxes(1, 2).reshape(2, 3, 4) for part in parts]
+    merged = [part.swapaxes(1, 2).reshape(3, 3, 4) for part in parts]
     return dict(zip(("W_Q", "W_K", "W_V"), merged, strict=True))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.learn.answer import Answer, Failure, numbers
 from minigrad.learn.drawing import traced
 from minigrad.learn.exercise import Exercise, Wrong
-from minigrad.learn.exercises.e11_softmax import BOTH, LARGE, not_finite
+from minigrad.learn.exercises.e11_softmax import BOTH, FAR, LARGE, not_finite
 from minigrad.learn.solutions import e28_batching_rules
 from minigrad.viz import Graph
 
@@ -91,7 +91,8 @@ def _check_softmax(answer: Answer, random: np.random.Generator) -> None:
         want = np.stack([softmax(one, axis) for one in samples_of(x, x_axis, shape[x_axis])])
         got = answer.softmax_rule(x, x_axis, axis)
         answer.compare("result", got, want, _mistakes_of_softmax(x, x_axis, axis, want))
-    for x, mistake in [(LARGE, "large"), (BOTH, "one maximum"), (BOTH[None], "one maximum")]:
+    staged = [(LARGE, "large"), (BOTH, "one maximum"), (BOTH[None], "one maximum")]
+    for x, mistake in [*staged, (FAR, "not the largest")]:
         got = answer.softmax_rule(x, 0, -1)
         answer.compare("result", got, softmax(x, -1), {mistake: not_finite})
     _check_calls(answer, "softmax_rule", lambda count: (np.ones((3, count)), 1, 0))
@@ -352,6 +353,8 @@ EXERCISE = Exercise(
         "axes that the result of one sample has.",
         "large": "exp of a number above 709 is inf, and inf / inf is NaN. Subtract the largest "
         "entry along `axis` first: the result stays the same.",
+        "not the largest": "An exponential overflows: one entry is 3000 above the others. Is it "
+        "the largest entry along `axis` that is subtracted, and not the mean or the smallest?",
         "one maximum": "One maximum is taken of several rows. In a row far below it every "
         "exponential is 0, and 0 / 0 is NaN. So one sample or row spoils another. Use "
         "x.max(axis=axis, keepdims=True).",
@@ -444,6 +447,7 @@ EXERCISE = Exercise(
         ),
         Wrong("large", ("x - x.max(axis=axis, keepdims=True)", "x")),
         Wrong("one maximum", ("x.max(axis=axis, keepdims=True)", "x.max()")),
+        Wrong("not the largest", ("x.max(axis=axis", "x.mean(axis=axis")),
         Wrong(
             "one maximum",
             (
