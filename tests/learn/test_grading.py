@@ -40,7 +40,7 @@ def test_a_claim_is_not_believed(tmp_path: Path) -> None:
     assert grade.claimed and not grade.right and grade.diagnosis == "transpose"
     (text,) = grading.report([file])
     assert "not yet: transpose (the file says otherwise)" in text
-    assert text.endswith("0 of 1 answers are right, of 28 exercises")
+    assert text.endswith("0 of 1 answers are right, of 32 exercises")
 
 
 def test_the_command(tmp_path: Path) -> None:

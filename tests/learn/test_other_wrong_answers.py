@@ -166,13 +166,18 @@ ANSWERS: dict[int, list[Wrong]] = {
         ),
         Wrong(
             "counted-once",
-            ("        for parent in parents[value]:\n            if parent not in uses:",
-             "        for parent in {*parents[value]}:\n            if parent not in uses:"),
+            (
+                "        for parent in parents[value]:\n            if parent not in uses:",
+                "        for parent in {*parents[value]}:\n            if parent not in uses:",
+            ),
         ),
         Wrong(
-            "early", ("            if uses[parent] == 0:", "            if parent not in ready:"),
-            ("    while ready:\n        value = ready.pop()\n        order.append(value)\n",
-             "    for value in ready:\n        order.append(value)\n"),
+            "early",
+            ("            if uses[parent] == 0:", "            if parent not in ready:"),
+            (
+                "    while ready:\n        value = ready.pop()\n        order.append(value)\n",
+                "    for value in ready:\n        order.append(value)\n",
+            ),
         ),
         Wrong(
             "paths",
@@ -209,9 +214,11 @@ ANSWERS: dict[int, list[Wrong]] = {
         ),
         Wrong(
             "emptied",
-            ("        self.grad = 1.0\n",
-             "        for value in found:\n            value.grad = 0.0\n"
-             "        self.grad = 1.0\n"),
+            (
+                "        self.grad = 1.0\n",
+                "        for value in found:\n            value.grad = 0.0\n"
+                "        self.grad = 1.0\n",
+            ),
         ),
         Wrong("seed-added", ("        self.grad = 1.0\n", "        self.grad += 1\n")),
         Wrong("op-name", ('(other.data, self.data), "*")', '(other.data, self.data), "+")')),
@@ -222,10 +229,13 @@ ANSWERS: dict[int, list[Wrong]] = {
         Wrong("minus-last", ("n * self.data ** (n - 1)", "n * self.data**n - 1")),
         Wrong("exponential", ("n * self.data ** (n - 1)", "self.data**n * math.log(self.data)")),
         Wrong("like-sum", ("(other.data, self.data)", "(1.0, 1.0)")),
-        Wrong("own", ("(self, other), (other.data, self.data)",
-                      "(other, self), (other.data, self.data)")),
-        Wrong("not-added", ("parent.grad += slope * value.grad",
-                             "parent.grad *= slope * value.grad")),
+        Wrong(
+            "own",
+            ("(self, other), (other.data, self.data)", "(other, self), (other.data, self.data)"),
+        ),
+        Wrong(
+            "not-added", ("parent.grad += slope * value.grad", "parent.grad *= slope * value.grad")
+        ),
         Wrong("local", ("slope * value.grad", "slope * self.grad")),
         Wrong("added", ("+= slope * value.grad", "+= slope + value.grad")),
         Wrong("sign", ("parent.grad += slope", "parent.grad -= slope")),
@@ -263,29 +273,37 @@ ANSWERS: dict[int, list[Wrong]] = {
         Wrong("extra-axis", code="return g.sum(axis=0, keepdims=True)"),
         Wrong("ValueError", code="return g.reshape(shape)"),
         Wrong("one-row", code="return np.resize(g, shape)"),
-        Wrong(
-            "one-row", code="while g.ndim > len(shape):\n    g = g[-1]\nreturn g"
-        ),
+        Wrong("one-row", code="while g.ndim > len(shape):\n    g = g[-1]\nreturn g"),
         Wrong("largest", code="return g.max(axis=tuple(range(g.ndim - len(shape))))"),
         Wrong("product", code="return g.prod(axis=tuple(range(g.ndim - len(shape))))"),
         Wrong("axis", code="return g.T.sum(axis=0) if g.ndim > len(shape) else g"),
         Wrong("factor", code="g = g.sum(axis=tuple(range(g.ndim - len(shape))))\nreturn g / 2"),
         Wrong("like-sum", code="return unbroadcast(g, a.shape), unbroadcast(g, b.shape)", gap=2),
-        Wrong("other-shape", code="return unbroadcast(g * b, b.shape), unbroadcast(g * a, a.shape)",
-              gap=2),
-        Wrong("added", code="return unbroadcast(g + b, a.shape), unbroadcast(g + a, b.shape)",
-              gap=2),
-        Wrong("divided", code="return unbroadcast(g / b, a.shape), unbroadcast(g / a, b.shape)",
-              gap=2),
+        Wrong(
+            "other-shape",
+            code="return unbroadcast(g * b, b.shape), unbroadcast(g * a, a.shape)",
+            gap=2,
+        ),
+        Wrong(
+            "added", code="return unbroadcast(g + b, a.shape), unbroadcast(g + a, b.shape)", gap=2
+        ),
+        Wrong(
+            "divided", code="return unbroadcast(g / b, a.shape), unbroadcast(g / a, b.shape)", gap=2
+        ),
         Wrong("unsummed", code="return unbroadcast(g * b, a.shape), g * a", gap=2),
-        Wrong("both", code="return unbroadcast(g * a * b, a.shape), unbroadcast(g * a * b, b.shape)",
-              gap=2),
+        Wrong(
+            "both",
+            code="return unbroadcast(g * a * b, a.shape), unbroadcast(g * a * b, b.shape)",
+            gap=2,
+        ),
     ],
     7: [
         Wrong("reshape", ("return g @ b.T", "return g @ b.reshape(b.shape[::-1])")),
         Wrong("reshape", ("a.T @ g\n", "a.reshape(a.shape[::-1]) @ g\n")),
-        Wrong("inverse", ("return g @ b.T, a.T @ g",
-                          "return g @ np.linalg.pinv(b), np.linalg.pinv(a) @ g")),
+        Wrong(
+            "inverse",
+            ("return g @ b.T, a.T @ g", "return g @ np.linalg.pinv(b), np.linalg.pinv(a) @ g"),
+        ),
         Wrong("transposed", ("return g @ b.T, a.T @ g", "return (g @ b.T).T, (a.T @ g).T")),
         Wrong("no-g", ("return g @ b.T, a.T @ g", "return np.ones_like(g) @ b.T, a.T @ g")),
         Wrong("local", ("return g @ b.T, a.T @ g", "return b.T, a.T")),
@@ -304,16 +322,19 @@ ANSWERS: dict[int, list[Wrong]] = {
     8: [
         Wrong(
             "two-axes",
-            ("    np.add.at(grad, index, g)  # unlike grad[index] += g, it adds for every use\n",
-             "    for row, one in zip(index, g):\n        grad[row] += one\n"),
+            (
+                "    np.add.at(grad, index, g)  # unlike grad[index] += g, it adds for every use\n",
+                "    for row, one in zip(index, g):\n        grad[row] += one\n",
+            ),
         ),
         Wrong(
             "two-axes",
-            ("    np.add.at(grad, index, g)  # unlike grad[index] += g, it adds for every use\n",
-             "    for i in range(len(index)):\n        grad[index[i]] += g[i]\n"),
+            (
+                "    np.add.at(grad, index, g)  # unlike grad[index] += g, it adds for every use\n",
+                "    for i in range(len(index)):\n        grad[index[i]] += g[i]\n",
+            ),
         ),
-        Wrong("first-column", ("np.add.at(grad, index, g)",
-                               "np.add.at(grad, index, g[..., :1])")),
+        Wrong("first-column", ("np.add.at(grad, index, g)", "np.add.at(grad, index, g[..., :1])")),
         Wrong("largest", ("np.add.at(grad, index, g)", "np.maximum.at(grad, index, g)")),
         Wrong("absolute", ("np.add.at(grad, index, g)", "np.add.at(grad, abs(index), g)")),
         Wrong("sign", ("np.add.at(grad, index, g)", "np.subtract.at(grad, index, g)")),
@@ -324,23 +345,30 @@ ANSWERS: dict[int, list[Wrong]] = {
         Wrong("prefix", code="return g[: len(index)]", gap=2),
         Wrong("once", code="return g[np.unique(index)]", gap=2),
         Wrong("sorted", code="return g[np.sort(index)]", gap=2),
-        Wrong("multiplied", code="return g[index] * (index[:, None] == index).sum(1)[:, None]",
-              gap=2),
+        Wrong(
+            "multiplied", code="return g[index] * (index[:, None] == index).sum(1)[:, None]", gap=2
+        ),
         Wrong("no-g", code="return np.ones((len(index), 2))", gap=2),
         Wrong("summed", code="return np.zeros((len(index), 1)) + g[index].sum(axis=0)", gap=2),
     ],
     9: [
         Wrong("results", ("count = x.size if axis is None else x.shape[axis]", "count = g.size")),
         Wrong("last-axis", ("else x.shape[axis]", "else x.shape[-1]")),
-        Wrong("axes-counted", ("count = x.size if axis is None else x.shape[axis]",
-                               "count = x.ndim")),
-        Wrong("multiplied", ("sum_backward(g, x, axis) / count",
-                             "sum_backward(g, x, axis) * count")),
+        Wrong(
+            "axes-counted", ("count = x.size if axis is None else x.shape[axis]", "count = x.ndim")
+        ),
+        Wrong(
+            "multiplied", ("sum_backward(g, x, axis) / count", "sum_backward(g, x, axis) * count")
+        ),
         Wrong("aligned", code="return np.repeat(g, x.size // g.size).reshape(x.shape)"),
         Wrong("aligned", code="return np.resize(g, x.shape)"),
-        Wrong("times-x", ("return np.broadcast_to(g, x.shape)",
-                          "return np.broadcast_to(g, x.shape) * x")),
-        Wrong("last", code="""
+        Wrong(
+            "times-x",
+            ("return np.broadcast_to(g, x.shape)", "return np.broadcast_to(g, x.shape) * x"),
+        ),
+        Wrong(
+            "last",
+            code="""
             grad = np.zeros(x.shape)
             y = x.max(axis=axis, keepdims=True)
             g = np.reshape(g, y.shape)
@@ -349,54 +377,98 @@ ANSWERS: dict[int, list[Wrong]] = {
                 best = np.argwhere(x[line] == y[place])[-1]
                 grad[line][tuple(best)] = g[place]
             return grad
-            """, gap=3),
+            """,
+            gap=3,
+        ),
         Wrong("all-largest", ("/ largest.sum(axis=axis, keepdims=True)", "/ largest.sum()")),
-        Wrong("shares", ("* largest / largest.sum(axis=axis, keepdims=True)",
-                         "* largest / (x.size if axis is None else x.shape[axis])")),
+        Wrong(
+            "shares",
+            (
+                "* largest / largest.sum(axis=axis, keepdims=True)",
+                "* largest / (x.size if axis is None else x.shape[axis])",
+            ),
+        ),
         Wrong("smallest", ("largest = x == x.max(", "largest = x == x.min(")),
-        Wrong("keepdims", ("/ largest.sum(axis=axis, keepdims=True)",
-                                 "/ largest.sum(axis=axis)")),
-        Wrong("sign", ("return sum_backward(g, x, axis) * largest",
-                        "return -sum_backward(g, x, axis) * largest")),
+        Wrong("keepdims", ("/ largest.sum(axis=axis, keepdims=True)", "/ largest.sum(axis=axis)")),
+        Wrong(
+            "sign",
+            (
+                "return sum_backward(g, x, axis) * largest",
+                "return -sum_backward(g, x, axis) * largest",
+            ),
+        ),
         Wrong("all-g", code="return np.full(x.shape, g.sum())"),
     ],
     10: [
         Wrong("out-aligned", (SLOPES, "g[..., None] * np.exp(x - out)")),
-        Wrong("ValueError", (SLOPES, "(g * np.exp(x - out[..., None]).T).T"),),
+        Wrong(
+            "ValueError",
+            (SLOPES, "(g * np.exp(x - out[..., None]).T).T"),
+        ),
         Wrong("one-axis", (SLOPES, "g[:, None] * np.exp(x - out[:, None])")),
-        Wrong("not-the-largest", ("m = x.max(axis=-1, keepdims=True)",
-                               "m = x.mean(axis=-1, keepdims=True)")),
-        Wrong("not-the-largest", ("m = x.max(axis=-1, keepdims=True)",
-                              "m = x.min(axis=-1, keepdims=True)")),
-        Wrong("small", ("m = x.max(axis=-1, keepdims=True)",
-                        "m = abs(x).max(axis=-1, keepdims=True)")),
+        Wrong(
+            "not-the-largest",
+            ("m = x.max(axis=-1, keepdims=True)", "m = x.mean(axis=-1, keepdims=True)"),
+        ),
+        Wrong(
+            "not-the-largest",
+            ("m = x.max(axis=-1, keepdims=True)", "m = x.min(axis=-1, keepdims=True)"),
+        ),
+        Wrong(
+            "small", ("m = x.max(axis=-1, keepdims=True)", "m = abs(x).max(axis=-1, keepdims=True)")
+        ),
         Wrong("mean", ("np.exp(x - m).sum(axis=-1)", "np.exp(x - m).mean(axis=-1)")),
         Wrong("base", ("return np.log(", "return np.log10(")),
         Wrong("log-inside", code="return np.log(np.exp(x)).sum(axis=-1)"),
-        Wrong("axis", ("x.max(axis=-1, keepdims=True)", "x.max(axis=1, keepdims=True)"),
-              ("np.exp(x - m).sum(axis=-1)) + m[..., 0]",
-               "np.exp(x - m).sum(axis=1)) + m.squeeze(1)")),
+        Wrong(
+            "axis",
+            ("x.max(axis=-1, keepdims=True)", "x.max(axis=1, keepdims=True)"),
+            (
+                "np.exp(x - m).sum(axis=-1)) + m[..., 0]",
+                "np.exp(x - m).sum(axis=1)) + m.squeeze(1)",
+            ),
+        ),
         Wrong("exponent-sign", (SLOPES, "g[..., None] * np.exp(out[..., None] - x)")),
         Wrong("everything", (SLOPES, "g[..., None] * np.exp(x) / np.exp(x).sum()")),
-        Wrong("like-softmax", (SLOPES, "g[..., None] * np.exp(x - out[..., None]) * "
-                               "(1 - np.exp(x - out[..., None]))")),
+        Wrong(
+            "like-softmax",
+            (
+                SLOPES,
+                "g[..., None] * np.exp(x - out[..., None]) * (1 - np.exp(x - out[..., None]))",
+            ),
+        ),
         Wrong("like-max", code="return g[..., None] * (x == x.max(axis=-1, keepdims=True))", gap=2),
         Wrong("sign", (SLOPES, "-" + SLOPES)),
-        Wrong("shifted", code="return g[..., None] * np.exp(x - x.max(axis=-1, keepdims=True))",
-              gap=2),
-        Wrong("clipped", ("m = x.max(axis=-1, keepdims=True)",
-                          "x = np.clip(x, -700, 700)\n    m = x.max(axis=-1, keepdims=True)")),
+        Wrong(
+            "shifted", code="return g[..., None] * np.exp(x - x.max(axis=-1, keepdims=True))", gap=2
+        ),
+        Wrong(
+            "clipped",
+            (
+                "m = x.max(axis=-1, keepdims=True)",
+                "x = np.clip(x, -700, 700)\n    m = x.max(axis=-1, keepdims=True)",
+            ),
+        ),
     ],
     11: [
-        Wrong("not-the-largest", ("x.max(axis=-1, keepdims=True)", "x.mean(axis=-1, keepdims=True)")),
-        Wrong("not-the-largest", ("x.max(axis=-1, keepdims=True)", "x.min(axis=-1, keepdims=True)")),
+        Wrong(
+            "not-the-largest", ("x.max(axis=-1, keepdims=True)", "x.mean(axis=-1, keepdims=True)")
+        ),
+        Wrong(
+            "not-the-largest", ("x.max(axis=-1, keepdims=True)", "x.min(axis=-1, keepdims=True)")
+        ),
         Wrong("small", ("x.max(axis=-1, keepdims=True)", "abs(x).max(axis=-1, keepdims=True)")),
-        Wrong("clipped", ("e = np.exp(x - x.max(axis=-1, keepdims=True))",
-                          "e = np.exp(np.clip(x, -700, 700))")),
-        Wrong("axis", code="""
+        Wrong(
+            "clipped",
+            ("e = np.exp(x - x.max(axis=-1, keepdims=True))", "e = np.exp(np.clip(x, -700, 700))"),
+        ),
+        Wrong(
+            "axis",
+            code="""
             e = np.exp(x - x.max(axis=1, keepdims=True))
             return e / e.sum(axis=1, keepdims=True)
-            """),
+            """,
+        ),
         Wrong("sigmoid", code="return 1 / (1 + np.exp(-x))"),
         Wrong("mean", ("e.sum(axis=-1, keepdims=True)", "e.mean(axis=-1, keepdims=True)")),
         Wrong("x-divided", ("return e /", "return x /")),
@@ -409,7 +481,9 @@ ANSWERS: dict[int, list[Wrong]] = {
         Wrong("diagonal-lost", code="return y * (g * y - " + SUMMED + ")", gap=2),
         Wrong("squared", code="return y * g - y * y", gap=2),
         Wrong("rows", (SUMMED, "(g * y).sum(axis=1, keepdims=True)")),
-        Wrong("plus-elsewhere", code="return g * y * (1 - y) + y * (" + SUMMED + " - g * y)", gap=2),
+        Wrong(
+            "plus-elsewhere", code="return g * y * (1 - y) + y * (" + SUMMED + " - g * y)", gap=2
+        ),
     ],
     12: [
         Wrong("centred", (VARIANCE, VARIANCE.replace("xhat", "centred"))),
@@ -429,15 +503,20 @@ ANSWERS: dict[int, list[Wrong]] = {
         Wrong("no-b", ("np.sqrt(var + eps) * w + b", "np.sqrt(var + eps) * w")),
         Wrong("no-w", ("np.sqrt(var + eps) * w + b", "np.sqrt(var + eps) + b")),
         Wrong("w-for-b", ("np.sqrt(var + eps) * w + b", "np.sqrt(var + eps) * b + w")),
-        Wrong("over-length", code="""
+        Wrong(
+            "over-length",
+            code="""
             centred = x - x.mean(axis=1, keepdims=True)
             return centred / np.sqrt(x.var(axis=1, keepdims=True) + eps) * w + b
-            """),
-        Wrong("summed-first", ("(g * xhat).sum(axis=(0, 1))",
-                               "g.sum(axis=(0, 1)) * xhat.sum(axis=(0, 1))")),
+            """,
+        ),
+        Wrong(
+            "summed-first",
+            ("(g * xhat).sum(axis=(0, 1))", "g.sum(axis=(0, 1)) * xhat.sum(axis=(0, 1))"),
+        ),
         Wrong("exchanged", ("return grad_x, grad_w, grad_b", "return grad_x, grad_b, grad_w")),
     ],
-}  # fmt: skip
+}
 
 UNSUMMED = "g = g.sum(axis=tuple(range(g.ndim - len(shape))))"
 COUNT = "count = x.size if axis is None else x.shape[axis]"

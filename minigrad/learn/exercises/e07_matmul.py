@@ -11,7 +11,6 @@ from minigrad.learn.drawing import traced
 from minigrad.learn.exercise import Exercise, Wrong
 from minigrad.viz import Graph
 
-
 Mistakes = dict[str, Any]
 
 
@@ -127,8 +126,8 @@ EXERCISE = Exercise(
         "and each position contributes to its gradient: contributions add.",
         "summed-first": "x and g were summed before they were multiplied. Each row of g belongs to "
         "its own row of x: multiply first, then sum.",
-        "mean": "This is a mean over the batch or the length. If the loss is a mean, g is small already: a "
-        "rule adds the contributions, and divides by nothing.",
+        "mean": "This is a mean over the batch or the length. If the loss is a mean, g is small "
+        "already: a rule adds the contributions, and divides by nothing.",
         "first": "Only the first sequence of the batch has contributed.",
         "last": "Only the last sequence of the batch has contributed: is `=` where `+=` should be?",
     },

@@ -27,12 +27,11 @@ def check(answer: Answer) -> None:
                 last[row], first[row] = flat[uses[row]][-1], flat[uses[row]][0]
                 mean[row] = flat[uses[row]].mean(axis=0)
         largest = int(index.max()) + 1
-        loop, most = np.zeros((2, rows, 2))
+        loop, most, absolute, in_order = (np.zeros((rows, 2)) for _ in range(4))
         for row, one in zip(index, g, strict=True):
             loop[row] += one
         np.maximum.at(most, index, g)
-        absolute, in_order = np.zeros((2, rows, 2))
-        np.add.at(absolute, abs(index), g)
+        np.add.at(absolute, np.where(index < 0, -index, index), g)
         np.add.at(in_order, np.sort(index), g)
         answer.compare(
             "gradient", answer.gather_backward(g, index, rows), right,

@@ -47,7 +47,9 @@ def check(answer: Answer) -> None:
                 "largest": m,
                 "mean": out - np.log(x.shape[-1]),
                 "base": tuple(
-                    one for base in (2, 10) for one in (out / np.log(base), m + (out - m) / np.log(base))
+                    one
+                    for log in (np.log(2), np.log(10))
+                    for one in (out / log, m + (out - m) / log)
                 ),
                 "log-inside": x.sum(axis=-1),
             },

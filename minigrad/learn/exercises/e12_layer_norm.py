@@ -155,8 +155,8 @@ EXERCISE = Exercise(
         "from the mean and from the variance.",
         "centred": "Here is the centred x where xhat should be: each of the two factors in the "
         "term of the variance is divided by the standard deviation.",
-        "plus": "The sign of a term is wrong. Both paths take something away from h: the mean of h, "
-        "and xhat times the mean of h * xhat.",
+        "plus": "The sign of a term is wrong. Both paths take something away from h: the mean of "
+        "h, and xhat times the mean of h * xhat.",
         "rstd-squared": "The factor rstd is there twice.",
         "divided": "Divided by rstd. rstd is 1 / sqrt(var + eps) already: multiply by it.",
         "two": "The term of the variance has a factor 2 too many or too few. The 2 of the square "

@@ -174,44 +174,69 @@ EXERCISE = Exercise(
         Wrong("no-tanh", ("return total.tanh()", "return total")),
         Wrong("no-bias", ("total = bias", "total = Value(0.0)")),
         Wrong("bias-each", ("total + weight * x", "total + weight * x + bias")),
-        Wrong("biases", ("total = bias", "total = Value(0.0)"),
-              ("return total.tanh()", "return total.tanh() + bias")),
+        Wrong(
+            "biases",
+            ("total = bias", "total = Value(0.0)"),
+            ("return total.tanh()", "return total.tanh() + bias"),
+        ),
         Wrong("unweighted", ("weight * x", "x")),
-        Wrong("multiplied", code="""
+        Wrong(
+            "multiplied",
+            code="""
             total = Value(1.0)
             for weight, x in zip(weights, inputs):
                 total = total * weight * x
             return (total + bias).tanh()
-        """),
+        """,
+        ),
         Wrong("plain", ("return total.tanh()", "return total.tanh().data")),
         Wrong("cut", ("return total.tanh()", "return Value(total.data).tanh()")),
         Wrong("cut", ("weight * x", "weight.data * x")),
         Wrong("summed", ("total * (1 / len(labels))", "total")),
         Wrong("not-squared", ("(score - label) ** 2", "(score - label)")),
-        Wrong("absolute", ("(score - label) ** 2", "(score - label) * (1 if score.data > label "
-                           "else -1)")),
-        Wrong("squared-late", ("(score - label) ** 2", "(score - label)"),
-              ("total * (1 / len(labels))", "(total * (1 / len(labels))) ** 2")),
+        Wrong(
+            "absolute",
+            ("(score - label) ** 2", "(score - label) * (1 if score.data > label else -1)"),
+        ),
+        Wrong(
+            "squared-late",
+            ("(score - label) ** 2", "(score - label)"),
+            ("total * (1 / len(labels))", "(total * (1 / len(labels))) ** 2"),
+        ),
         Wrong("labels-added", ("(score - label) **", "(score + label) **")),
-        Wrong("plain", ("return total * (1 / len(labels))",
-                        "return total.data * (1 / len(labels))")),
+        Wrong(
+            "plain", ("return total * (1 / len(labels))", "return total.data * (1 / len(labels))")
+        ),
         Wrong("accumulated", ("parameter.grad = 0.0", "pass")),
         Wrong("old-gradient", ("parameter.grad = 0.0", "pass"), ("    value.backward()\n", "")),
         Wrong("uphill", ("parameter.data -=", "parameter.data +=")),
         Wrong("no-rate", ("rate * parameter.grad", "parameter.grad")),
         Wrong("replaced", ("parameter.data -= rate", "parameter.data = -rate")),
-        Wrong("not-moved", ("parameter.data -= rate * parameter.grad",
-                            "parameter = parameter - rate * parameter.grad")),
-        Wrong("not-moved", code="""
+        Wrong(
+            "not-moved",
+            (
+                "parameter.data -= rate * parameter.grad",
+                "parameter = parameter - rate * parameter.grad",
+            ),
+        ),
+        Wrong(
+            "not-moved",
+            code="""
             value.backward()
             for parameter in parameters:
                 parameter.grad = 0.0
             for parameter in parameters:
                 parameter.data -= rate * parameter.grad
-        """, gap=3),
-        Wrong("untrained", ("        parameter.data -= rate * parameter.grad\n",
-                            "        parameter.data -= rate * parameter.grad\n"
-                            "    parameters.clear()\n")),
+        """,
+            gap=3,
+        ),
+        Wrong(
+            "untrained",
+            (
+                "        parameter.data -= rate * parameter.grad\n",
+                "        parameter.data -= rate * parameter.grad\n    parameters.clear()\n",
+            ),
+        ),
     ),
     check=check,
     draw=draw,
