@@ -28,12 +28,15 @@ TEXTS = [
     ("self.grad = 1.0", "self.grad += 1.0"), ('"*"', '"+"'), (".T ", " "),
 ]  # fmt: skip
 """Mistakes that learners make beside those of the rules: what stands there, and instead."""
-LINES = 150_000
+LINES = 300_000
 """How many lines of an answer may run where a mistake can make a loop endless."""
 
 
 JUDGED = 12
 """Up to which exercise each cause that a mutant is told is compared with the wrong answers."""
+
+
+LONG = {5, *range(JUDGED + 1, 100)}
 
 
 class Endless(BaseException):
@@ -165,7 +168,7 @@ def listed() -> dict[Name, str]:
 @pytest.mark.parametrize(
     "one",
     [
-        pytest.param(one, id=one.name, marks=() if number <= JUDGED else pytest.mark.long)
+        pytest.param(one, id=one.name, marks=pytest.mark.long if number in LONG else ())
         for number, one in exercises().items()
     ],
 )

@@ -522,6 +522,20 @@ UNSUMMED = "g = g.sum(axis=tuple(range(g.ndim - len(shape))))"
 COUNT = "count = x.size if axis is None else x.shape[axis]"
 MUTANTS: dict[int, list[Wrong]] = {
     1: [Wrong("half-change", (SLOPE, "(f(x) - f(x - h)) / (2 * h)"))],
+    4: [
+        Wrong(
+            "early",
+            code="""
+            order = [output]
+            for value in order:
+                for parent in parents[value]:
+                    if parent in order:
+                        order.remove(parent)
+                    order.append(parent)
+            return order
+            """,
+        ),
+    ],
     3: [
         Wrong("overwritten", ("grad_a * w + grad_c", "grad_c")),
         Wrong("minus", ("grad_a * w + grad_c", "grad_a * w - grad_c")),
@@ -529,6 +543,7 @@ MUTANTS: dict[int, list[Wrong]] = {
     5: [
         Wrong("early", ("if parent not in uses:", "if True:")),
         Wrong("early", ("if uses[parent] == 0:", "if True:")),
+        Wrong("restarted", ("+= slope * value.grad", "+= value.grad")),
     ],
     6: [
         Wrong("unsummed", (UNSUMMED, "g = g")),
@@ -558,7 +573,7 @@ MUTANTS: dict[int, list[Wrong]] = {
         Wrong("mean", ("(g * xhat).sum(axis=(0, 1))", "(g * xhat).mean(axis=(0, 1))")),
     ],
 }
-"""Found by putting mistakes into the solutions (test_mutants_of_solutions.py), and read."""
+"""Found later, by putting mistakes into the solutions and by a second collection."""
 
 CASES = [
     pytest.param(exercise(number), wrong, id=f"{number:02}-{place}-{wrong.diagnosis}")

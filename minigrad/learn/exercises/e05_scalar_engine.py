@@ -179,7 +179,7 @@ def gradients(
     one_step = all(parent in mine.values() for parent in result.parents)
     answer.require(
         not nothing,
-        f"{text}, for {numbers}: y.grad is {result.grad:g}, and every other gradient is 0.",
+        f"{text}, for {numbers}: y.grad is {result.grad:g}, and {' and '.join(given)} have none.",
         "start" if result.grad == 0 else "not-added" if one_step else "unreached",
     )
     for name in given:
@@ -233,7 +233,8 @@ EXERCISE = Exercise(
         "op-name": "`op` names what computed the value, for the drawing: each op has a name of its "
         "own, such as '*', '**3' and 'tanh'.",
         "restarted": "Does every value set its own gradient to 1 again? Only the result begins "
-        "with 1: set it once, before the walk.",
+        "with 1: set it once, before the walk. Or is the slope left out? Each value passes on "
+        "slope * its gradient.",
         "start": "Nothing has started the walk: the gradient of the result with respect to itself "
         "is 1.",
         "not-added": "The result has its gradient, but none arrives at a and b. Is it added there, "
