@@ -166,12 +166,13 @@ def test_an_example(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_exercises_are_those_of_the_command_line() -> None:
     listed = runner.exercise_list()
-    assert [each["number"] for each in listed] == [*range(1, len(listed) + 1)]
+    numbers = [each["number"] for each in listed]
+    assert sorted(numbers) == [*range(1, len(listed) + 1)] and numbers[5] == 29  # after 5
     assert all(each["task"] and len(each["hints"]) == 3 for each in listed)
     assert json.loads(json.dumps(listed)) == [
         {**each, "hints": [*each["hints"]]} for each in listed
     ]
-    open_gap = json.loads(runner.check(7, listed[6]["skeleton"]))
+    open_gap = json.loads(runner.check(7, listed[numbers.index(7)]["skeleton"]))
     assert not open_gap["right"] and "A gap is still open" in open_gap["text"]
     done = json.loads(runner.check(7, json.loads(runner.solution(7))["code"]))
     assert done["right"] and done["drawing"].startswith("<svg")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from minigrad.learn.answer import Answer, numbers
@@ -46,22 +48,19 @@ def check(answer: Answer) -> None:
         x = np.array(entries)
         others = np.array([np.prod(np.delete(x, i)) for i in range(len(x))])
         first = number == 0
-        answer.compare(
-            "gradient", answer.product_backward(2.5, x), 2.5 * others,
-            {
-                "product": np.full(len(x), 2.5 * x.prod()),
-                "no-g": others,
-                "own": 2.5 * x.prod() * x,
-                "next": 2.5 * np.roll(x, -1),
-                "summed": 2.5 * (x.sum() - x),
-                "like-sum": np.full(len(x), 2.5),
-                "divided": lambda mine, first=first: not first and bool(np.isnan(mine).any()),
-                "zeros-lost": lambda mine, first=first: not first and not mine.any(),
-                "zeros-left-out": 2.5 * np.array(
-                    [np.prod([one for one in np.delete(x, i) if one]) for i in range(len(x))]
-                ),
-            },
-        )  # fmt: skip
+        mistakes: dict[str, Any] = {
+            "no-g": others,
+            "next": 2.5 * np.roll(x, -1),
+            "summed": 2.5 * (x.sum() - x),
+            "like-sum": np.full(len(x), 2.5),
+            "divided": lambda mine, first=first: not first and bool(np.isnan(mine).any()),
+            "zeros-lost": lambda mine, first=first: not first and not mine.any(),
+            "zeros-left-out": 2.5
+            * np.array([np.prod([one for one in np.delete(x, i) if one]) for i in range(len(x))]),
+        }
+        if first:  # with a 0, the whole product says nothing
+            mistakes |= {"product": np.full(len(x), 2.5 * x.prod()), "own": 2.5 * x.prod() * x}
+        answer.compare("gradient", answer.product_backward(2.5, x), 2.5 * others, mistakes)
 
 
 def draw(answer: Answer) -> Graph:
