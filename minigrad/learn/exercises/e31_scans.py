@@ -84,8 +84,8 @@ EXERCISE = Exercise(
     why="A cumulative sum is a triangular matrix of ones, and its rule is the transposed one: the "
     "sum from the other end. A sort is a permutation, whose rule is the inverse permutation: a "
     "gather becomes a scatter, as in exercise 8. In a product, exactly one 0 leaves one slope that "
-    "is not 0; two zeros leave none. Dividing by x is faster, since it needs one product only, so "
-    "minigrad does it where no entry is 0.",
+    "is not 0; two zeros leave none. minigrad divides by nothing either: it multiplies "
+    "the product of all entries before each one with that of all after it.",
     diagnoses={
         "forwards": "This is the sum from the beginning. x[0] is in every y, and the last x in the "
         "last y only: sum from the end.",
