@@ -42,6 +42,10 @@ class Forward(Entries):
         # What has arrived at the arguments of opened ops, in this pass
         self._arrived: dict[Edge, Any] = {}
 
+    def _another(self) -> Forward:
+        """A trace for what is inside of an op."""
+        raise NotImplementedError
+
     def ran(self, call: Call) -> None:
         """Note an op, and what it read."""
         if call.op in (DETACH, COPY):  # the first is drawn if an op reads it
@@ -129,7 +133,7 @@ class Forward(Entries):
         arguments.
         """
         op, out = call.op, array_of(call.outputs[0])
-        inner = type(self)(self._weights.limit, False, (), ())
+        inner = self._another()
         opened = op in self._open and not op.variadic
         inner._asked, inner._keeping = self._asked, opened
         inner._entry_of, inner._nodes = self._entry_of, self._nodes

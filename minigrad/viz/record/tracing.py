@@ -164,6 +164,9 @@ class Trace(Forward):
             failed.change(dtype="")
             self._entries.append(failed)
 
+    def _another(self) -> Trace:
+        return Trace(self._weights.limit)
+
     # Reading ------------------------------------------------------------------------------------
 
     def graph(self, /, *outputs: Any, **names: Any) -> Graph:
