@@ -13,6 +13,7 @@ there every skip is a failure, whichever way it came about.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import re
@@ -96,6 +97,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         raise pytest.UsageError(
             f"--installed: {where}, version {version(origin)}; these tests are of {version(beside)}"
         )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Take modules and tests out of the cyclic collector, which would walk them all each time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def version(package: Path) -> str:
