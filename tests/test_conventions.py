@@ -97,7 +97,9 @@ def imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
     for child in ast.iter_child_nodes(node):
         checking = isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING")
         if not checking and not (
-            isinstance(child, ast.FunctionDef) and ast.unparse(child) == SHOWN
+            isinstance(child, ast.FunctionDef)
+            and child.name == "_repr_mimebundle_"
+            and ast.unparse(child) == SHOWN
         ):
             yield from imports(child)
 
