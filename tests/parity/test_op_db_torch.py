@@ -168,8 +168,8 @@ def run(name: str, op: Any, most: int | None, counts: Counter[str]) -> list[str]
     torch.manual_seed(0)
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002  # some samples are drawn so
-    # Seeds are set once: for each sample anew, that takes longer than the sample.
-    samples = list(op.sample_inputs("cpu", torch.float64, op.supports_autograd, set_seed=False))
+    # Not `op.sample_inputs`: it sets seeds for each sample, and reads the source of every caller.
+    samples = list(op.sample_inputs_func(op, "cpu", torch.float64, op.supports_autograd))
     wrong = []
     for number in range(0, len(samples), -(-len(samples) // most) if most and samples else 1):
         counts["samples"] += 1
