@@ -23,7 +23,11 @@ SETTINGS = f"""
 import sys
 sys.path[:0] = [{str(ROOT / "docs" / "_ext")!r}, {str(ROOT / "tools")!r}]
 extensions = ["live_pages", "myst_parser"]
+
+import shutil, live_pages
+live_pages.write_pages = lambda folder: shutil.copytree("{{pages}}", folder)
 """
+"""Of a documentation whose live pages are written already."""
 
 Open = Callable[..., Any]
 
@@ -91,8 +95,10 @@ def test_a_program_says_what_to_look_at() -> None:
 
 
 @pytest.mark.needs("sphinx", "myst_parser")
-def test_the_documentation_shows_them_from_a_file(browser: Any, tmp_path: Path) -> None:
-    (tmp_path / "conf.py").write_text(SETTINGS)
+def test_the_documentation_shows_them_from_a_file(
+    browser: Any, pages: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "conf.py").write_text(SETTINGS.format(pages=pages))
     listed = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").partition("\n```{gallery}")
     (tmp_path / "index.md").write_text(
         f"# A page\n\n```{{live}} nan#step=2\n```\n\n```{{gallery}}{listed[2]}", encoding="utf-8"
