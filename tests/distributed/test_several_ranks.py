@@ -10,7 +10,7 @@ from mpi_runs import ROOT, passes, run
 pytestmark = [pytest.mark.needs("mpi4py"), pytest.mark.slow]
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", [2, 3, pytest.param(4, marks=pytest.mark.long)])
 def test_collectives(ranks: int) -> None:
     assert passes(ranks, "collectives_program.py").count("passed") == ranks
 
@@ -95,13 +95,14 @@ STALLS = {
 }  # fmt: skip
 
 
+OTHERS = "all_gather", "reduce_scatter", "broadcast", "all_to_all", "ppermute", "split"
+"""Calls that wait as `all_reduce` does."""
+
+
 @pytest.mark.parametrize(
     "call",
-    [
-        *STALLS, "all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all",
-        "ppermute", "split", "barrier",
-    ],
-)  # fmt: skip
+    [*STALLS, "all_reduce", "barrier", *(pytest.param(c, marks=pytest.mark.long) for c in OTHERS)],
+)
 def test_a_rank_that_is_stopped_within_a_call(call: str) -> None:
     """A warning after a third of the time limit, which is 3 s, and the error at its end."""
     done = run(2, "stalls_program.py", call, seconds=30)
