@@ -26,9 +26,9 @@ def draw(*shape: int, dtype: Any = float64) -> Tensor:
     return minigrad.randn(*shape, dtype=dtype, requires_grad=True)
 
 
-def attention(**options: Any) -> nn.CausalSelfAttention:
+def attention(width: int = D, **options: Any) -> nn.CausalSelfAttention:
     """A layer in float64 with no bias at zero."""
-    layer = nn.CausalSelfAttention(D, H, **options).double()
+    layer = nn.CausalSelfAttention(width, H, **options).double()
     for parameter in layer.parameters():
         nn.init.normal(parameter, std=0.5)
     return layer
@@ -111,7 +111,7 @@ class TestAgainst:
 
     @biases
     def test_finite_differences(self, bias: bool) -> None:
-        layer, x = attention(bias=bias), draw(N, 3, D)
+        layer, x = attention(2 * H, bias=bias), draw(N, 3, 2 * H)
         tensors = [x, *layer.parameters()]
         assert gradcheck(lambda *_: layer(x), tensors)
         assert gradgradcheck(lambda *_: layer(x), tensors)
