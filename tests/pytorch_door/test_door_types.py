@@ -19,17 +19,13 @@ MISTAKES = HERE / "typed_mistakes.py"
 TRAINING = HERE / "typed_training.py"
 PAGE = ROOT / "docs" / "torch.md"
 
-CHECKERS = pytest.mark.parametrize(
-    "checker",
-    [
-        pytest.param(["mypy"], marks=pytest.mark.needs("mypy")),
-        pytest.param(
-            ["basedpyright", "--level", "error", "--pythonpath", sys.executable],
-            marks=pytest.mark.needs("basedpyright"),
-        ),
-    ],
-    ids=lambda checker: checker[0],
-)
+CHECKERS = [
+    pytest.param(["mypy"], marks=pytest.mark.needs("mypy")),
+    pytest.param(
+        ["basedpyright", "--level", "error", "--pythonpath", sys.executable],
+        marks=pytest.mark.needs("basedpyright"),
+    ),
+]
 
 ALLOWED = {
     "a method of tensors is the function, whose first parameter is `input`":
@@ -48,10 +44,18 @@ ALLOWED = {
 """In what the stubs differ from what runs, and why."""
 
 
-def errors_of(checker: list[str], *files: Path) -> list[str]:
-    """The errors that a type checker finds, each with its file and line."""
+@pytest.fixture(scope="module", params=CHECKERS, ids=lambda checker: checker[0])
+def errors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a type checker says of the training script, the page and the mistakes, in one run."""
+    page = tmp_path_factory.mktemp("page") / "page.py"
+    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
+    code = [
+        "".join(e.source for e in examples_of(b)) if b.language == "pycon" else b.code
+        for b in blocks
+    ]
+    page.write_text("\n".join(code), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", *checker, *map(str, files)],
+        [sys.executable, "-m", *request.param, str(TRAINING), str(page), str(MISTAKES)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -70,26 +74,15 @@ def test_the_stubs_are_what_the_package_holds() -> None:
 
 
 @pytest.mark.slow
-@CHECKERS
-def test_a_training_script_and_the_page_are_known(checker: list[str], tmp_path: Path) -> None:
-    page = tmp_path / "page.py"
-    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
-    code = [
-        "".join(e.source for e in examples_of(b)) if b.language == "pycon" else b.code
-        for b in blocks
-    ]
-    page.write_text("\n".join(code), encoding="utf-8")
-    assert errors_of(checker, TRAINING, page) == []
+def test_a_training_script_and_the_page_are_known(errors: list[str]) -> None:
+    assert [error for error in errors if MISTAKES.name not in error] == []
 
 
 @pytest.mark.slow
-@CHECKERS
-def test_mistakes_are_found(checker: list[str]) -> None:
+def test_mistakes_are_found(errors: list[str]) -> None:
     lines = MISTAKES.read_text(encoding="utf-8").splitlines()
     wrong = {*range(lines.index("x = torch.ones(2, 3)") + 2, len(lines) + 1)}
-    found = [
-        re.search(r"typed_mistakes\.py:(\d+)", error) for error in errors_of(checker, MISTAKES)
-    ]
+    found = [re.search(r"typed_mistakes\.py:(\d+)", error) for error in errors]
     assert {int(place[1]) for place in found if place} == wrong
 
 
