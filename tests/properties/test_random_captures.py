@@ -32,7 +32,11 @@ def hold(step: Callable[..., Any], inputs: Callable[[int], list[Tensor]]) -> boo
     return captured.program is not None
 
 
-@pytest.mark.parametrize("numbers", [range(i, i + 50) for i in range(0, 200, 50)], ids=str)
+@pytest.mark.parametrize(
+    "numbers",
+    [range(50), *(pytest.param(range(i, i + 50), marks=pytest.mark.long) for i in (50, 100, 150))],
+    ids=str,
+)
 @pytest.mark.parametrize("recorded", [True, False])
 def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:
     for number in numbers:

@@ -58,7 +58,9 @@ def test_programs_of_ops(numbers: Any) -> None:
         assert checked(trace)
 
 
-@pytest.mark.parametrize("numbers", [range(i, i + 50) for i in range(0, 100, 50)], ids=str)
+@pytest.mark.parametrize(
+    "numbers", [range(50), pytest.param(range(50, 100), marks=pytest.mark.long)], ids=str
+)
 @pytest.mark.parametrize("recorded", [True, False])
 def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:
     for number in numbers:
