@@ -87,7 +87,7 @@ STATES: tuple[Callable[[Any], None], ...] = (
             scheme,
             device,
             id=f"{name}-{scheme}-{'phone' if device else 'desktop'}",
-            marks=pytest.mark.long if name == "layer" else (),
+            marks=() if name == "attention" else pytest.mark.long,
         )
         for k, name in enumerate(["perceptron", "attention", "layer"])
         for scheme, device in zip(["light", "dark"], [PHONE, {}][:: 1 - 2 * (k % 2)], strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
@@ -18,16 +18,41 @@ from minigrad.autograd.primitive import registry
 from minigrad.checking.samples import CASES, FAMILIES, OURS, Case
 
 
+OF_OP: dict[str, list[Case]] = defaultdict(list)
+for _case in CASES:
+    OF_OP[_case.op].append(_case)
+
+SOME = 12
+
+
+def spread(cases: list[Case]) -> list[Case]:
+    """At most `SOME` of them, evenly spread: cases that are alike stand side by side."""
+    return cases[:: -(-len(cases) // SOME)]
+
+
 def every_case(test: Callable[..., None]) -> Callable[..., None]:
     """Run a test on every case, as one item per op; a failure names the cases that fail.
 
     (Thousands of items would cost more time than the mathematics.) With pytest's ``-x``, the first
     case that fails is the last.
     """
+    return on_cases(test, [pytest.param(cases, id=op) for op, cases in OF_OP.items()])
 
-    @pytest.mark.parametrize("op", dict.fromkeys(case.op for case in CASES))
-    def run(op: str, pytestconfig: pytest.Config, *args: Any) -> None:
-        cases = [case for case in CASES if case.op == op]
+
+def some_cases(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test on `SOME` cases of each op, and on every case in `make test-all`."""
+    items = [pytest.param(spread(cases), id=op) for op, cases in OF_OP.items()]
+    many = [
+        pytest.param(cases, id=f"{op}, every case", marks=pytest.mark.long)
+        for op, cases in OF_OP.items()
+        if len(cases) > SOME
+    ]
+    return on_cases(test, items + many)
+
+
+def on_cases(test: Callable[..., None], items: list[Any]) -> Callable[..., None]:
+    @pytest.mark.parametrize("cases", items)
+    def run(cases: list[Case], pytestconfig: pytest.Config, *args: Any) -> None:
         errors = []
         for case in cases:
             try:
@@ -38,7 +63,7 @@ def every_case(test: Callable[..., None]) -> Callable[..., None]:
                 if pytestconfig.getoption("maxfail") == 1:
                     break
         if errors:
-            raise ExceptionGroup(f"{len(errors)} of {len(cases)} cases of {op}", errors)
+            raise ExceptionGroup(f"{len(errors)} of {len(cases)} cases of {cases[0].op}", errors)
 
     run.__doc__ = test.__doc__
     return run
@@ -83,7 +108,7 @@ def test_first_derivative(case: Case) -> None:
     assert gradcheck(case.on(OURS), variables(case))
 
 
-@every_case
+@some_cases
 def test_second_derivative(case: Case) -> None:
     """By itself, and where the op's cotangent depends on its output.
 
@@ -98,7 +123,7 @@ def test_second_derivative(case: Case) -> None:
     assert gradgradcheck(bent, variables(case), directions=1)
 
 
-@every_case
+@some_cases
 def test_third_derivative(case: Case) -> None:
     """The Hessian times a fixed vector, and its own derivative along a random direction."""
     along = [np.sin(1.0 + np.arange(array.size)).reshape(array.shape) for array in case.inputs]
@@ -160,7 +185,7 @@ def repeated_view(x: Tensor) -> Tensor:
     return ops.broadcast_to(first, x.shape) if x.size else x
 
 
-@every_case
+@some_cases
 def test_memory_layout_does_not_matter(case: Case) -> None:
     """Negative strides, Fortran order, gaps and stride 0 give what a contiguous copy gives."""
     for view in (reversed_view, transposed_view, gapped_view, repeated_view):

@@ -60,7 +60,7 @@ def numbers(text: str) -> float:
 
 def some_cases(most: int = 5) -> list[Case]:
     """At most so many of each op, evenly spread: cases that are alike stand side by side."""
-    of_op = defaultdict[str, list[Case]](list)
+    of_op: dict[str, list[Case]] = defaultdict(list)
     for case in CASES:
         of_op[case.op].append(case)
     return [case for cases in of_op.values() for case in cases[:: -(-len(cases) // most)]]
