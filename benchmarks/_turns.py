@@ -47,9 +47,9 @@ class Worker:
         """The seconds of each of so many runs, after one that is not timed."""
         return self._ask("turn", runs)
 
-    def cores(self) -> float:
-        """The processor seconds of a second of the runs: how many cores they keep busy."""
-        return self._ask("cores")
+    def processor(self) -> float:
+        """The processor seconds of a run, of all threads together."""
+        return self._ask("processor")
 
     def memory(self) -> int | None:
         """The peak memory of the runs in bytes; None if unknown."""

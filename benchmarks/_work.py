@@ -186,6 +186,12 @@ def model_input(size: Size) -> tuple[np.ndarray, np.ndarray]:
     return draw.ids(size.batch, size.length), draw.ids(size.batch, size.length)
 
 
+def product_input(width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two square matrices."""
+    draw = Draw(14)
+    return draw.normal(width, width), draw.normal(width, width)
+
+
 def attention_input(size: Size) -> list[np.ndarray]:
     """Queries, keys, values, and the gradient of the output: (batch, heads, length, width)."""
     draw, width = Draw(10), size.width // size.heads

@@ -3,7 +3,7 @@
 `serve` answers these commands:
 
     ("turn", n)     one run that is not timed, then the seconds of each of n
-    ("cores",)      the processor seconds of a second of these runs
+    ("processor",)  the processor seconds of one of these runs
     ("memory",)     the peak memory of the runs in bytes: see `peak_memory`
     ("answer",)     the arrays that the work computes, by name
 
@@ -44,15 +44,15 @@ def serve(connection: Connection, peer: str, work: str, arguments: Any, threads:
         forget_peak()
         _instructions.check()
         connection.send(None)
-        elapsed = busy = 0.0
+        done, busy = 0, 0.0
         while True:
             match connection.recv():
                 case ("turn", runs):
-                    elapsed, busy = elapsed - time.perf_counter(), busy - time.process_time()
+                    begin = time.process_time()
                     connection.send(turn(task.run, runs))
-                    elapsed, busy = elapsed + time.perf_counter(), busy + time.process_time()
-                case ("cores",):
-                    connection.send(busy / elapsed)
+                    done, busy = done + runs + 1, busy + time.process_time() - begin
+                case ("processor",):
+                    connection.send(busy / done)
                 case ("memory",):
                     connection.send(peak_memory(before))
                 case ("answer",):

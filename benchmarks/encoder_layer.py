@@ -2,8 +2,8 @@
 
 Each library has its own process, and they take turns (see _turns.py). The outputs and all gradients
 are compared with ours: the command fails if they differ. Post-norm, no dropout; the gradients are
-those of all weights and of the input. "cores" is the processor time of a second of work. "apart by"
-is the largest difference of two elements, relative to the largest element of the array.
+those of all weights and of the input. "processor" is the time of all threads together. "apart by" is
+the largest difference of two elements, relative to the largest element of the array.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import _options
-from _comparison import compare
-from _report import disagreements, fail_if, machine, mebibytes, ratios, spread, table
+from _comparison import compare, setting
+from _report import disagreements, fail_if, mebibytes, ratios, significant, spread, table
 from _work import SIZES, TINY
 from peers import OURS, PEERS, PYTORCH, Peer
 
-HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "cores", "peak MiB"]
+HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "processor ms", "peak MiB"]
 HEADINGS += ["apart by"]
 
 
@@ -39,7 +39,7 @@ def measure(
         ratio = spread(ratios(result.rounds, beside.rounds)) if beside else "-"
         distance = "" if result is ours else f"{apart:.0e}"
         times, memory = spread(result.per(1e-3)), mebibytes(result.memory)
-        rows.append([title, times, ratio, f"{result.cores:.2f}", memory, distance])
+        rows.append([title, times, ratio, significant(result.processor * 1e3), memory, distance])
     return table(HEADINGS, rows), faults
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="SML", help="which of S, M and L (default SML)")
     options = _options.read(parser)
     sizes = TINY if options.quick else {name: SIZES[name] for name in options.sizes}
-    print(machine(options.threads), flush=True)
+    print(setting(options), flush=True)
     faults = []
     for name, size in sizes.items():
         shown, found = measure(PEERS, "encoder", size, options=options)

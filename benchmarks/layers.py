@@ -11,8 +11,8 @@ are compared: the command fails if they differ.
 from __future__ import annotations
 
 import _options
-from _comparison import compare
-from _report import disagreements, fail_if, machine, ratios, spread, table
+from _comparison import compare, setting
+from _report import disagreements, fail_if, ratios, spread, table
 from _work import ATTENTION, LAYERS, WIDTHS, WORDS, Layer, Size
 from peers import OURS, PYTORCH
 
@@ -45,7 +45,7 @@ HEADINGS = ["", "minigrad ms (quartiles)", "÷ PyTorch (quartiles)", "apart by"]
 def main() -> None:
     parser = _options.parser(__doc__, seconds=3)
     options = _options.read(parser)
-    print(f"{machine(options.threads)}\n", flush=True)
+    print(f"{setting(options)}\n", flush=True)
     rows, faults = [], []
     for what, work, argument in QUICK if options.quick else ROWS:
         results = compare([OURS, PYTORCH], work, argument, options=options)

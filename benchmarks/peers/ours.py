@@ -21,6 +21,7 @@ from _work import (
     model_weights,
     perceptron_input,
     perceptron_weights,
+    product_input,
     words_input,
 )
 
@@ -29,7 +30,6 @@ from minigrad import Tensor, nn, optim
 from minigrad.autograd import checkpoint
 
 Step = Callable[[], Tensor]
-minigrad.keep_freed_memory(1024)  # as in the examples: docs/performance.md
 
 
 def stack(size: Size, dropout: float) -> nn.TransformerEncoder:
@@ -164,6 +164,12 @@ def perceptron(width: int, prepared: Callable[[Step], Step] = plain) -> Task:
         return {"losses": np.array([update().item() for _ in range(5)], np.float32)}
 
     return Task(lambda: update().item(), answer)
+
+
+def product(width: int) -> Task:
+    """A product of two square matrices by the BLAS of NumPy."""
+    a, b = product_input(width)
+    return Task(lambda: a @ b, lambda: {"product": a @ b})
 
 
 def layer(of: Layer) -> Task:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import torch
 from _work import (
@@ -20,10 +23,20 @@ from _work import (
     model_weights,
     perceptron_input,
     perceptron_weights,
+    product_input,
     words_input,
 )
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
+
+
+Prepared = Callable[[Any], Any]
+"""What is done with a model before it is used; `pytorch_compiled` compiles it."""
+
+
+def plain(model: Any) -> Any:
+    """The model as it is."""
+    return model
 
 
 def stack(size: Size, dropout: float) -> nn.TransformerEncoder:
@@ -37,17 +50,18 @@ def load(model: nn.Module, weights: Arrays) -> None:
     model.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
 
 
-def encoder(size: Size) -> Task:
+def encoder(size: Size, prepared: Prepared = plain) -> Task:
     """Encoder layers; PyTorch chooses the kernel of attention."""
     model = stack(size, dropout=0.0)
     load(model, encoder_weights(size))
     start, cotangent = encoder_input(size)
     x, g = torch.tensor(start, requires_grad=True), torch.tensor(cotangent)
+    apply = prepared(model)
 
     def run() -> Tensor:
         x.grad = None
         model.zero_grad()
-        out = model(x)
+        out = apply(x)
         out.backward(g)
         return out
 
@@ -60,6 +74,12 @@ def encoder(size: Size) -> Task:
         }
 
     return Task(run, answer)
+
+
+def product(width: int) -> Task:
+    """A product of two square matrices."""
+    a, b = map(torch.tensor, product_input(width))
+    return Task(lambda: a @ b, lambda: {"product": (a @ b).numpy()})
 
 
 def layer(of: Layer) -> Task:
@@ -116,8 +136,11 @@ class Model(nn.Module):
 class Training:
     """A model, its optimizer, and a fixed batch."""
 
-    def __init__(self, size: Size, dropout: float, checkpointed: bool = False) -> None:
+    def __init__(
+        self, size: Size, dropout: float, checkpointed: bool = False, prepared: Prepared = plain
+    ) -> None:
         self.model = Model(size, dropout, checkpointed)
+        self.apply = prepared(self.model)
         load(self.model, model_weights(size))
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-3)
         ids, wanted = model_input(size)
@@ -125,34 +148,37 @@ class Training:
 
     def step(self) -> float:
         self.optimizer.zero_grad()
-        scores = self.model(self.ids)
+        scores = self.apply(self.ids)
         loss = nn.functional.cross_entropy(scores.reshape(-1, VOCABULARY), self.wanted)
         loss.backward()
         self.optimizer.step()
         return loss.item()
 
 
-def training(size: Size, dropout: float, checkpointed: bool = False) -> Task:
+def training(
+    size: Size, dropout: float, checkpointed: bool = False, prepared: Prepared = plain
+) -> Task:
     """Training steps; the answer is five losses without dropout, which is random."""
 
     def answer() -> Arrays:
-        fresh = Training(size, 0.0, checkpointed)
+        fresh = Training(size, 0.0, checkpointed, prepared)
         return {"losses": np.array([fresh.step() for _ in range(5)], np.float32)}
 
-    return Task(Training(size, dropout, checkpointed).step, answer)
+    return Task(Training(size, dropout, checkpointed, prepared).step, answer)
 
 
-def perceptron(width: int) -> Task:
+def perceptron(width: int, prepared: Prepared = plain) -> Task:
     """Training steps of three linear layers on a batch of 32."""
     weights, (inputs, wanted) = perceptron_weights(width), perceptron_input(width)
     layers = [nn.Linear(*weights[f"{i}.weight"].shape[::-1]) for i in (0, 2, 4)]
     model = nn.Sequential(layers[0], nn.ReLU(), layers[1], nn.ReLU(), layers[2])
     x, y = torch.tensor(inputs), torch.tensor(wanted)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    apply = prepared(model)
 
     def step() -> float:
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x), y)
+        loss = nn.functional.cross_entropy(apply(x), y)
         loss.backward()
         optimizer.step()
         return loss.item()
