@@ -22,7 +22,6 @@ from minigrad import interop as interop  # registers tensors with einops and ein
 from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
-from minigrad.autograd import detect_anomaly as detect_anomaly
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
@@ -57,7 +56,13 @@ float64 = _dtype("float64")
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = ("data", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
-_LATER_FROM = {"load": "io", "save": "io", "capture": "compiler", "vmap": "transforms"}
+_LATER_FROM = {
+    "capture": "compiler",
+    "detect_anomaly": "debugging",
+    "load": "io",
+    "save": "io",
+    "vmap": "transforms",
+}
 
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
@@ -71,6 +76,7 @@ if _typing.TYPE_CHECKING:
     from minigrad import pretrained as pretrained
     from minigrad import viz as viz
     from minigrad.compiler import capture as capture
+    from minigrad.debugging import detect_anomaly as detect_anomaly
     from minigrad.io import load as load
     from minigrad.io import save as save
     from minigrad.transforms import vmap as vmap

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, without_rules, wrap
 from minigrad.autograd.dtypes import checked
-from minigrad.autograd.engine import copied, detach, run_backward, watch_of
+from minigrad.autograd.engine import Update, copied, detach, run_backward, watch_of
 from minigrad.autograd.events import effect, reading
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history
@@ -194,6 +194,8 @@ def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
         if tensor._node is None:
             return copied(tensor)
         return with_history(np.array(tensor._data), tensor._node)
+    if isinstance(results[edge], Update):
+        return results[edge].as_tensor()
     owned = mutation.uniquely_owned(results, edge)
     return wrap(results[edge]) if owned else copied(results[edge])
 
@@ -208,10 +210,12 @@ def grad_of(tensor: Tensor) -> Tensor | None:
 @effect
 def add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool) -> None:
     """Add a cotangent to the ``.grad`` of a tensor."""
-    known = tensor._grad
+    known, part = tensor._grad, results[edge]
     if known is None:
         tensor._grad = _owned(results, edge)
+    elif isinstance(part, Update) and known._node is None:
+        tensor._grad = part.as_tensor(known)
     elif create or known._node is not None:
-        tensor._grad = known + results[edge]
+        tensor._grad = known + (part.dense() if isinstance(part, Update) else part)
     else:
-        tensor._grad = wrap(known._data + np.asarray(results[edge]))
+        tensor._grad = wrap(known._data + np.asarray(part))

@@ -44,7 +44,12 @@ class Update:
         >>> IndexUpdate(2.0, 1, buffer.shape).add_to(buffer)
         >>> buffer
         array([0., 2., 0.])
+
+    Attributes:
+        sparse: Whether a leaf may keep it in this form: then it has `joined` and `as_tensor`.
     """
+
+    sparse = False
 
     def add_to(self, buffer: np.ndarray) -> None:
         """Add the cotangent into `buffer`, which has the target's shape."""
@@ -52,6 +57,14 @@ class Update:
 
     def dense(self) -> Any:
         """The same as a whole tensor, recorded: for passes that build a graph themselves."""
+        raise NotImplementedError
+
+    def joined(self, other: Any) -> Any:
+        """An update that does what this one and `other`, also a sparse one, do."""
+        raise NotImplementedError
+
+    def as_tensor(self, known: Any = None) -> Any:
+        """A tensor of these values, added to those of the tensor `known`."""
         raise NotImplementedError
 
 
@@ -142,12 +155,19 @@ def accumulate(
     A node enters the schedule with the first contribution to one of its outputs.
     """
     first = edge not in pending
+    if not first and edge.__class__ is Leaf and isinstance(pending[edge], Update):
+        if isinstance(part, Update) and part.sparse:
+            pending[edge] = part.joined(pending[edge])
+            return
+        pending[edge] = _filled(pending[edge], edge)
     if part.__class__ is not np.ndarray and isinstance(part, Update):
         if create:
             part = part.dense()
+        elif first and part.sparse and edge.__class__ is Leaf:
+            pending[edge] = part
+            return
         elif first:
-            update, part = part, np.zeros(edge.shape, edge.dtype)
-            update.add_to(part)
+            part = _filled(part, edge)
         else:
             if not mutation.uniquely_owned(pending, edge):
                 pending[edge] = np.array(pending[edge])
@@ -169,6 +189,13 @@ def accumulate(
         pending[edge] = np.add(pending[edge], part, out=out)
 
 
+def _filled(update: Update, edge: Edge) -> np.ndarray:
+    """The array of an update that is the first contribution."""
+    buffer = np.zeros(edge.shape, edge.dtype)
+    update.add_to(buffer)
+    return buffer
+
+
 def _fitted(part: Any, edge: Edge) -> Any:
     """A contribution in the shape and dtype of its target."""
     part = unbroadcast(part, edge.shape) if part.shape != edge.shape else part
@@ -185,6 +212,8 @@ def _told(
         part = _fitted(part, edge)
     elif create:
         part = part.dense()
+    elif part.sparse:  # observers follow arrays
+        part = _filled(part, edge)
     before = pending.get(edge)
     accumulate(pending, schedule, edge, part, create)
     return (pending[edge], None, None) if before is None else (part, before, pending[edge])
@@ -299,6 +328,8 @@ def call_hook(hook: Any, gradient: Any) -> Any:
 
 def _run_hooks(hooks: dict[int, Any], edge: Edge, pending: dict[Edge, Any]) -> None:
     """Show a full cotangent to its hooks; what they return takes its place."""
+    if hooks and isinstance(pending[edge], Update):
+        pending[edge] = _filled(pending[edge], edge)
     recorded = isinstance(pending[edge], Variable)
     for hook in list(hooks.values()):
         replaced = call_hook(hook, pending[edge] if recorded else wrap(pending[edge]))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Rule:
     """
 
     def __init__(self, op: Primitive, function: Callable[..., Any], joint: bool = False) -> None:
-        names = list(inspect.signature(function).parameters)
+        names = parameter_names(function)
         first = ["g", "needed"] if joint else ["g"]
         if names[: len(first)] != first:
             raise TypeError(f"{op.name}: a rule's parameters begin with {', '.join(first)}")
@@ -44,6 +45,18 @@ class Rule:
         for name in self.needs:
             if name not in known:
                 raise TypeError(f"{op.name}: a rule asks for {name!r}; known: {', '.join(known)}")
+
+
+_SIGNED = {"__signature__", "__wrapped__"}
+
+
+def parameter_names(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters; of a plain function without `inspect`, which takes a while."""
+    if isinstance(function, FunctionType) and not function.__dict__.keys() & _SIGNED:
+        code = function.__code__
+        if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    return list(inspect.signature(function).parameters)
 
 
 class Plan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -14,15 +13,15 @@ from minigrad.autograd.primitive import OpFunction, primitive
 
 
 def unary(
-    function: Any, description: str, example: Sequence[float] = (0.0, 1.0),
-    numpy_functions: Sequence[Any] = (), float_inputs: bool = True, floats_only: bool = False,
-    float16_in: Any = np.float32,
+    function: Any, description: str, example: str, numpy_functions: Sequence[Any] = (),
+    float_inputs: bool = True, floats_only: bool = False, float16_in: Any = np.float32,
 ) -> OpFunction[[]]:  # fmt: skip
     """Make the op of a NumPy function of one array; its derivative is defined apart.
 
-    The docstring of the op is `description`, with an example of the elements `example`. The op
-    answers for `numpy_functions` too. With `float_inputs`, integers become the default float first,
-    and float16 is computed in `float16_in`; with `floats_only`, integers and bools are unchanged.
+    The docstring of the op is `description`, with an `example` such as
+    ``"[0.0, 4.0] -> [0., 2.]"``; a dtype other than float32 follows it. The op answers for
+    `numpy_functions` too. With `float_inputs`, integers become the default float first, and float16
+    is computed in `float16_in`; with `floats_only`, integers and bools are unchanged.
     """
 
     def of_floats(x: Any) -> Any:
@@ -33,7 +32,7 @@ def unary(
     def forward(x: Any) -> Any:
         return compute(x)
 
-    _describe(forward, function, description, float_inputs, example)
+    _describe(forward, function, description, example)
     op: OpFunction[[]] = primitive(
         numpy=(function, *numpy_functions), float_inputs=float_inputs,
         float16_in=float16_in if float_inputs else None,
@@ -42,10 +41,10 @@ def unary(
 
 
 def binary(
-    function: Any, description: str, example: Sequence[float], other: float, more: str = "",
-    float_inputs: bool = False, compares: bool = False, float16_in: Any = None,
+    function: Any, description: str, example: str, more: str = "", float_inputs: bool = False,
+    compares: bool = False, float16_in: Any = None,
 ) -> OpFunction[[Any]]:  # fmt: skip
-    """The same for a function of two arrays; the example calls it with a tensor and a number.
+    """The same for a function of two arrays; the example has a tensor and a number.
 
     The docstring also says that arguments and errors are as for `add`, and `more`.
     """
@@ -54,32 +53,23 @@ def binary(
         return function(a, b)
 
     details = textwrap.fill(f"Arguments and errors are as for `add`. {more}", 96)
-    _describe(forward, function, f"{description}\n\n{details}", float_inputs, example, other)
+    _describe(forward, function, f"{description}\n\n{details}", example)
     op: OpFunction[[Any]] = primitive(
         numpy=function, float_inputs=float_inputs, compares=compares, float16_in=float16_in
     )(forward)  # fmt: skip
     return op
 
 
-def _describe(
-    forward: Any, function: Any, description: str, float_inputs: bool, elements: Sequence[float],
-    *others: float,
-) -> None:  # fmt: skip
-    """Give a forward function its name and docstring, with an example that is computed here."""
+def _describe(forward: Any, function: Any, description: str, example: str) -> None:
+    """Give a forward function its name and docstring."""
     forward.__name__ = forward.__qualname__ = function.__name__
     forward.__module__ = sys._getframe(2).f_globals["__name__"]  # where pickle looks for the op
-    array = np.array(elements)
-    if float_inputs or array.dtype.kind == "f":
-        array = array.astype(np.float32)
-    result = function(array, *others)
-    shown = re.sub(r"-?\b(nan|inf)\b", r'float("\g<0>")', str([*elements]))
-    call = ", ".join([f"minigrad.tensor({shown})", *map(str, others)])
-    forward.__doc__ = "\n".join(
-        [
-            f"{description}\n",
-            "Example:",
-            "    >>> import minigrad",
-            f"    >>> minigrad.{function.__name__}({call})",
-            f"    Tensor({np.array2string(result, separator=', ')}, dtype={result.dtype})",
-        ]
-    )
+    given, _, result = example.partition(" -> ")
+    elements, end, other = given.partition("]")
+    values, _, dtype = result.partition("] ")
+    forward.__doc__ = f"""{description}
+
+Example:
+    >>> import minigrad
+    >>> minigrad.{function.__name__}(minigrad.tensor({elements}{end}){other})
+    Tensor({values.removesuffix("]")}], dtype={dtype or "float32"})"""

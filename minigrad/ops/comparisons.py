@@ -15,18 +15,19 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _comparison(function: Any, symbol: str) -> OpFunction[[Any]]:
+def _comparison(function: Any, symbol: str, result: str) -> OpFunction[[Any]]:
     description = f"Compare element by element: ``a {symbol} b``. Not differentiable."
     more = "The result holds bools."
-    return binary(function, description, [1.0, 2.0, 3.0], 2, more, compares=True)
+    example = f"[1.0, 2.0, 3.0], 2 -> {result} bool"
+    return binary(function, description, example, more, compares=True)
 
 
-equal = _comparison(np.equal, "==")
-not_equal = _comparison(np.not_equal, "!=")
-less = _comparison(np.less, "<")
-less_equal = _comparison(np.less_equal, "<=")
-greater = _comparison(np.greater, ">")
-greater_equal = _comparison(np.greater_equal, ">=")
+equal = _comparison(np.equal, "==", "[False,  True, False]")
+not_equal = _comparison(np.not_equal, "!=", "[ True, False,  True]")
+less = _comparison(np.less, "<", "[ True, False, False]")
+less_equal = _comparison(np.less_equal, "<=", "[ True,  True, False]")
+greater = _comparison(np.greater, ">", "[False, False,  True]")
+greater_equal = _comparison(np.greater_equal, ">=", "[False,  True,  True]")
 
 
 @primitive(numpy=np.isclose, arrays=2, promote=("a", "b"), compares=True)
@@ -56,11 +57,12 @@ def allclose(
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
-def _test(function: Any, kind: str) -> OpFunction[[]]:
+def _test(function: Any, kind: str, result: str) -> OpFunction[[]]:
     description = f"Which elements are {kind}. Not differentiable."
-    return unary(function, description, [1.0, np.nan, -np.inf], float_inputs=False)
+    example = f'[1.0, float("nan"), float("-inf")] -> {result} bool'
+    return unary(function, description, example, float_inputs=False)
 
 
-isnan = _test(np.isnan, "NaN")
-isinf = _test(np.isinf, "infinite, of either sign")
-isfinite = _test(np.isfinite, "finite: neither infinite nor NaN")
+isnan = _test(np.isnan, "NaN", "[False,  True, False]")
+isinf = _test(np.isinf, "infinite, of either sign", "[False, False,  True]")
+isfinite = _test(np.isfinite, "finite: neither infinite nor NaN", "[ True, False, False]")

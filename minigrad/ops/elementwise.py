@@ -36,10 +36,15 @@ def add(a: Any, b: Any) -> Any:
     return np.add(a, b)
 
 
-subtract = binary(np.subtract, "Subtract element by element, ``a - b``.", [1.0, 2.0], 3)
-multiply = binary(np.multiply, "Multiply element by element, ``a * b``.", [1.0, 2.0], 3)
+subtract = binary(
+    np.subtract, "Subtract element by element, ``a - b``.", "[1.0, 2.0], 3 -> [-2., -1.]"
+)
+multiply = binary(
+    np.multiply, "Multiply element by element, ``a * b``.", "[1.0, 2.0], 3 -> [3., 6.]"
+)
 divide = binary(
-    np.divide, "Divide element by element, ``a / b``; integers become floats.", [1, 2], 4,
+    np.divide, "Divide element by element, ``a / b``; integers become floats.",
+    "[1, 2], 4 -> [0.25, 0.5 ]",
     float_inputs=True,
 )  # fmt: skip
 
@@ -62,15 +67,24 @@ def power(a: Any, b: Any) -> Any:
 reciprocal = unary(
     np.reciprocal,
     "``1 / x`` of each element; integers become floats, as in every division.",
-    [2, 4],
+    "[2, 4] -> [0.5 , 0.25]",
 )
 negative = unary(
-    np.negative, "The negative of each element, ``-x``.", [1.0, -2.0], float_inputs=False
+    np.negative,
+    "The negative of each element, ``-x``.",
+    "[1.0, -2.0] -> [-1.,  2.]",
+    float_inputs=False,
 )
-square = unary(np.square, "The square of each element.", [1.0, -2.0], float_inputs=False)
-sqrt = unary(np.sqrt, "The square root of each element; NaN for negative numbers.", [1.0, 4.0])
+square = unary(
+    np.square, "The square of each element.", "[1.0, -2.0] -> [1., 4.]", float_inputs=False
+)
+sqrt = unary(
+    np.sqrt, "The square root of each element; NaN for negative numbers.", "[1.0, 4.0] -> [1., 2.]"
+)
 cbrt = unary(
-    np.cbrt, "The cube root of each element, which has the sign of the element.", [1.0, -8.0]
+    np.cbrt,
+    "The cube root of each element, which has the sign of the element.",
+    "[1.0, -8.0] -> [ 1., -2.]",
 )
 
 

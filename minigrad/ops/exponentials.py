@@ -22,35 +22,42 @@ _LOG2_E = math.log2(math.e)
 _LOG10_E = math.log10(math.e)
 
 
-exp = unary(np.exp, "The exponential of each element: e to the power of `x`.")
-exp2 = unary(np.exp2, "2 to the power of each element.", [0.0, 3.0])
+exp = unary(
+    np.exp,
+    "The exponential of each element: e to the power of `x`.",
+    "[0.0, 1.0] -> [1.      , 2.718282]",
+)
+exp2 = unary(np.exp2, "2 to the power of each element.", "[0.0, 3.0] -> [1., 8.]")
 expm1 = unary(
-    np.expm1, "The exponential of each element minus 1, accurate for small elements.", [0.0, 1e-10]
+    np.expm1,
+    "The exponential of each element minus 1, accurate for small elements.",
+    "[0.0, 1e-10] -> [0.e+00, 1.e-10]",
 )
 log = unary(
     np.log,
     "The natural logarithm of each element; -inf at 0, NaN for negative numbers.",
-    [1.0, 2.0],
+    "[1.0, 2.0] -> [0.       , 0.6931472]",
 )
 log2 = unary(
     np.log2,
     "The logarithm of each element to base 2; -inf at 0, NaN for negative numbers.",
-    [1.0, 8.0],
+    "[1.0, 8.0] -> [0., 3.]",
 )
 log10 = unary(
     np.log10,
     "The logarithm of each element to base 10; -inf at 0, NaN for negative numbers.",
-    [1.0, 10.0],
+    "[1.0, 10.0] -> [0., 1.]",
 )
 log1p = unary(
     np.log1p,
     "``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.",
-    [0.0, 1e-10],
+    "[0.0, 1e-10] -> [0.e+00, 1.e-10]",
 )
 
 
 logaddexp = binary(
-    np.logaddexp, "``log(exp(a) + exp(b))`` without overflow.", [0.0, 1000.0], 0.0,
+    np.logaddexp, "``log(exp(a) + exp(b))`` without overflow.",
+    "[0.0, 1000.0], 0.0 -> [6.931472e-01, 1.000000e+03]",
     "Where both are -inf, it is -inf with gradient 0.", float_inputs=True, float16_in=np.float32,
 )  # fmt: skip
 

@@ -19,35 +19,41 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _connective(function: Any, meaning: str) -> OpFunction[[Any]]:
+def _connective(function: Any, meaning: str, result: str) -> OpFunction[[Any]]:
     logical = function.__name__.startswith("logical")
     description = f"{meaning}, element by element."
     more = "Not differentiable." if logical else "Floats are a TypeError. Not differentiable."
-    return binary(function, description, [True, False], True, more, compares=logical)
+    example = f"[True, False], True -> {result} bool"
+    return binary(function, description, example, more, compares=logical)
 
 
-bitwise_and = _connective(np.bitwise_and, "Logical and (bitwise for integers)")
-bitwise_or = _connective(np.bitwise_or, "Logical or (bitwise for integers)")
-bitwise_xor = _connective(np.bitwise_xor, "Exclusive or (bitwise for integers)")
+bitwise_and = _connective(np.bitwise_and, "Logical and (bitwise for integers)", "[ True, False]")
+bitwise_or = _connective(np.bitwise_or, "Logical or (bitwise for integers)", "[ True,  True]")
+bitwise_xor = _connective(np.bitwise_xor, "Exclusive or (bitwise for integers)", "[False,  True]")
 left_shift = binary(
     np.left_shift, "Move the bits of integers to the left, ``a << b``: times ``2 ** b``.",
-    [1, 5], 2, "Floats are a TypeError. Not differentiable.",
+    "[1, 5], 2 -> [ 4, 20] int64", "Floats are a TypeError. Not differentiable.",
 )  # fmt: skip
 right_shift = binary(
     np.right_shift, "Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.",
-    [4, 21], 2, "Floats are a TypeError. Not differentiable.",
+    "[4, 21], 2 -> [1, 5] int64", "Floats are a TypeError. Not differentiable.",
 )  # fmt: skip
-logical_and = _connective(np.logical_and, "Logical and: whether both are nonzero")
-logical_or = _connective(np.logical_or, "Logical or: whether either is nonzero")
-logical_xor = _connective(np.logical_xor, "Exclusive or: whether one of the two is nonzero")
+logical_and = _connective(np.logical_and, "Logical and: whether both are nonzero", "[ True, False]")
+logical_or = _connective(np.logical_or, "Logical or: whether either is nonzero", "[ True,  True]")
+logical_xor = _connective(
+    np.logical_xor, "Exclusive or: whether one of the two is nonzero", "[False,  True]"
+)
 invert = unary(
     np.invert,
     "Logical not of bools, bitwise not of integers, element by element. Not differentiable.\n\n"
     "Raises:\n    TypeError: They are floats.",
-    [True, False], float_inputs=False,
+    "[True, False] -> [False,  True] bool", float_inputs=False,
 )  # fmt: skip
 logical_not = unary(
-    np.logical_not, "Which elements are 0. Not differentiable.", [0.0, 2.0], float_inputs=False
+    np.logical_not,
+    "Which elements are 0. Not differentiable.",
+    "[0.0, 2.0] -> [ True, False] bool",
+    float_inputs=False,
 )
 
 

@@ -18,16 +18,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _rounding(function: Any, direction: str, example: list[float]) -> OpFunction[[]]:
+def _rounding(function: Any, direction: str, example: str) -> OpFunction[[]]:
     text = (
         f"Round each element {direction} to an integer, in the dtype of `x`; the derivative is 0."
     )
     return unary(function, text, example, float_inputs=False, floats_only=True)
 
 
-floor = _rounding(np.floor, "down", [1.7, -1.2])
-ceil = _rounding(np.ceil, "up", [1.2, -1.7])
-trunc = _rounding(np.trunc, "towards 0", [1.7, -1.7])
+floor = _rounding(np.floor, "down", "[1.7, -1.2] -> [ 1., -2.]")
+ceil = _rounding(np.ceil, "up", "[1.2, -1.7] -> [ 2., -1.]")
+trunc = _rounding(np.trunc, "towards 0", "[1.7, -1.7] -> [ 1., -1.]")
 
 
 @primitive(numpy=(np.round, np.around, np.rint), arrays=1)
@@ -64,31 +64,32 @@ def sign(x: Any) -> Any:
 
 signbit = unary(
     np.signbit, "Which elements have a minus sign, as -0.0 has. Not differentiable.",
-    [1.0, -0.0, -2.0], float_inputs=False,
+    "[1.0, -0.0, -2.0] -> [False,  True,  True] bool", float_inputs=False,
 )  # fmt: skip
 nextafter = binary(
     np.nextafter, "The number next to `a`, in the direction of `b`, that the dtype has.",
-    [1.0, 2.0], 3, "The derivative with respect to `a` is 1. Integers become floats.",
+    "[1.0, 2.0], 3 -> [1.0000001, 2.0000002]",
+    "The derivative with respect to `a` is 1. Integers become floats.",
     float_inputs=True,
 )  # fmt: skip
 copysign = binary(
-    np.copysign, "The absolute value of `a` with the sign of `b`.", [1.0, -2.0], -3,
+    np.copysign, "The absolute value of `a` with the sign of `b`.", "[1.0, -2.0], -3 -> [-1., -2.]",
     "The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`. Integers "
     "become floats.",
     float_inputs=True,
 )  # fmt: skip
 floor_divide = binary(
-    np.floor_divide, "The quotient rounded down, ``a // b``.", [7.0, -7.0], 2,
+    np.floor_divide, "The quotient rounded down, ``a // b``.", "[7.0, -7.0], 2 -> [ 3., -4.]",
     "The derivative is 0. Integers stay integers.",
 )  # fmt: skip
 remainder = binary(
-    np.remainder, "The remainder of floor division, ``a % b``.", [7.0, -7.0], 3,
+    np.remainder, "The remainder of floor division, ``a % b``.", "[7.0, -7.0], 3 -> [1., 2.]",
     "It is ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``. It has the "
     "sign of `b`, as in Python; integers stay integers.",
 )  # fmt: skip
 fmod = binary(
     np.fmod, "The remainder of division rounded towards 0, as in C: it has the sign of `a`.",
-    [7.0, -7.0], 3, "It is ``a - b * trunc(a / b)``; integers stay integers.",
+    "[7.0, -7.0], 3 -> [ 1., -1.]", "It is ``a - b * trunc(a / b)``; integers stay integers.",
 )  # fmt: skip
 
 

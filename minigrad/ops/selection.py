@@ -25,19 +25,21 @@ __all__ = [
 
 
 maximum = binary(
-    np.maximum, "The elementwise maximum, NaN where either is NaN.", [1.0, 5.0], 3,
+    np.maximum, "The elementwise maximum, NaN where either is NaN.", "[1.0, 5.0], 3 -> [3., 5.]",
     "Equal elements share the gradient evenly.",
 )  # fmt: skip
 minimum = binary(
-    np.minimum, "The elementwise minimum, NaN where either is NaN.", [1.0, 5.0], 3,
+    np.minimum, "The elementwise minimum, NaN where either is NaN.", "[1.0, 5.0], 3 -> [1., 3.]",
     "Equal elements share the gradient evenly.",
 )  # fmt: skip
 fmax = binary(
-    np.fmax, "The elementwise maximum, where NaN counts as missing.", [1.0, np.nan], 3,
+    np.fmax, "The elementwise maximum, where NaN counts as missing.",
+    '[1.0, float("nan")], 3 -> [3., 3.]',
     "Of equal elements, `a` receives the gradient.",
 )  # fmt: skip
 fmin = binary(
-    np.fmin, "The elementwise minimum, where NaN counts as missing.", [1.0, np.nan], 3,
+    np.fmin, "The elementwise minimum, where NaN counts as missing.",
+    '[1.0, float("nan")], 3 -> [1., 3.]',
     "Of equal elements, `a` receives the gradient.",
 )  # fmt: skip
 

@@ -5,7 +5,7 @@ import typing as _typing
 
 from minigrad.optim import lr_scheduler
 from minigrad.optim.adagrad import Adadelta, Adagrad, RMSprop
-from minigrad.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
+from minigrad.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam, SparseAdam
 from minigrad.optim.lbfgs import LBFGS
 from minigrad.optim.muon import Muon
 from minigrad.optim.optimizer import Optimizer
@@ -15,7 +15,7 @@ from minigrad.support.pytorch_names import names as _names
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam",
-    "Optimizer", "RAdam", "RMSprop", "Rprop", "lr_scheduler", "swa_utils",
+    "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
 
 if _typing.TYPE_CHECKING:

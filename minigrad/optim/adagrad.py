@@ -39,10 +39,16 @@ class Adagrad(Optimizer):
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
+    def _moves_only_rows(self, group: State) -> bool:
+        return not group["weight_decay"]
+
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
+        begin = float(group["initial_accumulator_value"])
+        state.update(step=0, sum=np.full_like(data, begin))
+
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         if not state:
-            begin = float(group["initial_accumulator_value"])
-            state.update(step=0, sum=np.full_like(data, begin))
+            self._begin(data, state, group)
         state["step"] += 1
         work = self._buffer(1, data)
 

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from minigrad.optim.averages import average, average_square
+from minigrad.optim.blocks import Part
 from minigrad.optim.optimizer import Optimizer, Params, State, options_of
+from minigrad.tensors.tensor import Tensor
 
 
 class Adam(Optimizer):
@@ -98,6 +100,60 @@ class AdamW(Adam):
         eps: float = 1e-8, weight_decay: float = 0.01, amsgrad: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
+
+
+class SparseAdam(Optimizer):
+    """Adam for sparse gradients: the rows that a gradient does not have keep their means.
+
+    With ``sparse=True``, `nn.Embedding` has such gradients. The means m and v of the other rows do
+    not decay, and these rows do not move. For the rows of the gradient a step is that of `Adam`,
+    but eps is added before v is corrected. The arguments are those of `Adam`.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> from minigrad import nn, optim
+        >>> words = nn.Embedding(50_000, 64, sparse=True)
+        >>> optimizer = optim.SparseAdam(words.parameters(), lr=0.01)
+        >>> words([[7, 3, 7]]).sum().backward()
+        >>> optimizer.step()
+    """
+
+    _required = _kept = ("step", "exp_avg", "exp_avg_sq")
+    _at_least_0 = ("lr", "eps")
+
+    def __init__(
+        self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+    ) -> None:  # fmt: skip
+        super().__init__(params, options_of(locals()))
+
+    def _moves_only_rows(self, group: State) -> bool:
+        return True
+
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
+        state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
+
+    def _part(self, param: Tensor) -> Part:
+        raise ValueError(
+            f"SparseAdam: the gradient of a parameter of shape {param.shape} is dense; use Adam, "
+            f"or have its layer make rows: nn.Embedding(..., sparse=True). While a step is "
+            f"captured or traced, and where a hook reads it, every gradient is dense"
+        )
+
+    def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        beta1, beta2 = (float(beta) for beta in group["betas"])
+        state["step"] += 1
+        mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, data)
+
+        average(mean, grad, beta1, work)
+        average_square(square, grad, beta2, work)
+        scale = math.sqrt(1.0 - beta2 ** state["step"])
+        np.sqrt(square, out=work)
+        work += float(group["eps"])
+        np.divide(mean, work, out=work)
+        work *= float(group["lr"]) * scale / (1.0 - beta1 ** state["step"])
+        data -= work
 
 
 class Adamax(Optimizer):

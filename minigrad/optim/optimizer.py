@@ -15,6 +15,7 @@ from minigrad.optim.blocks import State as State
 from minigrad.optim.options import Options
 from minigrad.support.checks import check_number
 from minigrad.tensors.inplace import written
+from minigrad.tensors.rows import SparseRows
 from minigrad.tensors.tensor import Tensor
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]]
@@ -188,7 +189,8 @@ class Optimizer:
                 loss = closure()
         for group in self.param_groups:
             params = [param for param in group["params"] if param._grad is not None]
-            parts = [self._part(param) for param in params]
+            whole = [param for param in params if not self._update_rows(param, group)]
+            parts = [self._part(param) for param in whole]
             rule = partial(self._update, group=group)
             if self._elementwise:
                 self._blocks.update(parts, rule)
@@ -207,6 +209,34 @@ class Optimizer:
         part of a large one.
         """
         raise NotImplementedError
+
+    def _moves_only_rows(self, group: State) -> bool:
+        """Whether a row without a gradient stays as it is, and its state too."""
+        return False
+
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
+        """Fill the empty state of a parameter, if `_moves_only_rows`."""
+
+    def _update_rows(self, param: Tensor, group: State) -> bool:
+        """Update the rows that a sparse gradient has, and no others, if that is the whole step."""
+        grad = param._grad
+        if not isinstance(grad, SparseRows) or not self._moves_only_rows(group):
+            return False
+        data, state, rows = param._data, self.state.setdefault(param, {}), grad.indices
+        if grad.shape != data.shape:
+            self._refuse("grad", grad._data, param)
+        if not state:
+            self._begin(data, state, group)
+        values = data[rows]
+        piece = {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in state.items()}
+        self._update(values, grad.values, piece, group)
+        data[rows] = values
+        for name, value in piece.items():
+            if isinstance(value, np.ndarray):
+                state[name][rows] = value
+            else:
+                state[name] = value
+        return True
 
     def _part(self, param: Tensor) -> Part:
         grad = param._grad

@@ -50,6 +50,9 @@ class SGD(Optimizer):
         if options["nesterov"] and (options["momentum"] == 0 or options["dampening"] != 0):
             raise ValueError("SGD: nesterov needs momentum > 0 and dampening=0")
 
+    def _moves_only_rows(self, group: State) -> bool:
+        return not group["momentum"] and not group["weight_decay"]
+
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
         lr, momentum = float(group["lr"]), float(group["momentum"])
         grad = self._with_penalty(data, grad, group)

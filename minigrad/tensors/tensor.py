@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from inspect import getattr_static
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import read_only
-from minigrad.debugging.grad_fn import GradFn
 from minigrad.support.checks import check_flag, on_cpu
 from minigrad.support.pytorch_names import METHODS, Elsewhere
 from minigrad.tensors import array_api, creation, dlpack, numpy_functions
 from minigrad.tensors.inplace import assign, inplace, read_again, set_item
+
+if TYPE_CHECKING:
+    from minigrad.debugging.grad_fn import GradFn
 
 __all__ = ["Tensor"]
 
@@ -204,6 +206,8 @@ class Tensor(Variable, results=True):
     @property
     def grad_fn(self) -> GradFn | None:
         """What made it, to be read step by step; None for what no op recorded."""
+        from minigrad.debugging.grad_fn import GradFn
+
         node = node_of(history(self))
         return GradFn(node) if isinstance(node, Node) else None
 

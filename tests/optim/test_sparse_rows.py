@@ -1,0 +1,274 @@
+"""Gradients of few rows of a large table: how they are made, added up and used."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import minigrad
+from minigrad import nn, optim
+from minigrad.tensors.rows import SparseRows
+
+IDS = np.array([[7, 3, 7], [1, 2, 3]])
+
+
+def tables(**options: object) -> tuple[nn.Embedding, nn.Embedding]:
+    """A table with sparse gradients, and the same one with dense ones."""
+    sparse, dense = nn.Embedding(50, 4, sparse=True, **options), nn.Embedding(50, 4, **options)
+    dense.load_state_dict(sparse.state_dict())
+    return sparse, dense
+
+
+def same(sparse: nn.Embedding, dense: nn.Embedding) -> None:
+    a, b = np.asarray(sparse.weight.grad), np.asarray(dense.weight.grad)
+    np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+
+
+def test_it_has_the_rows_each_once_and_says_so() -> None:
+    sparse, dense = tables()
+    for table in (sparse, dense):
+        (table(IDS) ** 2).sum().backward()
+    grad = sparse.weight.grad
+    assert isinstance(grad, SparseRows)
+    assert grad.indices.tolist() == [1, 2, 3, 7] and grad.values.shape == (4, 4)
+    assert grad.shape == (50, 4) and grad.dtype == np.float32 and grad.ndim == 2
+    assert repr(grad) == "SparseRows([1, 2, 3, 7] of 50, dtype=float32)"
+    assert isinstance(sparse.weight.grad, SparseRows)  # nothing so far has read the array
+    same(sparse, dense)
+    assert type(sparse.weight.grad) is minigrad.Tensor
+
+
+@pytest.mark.parametrize("second", ["sparse", "dense", "part"])
+@pytest.mark.parametrize("passes", [1, 2])
+def test_contributions_are_added_up(second: str, passes: int) -> None:
+    """In one pass and over several, sparse ones and dense ones, in both orders."""
+    for turned in (False, True):
+        sparse, dense = tables()
+        for table in (sparse, dense):
+            losses = [
+                (table(IDS) ** 2).sum(),
+                {
+                    "sparse": lambda t=table: (3 * t(IDS[:1])).sum(),
+                    "dense": lambda t=table: (t.weight**3).sum(),
+                    "part": lambda t=table: (t.weight[2:5] ** 3).sum(),
+                }[second](),
+            ][:: -1 if turned else 1]
+            for loss in losses if passes == 2 else [losses[0] + losses[1]]:
+                loss.backward()
+        assert isinstance(sparse.weight.grad, SparseRows) == (second == "sparse")
+        same(sparse, dense)
+
+
+def test_a_row_of_padding_is_not_there() -> None:
+    sparse, dense = tables(padding_idx=-43)  # the row 7
+    for table in (sparse, dense):
+        (table(IDS) + 1).sum().backward()
+    assert sparse.weight.grad.indices.tolist() == [1, 2, 3]
+    same(sparse, dense)
+
+
+def test_bags() -> None:
+    bags = nn.EmbeddingBag(50, 4, sparse=True)
+    bags(IDS).sum().backward()
+    assert bags.weight.grad.indices.tolist() == [1, 2, 3, 7]
+    assert "sparse=True" in repr(bags)
+
+
+def test_no_row_at_all() -> None:
+    sparse, dense = tables()
+    for table in (sparse, dense):
+        table(np.zeros((0, 3), int)).sum().backward()
+    assert sparse.weight.grad.indices.size == 0
+    optim.SparseAdam(sparse.parameters()).step()
+    same(sparse, dense)
+
+
+def test_a_table_that_an_op_made_has_a_dense_gradient() -> None:
+    weight = minigrad.ones(50, 4, requires_grad=True)
+    nn.functional.embedding(IDS, weight * 2, sparse=True).sum().backward()
+    assert type(weight.grad) is minigrad.Tensor
+    assert weight.grad.sum().item() == 48
+
+
+def test_hooks_higher_orders_and_observers_see_tensors() -> None:
+    sparse, dense = tables()
+    seen = []
+    handle = sparse.weight.register_hook(lambda g: seen.append(g) or 2 * g)
+    sparse(IDS).sum().backward()
+    handle.remove()
+    assert seen[0].shape == (50, 4) and sparse.weight.grad.sum().item() == 48
+
+    for table in (sparse, dense):
+        table.weight.grad = None
+        (first,) = minigrad.autograd.grad(
+            (table(IDS) ** 3).sum(), [table.weight], create_graph=True
+        )
+        (first**2).sum().backward()
+    same(sparse, dense)
+
+    sparse.weight.grad = None
+    with minigrad.viz.Trace() as trace:
+        sparse(IDS).sum().backward()
+    assert type(sparse.weight.grad) is minigrad.Tensor
+    assert trace.to_text()
+
+
+def test_gradients_that_are_returned() -> None:
+    sparse, _ = tables()
+    (grad,) = minigrad.autograd.grad(sparse(IDS).sum(), [sparse.weight])
+    assert grad.indices.tolist() == [1, 2, 3, 7]
+    assert (grad * 2).sum().item() == 48
+
+
+def test_a_checkpoint_passes_them_on() -> None:
+    sparse, dense = tables()
+    for table in (sparse, dense):
+        out = minigrad.autograd.checkpoint(lambda x, t=table: t(IDS) * x, minigrad.ones(4))
+        out.sum().backward()
+    same(sparse, dense)
+
+
+def test_copies_and_files() -> None:
+    sparse, _ = tables()
+    sparse(IDS).sum().backward()
+    twin = copy.deepcopy(sparse.weight.grad)
+    assert twin.sum().item() == 24
+    again = pickle.loads(pickle.dumps(sparse.weight.grad))
+    assert type(again) is minigrad.Tensor or again.sum().item() == 24
+
+
+def test_writing_to_it_makes_it_dense() -> None:
+    sparse, _ = tables()
+    sparse(IDS).sum().backward()
+    sparse.weight.grad[0] = 1.0
+    assert type(sparse.weight.grad) is minigrad.Tensor
+    assert sparse.weight.grad.sum().item() == 28
+    sparse.weight.grad = None
+    sparse(IDS).sum().backward()
+    sparse.weight.zero_grad(set_to_none=False)
+    assert np.asarray(sparse.weight.grad).sum() == 0
+
+
+@pytest.mark.parametrize("limit", [0.5, 100.0])
+def test_clipping_keeps_the_rows(limit: float) -> None:
+    sparse, dense = tables()
+    norms = []
+    for table in (sparse, dense):
+        (table(IDS) ** 2).sum().backward()
+        norms.append(nn.utils.clip_grad_norm(table.parameters(), limit))
+        nn.utils.clip_grad_value(table.parameters(), 0.1 * limit)
+    assert norms[0] == pytest.approx(norms[1])
+    assert isinstance(sparse.weight.grad, SparseRows)
+    same(sparse, dense)
+
+
+SAME = {
+    "SGD": lambda p: optim.SGD(p, lr=0.1),
+    "SGD with momentum": lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
+    "SGD with weight decay": lambda p: optim.SGD(p, lr=0.1, weight_decay=0.1),
+    "Adagrad": lambda p: optim.Adagrad(p, lr=0.1, initial_accumulator_value=0.1),
+    "Adagrad with weight decay": lambda p: optim.Adagrad(p, lr=0.1, weight_decay=0.1),
+    "AdamW": lambda p: optim.AdamW(p, lr=0.1),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_step_is_that_of_the_dense_gradient(name: str) -> None:
+    sparse, dense = tables()
+    optimizers = [SAME[name](table.parameters()) for table in (sparse, dense)]
+    for step in range(4):
+        for table, optimizer in zip((sparse, dense), optimizers, strict=True):
+            optimizer.zero_grad()
+            (table((IDS + step) % 50) ** 2).sum().backward()
+            optimizer.step()
+    np.testing.assert_allclose(
+        sparse.weight.numpy(), dense.weight.numpy(), rtol=1e-6, atol=1e-6
+    )
+    kept = [optimizer.state_dict()["state"] for optimizer in optimizers]
+    assert kept[0].keys() == kept[1].keys()
+    for key, value in kept[1].get(0, {}).items():
+        np.testing.assert_allclose(kept[0][0][key], value, rtol=1e-6)
+
+
+def test_sparse_adam_leaves_other_rows_alone() -> None:
+    sparse, _ = tables()
+    optimizer = optim.SparseAdam(sparse.parameters(), lr=0.1)
+    before = sparse.weight.numpy().copy()
+    for ids in (IDS, IDS[:1], IDS[1:]):
+        optimizer.zero_grad()
+        (sparse(ids) ** 2).sum().backward()
+        optimizer.step()
+    moved = (sparse.weight.numpy() != before).any(axis=1)
+    assert np.flatnonzero(moved).tolist() == [1, 2, 3, 7]
+    saved = optimizer.state_dict()
+    other = optim.SparseAdam(sparse.parameters(), lr=0.1)
+    other.load_state_dict(saved)
+    assert other.state_dict()["state"][0]["step"] == 3
+
+
+def test_sparse_adam_refuses_a_dense_gradient_and_changes_nothing() -> None:
+    _, dense = tables()
+    dense(IDS).sum().backward()
+    before = dense.weight.numpy().copy()
+    with pytest.raises(ValueError, match=r"shape \(50, 4\) is dense.*sparse=True"):
+        optim.SparseAdam(dense.parameters()).step()
+    assert (dense.weight.numpy() == before).all()
+
+
+def test_a_captured_step_computes_with_dense_gradients() -> None:
+    sparse, dense = tables()
+    optimizers = [optim.SGD(table.parameters(), lr=0.1) for table in (sparse, dense)]
+
+    @minigrad.capture
+    def step(ids: minigrad.Tensor) -> minigrad.Tensor:
+        optimizers[0].zero_grad()
+        loss = (sparse(ids) ** 2).sum()
+        loss.backward()
+        optimizers[0].step()
+        return loss
+
+    for i in range(4):
+        ids = minigrad.tensor((IDS + i) % 50)
+        optimizers[1].zero_grad()
+        loss = (dense(ids) ** 2).sum()
+        loss.backward()
+        optimizers[1].step()
+        assert step(ids).item() == pytest.approx(loss.item())
+    np.testing.assert_allclose(sparse.weight.numpy(), dense.weight.numpy(), rtol=1e-6)
+
+
+def test_replaced_data_is_refused() -> None:
+    sparse, _ = tables()
+    sparse(IDS).sum().backward()
+    sparse.weight.data = np.ones((60, 4), np.float32)
+    with pytest.raises(ValueError, match="grad has shape"):
+        optim.SGD(sparse.parameters(), lr=0.1).step()
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks:UserWarning")  # PyTorch's own
+@pytest.mark.parametrize("name", ["SGD", "Adagrad", "SparseAdam"])
+def test_as_pytorch(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    ours, _ = tables()
+    theirs = torch.nn.Embedding(50, 4, sparse=True)
+    theirs.load_state_dict({"weight": torch.tensor(ours.weight.numpy().copy())})
+    options = {"lr": 0.05}
+    optimizers = (
+        getattr(optim, name)(ours.parameters(), **options),
+        getattr(torch.optim, name)(theirs.parameters(), **options),
+    )
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        ids = rng.integers(0, 50, (2, 5))
+        for optimizer, table, given in zip(
+            optimizers, (ours, theirs), (ids, torch.tensor(ids)), strict=True
+        ):
+            optimizer.zero_grad()
+            (table(given) ** 2).sum().backward()
+            optimizer.step()
+    np.testing.assert_allclose(
+        ours.weight.numpy(), theirs.weight.detach().numpy(), rtol=2e-5, atol=1e-6
+    )
