@@ -1,4 +1,4 @@
-"""Take the pictures of README.md and docs/: pages of the gallery, in a browser, and drawings.
+"""Take the pictures of README.md and docs/: pages of the gallery, in a browser; drawings; figures.
 
     python tools/pictures.py          all of them, into docs/_static
     python tools/pictures.py front    one
@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figures
 import gallery
 from browsers import launched
 from PIL import Image
@@ -66,7 +67,7 @@ PICTURES = {
 DRAWINGS = {"attention_maps": ("attention.md", "maps")}
 """Of a page of docs/, what a block of code makes: the page, and the name of a variable."""
 
-KNOWN = (*PICTURES, *DRAWINGS)
+KNOWN = (*PICTURES, *DRAWINGS, *figures.FIGURES)
 
 
 def take(browser: Any, picture: Picture, pages: Path, file: Path) -> None:
@@ -127,6 +128,9 @@ def main() -> None:
     names = options.names or KNOWN
     for name in DRAWINGS.keys() & {*names}:
         draw(*DRAWINGS[name], options.out / f"{name}.svg")
+        print(options.out / f"{name}.svg")
+    for name in figures.FIGURES.keys() & {*names}:
+        figures.save(name, options.out / f"{name}.svg")
         print(options.out / f"{name}.svg")
     wanted = {name: PICTURES[name] for name in names if name in PICTURES}
     if not wanted:
