@@ -93,9 +93,11 @@ def grids(*parts: Grid | str) -> Figure:
         if part.note:
             axis.text(left + columns / 2, top + rows + 0.25, part.note, ha="center", va="top")
         x += room(part) + 1
-    axis.set(xlim=(-0.5, x - 0.5), ylim=(tallest + 1, -1))
+    lines = max(part.note.count("\n") + bool(part.note) for part in parts if isinstance(part, Grid))
+    bottom = tallest + 0.5 + 0.4 * lines
+    axis.set(xlim=(-0.5, x - 0.5), ylim=(bottom, -1))
     axis.axis("off")
-    drawn.set_size_inches(CELL * x, CELL * (tallest + 2))
+    drawn.set_size_inches(CELL * x, CELL * (bottom + 1))
     return drawn
 
 
