@@ -22,7 +22,7 @@ BagMode = Literal["sum", "mean", "max"]
 def embedding_bag(
     input_: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None,
     norm_type: float = 2.0, *, mode: BagMode = "mean", per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False, padding_idx: int | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
     """Look up rows of an embedding table, and add up those of each bag.
 
@@ -36,6 +36,7 @@ def embedding_bag(
         per_sample_weights: Factors of the shape of `input_`, for "sum".
         include_last_offset: Whether `offsets` ends with n, where the last bag ends.
         padding_idx: A row that belongs to no bag, wherever it stands.
+        sparse: As for `embedding`.
 
     Returns:
         Shape (B, width); zeros for an empty bag.
@@ -70,7 +71,7 @@ def embedding_bag(
         ids, bags = ids[kept], bags[kept]
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights[kept]
-    found = embedding(ids, weight, None, max_norm, norm_type)  # (n, width)
+    found = embedding(ids, weight, None, max_norm, norm_type, sparse=sparse)  # (n, width)
     zeros = np.zeros((count, weight.shape[1]), weight.dtype)
     if mode == "max":
         places = np.broadcast_to(bags[:, None], found.shape)

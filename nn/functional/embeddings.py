@@ -20,7 +20,7 @@ __all__ = ["embedding", "one_hot"]
 
 def embedding(
     input_: Any, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
-    norm_type: float = 2.0,
+    norm_type: float = 2.0, *, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
     """Look up rows of an embedding table: integers get an axis of its width at the end.
 
@@ -30,6 +30,7 @@ def embedding(
         padding_idx: A row that gets no gradient; negative values count from the end.
         max_norm: Looked-up rows with a larger norm are scaled to this norm, in `weight` itself.
         norm_type: The p of the p-norm.
+        sparse: If `weight` is a leaf, its gradient is `SparseRows`: for large tables.
 
     Raises:
         IndexError: An integer is outside the table; nothing was changed.
@@ -45,7 +46,7 @@ def embedding(
         check_number("embedding", "max_norm", max_norm, above=0.0)
         check_number("embedding", "norm_type", norm_type, above=0.0, infinite=True)
         _shorten(input_, weight, max_norm, norm_type)
-    return ops.embedding(input_, weight, padding_idx)
+    return ops.embedding(input_, weight, padding_idx, sparse)
 
 
 def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:

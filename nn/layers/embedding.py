@@ -38,7 +38,7 @@ class Embedding(Module):
 
     def __init__(
         self, num_embeddings: Count, embedding_dim: Count, padding_idx: int | None = None,
-        max_norm: Positive | None = None, norm_type: NormType = 2.0,
+        max_norm: Positive | None = None, norm_type: NormType = 2.0, *, sparse: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings = num_embeddings
@@ -47,13 +47,14 @@ class Embedding(Module):
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm = max_norm
         self.norm_type = norm_type
+        self.sparse = sparse
         self.weight = Parameter(empty((num_embeddings, embedding_dim)))
         self.reset_parameters()
 
     @classmethod
     def from_pretrained(
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None,
-        max_norm: float | None = None, norm_type: float = 2.0,
+        max_norm: float | None = None, norm_type: float = 2.0, *, sparse: bool = False,
     ) -> Self:  # fmt: skip
         """Make one whose table is a copy of `embeddings`; frozen, it is not trained.
 
@@ -63,7 +64,9 @@ class Embedding(Module):
             False
         """
         num_embeddings, embedding_dim = embeddings.shape
-        layer = cls(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type)
+        layer = cls(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, sparse=sparse
+        )
         layer.weight = Parameter(embeddings, requires_grad=not freeze)
         return layer
 
@@ -75,7 +78,9 @@ class Embedding(Module):
 
     def forward(self, input_: Tensor | np.ndarray) -> Tensor:
         """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
-        return F.embedding(input_, self.weight, self.padding_idx, self.max_norm, self.norm_type)
+        return F.embedding(
+            input_, self.weight, self.padding_idx, self.max_norm, self.norm_type, sparse=self.sparse
+        )
 
     def extra_repr(self) -> str:
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
@@ -83,6 +88,8 @@ class Embedding(Module):
             parts.append(f"padding_idx={self.padding_idx}")
         if self.max_norm is not None:
             parts.append(f"max_norm={self.max_norm}, norm_type={self.norm_type}")
+        if self.sparse:
+            parts.append("sparse=True")
         return ", ".join(parts)
 
 
@@ -102,9 +109,11 @@ class EmbeddingBag(Embedding):
     def __init__(
         self, num_embeddings: Count, embedding_dim: Count, max_norm: Positive | None = None,
         norm_type: NormType = 2.0, *, mode: BagMode = "mean", include_last_offset: bool = False,
-        padding_idx: int | None = None,
+        padding_idx: int | None = None, sparse: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type)
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, sparse=sparse
+        )
         self.mode: BagMode = mode
         self.include_last_offset = include_last_offset
 
@@ -116,7 +125,7 @@ class EmbeddingBag(Embedding):
         return F.embedding_bag(
             input_, self.weight, offsets, self.max_norm, self.norm_type, mode=self.mode,
             per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
-            padding_idx=self.padding_idx,
+            padding_idx=self.padding_idx, sparse=self.sparse,
         )  # fmt: skip
 
     def extra_repr(self) -> str:

@@ -24,6 +24,7 @@ from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
 from minigrad.support import pytorch_names
 from minigrad.support.checks import check_number
 from minigrad.tensors.inplace import assign
+from minigrad.tensors.rows import held
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -45,7 +46,7 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
         5.0
     """
     check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
-    norms = [_norm(widened(tensor._data).reshape(-1), norm_type) for tensor in tensors]
+    norms = [_norm(widened(held(tensor)).reshape(-1), norm_type) for tensor in tensors]
     return _norm(np.array(norms, np.float64), norm_type)
 
 
@@ -126,8 +127,9 @@ def clip_grad_norm(
     if not factor >= 1.0:  # also for NaN
         for gradient in gradients:
             wide = np.result_type(gradient.dtype, np.float32).type(factor)  # float16 would round it
-            np.multiply(gradient._data, wide, out=gradient._data, casting="same_kind")
-            mark_written(gradient._data)
+            numbers = held(gradient)
+            np.multiply(numbers, wide, out=numbers, casting="same_kind")
+            mark_written(numbers)
     return total
 
 
@@ -146,8 +148,9 @@ def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) ->
     check_number("clip_grad_value", "clip_value", clip_value, 0.0, infinite=True)
     for parameter in _listed(parameters):
         if (gradient := parameter.grad) is not None:
-            np.clip(gradient._data, -clip_value, clip_value, out=gradient._data)
-            mark_written(gradient._data)
+            numbers = held(gradient)
+            np.clip(numbers, -clip_value, clip_value, out=numbers)
+            mark_written(numbers)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
