@@ -1,13 +1,4 @@
-"""Autoregressive generation: sampling tokens from a model one by one, with a cache.
-
-A model is any callable of ids (N, L) and a cache that returns logits (N, L, classes). It gets each
-token once; earlier ones are in the cache, and `cache.get_seq_length()` is the position of the first
-id.
-
-Prompts of unequal length are padded on the left: see `pad_left`. The model is then called with two
-keywords more: `key_padding_mask`, bool of shape (N, S), True = padding, for all tokens so far, and
-`position_ids`, int64 of shape (N, L), which count without the padding.
-"""
+"""Sampling tokens from a model one by one; prompts of unequal length."""
 
 from __future__ import annotations
 
@@ -82,7 +73,7 @@ def generate(
         >>> nn.generation.generate(model, [[1, 2, 3]], 10, temperature=0.8, top_k=20).shape
         (1, 13)
     """
-    beginning = _checked_ids(ids)
+    beginning = checked_ids("generate", ids)
     steps = stream(
         model, beginning, max_new_tokens, temperature=temperature, top_k=top_k, top_p=top_p,
         stop=stop, cache=cache, key_padding_mask=key_padding_mask,
@@ -109,13 +100,14 @@ def stream(
         >>> [step.item() for step in nn.generation.stream(successor, [[3]], 4)]
         [4, 5, 6, 7]
     """
-    tokens = _checked_ids(ids)
+    tokens = checked_ids("generate", ids)
     check_size("generate", "max_new_tokens", max_new_tokens, least=0)
     _check_choice(temperature, top_k, top_p)
     kept = DynamicKVCache() if cache is None else cache
     padding = None
     if key_padding_mask is not None:
-        padding = _checked_padding(key_padding_mask, tokens.shape, kept.get_seq_length())
+        cached = kept.get_seq_length()
+        padding = checked_padding("generate", key_padding_mask, tokens.shape, cached)
     return _steps(model, tokens, max_new_tokens, (temperature, top_k, top_p), stop, kept, padding)
 
 
@@ -125,19 +117,9 @@ def _steps(
     padding: np.ndarray | None,
 ) -> Iterator[Tensor]:  # fmt: skip
     ended = np.zeros(len(tokens), bool)
-    masks: dict[str, Any] = {}
     for _ in range(count):
-        if padding is not None:
-            positions = np.maximum(np.cumsum(~padding, axis=1) - 1, 0)[:, -tokens.shape[1] :]
-            masks = {"key_padding_mask": padding, "position_ids": positions}
-        with no_grad(), evaluating(model):
-            logits = model(made(tokens, False), cache, **masks)
-        if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
-            raise ValueError(
-                f"generate: the model must return logits of shape (N, L, classes), "
-                f"({tokens.shape[0]}, {tokens.shape[1]}, classes) here, got {logits.shape}"
-            )
-        drawn = values_of(sample(logits[:, -1], *choice))
+        logits = last_logits("generate", model, tokens, cache, padding)
+        drawn = values_of(sample(logits, *choice))
         if stop is not None:
             drawn = np.where(ended, stop, drawn)
             ended |= drawn == stop
@@ -147,6 +129,25 @@ def _steps(
         tokens = drawn[:, None]
         if padding is not None:
             padding = np.pad(padding, ((0, 0), (0, 1)))  # sampled tokens are not padding
+
+
+def last_logits(
+    owner: str, model: Callable[..., Tensor], tokens: np.ndarray, cache: Cache,
+    padding: np.ndarray | None,
+) -> Tensor:  # fmt: skip
+    """Run the model on tokens (N, L), in evaluation mode; return the last logits, (N, classes)."""
+    masks: dict[str, Any] = {}
+    if padding is not None:
+        positions = np.maximum(np.cumsum(~padding, axis=1) - 1, 0)[:, -tokens.shape[1] :]
+        masks = {"key_padding_mask": padding, "position_ids": positions}
+    with no_grad(), evaluating(model):
+        logits = model(made(tokens, False), cache, **masks)
+    if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
+        raise ValueError(
+            f"{owner}: the model must return logits of shape (N, L, classes), "
+            f"({tokens.shape[0]}, {tokens.shape[1]}, classes) here, got {logits.shape}"
+        )
+    return logits[:, -1]
 
 
 def pad_left(prompts: Iterable[Any], pad: int = 0) -> tuple[Tensor, np.ndarray]:
@@ -234,35 +235,35 @@ def sample(
     return made(np.take_along_axis(order, place, axis=-1)[..., 0], False)
 
 
-def _checked_ids(ids: Any) -> np.ndarray:
+def checked_ids(owner: str, ids: Any) -> np.ndarray:
     try:
         array = np.asarray(ids)
     except ValueError:
         raise ValueError(
-            "generate: prompts of unequal length need padding: ids, mask = "
+            f"{owner}: prompts of unequal length need padding: ids, mask = "
             "nn.generation.pad_left(prompts), and key_padding_mask=mask"
         ) from None
     if array.dtype.kind not in "iu":
-        raise TypeError(f"generate: ids must be integers, got {array.dtype}")
+        raise TypeError(f"{owner}: ids must be integers, got {array.dtype}")
     if array.ndim != 2 or not array.shape[1]:
         hint = "; write [ids] for one sequence" if array.ndim == 1 else ""
         raise ValueError(
-            f"generate: ids must have shape (N, L) with L of at least 1, got {array.shape}{hint}"
+            f"{owner}: ids must have shape (N, L) with L of at least 1, got {array.shape}{hint}"
         )
     return array.astype(np.int64)
 
 
-def _checked_padding(mask: Any, shape: tuple[int, ...], cached: int) -> np.ndarray:
+def checked_padding(owner: str, mask: Any, shape: tuple[int, ...], cached: int) -> np.ndarray:
     array = np.asarray(array_of(mask))
     expected = (shape[0], cached + shape[1])
     if array.dtype != bool or array.shape != expected:
         raise ValueError(
-            f"generate: key_padding_mask must be bool of shape {expected}, True = padding; got "
+            f"{owner}: key_padding_mask must be bool of shape {expected}, True = padding; got "
             f"{array.dtype} {array.shape}"
         )
     if array[:, -1].any():
         raise ValueError(
-            f"generate: prompt {int(array[:, -1].argmax())} ends in padding; pad on the left: "
+            f"{owner}: prompt {int(array[:, -1].argmax())} ends in padding; pad on the left: "
             f"nn.generation.pad_left(prompts)"
         )
     return array

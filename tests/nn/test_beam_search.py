@@ -1,0 +1,283 @@
+"""Beam search: beside all sequences, beside a search in plain Python, through every cache."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from test_generation import PROMPTS, Model
+
+import minigrad
+from minigrad import Tensor, nn
+from minigrad.nn.generation import beam_search, generate
+
+CLASSES = 3
+
+
+def table(classes: int = CLASSES, seed: int = 0) -> Callable[[Any, Any], Tensor]:
+    """A model whose logits depend on all tokens of a sequence, which a cache has to hold."""
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(1, 50, 20)
+    logits = rng.normal(0.0, 2.0, (101, classes))
+
+    def model(ids: Any, cache: nn.Cache) -> Tensor:
+        values = Tensor(np.asarray(ids, np.float64)[:, None, :, None] + 1)
+        start = cache.get_seq_length()
+        cache.update(values, values, 0)
+        seen = cache.get(0)[0].numpy()[:, 0, :, 0]
+        states = np.cumsum(seen * factors[: seen.shape[1]], axis=1).astype(int) % 101
+        return Tensor(logits[states[:, start:]])
+
+    return model
+
+
+def log_p(model: Any, text: tuple[int, ...], length: int) -> float:
+    """The log-probability of the tokens after the first `length`, from one call without a past."""
+    logits = model(np.array([text]), nn.DynamicKVCache()).numpy()[0].astype(np.float64)
+    logits -= np.log(np.exp(logits).sum(axis=-1, keepdims=True))
+    return sum(logits[i - 1, text[i]] for i in range(length, len(text)))
+
+
+def exhaustive(
+    model: Any, prompt: list[int], count: int, penalty: float, stop: int | None
+) -> list[tuple[float, tuple[int, ...]]]:
+    """Every sequence with its score, best first."""
+    found = {}
+    for text in itertools.product(range(CLASSES), repeat=count):
+        end = text.index(stop) + 1 if stop in text else count
+        found[text[:end]] = log_p(model, (*prompt, *text[:end]), len(prompt)) / end**penalty
+    return sorted(((score, text) for text, score in found.items()), reverse=True)
+
+
+def plain(
+    model: Any, prompt: list[int], count: int, beams: int, penalty: float, stop: int | None,
+    early: bool,
+) -> list[tuple[float, tuple[int, ...]]]:  # fmt: skip
+    """Beam search of one prompt with lists, without a cache."""
+    running: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    complete: list[tuple[float, tuple[int, ...]]] = []
+    for step in range(1, count + 1):
+        candidates = [
+            (log_p(model, (*prompt, *text, token), len(prompt)), (*text, token))
+            for _, text in running
+            for token in range(CLASSES)
+        ]
+        candidates.sort(reverse=True)
+        complete += [
+            (total / step**penalty, text) for total, text in candidates[:beams] if text[-1] == stop
+        ]
+        running = [each for each in candidates if each[1][-1] != stop][:beams]
+        if step == count:
+            complete += [(total / step**penalty, text) for total, text in running]
+        complete = sorted(complete, reverse=True)[:beams]
+        if len(complete) == beams and (
+            early
+            or all(
+                complete[-1][0] >= total / n**penalty
+                for total, _ in running
+                for n in range(step + 1, count + 1)
+            )
+        ):
+            break
+    return complete
+
+
+def rows(found: Tensor, scores: Tensor, length: int, stop: int | None) -> Any:
+    """For each prompt, pairs of score and tokens, without padding."""
+    return [
+        [
+            (score, tuple(text[: text.index(stop) + 1] if stop in text else text))
+            for score, text in zip(some, (row[length:] for row in texts), strict=True)
+            if score > -math.inf
+        ]
+        for some, texts in zip(scores.tolist(), found.tolist(), strict=True)
+    ]
+
+
+def same(found: Any, expected: Any) -> None:
+    assert [text for _, text in found] == [text for _, text in expected]
+    np.testing.assert_allclose([s for s, _ in found], [s for s, _ in expected], rtol=1e-10)
+
+
+penalties = pytest.mark.parametrize("penalty", [-1.0, 0.0, 1.0, 2.5])
+stops = pytest.mark.parametrize("stop", [None, 0, 2])
+
+
+@penalties
+@stops
+@pytest.mark.parametrize("count", [1, 4])
+def test_with_enough_beams_it_finds_the_best_of_all_sequences(
+    count: int, stop: int | None, penalty: float
+) -> None:
+    model, prompts = table(), [[1, 0], [2, 2], [0, 1]]
+    found, scores = beam_search(
+        model, prompts, count, num_beams=CLASSES**count, length_penalty=penalty, stop=stop
+    )
+    for prompt, row in zip(prompts, rows(found, scores, 2, stop), strict=True):
+        everything = exhaustive(table(), prompt, count, penalty, stop)
+        same(row[: len(everything)], everything)
+        assert len(row) == len(everything)
+
+
+@penalties
+@stops
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("beams", [1, 2, 3, 5])
+def test_beside_a_search_in_plain_python(
+    beams: int, early: bool, stop: int | None, penalty: float
+) -> None:
+    prompts = [[1, 0, 2], [2, 2, 0], [0, 0, 0], [0, 1, 1]]
+    found, scores = beam_search(
+        table(), prompts, 6, num_beams=beams, length_penalty=penalty, early_stopping=early,
+        stop=stop,
+    )  # fmt: skip
+    assert found.dtype == np.int64 and scores.dtype == np.float64
+    for prompt, row in zip(prompts, rows(found, scores, 3, stop), strict=True):
+        same(row, plain(table(), prompt, 6, beams, penalty, stop, early))
+
+
+def test_every_cache_gives_the_same_bits() -> None:
+    """And so does a model that has none and computes every sequence from its start."""
+    model = Model().double()
+    options: Any = {"num_beams": 3, "stop": 2, "length_penalty": 0.7}
+    beginnings = [[1, 2, 3], [4, 0, 1]]
+    growing, scores = beam_search(model, beginnings, 8, **options)
+    fixed, others = beam_search(model, beginnings, 8, cache=nn.StaticKVCache(11, 2), **options)
+    np.testing.assert_array_equal(growing.data, fixed.data)
+    np.testing.assert_array_equal(scores.data, others.data)
+
+    class Whole(nn.Module):
+        """Keeps ids instead of keys and values."""
+
+        def forward(self, ids: Tensor, cache: nn.DynamicKVCache) -> Tensor:
+            new = ids.numpy()[:, None, :, None].astype(np.float64)
+            start = cache.get_seq_length()
+            past, _ = cache.update(Tensor(new), Tensor(new), 0)
+            return model.eval()(past.numpy()[:, 0, :, 0].astype(np.int64))[:, start:]
+
+    whole, from_start = beam_search(Whole(), beginnings, 8, **options)
+    np.testing.assert_array_equal(growing.data, whole.data)
+    np.testing.assert_allclose(scores.data, from_start.data, rtol=1e-12)
+
+
+def test_one_beam_is_greedy() -> None:
+    model = Model()
+    found, _ = beam_search(model, [[1, 2, 3], [4, 0, 1]], 6, num_beams=1)
+    expected = generate(model, [[1, 2, 3], [4, 0, 1]], 6, temperature=0)
+    np.testing.assert_array_equal(found.data[:, 0], expected.data)
+
+
+def test_it_ends_early() -> None:
+    """With two complete sequences, or where no beam can overtake them."""
+    chances = np.array([[0.4, 0.3, 0.3], [0.45, 0.54, 0.01], [0.3, 0.3, 0.4]])
+    calls: list[tuple[int, ...]] = []
+
+    def model(ids: Any, cache: Any) -> Tensor:
+        calls.append(ids.shape)
+        return Tensor(np.log(chances[ids.numpy()]))
+
+    def steps(**options: Any) -> int:
+        calls.clear()
+        found, _ = beam_search(model, [[1]], 50, num_beams=2, stop=0, **options)
+        assert found.shape[2] <= 1 + len(calls)
+        return len(calls)
+
+    assert steps(early_stopping=True) == 2  # 0.45 and 0.54 · 0.45
+    assert calls == [(1, 1), (2, 1)]
+    assert steps(length_penalty=0.0) == 3  # 0.54 · 0.54 could have led to more
+    assert steps(length_penalty=8.0) == 50
+
+
+def test_a_shorter_result_is_padded_and_no_longer_than_needed() -> None:
+    found, scores = beam_search(table(), [[1, 0], [2, 2]], 9, num_beams=2, stop=0, length_penalty=0)
+    new = found.data[:, :, 2:]
+    first = (new == 0).argmax(axis=2)
+    assert (first < new.shape[2]).all() and first.max() == new.shape[2] - 1
+    for row, end in zip(new.reshape(4, -1), first.reshape(-1), strict=True):
+        assert (row[end:] == 0).all()
+    assert (np.diff(scores.data, axis=1) <= 0).all()
+
+
+def test_what_is_not_there_has_no_score() -> None:
+    found, scores = beam_search(table(), [[1]], 1, num_beams=5, stop=2)
+    assert found.shape == (1, 5, 2)
+    assert np.isfinite(scores.data).tolist() == [[True] * 3 + [False] * 2]
+    assert found.data[0, 3:, 1].tolist() == [2, 2]
+
+
+def test_prompts_of_unequal_length() -> None:
+    model = Model().double()
+    ids, padding = nn.generation.pad_left(PROMPTS)
+    found, scores = beam_search(model, ids, 6, num_beams=3, stop=1, key_padding_mask=padding)
+    for i, prompt in enumerate(PROMPTS):
+        alone, theirs = beam_search(model, [prompt], 6, num_beams=3, stop=1)
+        np.testing.assert_allclose(scores.data[i], theirs.data[0], rtol=1e-9)
+        for row, other in zip(found.data[i, :, 5:], alone.data[0, :, len(prompt) :], strict=True):
+            width = min(len(row), len(other))
+            assert row[:width].tolist() == other[:width].tolist()
+
+
+def test_a_filled_cache_is_gone_on_from() -> None:
+    model, cache = Model().double(), nn.DynamicKVCache()
+    start = generate(model, [[1, 2, 3]], 2, temperature=0, cache=cache)
+    found, scores = beam_search(model, start.data[:, -1:], 4, num_beams=3, cache=cache)
+    whole, expected = beam_search(model, start, 4, num_beams=3)
+    np.testing.assert_array_equal(found.data[:, :, 1:], whole.data[:, :, 5:])
+    np.testing.assert_allclose(scores.data, expected.data, rtol=1e-10)
+
+
+def test_a_decoder_repeats_its_memory() -> None:
+    model = nn.Transformer(8, 2, 1, 2, 8).double().eval()
+    tokens, head = nn.Embedding(5, 8).double(), nn.Linear(8, 5).double()
+    memory = model.encoder(minigrad.randn(2, 4, 8, dtype="float64"))
+
+    def decode(ids: Any, cache: Any) -> Tensor:
+        repeated = minigrad.repeat(memory, len(ids) // len(memory), axis=0)
+        output = model.decoder(
+            tokens(ids), repeated, tgt_is_causal=True, kv_cache=cache, use_cache=True
+        )
+        return head(output)
+
+    found, scores = beam_search(
+        decode, [[1], [2]], 5, num_beams=3, cache=nn.EncoderDecoderCache(), length_penalty=0.0
+    )
+    for i, texts in enumerate(found.data):
+        for text, score in zip(texts, scores.data[i], strict=True):
+            whole = model.decoder(tokens(text[None]), memory[i : i + 1], tgt_is_causal=True)
+            logits = minigrad.log_softmax(head(whole), axis=-1).numpy()[0]
+            total = sum(logits[j, text[j + 1]] for j in range(5))
+            np.testing.assert_allclose(total, score, rtol=1e-10)
+
+
+def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
+    model = Model()
+    model.head.eval()
+    before = [m.training for m in model.modules()]
+    found, scores = beam_search(model, [[1]], 3)
+    assert [m.training for m in model.modules()] == before
+    assert not found.requires_grad and not scores.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_beams": 0}, "num_beams must be at least 1, got 0"),
+        ({"max_new_tokens": 0}, "max_new_tokens must be at least 1, got 0"),
+        ({"length_penalty": math.inf}, "length_penalty .*inf"),
+        ({"early_stopping": "never"}, "early_stopping must be True or False, got 'never'"),
+        ({"ids": [1, 2]}, r"\(N, L\).*write \[ids\]"),
+        ({"ids": [[0.5]]}, "ids must be integers"),
+        ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
+        ({"model": lambda ids, cache: Tensor(np.zeros((1, 5)))}, "logits of shape"),
+        ({"model": lambda ids, cache: Tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),
+        ({"model": lambda ids, cache: Tensor(np.full((1, 1, 5), -np.inf))}, "largest finite"),
+    ],
+)  # fmt: skip
+def test_refusals(options: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"model": table(), "ids": [[1]], "max_new_tokens": 2, **options}
+    with pytest.raises((TypeError, ValueError), match=f"beam_search: .*{message}"):
+        beam_search(given.pop("model"), given.pop("ids"), given.pop("max_new_tokens"), **given)
