@@ -14,6 +14,7 @@ from minigrad.nn.attention.cache import KVCache
 from minigrad.nn.functional.attention import attend
 from minigrad.nn.functional.masks import MaskLike, combine, grouped
 from minigrad.nn.layers.linear import Linear
+from minigrad.nn.layers.positional import RotaryPosEmbedding
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_probability, check_size
@@ -86,6 +87,8 @@ class MultiHeadAttention(Module):
         num_kv_heads: G, the number of key and value heads; it divides num_heads, the default. With
             fewer (grouped-query attention), query heads i·H/G to (i+1)·H/G - 1 share keys and
             values i, and caches are smaller.
+        rope: A rotary embedding of queries and keys, :math:`Q_i` and :math:`K_i`, after the
+            projection. It has no parameters.
 
     Attributes:
         q_proj: The projection of queries, weight of shape (embed_dim, embed_dim).
@@ -96,7 +99,9 @@ class MultiHeadAttention(Module):
         bias_v: The learned value, of the same shape, or None.
 
     Raises:
-        ValueError: num_heads does not divide embed_dim, or num_kv_heads does not divide num_heads.
+        TypeError: `rope` is not a `RotaryPosEmbedding`.
+        ValueError: num_heads does not divide embed_dim, num_kv_heads does not divide num_heads, or
+            `rope` is for another width than :math:`d_h`.
 
     Example:
         >>> import minigrad.nn as nn
@@ -119,6 +124,7 @@ class MultiHeadAttention(Module):
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
         vdim: int | None = None, *, num_kv_heads: int | None = None,
+        rope: RotaryPosEmbedding | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = "MultiHeadAttention"
@@ -146,6 +152,7 @@ class MultiHeadAttention(Module):
         self.k_proj = Linear(self.kdim, width, bias)
         self.v_proj = Linear(self.vdim, width, bias)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
+        self.rope = self._checked_rope(rope)
         self.bias_k = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.bias_v = Parameter(empty((1, 1, width))) if add_bias_kv else None
         self.reset_parameters()
@@ -183,8 +190,8 @@ class MultiHeadAttention(Module):
             cache_layer_idx: The slot of this module in the cache. By default each module gets the
                 next one in its first call.
             need_weights: Whether to also return the weights of every head.
-            query_offset: The position of query 0, for `is_causal`; by default that of the first
-                given key, which is 0 without a cache.
+            query_offset: The position of query 0, for `is_causal` and `rope`; by default that of
+                the first given key, which is 0 without a cache.
 
         Returns:
             A tensor of shape (N, L, embed_dim); with `need_weights` also the weights before
@@ -212,11 +219,13 @@ class MultiHeadAttention(Module):
                 "MultiHeadAttention: use_cache, cache_position and cache_layer_idx say how to "
                 "use kv_cache, but none was given: pass kv_cache=nn.DynamicKVCache()"
             )
+        first_query = start if query_offset is None else query_offset
         mask = combine(
             (n, self.num_heads, length, start + k.shape[2]), q.dtype,
-            attn_mask, key_padding_mask, is_causal, self._extra_keys,
-            start if query_offset is None else query_offset,
+            attn_mask, key_padding_mask, is_causal, self._extra_keys, first_query,
         )  # fmt: skip
+        if self.rope is not None:  # a cache keeps rotated keys
+            q, k = self.rope(q, offset=first_query), self.rope(k, offset=start)
         if kv_cache is not None:  # after the masks are checked: an error leaves the cache unchanged
             k, v = (kv_cache.update if use_cache else kv_cache.joined)(k, v, *place)
             if use_cache:
@@ -237,6 +246,23 @@ class MultiHeadAttention(Module):
         merged = heads.swapaxes(1, 2).reshape(n, length, width)  # (N, L, E)
         output = self.out_proj(merged)
         return (output, weights) if need_weights else output
+
+    def _checked_rope(self, rope: Any) -> RotaryPosEmbedding | None:
+        """The rotary embedding, if it is one and fits the width of the heads."""
+        if rope is None:
+            return None
+        if not isinstance(rope, RotaryPosEmbedding):
+            raise TypeError(
+                f"MultiHeadAttention: rope must be a nn.RotaryPosEmbedding, "
+                f"got {type(rope).__name__}"
+            )
+        if self.head_dim % 2 or rope.embed_dim not in (None, self.head_dim):
+            wanted = "an even width" if rope.embed_dim is None else f"width {rope.embed_dim}"
+            raise ValueError(
+                f"MultiHeadAttention: rope needs heads of {wanted}, got embed_dim / num_heads = "
+                f"{self.head_dim}"
+            )
+        return rope
 
     @property
     def _extra_keys(self) -> int:
@@ -294,6 +320,8 @@ class MultiHeadAttention(Module):
 
     def pytorch_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Pack the projections as PyTorch: in_proj_weight and so on; undo `adapt_state_dict`."""
+        if self.rope is not None:
+            raise ValueError("PyTorch's attention has no rope: it would compute something else")
         if self.num_kv_heads != self.num_heads:
             raise ValueError(
                 f"PyTorch's attention has no num_kv_heads; here it is {self.num_kv_heads}, with "

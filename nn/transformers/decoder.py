@@ -17,7 +17,7 @@ __all__ = ["TransformerDecoder", "TransformerDecoderLayer"]
 class TransformerDecoderLayer(Layer):
     """A transformer decoder layer: self-attention, cross-attention and feed-forward network.
 
-    The arguments are those of `TransformerEncoderLayer`.
+    The arguments are those of `TransformerEncoderLayer`; `rope` is for self-attention.
 
     Post-norm, the default, normalizes after each residual sum; pre-norm (`norm_first`) normalizes
     the input of each branch, but not the memory. PyTorch's state dicts load.
@@ -88,6 +88,9 @@ class TransformerDecoderLayer(Layer):
         x = self.norm1(x + self._attend(x, *tgt_rest))
         x = self.norm2(x + self._attend_memory(x, *to_memory, *mem_rest))
         return self.norm3(x + self._feed_forward(x))
+
+    def _attend(self, x: Tensor, *rest: Any) -> Tensor:
+        return self.dropout1(self.self_attn(x, x, x, *rest))
 
     def _attend_memory(
         self, x: Tensor, memory: Tensor, cache: KVCache | None, use_cache: bool, slot: int | None,

@@ -14,6 +14,7 @@ from minigrad.nn.layers.activation import activation_function
 from minigrad.nn.layers.dropout import Dropout
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.normalization import LayerNorm
+from minigrad.nn.layers.positional import RotaryPosEmbedding
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.containers import ModuleList
 from minigrad.support.checks import check_size
@@ -40,11 +41,12 @@ class Layer(Module):
         self, d_model: int, num_heads: int, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: str | Callable[[Tensor], Tensor] = F.relu, layer_norm_eps: float = 1e-5,
         norm_first: bool = False, bias: bool = True, *, num_kv_heads: int | None = None,
+        rope: RotaryPosEmbedding | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.norm_first = norm_first
         self.self_attn = MultiHeadAttention(
-            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads
+            d_model, num_heads, dropout, bias, num_kv_heads=num_kv_heads, rope=rope
         )
         if self.branches == 3:
             self.multihead_attn = MultiHeadAttention(
@@ -90,6 +92,8 @@ class TransformerEncoderLayer(Layer):
         bias: Whether linear layers and normalizations have a bias.
         num_kv_heads: The number of key and value heads, for grouped-query attention; num_heads by
             default.
+        rope: A rotary embedding of the queries and keys of self-attention: the layer then knows
+            the order of its inputs, and nothing needs to be added to them.
 
     Example:
         >>> from minigrad import nn, randn
