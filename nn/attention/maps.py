@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from minigrad.nn.module.base import Module
+from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer
 from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 
@@ -15,8 +16,9 @@ from minigrad.tensors.tensor import Tensor
 def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
     """Collect the attention weights of every attention layer within a block.
 
-    A layer is one whose forward has the argument `need_weights`. The block gets a dict: for the
-    path of each layer, a list with one tensor per call, of shape (N, H, L, S).
+    A layer is one whose forward has the argument `need_weights`, except for encoders, which pass it
+    on. The block gets a dict: for the path of each layer, a list with one tensor per call, of shape
+    (N, H, L, S).
 
     The model is called as usual and its outputs do not change. Hooks request the weights, so layers
     take the path that materializes them. The weights are those before dropout.
@@ -36,6 +38,7 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
         path: module
         for path, module in model.named_modules()
         if "need_weights" in signature_of(module.forward).parameters
+        and not isinstance(module, (TransformerEncoder, TransformerEncoderLayer))
     }
     if not layers:
         raise ValueError(f"attention_weights: {type(model).__name__} has no attention layer in it")

@@ -62,9 +62,6 @@ class Layer(Module):
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = activation_function(activation)
 
-    def _attend(self, x: Tensor, *rest: Any) -> Tensor:
-        return self.dropout1(self.self_attn(x, x, x, *rest))
-
     def _feed_forward(self, x: Tensor) -> Tensor:
         hidden = self.dropout(self.activation(self.linear1(x)))
         dropout = self.dropout3 if self.branches == 3 else self.dropout2
@@ -107,8 +104,9 @@ class TransformerEncoderLayer(Layer):
     def forward(
         self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
         is_causal: bool = False, kv_cache: KVCache | None = None, use_cache: bool = False,
-        cache_position: Any = None, cache_layer_idx: int | None = None,
-    ) -> Tensor:  # fmt: skip
+        cache_position: Any = None, cache_layer_idx: int | None = None, *,
+        need_weights: bool = False,
+    ) -> Any:  # fmt: skip
         """Transform a batch of sequences.
 
         Args:
@@ -123,17 +121,25 @@ class TransformerEncoderLayer(Layer):
             cache_position: Their positions, ints of shape (L,), by default after the cached ones.
             cache_layer_idx: The slot of this layer in the cache. By default each layer gets the
                 next one in its first call.
+            need_weights: Whether to also return the attention weights of every head.
+
+        Returns:
+            A tensor of shape (N, L, d_model); with `need_weights` also the weights before dropout,
+            of shape (N, H, L, L), or with a cache (N, H, L, cached + L).
         """
-        rest = (
-            src_key_padding_mask, src_mask, is_causal,
-            kv_cache, use_cache, cache_position, cache_layer_idx,
+        x = self.norm1(src) if self.norm_first else src
+        attended = self.self_attn(
+            x, x, x, src_key_padding_mask, src_mask, is_causal,
+            kv_cache, use_cache, cache_position, cache_layer_idx, **asked(need_weights),
         )  # fmt: skip
-        x = src
+        attended, weights = attended if need_weights else (attended, None)
+        x = src + self.dropout1(attended)
         if self.norm_first:
-            x = x + self._attend(self.norm1(x), *rest)
-            return x + self._feed_forward(self.norm2(x))
-        x = self.norm1(x + self._attend(x, *rest))
-        return self.norm2(x + self._feed_forward(x))
+            x = x + self._feed_forward(self.norm2(x))
+        else:
+            x = self.norm1(x)
+            x = self.norm2(x + self._feed_forward(x))
+        return (x, weights) if need_weights else x
 
 
 class TransformerEncoder(Module):
@@ -149,8 +155,9 @@ class TransformerEncoder(Module):
         >>> from minigrad import nn, randn
         >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
         >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
-        >>> encoder(randn(4, 7, 16), is_causal=True).shape
-        (4, 7, 16)
+        >>> output, weights = encoder(randn(4, 7, 16), is_causal=True, need_weights=True)
+        >>> output.shape, [each.shape for each in weights]
+        ((4, 7, 16), [(4, 2, 7, 7), (4, 2, 7, 7), (4, 2, 7, 7)])
     """
 
     norm: Module | None
@@ -164,21 +171,32 @@ class TransformerEncoder(Module):
     def forward(
         self, src: Tensor, src_mask: MaskLike = None, src_key_padding_mask: MaskLike = None,
         is_causal: bool = False, kv_cache: KVCache | None = None, use_cache: bool = False,
-        cache_position: Any = None, cache_start_layer_idx: int | None = None,
-    ) -> Tensor:  # fmt: skip
+        cache_position: Any = None, cache_start_layer_idx: int | None = None, *,
+        need_weights: bool = False,
+    ) -> Any:  # fmt: skip
         """Apply all layers to a batch of sequences.
 
         The arguments are those of `TransformerEncoderLayer`, the same for every layer. The layers
         have the slots of the cache from `cache_start_layer_idx` on, by default the next ones.
+
+        Returns:
+            A tensor of shape (N, L, d_model); with `need_weights` also a tuple of the attention
+            weights of each layer.
         """
         output = src
+        weights = []
         for i, layer in enumerate(self.layers):
             output = layer(
                 output, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask,
-                is_causal=is_causal,
+                is_causal=is_causal, **asked(need_weights),
                 **cached(kv_cache, use_cache, cache_position, cache_start_layer_idx, i),
             )  # fmt: skip
-        return output if self.norm is None else self.norm(output)
+            if need_weights:
+                output, own = output
+                weights.append(own)
+        if self.norm is not None:
+            output = self.norm(output)
+        return (output, tuple(weights)) if need_weights else output
 
 
 def stacked(layer: Module, num_layers: int) -> ModuleList:
@@ -190,6 +208,11 @@ def stacked(layer: Module, num_layers: int) -> ModuleList:
         another.reset_parameters()
         layers.append(another)
     return layers
+
+
+def asked(need_weights: bool) -> dict[str, bool]:
+    """The argument `need_weights`; empty if it is False, for layers without it."""
+    return {"need_weights": True} if need_weights else {}
 
 
 def cached(

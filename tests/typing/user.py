@@ -126,7 +126,9 @@ assert_type(list(model.parameters()), list[nn.Parameter])
 assert_type(dict(model.named_buffers()), dict[str, Tensor])
 assert_type(model.eval(), Model)
 hidden = minigrad.ones(1, 4, 6)
-assert_type(nn.TransformerEncoderLayer(6, 2)(hidden), Tensor)
+encoded, all_weights = nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2), 2)(
+    hidden, need_weights=True
+)
 attended, weights = nn.MultiHeadAttention(6, 2)(hidden, hidden, hidden, need_weights=True)
 
 # Training

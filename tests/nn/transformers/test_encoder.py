@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -246,3 +247,105 @@ def test_layers_with_fewer_key_heads(kind: Any) -> None:
     np.testing.assert_allclose(grouped(*inputs).numpy(), full(*inputs).numpy(), rtol=1e-10)
     with pytest.raises(ValueError, match="num_kv_heads"):
         kind(8, 4, num_kv_heads=3)
+
+
+class TestNeedWeights:
+    @orders
+    def test_they_are_those_of_each_attention(self, norm_first: bool) -> None:
+        layer = encoder_layer(norm_first=norm_first)
+        encoder = nn.TransformerEncoder(layer, 3, nn.LayerNorm(E)).double()
+        x = draw(N, L, E)
+        given: Any = (KEEP, PADDING, True)
+        output, weights = encoder(x, *given, need_weights=True)
+        np.testing.assert_allclose(output.data, encoder(x, *given).data, rtol=1e-10)
+        assert isinstance(weights, tuple) and len(weights) == 3
+        y = x
+        for layer, found in zip(encoder.layers, weights, strict=True):
+            z = layer.norm1(y) if norm_first else y
+            _, expected = layer.self_attn(z, z, z, PADDING, KEEP, True, need_weights=True)
+            assert found.shape == (N, 2, L, L)
+            np.testing.assert_allclose(found.data, expected.data, rtol=1e-10)
+            own, alone = layer(y, *given, need_weights=True)
+            np.testing.assert_array_equal(alone.data, found.data)
+            np.testing.assert_allclose(own.data, layer(y, *given).data, rtol=1e-10)
+            y = own
+
+    @orders
+    def test_a_layer_beside_numpy(self, norm_first: bool) -> None:
+        layer = encoder_layer(norm_first=norm_first)
+        x = draw(N, L, E)
+        _, found = layer(x, is_causal=True, need_weights=True)
+        y = x.detach().numpy()
+        if norm_first:
+            y = (y - y.mean(-1, keepdims=True)) / np.sqrt(y.var(-1, keepdims=True) + 1e-5)
+        own = {name: value.numpy() for name, value in layer.self_attn.state_dict().items()}
+        q, k = (
+            (y @ own[f"{name}.weight"].T + own[f"{name}.bias"]).reshape(N, L, 2, E // 2)
+            for name in ("q_proj", "k_proj")
+        )
+        scores = np.einsum("nqhd,nkhd->nhqk", q, k) / np.sqrt(E // 2)
+        factors = np.where(np.tri(L), np.exp(scores), 0.0)
+        expected = factors / factors.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(found.data, expected, rtol=1e-8, atol=1e-12)
+
+    def test_gradients_flow_through_them(self) -> None:
+        encoder = nn.TransformerEncoder(encoder_layer(), 2).double()
+        leaves = [draw(1, 3, E), *encoder.parameters()]
+
+        def entropy(x: Tensor, *_: Tensor) -> Tensor:
+            _, weights = encoder(x, need_weights=True)
+            return sum((w * minigrad.log(w)).sum() for w in weights)
+
+        gradcheck(entropy, leaves, directions=3)
+
+    def test_with_a_cache_they_cover_what_is_cached(self) -> None:
+        encoder, cache = nn.TransformerEncoder(encoder_layer(), 2).double(), nn.DynamicKVCache()
+        x = draw(N, L, E)
+        _, whole = encoder(x, is_causal=True, need_weights=True)
+        for part in (slice(0, 3), slice(3, L)):
+            _, weights = encoder(
+                x[:, part], is_causal=True, kv_cache=cache, use_cache=True, need_weights=True
+            )
+        for found, expected in zip(weights, whole, strict=True):
+            np.testing.assert_allclose(found.data, expected.data[:, :, 3:], rtol=1e-9)
+
+    def test_capture_and_an_onnx_file(self, tmp_path: Path) -> None:
+        encoder = nn.TransformerEncoder(encoder_layer(), 2).float()
+
+        class WithWeights(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.encoder = encoder
+
+            def forward(self, x: Tensor) -> Any:
+                return self.encoder(x, need_weights=True)
+
+        model = WithWeights().eval()
+        step = minigrad.capture(model)
+        for _ in range(5):
+            x = minigrad.randn(N, L, E)
+            output, weights = step(x)
+            expected, others = model(x)
+            np.testing.assert_allclose(output.data, expected.data, rtol=1e-5)
+            for found, other in zip(weights, others, strict=True):
+                np.testing.assert_allclose(found.data, other.data, rtol=1e-5)
+        pytest.importorskip("onnx")
+        runtime = pytest.importorskip("onnxruntime")
+        path = tmp_path / "m.onnx"
+        minigrad.onnx.export(model, x, path)
+        x = minigrad.randn(3, 7, E)
+        results = runtime.InferenceSession(path).run(None, {"x": x.numpy()})
+        output, weights = model(x)
+        for result, expected in zip(results, (output, *weights), strict=True):
+            np.testing.assert_allclose(result, expected.data, rtol=1e-4, atol=1e-5)
+
+    def test_a_layer_without_them_says_so(self) -> None:
+        class Layer(nn.Module):
+            def forward(self, src: Tensor, src_mask: Any, src_key_padding_mask: Any,
+                        is_causal: bool) -> Tensor:  # fmt: skip
+                return src
+
+        encoder, x = nn.TransformerEncoder(Layer(), 2), draw(N, L, E)
+        assert encoder(x).shape == x.shape
+        with pytest.raises(TypeError, match=r"Layer: .*need_weights.*\[in layers.0\]"):
+            encoder(x, need_weights=True)
