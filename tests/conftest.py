@@ -34,6 +34,7 @@ OPTIONAL = {
     "safetensors": "files of weights are not read: pip install safetensors",
     "tokenizers": "models from outside are not tried on texts: pip install tokenizers",
     "onnxruntime": "ONNX files are not tried: pip install onnx onnxruntime",
+    "jaxtyping": "shapes as types are not tried: pip install jaxtyping beartype",
     "mpi4py": "nothing is tried on several ranks: pip install mpi4py mpich",
     "tensorboardX": "nothing is written for TensorBoard: pip install tensorboardX",
     "chromium": "the explorer page is not tried in a browser: install Chromium",

@@ -2,7 +2,8 @@
 
 In README.md, CONTRIBUTING.md, docs/ and examples/ a ```python block is executed; a ```pycon block
 is executed and what it prints is compared, as in a docstring; a ```{drawing} block is executed and
-its value drawn. The blocks of one page share their names, from top to bottom.
+its value drawn. The blocks of one page share their names, from top to bottom. Only docs/recipes.md
+has programs that stand alone: each is run as a script.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import doctest
 import importlib
 import inspect
 import re
+import runpy
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ PAGES = sorted(
         *(ROOT / "examples").glob("*.md"),
     ]
 )
+RECIPES = ROOT / "docs" / "recipes.md"
 MOST_BOXES = 16
 """In a drawing of the guide: as many as a reader takes in beside a text."""
 
@@ -131,7 +135,7 @@ def test_docstring_examples(name: str) -> None:
     [
         shown(page.relative_to(ROOT).as_posix(), page)
         for page in PAGES
-        if blocks_of(page.read_text(encoding="utf-8"))
+        if blocks_of(page.read_text(encoding="utf-8")) and page != RECIPES
     ],
 )
 def test_page_runs(
@@ -153,6 +157,35 @@ def test_page_runs(
             rows = getattr(value, "rows", None)  # a captured step
             boxes = len(value.collapse().nodes) if rows is None else len(rows)
             assert 3 <= boxes <= MOST_BOXES, f"{page.name}:{block.line}: {boxes} boxes"
+
+
+def recipes() -> Iterator[Any]:
+    """The parameters of a test of recipes: the script below each heading, and what it needs."""
+    text = RECIPES.read_text(encoding="utf-8")
+    for heading, section in re.findall(
+        r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    ):
+        script = "".join(block.code for block in blocks_of(section))
+        imported = {*re.findall(r"^(?:from|import) (\w+)", script, re.MULTILINE)}
+        needs = sorted(imported - {"minigrad", "numpy", *sys.stdlib_module_names})
+        marks = pytest.mark.needs(*needs) if needs else ()
+        yield pytest.param(script, id=heading, marks=marks)
+
+
+@pytest.mark.usefixtures("global_random")  # some packages draw from it when they are imported
+@pytest.mark.parametrize("script", list(recipes()))
+def test_recipe_runs_as_a_script(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From nothing, in a file, which other processes that it starts can read."""
+    assert "\nassert " in script.replace("    assert", "assert"), "a recipe shows that it works"
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "recipe.py"
+    path.write_text(script, encoding="utf-8")
+    runpy.run_path(str(path), run_name="__main__")
+    if "n_jobs" in script:  # joblib keeps its processes for later
+        loky = importlib.import_module("joblib.externals.loky")
+        loky.get_reusable_executor().shutdown()
 
 
 def test_each_chapter_of_the_guide_has_its_picture() -> None:

@@ -25,8 +25,29 @@ from scipy import interpolate, linalg, optimize, signal, sparse, special, stats 
 from sklearn.cluster import KMeans  # noqa: E402
 from sklearn.decomposition import PCA  # noqa: E402
 from sklearn.linear_model import LinearRegression, LogisticRegression  # noqa: E402
-from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score  # noqa: E402
-from sklearn.model_selection import train_test_split  # noqa: E402
+from sklearn.metrics import (  # noqa: E402
+    accuracy_score,
+    average_precision_score,
+    classification_report,
+    confusion_matrix,
+    f1_score,
+    log_loss,
+    mean_absolute_error,
+    mean_squared_error,
+    r2_score,
+    roc_auc_score,
+)
+from sklearn.model_selection import (  # noqa: E402
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+    cross_val_score,
+    train_test_split,
+)
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import (  # noqa: E402
     MinMaxScaler,
@@ -88,6 +109,48 @@ def test_splits_and_scores_of_what_a_model_predicts() -> None:
     assert accuracy_score(LABELS, x.sum(axis=1) > 6) > 0.9
     train, test, *_ = train_test_split(Tensor(POINTS), LABELS, random_state=0)
     assert len(train) + len(test) == len(POINTS)
+
+
+SPLITTERS: list[Any] = [
+    KFold(3), StratifiedKFold(3), GroupKFold(3), LeaveOneOut(), TimeSeriesSplit(3),
+    ShuffleSplit(2, random_state=0), StratifiedShuffleSplit(2, random_state=0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS, ids=lambda splitter: type(splitter).__name__)
+def test_splitters_take_tensors(splitter: Any) -> None:
+    arrays = [POINTS, LABELS]
+    if isinstance(splitter, GroupKFold):
+        arrays.append(np.arange(len(POINTS)) // 8)
+    wanted = [(a.tolist(), b.tolist()) for a, b in splitter.split(*arrays)]
+    found = splitter.split(*map(Tensor, arrays))
+    assert [(a.tolist(), b.tolist()) for a, b in found] == wanted
+
+
+METRICS: dict[Callable[..., Any], str] = {
+    accuracy_score: "class", f1_score: "class", confusion_matrix: "class",
+    classification_report: "class", average_precision_score: "chance", roc_auc_score: "chance",
+    log_loss: "chances", mean_absolute_error: "chance", r2_score: "chance",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.__name__)
+def test_metrics_take_tensors(metric: Any) -> None:
+    chances = minigrad.softmax(Tensor(POINTS[:, :2] * [-1, 1]), axis=1)
+    predicted = {"class": chances.argmax(axis=1), "chance": chances[:, 1], "chances": chances}
+    given = predicted[METRICS[metric]]
+    np.testing.assert_array_equal(metric(Tensor(LABELS), given), metric(LABELS, given.numpy()))
+
+
+def test_a_model_is_validated_with_tensors() -> None:
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    wanted = cross_val_score(model, POINTS, LABELS, cv=4)
+    found = cross_val_score(model, Tensor(POINTS), Tensor(LABELS), cv=4)
+    np.testing.assert_array_equal(found, wanted)
+    parts = train_test_split(
+        Tensor(POINTS), Tensor(LABELS), stratify=Tensor(LABELS), random_state=0
+    )
+    assert all(isinstance(part, Tensor) for part in parts)
 
 
 @pytest.mark.parametrize("method", ["BFGS", "CG", "Nelder-Mead"])
