@@ -174,6 +174,17 @@ def test_capture_checkpoint_copies_and_a_picture() -> None:
     assert len(viz.attention(encoder, x)) == 2
 
 
+def test_in_parts_of_ranks() -> None:
+    layer = nn.TransformerEncoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding())
+    encoder = nn.TransformerEncoder(layer, 2).double().eval()
+    x = draw(N, L, E)
+    expected, weights = encoder(x, is_causal=True, need_weights=True)
+    found, others = minigrad.distributed.parallelize(encoder)(x, is_causal=True, need_weights=True)
+    np.testing.assert_allclose(found.data, expected.data, rtol=1e-10)
+    for one, other in zip(weights, others, strict=True):
+        np.testing.assert_allclose(one.data, other.data, rtol=1e-10)
+
+
 def test_an_onnx_file_has_every_length(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
