@@ -127,7 +127,6 @@ def beam_search(
         if padding is not None:
             padding = np.pad(padding[rows], ((0, 0), (0, 1)))  # new tokens are not padding
 
-    complete[np.isneginf(scores)] = pad
     longest = step if stop is None else (complete != stop).any(axis=(0, 1)).sum() + 1
     repeated = np.broadcast_to(prompts[:, None], (n, beams, prompts.shape[1]))
     found = np.concatenate([repeated, complete[..., :longest]], axis=2)
