@@ -57,7 +57,9 @@ def mark_written(array: np.ndarray) -> None:
 def _note(times: dict[int, tuple[Any, int]], thing: Any, stamp: int) -> None:
     """Remember a time for as long as a thing lives, under its id."""
     key = id(thing)
-    times[key] = weakref.ref(thing, lambda _: times.pop(key, None)), stamp
+    known = times.get(key)
+    reference = known[0] if known else weakref.ref(thing, lambda _: times.pop(key, None))
+    times[key] = reference, stamp
 
 
 def written_since(array: np.ndarray, stamp: int) -> bool:

@@ -11,6 +11,7 @@ arrays are consecutive parts of one.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ class _Joined:
         """An entry of the state of all parameters, joined; it is copied only if it was not yet."""
         arrays = [own[name] for own in states]
         flat, pieces = self.state.get(name, (None, ()))
-        if flat is not None and [*map(id, arrays)] == [*map(id, pieces)]:
+        if flat is not None and all(map(is_, arrays, pieces)):
             return flat
         return self.keep(name, np.concatenate(arrays, axis=None), states)
 
@@ -95,7 +96,7 @@ class Blocks:
         alike: dict[Any, list[Part]] = {}
         owners = set()
         for part in parts:
-            memory = id(owner(part.data))
+            memory = id(part.data if part.data.base is None else owner(part.data))
             if part.data.size < SMALL and memory not in owners:
                 alike.setdefault(part.kind, []).append(part)
                 owners.add(memory)
