@@ -112,7 +112,7 @@ def grad(
         (Tensor(108., dtype=float32, op=multiply), Tensor(108., dtype=float32))
     """
     create_graph = create_graph or state.get().sampled
-    tensors, targets = _tensors("grad: output", outputs), _inputs("grad", inputs)
+    tensors, variables = _tensors("grad: output", outputs), _inputs("grad", inputs)
     given = [grad_outputs] if isinstance(outputs, Variable) else grad_outputs
     gradients: list[Any] = [None] * len(tensors) if given is None else list(given)
     if len(gradients) != len(tensors):
@@ -121,18 +121,18 @@ def grad(
         (tensor._node, _seed("grad", tensor, gradient, create_graph))
         for tensor, gradient in zip(tensors, gradients, strict=True)
     ]
-    wanted = {target._node for target in targets}
+    wanted = {variable._node for variable in variables}
     retain = create_graph if retain_graph is None else retain_graph
     results = run_backward(roots, retain, create_graph, wanted)
 
-    lost = [i for i, target in enumerate(targets) if target._node not in results]
+    lost = [i for i, variable in enumerate(variables) if variable._node not in results]
     if lost and not allow_unused:
         raise RuntimeError(
             f"grad: the outputs do not depend on input {lost[0]} of shape "
-            f"{targets[lost[0]].shape}, or only by way of {without_rules()}; pass "
+            f"{variables[lost[0]].shape}, or only by way of {without_rules()}; pass "
             f"allow_unused=True to get None for it"
         )
-    found = [_owned(results, t._node) if t._node in results else None for t in targets]
+    found = [_owned(results, v._node) if v._node in results else None for v in variables]
     return found[0] if isinstance(inputs, Variable) else tuple(found)
 
 

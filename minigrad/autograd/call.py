@@ -32,7 +32,7 @@ __all__ = [
     "with_history", "without_rules", "wrap",
 ]  # fmt: skip
 
-_new = object.__new__
+_new = object.__new__  # without `__init__`, which checks and copies: a result needs neither
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _MISSING = Parameter.empty
@@ -159,7 +159,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
             if (
                 x.__class__ is not _ndarray
                 or y.__class__ is not _ndarray
-                or x.dtype is not y.dtype
+                or x.dtype is not y.dtype  # faster than !=, which `promote` does
                 or (looked_at and x.dtype.char not in exact)
             ):
                 x, y = promote((x, y), floats, compares)

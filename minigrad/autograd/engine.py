@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -33,7 +33,7 @@ Cotangents = dict[Edge, Any]
 
 
 class Update:
-    """A cotangent that touches a part of its target, such as that of ``x[i]``.
+    """A cotangent that changes a part of a larger one, such as that of ``x[i]``.
 
     The pass adds it into a buffer that it owns, so that n small reads cost n small writes.
 
@@ -52,7 +52,7 @@ class Update:
     sparse = False
 
     def add_to(self, buffer: np.ndarray) -> None:
-        """Add the cotangent into `buffer`, which has the target's shape."""
+        """Add the cotangent into `buffer`, which has the shape of the larger one."""
         raise NotImplementedError
 
     def dense(self) -> Any:
@@ -70,35 +70,35 @@ class Update:
 
 def run_backward(
     roots: Sequence[tuple[Edge, Any]], retain: bool, create: bool,
-    targets: set[Any] | None = None, since: int = 0, write: Any = None,
+    inputs: Collection[Edge] | None = None, since: int = 0, write: Any = None,
 ) -> dict[Edge, Any]:  # fmt: skip
-    """Run the rules of every node between `roots` and the leaves, or the `targets`.
+    """Run the rules of every node between `roots` and the leaves, or the `inputs`.
 
     Args:
         roots: Outputs and their cotangents.
         retain: Leave what the nodes saved in place.
         create: Cotangents are tensors, and the rules are recorded.
-        targets: The only edges whose cotangents are wanted; all leaves if None.
+        inputs: The only edges whose cotangents are wanted; all leaves if None.
         since: The pass ends at what is older than this stamp. A pass within a pass uses it; the
             outer one then runs the older nodes and hooks.
         write: ``write(results, leaf)`` writes the ``.grad`` of a leaf that has `post_hooks`.
 
     Returns:
-        The full cotangent of each leaf and each retained output, or of each target.
+        The full cotangent of each leaf and each retained output, or of each input.
     """
     pending: dict[Edge, Any] = {}  # the sum of the contributions that have arrived so far
     schedule: list[tuple[int, Node]] = []
     results: dict[Edge, Any] = {}
-    relevant = _between(roots, targets or set(), since)
-    missing = _contributions(roots) if hooked and targets is None else {}
+    relevant = _between(roots, inputs or (), since)
+    missing = _contributions(roots) if hooked and inputs is None else {}
     for edge, seed in roots:
         accumulate(pending, schedule, edge, seed, create)
     del roots
     seed = None  # so that `pending` alone holds the cotangents, see `uniquely_owned`
-    asked = targets is not None or bool(watched)
-    outer = state.get()
+    asked = inputs is not None or bool(watched)
+    outer, callbacks = state.get(), list[Callable[[], None]]()
     try:
-        at_end = outer.at_end if targets else []
+        at_end = callbacks if inputs is None else outer.at_end
         own = State(create, outer.frame, outer.observers, at_end, outer.within, outer.sampled)
         state.set(own)
         with np.errstate(all="ignore"):
@@ -108,39 +108,41 @@ def run_backward(
                     break
                 plan = node.plan
                 if asked:
-                    _hand_out(node, pending, results, targets)
+                    _hand_out(node, pending, results, inputs)
                 several = plan.op.multiple_outputs
                 g = _cotangents(node, pending, create) if several else pending.pop(node)
-                if targets is not None:
+                if inputs is not None:
                     if node not in relevant:
                         continue
-                    wanted = [e in targets or node_of(e) in relevant for e in node.edges]
+                    wanted = [e in inputs or node_of(e) in relevant for e in node.edges]
                     plan = plan.narrow(tuple(wanted))
                 if node.saved is FREED or mutation.latest > node.stamp:
                     mutation.check(node)
                 if outer.observers:
                     state.set(own._replace(within=node))
                 parts = pull_recorded(node, plan, g) if create else plan.pull(g, *node.saved)
-                told: list[tuple[Any, Any, Any]] = []
+                sums: list[tuple[Any, Any, Any]] = []
                 try:
                     for i, part in enumerate(parts):
                         if outer.observers:
-                            told.append(_told(pending, schedule, node.edges[i], part, create))
+                            edge = node.edges[i]
+                            sums.append(_observed_sum(pending, schedule, edge, part, create))
                         elif part is not None:
                             accumulate(pending, schedule, node.edges[i], part, create)
                 except ValueError as error:
                     raise ValueError(located(f"{plan.op.name}: {error}", node.scope)) from error
                 if outer.observers:
                     state.set(own)
-                    tell("pulled", Pull(node, g, parts, *zip(*told, strict=True)))
+                    tell("pulled", Pull(node, g, parts, *zip(*sums, strict=True)))
                 if not retain:
                     node.saved = FREED
-                del g, told
+                # From here only `pending` refers to a cotangent: a second reference costs a copy.
+                del g, sums
                 parts = part = None
                 if missing:
                     _tell_leaves(node, missing, pending, results, write)
-            _finish(pending, results, targets, since, write)
-            for callback in () if targets else at_end or ():
+            _finish(pending, results, inputs, since, write)
+            for callback in callbacks:
                 callback()
     finally:
         state.set(outer)
@@ -150,7 +152,7 @@ def run_backward(
 def accumulate(
     pending: dict[Edge, Any], schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
 ) -> None:
-    """Bring one contribution to the shape and dtype of its target, and add it up.
+    """Bring one contribution to the shape and dtype of its edge, and add it up.
 
     A node enters the schedule with the first contribution to one of its outputs.
     """
@@ -173,6 +175,8 @@ def accumulate(
                 pending[edge] = np.array(pending[edge])
             part.add_to(pending[edge])
             return
+    # NumPy has one object for each dtype, and "is not" is faster than "!=". A second object of the
+    # same dtype only costs a cast.
     if part.shape != edge.shape or part.dtype is not edge.dtype:
         part = _fitted(part, edge)
     if first:
@@ -197,15 +201,15 @@ def _filled(update: Update, edge: Edge) -> np.ndarray:
 
 
 def _fitted(part: Any, edge: Edge) -> Any:
-    """A contribution in the shape and dtype of its target."""
+    """A contribution in the shape and dtype of its edge."""
     part = unbroadcast(part, edge.shape) if part.shape != edge.shape else part
     return part if part.dtype is edge.dtype else part.astype(edge.dtype)
 
 
-def _told(
+def _observed_sum(
     pending: Cotangents, schedule: list[tuple[int, Node]], edge: Edge, part: Any, create: bool
 ) -> tuple[Any, Any, Any]:
-    """Do what `accumulate` does; the contribution as it is added, what was there, and the sum."""
+    """Call `accumulate`; return the contribution as added, the sum before it, and the new sum."""
     if part is None:
         return None, None, None
     if not isinstance(part, Update):
@@ -219,15 +223,15 @@ def _told(
     return (pending[edge], None, None) if before is None else (part, before, pending[edge])
 
 
-def _between(roots: Sequence[tuple[Edge, Any]], targets: set[Any], since: int) -> set[Any]:
-    """The nodes that lie on a path from a root down to a target, the ends of paths excluded."""
-    if not targets:
+def _between(roots: Sequence[tuple[Edge, Any]], inputs: Collection[Edge], since: int) -> set[Any]:
+    """The nodes on a path from a root down to an input, which is not among them."""
+    if not inputs:
         return set()
-    oldest = max(since, min(target.stamp for target in targets))
+    oldest = max(since, min(edge.stamp for edge in inputs))
     seen = _reached(roots, oldest)
     relevant: set[Any] = set()
     for node in sorted(seen, key=lambda node: node.stamp):
-        if any(edge in targets or node_of(edge) in relevant for edge in node.edges):
+        if any(edge in inputs or node_of(edge) in relevant for edge in node.edges):
             relevant.add(node)
     return relevant
 
@@ -260,7 +264,7 @@ watched: weakref.WeakSet[Node] = weakref.WeakSet()
 """The nodes that have watches. Hardly any has, so a pass asks once whether any exist."""
 _NO_WATCH = Watch()
 hooked: weakref.WeakSet[Leaf] = weakref.WeakSet()
-"""The leaves that have, or had, hooks: they are told as soon as their last contribution is in."""
+"""The leaves that have, or had, hooks, which run as soon as the last contribution is in."""
 
 
 def watch_of(edge: Any) -> Watch:
@@ -272,14 +276,14 @@ def watch_of(edge: Any) -> Watch:
     return node.watches.setdefault(number, Watch())
 
 
-def _hand_out(node: Node, pending: Cotangents, results: Cotangents, targets: Any) -> None:
+def _hand_out(node: Node, pending: Cotangents, results: Cotangents, inputs: Any) -> None:
     """Show the full cotangents of a node to their hooks, and keep those that were asked for."""
     watches = node.watches if node in watched else {}
     for number, edge in enumerate(node.outputs):
         if edge in pending:
             watch = watches.get(number, _NO_WATCH)
             _run_hooks(watch.hooks, edge, pending)
-            if watch.retained is not None if targets is None else edge in targets:
+            if watch.retained is not None if inputs is None else edge in inputs:
                 results[edge] = pending[edge]
 
 
@@ -311,12 +315,12 @@ def _take_out(edge: Any, pending: Cotangents, results: Cotangents, write: Any) -
             hook(edge.tensor)
 
 
-def _finish(pending: Cotangents, results: Cotangents, targets: Any, since: int, write: Any) -> None:
+def _finish(pending: Cotangents, results: Cotangents, inputs: Any, since: int, write: Any) -> None:
     """Hand out what is left, the youngest first: it has arrived where the pass ends."""
     for edge in sorted(pending, key=lambda edge: edge.stamp, reverse=True):
         if isinstance(edge, Leaf) and edge.hooks and edge.stamp > since:
             _run_hooks(edge.hooks, edge, pending)
-        if targets is None or edge in targets:
+        if inputs is None or edge in inputs:
             _take_out(edge, pending, results, write)
 
 
@@ -365,7 +369,7 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
         outputs = values["out"] if op.multiple_outputs else (values["out"],)
         recorded = tuple(map(with_history, outputs, node.outputs))
         values["out"] = recorded if op.multiple_outputs else recorded[0]
-    if state.get().observers:  # they are told of ops, and not of what NumPy computes
+    if state.get().observers:  # observers see ops only, not what NumPy computes
         static = op.params[1 if op.variadic else op.arrays :]
         values = {k: v if k in static else _observed(v) for k, v in values.items()}
     if op.decomposition is not None:
@@ -390,8 +394,8 @@ def _observed(value: Any) -> Any:
 def _pull_decomposition(plan: Plan, values: dict[str, Any], g: Any) -> list[Any]:
     """Differentiate what a fused op is composed of, by a pass of its own over fresh aliases.
 
-    The aliases are the targets. Since they are younger than all other nodes behind them, the pass
-    ends there, and arguments that are one tensor (q is k) keep their cotangents apart.
+    The aliases are the inputs of the pass. Since they are younger than all other nodes behind them,
+    the pass ends there, and arguments that are one tensor (q is k) keep their cotangents apart.
     """
     op = plan.op
     arguments = [values[name] for name in op.params]

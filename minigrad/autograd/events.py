@@ -82,10 +82,9 @@ class Pull(NamedTuple):
             a tuple of them for an op with several outputs.
         parts: What the rules returned, one for each edge: an array, a tensor, an `Update`, or None
             where nothing was wanted.
-        contributions: The same in the shape and dtype of the edge's target.
-        before: For each edge what its target got before in this pass; None for the first
-            contribution.
-        totals: For each edge the sum of both; None for the first contribution.
+        contributions: The same in the shape and dtype of the edge.
+        before: For each edge the sum of the earlier contributions in this pass; None for the first.
+        totals: For each edge the sum of both; None for the first.
     """
 
     node: Node
@@ -224,18 +223,18 @@ def effect(function: Callable[P, T]) -> Callable[P, T]:
         if not observers:
             return function(*args, **kwargs)
         given: Any = [list(part) if isinstance(part, Iterator) else part for part in args]
-        told = [observer.effect(function, tuple(given), dict(kwargs)) for observer in observers]
+        effects = [observer.effect(function, tuple(given), dict(kwargs)) for observer in observers]
         try:
             with _changed(observers=()):
-                for generator in told:
+                for generator in effects:
                     next(generator)
             result = function(*given, **kwargs)
             with _changed(observers=()):
-                for generator in told:
+                for generator in effects:
                     with suppress(StopIteration):
                         generator.send(result)
         finally:
-            for generator in told:
+            for generator in effects:
                 generator.close()
         return result
 
