@@ -153,13 +153,13 @@ def zeroed(g: Any, mask: Any) -> Any:
 
 
 @formula("0")
-def flat(g: Any) -> Any:
+def zero_gradient(g: Any) -> Any:
     """The cotangent through a constant function: zeros, even where `g` is infinite."""
     return np.where(False, g, 0)
 
 
 @formula("g * sign(x)")
-def signed(g: Any, x: Any) -> Any:
+def times_sign(g: Any, x: Any) -> Any:
     """`g` times the sign of `x`; 0 where `x` is 0 or NaN, for any `g`."""
     product = g * np.sign(x)
     values = constant(product)
@@ -169,7 +169,7 @@ def signed(g: Any, x: Any) -> Any:
 
 
 @formula("divisor  # where the divisor is 0, the quotient is 0")
-def flat_at_zero(divisor: Any) -> Any:
+def inf_where_zero(divisor: Any) -> Any:
     """`divisor` with 0 replaced by inf: a quotient and all its derivatives are 0 there.
 
     So the gradient of a norm or a standard deviation is 0 where its value is 0.

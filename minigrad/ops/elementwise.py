@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import constant, flat, formula, signed, stopped, zero_safe
+from minigrad.ops._numerics import constant, formula, stopped, times_sign, zero_gradient, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
@@ -122,7 +122,7 @@ def _power_a(g: Any, a: Any, b: Any) -> Any:
     if isinstance(b, (int, float)):
         if b == 2:
             return g * (2 * a)
-        return flat(g) if b == 0 else g * zero_safe(b * a ** (b - 1), g)
+        return zero_gradient(g) if b == 0 else g * zero_safe(b * a ** (b - 1), g)
     # a ** 0 is constant, also at 0 and NaN; its slope still depends on b.
     at_zero = (constant(b) == 0) & ~(np.absolute(constant(a)) > 0)
     return stopped(g, b) * zero_safe(b * np.where(at_zero, 1, a) ** (b - 1), g)
@@ -149,7 +149,7 @@ power.defvjp(a=_power_a, b=_power_b)
 power.defformula(out="a ** b")
 reciprocal.defvjp(x=lambda g, x, out: g * zero_safe(-out / x, g))
 negative.defvjp(x=lambda g: -g)
-abs.defvjp(x=lambda g, x: signed(g, x))
+abs.defvjp(x=lambda g, x: times_sign(g, x))
 square.defvjp(x=lambda g, x: g * (2 * x))
 sqrt.defvjp(x=lambda g, out: g * zero_safe(0.5 / out, g))
 rsqrt.defvjp(x=lambda g, out: g * zero_safe(-0.5 * (out * out * out), g))

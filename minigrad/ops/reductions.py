@@ -14,17 +14,17 @@ from minigrad.ops._numerics import (
     attains,
     constant,
     extent,
-    flat,
-    flat_at_zero,
     formula,
+    inf_where_zero,
     kept_shape,
     reduced_axes,
     root_of_squares,
-    signed,
     stopped,
+    times_sign,
     total,
     undo_reduction,
     widened,
+    zero_gradient,
     zero_safe,
     zeroed,
 )
@@ -251,20 +251,20 @@ def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
 def _norm_x(g: Any, x: Any, out: Any, ord: float, axis: Axis) -> Any:
     g = stopped(g, out)
     if ord == np.inf or ord == -np.inf:
-        return signed(_extreme(g, np.absolute(x), out, axis), x)
+        return times_sign(_extreme(g, np.absolute(x), out, axis), x)
     if ord == 0:
-        return flat(undo_reduction(g, x.shape, axis))
+        return zero_gradient(undo_reduction(g, x.shape, axis))
     top = out.reshape(kept_shape(x.shape, axis))
     if ord < 1:  # powers of 0 are infinite
         g = zeroed(g, constant(out) == 0)
         size = np.where(constant(x) == 0, 1, np.absolute(x))
         slope = np.sign(x) * (size / np.where(constant(top) == 0, 1, top)) ** (ord - 1)
         return undo_reduction(g, x.shape, axis) * slope
-    top = flat_at_zero(top)
+    top = inf_where_zero(top)
     if ord == 2:
         return undo_reduction(g, x.shape, axis) * (x / top)
     if ord == 1:
-        return signed(undo_reduction(g, x.shape, axis), x)
+        return times_sign(undo_reduction(g, x.shape, axis), x)
     return undo_reduction(g, x.shape, axis) * (np.sign(x) * (np.absolute(x) / top) ** (ord - 1))
 
 

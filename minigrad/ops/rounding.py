@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.primitive import OpFunction, primitive
-from minigrad.ops._numerics import flat, stopped, zero_safe
+from minigrad.ops._numerics import stopped, zero_gradient, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
@@ -94,14 +94,14 @@ fmod = binary(
 
 
 # The table.
-floor.defvjp(x=flat)
-ceil.defvjp(x=flat)
-trunc.defvjp(x=flat)
-round.defvjp(x=flat)
-sign.defvjp(x=flat)
-copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=flat)
-nextafter.defvjp(a=lambda g: g, b=flat)
-floor_divide.defvjp(a=flat, b=flat)
+floor.defvjp(x=zero_gradient)
+ceil.defvjp(x=zero_gradient)
+trunc.defvjp(x=zero_gradient)
+round.defvjp(x=zero_gradient)
+sign.defvjp(x=zero_gradient)
+copysign.defvjp(a=lambda g, a, out: stopped(g, a) * (np.sign(a) * np.sign(out)), b=zero_gradient)
+nextafter.defvjp(a=lambda g: g, b=zero_gradient)
+floor_divide.defvjp(a=zero_gradient, b=zero_gradient)
 # The quotient from the remainder: a / b may be rounded up to the next whole number.
 fmod.defvjp(a=lambda g: g, b=lambda g, a, b, out: g * zero_safe(np.round((out - a) / b), g))
 remainder.defvjp(a=lambda g: g, b=lambda g, a, b: g * zero_safe(-np.floor_divide(a, b), g))

@@ -19,11 +19,11 @@ from minigrad.ops._numerics import (
     Axis,
     attains,
     constant,
-    flat,
     formula,
     kept_shape,
     reduced_axes,
     within_rule,
+    zero_gradient,
     zeroed,
 )
 from minigrad.ops.gathering import open_grid, take_along_axis
@@ -227,7 +227,7 @@ def quantile(
 def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
     values, q, kept = constant(x), np.asarray(q, np.float64), kept_shape(x.shape, axis)
     if not g.size:
-        return flat(x)
+        return zero_gradient(x)
     gone = sorted(reduced_axes(x.ndim, axis))
     rows = np.moveaxis(values, gone, range(-len(gone), 0))
     ordered = np.sort(rows.reshape(*rows.shape[: x.ndim - len(gone)], -1))

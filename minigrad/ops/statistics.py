@@ -17,8 +17,8 @@ from minigrad.ops._numerics import (
     add_up,
     array_of,
     constant,
-    flat_at_zero,
     formula,
+    inf_where_zero,
     kept_shape,
     reduced_size,
     root_of_squares,
@@ -255,7 +255,7 @@ def _var_x(g: Any, x: Any, axis: Axis, ddof: int) -> Any:
 def _std_x(g: Any, x: Any, out: Any, axis: Axis, ddof: int) -> Any:
     left = _degrees(reduced_size(x.shape, axis), ddof)
     part = 1 / left if left else np.inf  # a factor: float16 cannot hold a large count
-    deviation = flat_at_zero(out.reshape(kept_shape(x.shape, axis)))
+    deviation = inf_where_zero(out.reshape(kept_shape(x.shape, axis)))
     return undo_reduction(stopped(g, out), x.shape, axis) * (_centred(x, axis) / deviation * part)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.ops._numerics import constant, flat_at_zero, formula, stopped, zero_safe
+from minigrad.ops._numerics import constant, formula, inf_where_zero, stopped, zero_safe
 from minigrad.ops._ufuncs import binary, unary
 
 __all__ = [
@@ -114,7 +114,7 @@ rad2deg = unary(
 @formula("b / (a**2 + b**2)  # 0 at the origin")
 def _turn(a: Any, b: Any) -> Any:
     """The derivative of the angle of (b, a) by a: b / r², with r the distance."""
-    r = flat_at_zero(np.hypot(a, b))
+    r = inf_where_zero(np.hypot(a, b))
     return b / r / r
 
 
@@ -145,8 +145,8 @@ arctan2.defvjp(
     b=lambda g, a, b: stopped(g, np.hypot(a, b)) * zero_safe(-_turn(b, a), g),
 )
 hypot.defvjp(
-    a=lambda g, a, out: stopped(g, out) * zero_safe(a / flat_at_zero(out), g),
-    b=lambda g, b, out: stopped(g, out) * zero_safe(b / flat_at_zero(out), g),
+    a=lambda g, a, out: stopped(g, out) * zero_safe(a / inf_where_zero(out), g),
+    b=lambda g, b, out: stopped(g, out) * zero_safe(b / inf_where_zero(out), g),
 )
 sinc.defvjp(x=lambda g, x: g * _sinc_slope(x))
 sinh.defvjp(x=lambda g, x: g * zero_safe(np.cosh(x), g))
