@@ -42,7 +42,7 @@ from minigrad.tensors.dlpack import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.tensor import *
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 bool_ = _dtype("bool")
 int8 = _dtype("int8")

@@ -37,12 +37,10 @@ class _Recurrent(Module):
 
     gates: int
     states: tuple[str, ...] = ("h_0",)
-    _layout_assumed = False
-    """Whether batch_first was omitted."""
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
-        batch_first: bool | None = None, dropout: float = 0.0, bidirectional: bool = False,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
@@ -50,8 +48,7 @@ class _Recurrent(Module):
         self.hidden_size = check_size(owner, "hidden_size", hidden_size)
         self.num_layers = check_size(owner, "num_layers", num_layers)
         self.with_bias = bias
-        self.batch_first = bool(batch_first)
-        self._layout_assumed = batch_first is None
+        self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
             warnings.warn(
@@ -105,8 +102,6 @@ class _Recurrent(Module):
                 f"{owner}: an input of shape {axes} or (L, I) with I = {self.input_size} "
                 f"expected, got {input_.shape}"
             )
-        if self._layout_assumed and not single:
-            _warn_of_layout(owner, input_.shape)
         x = input_[:, None] if single else input_.swapaxes(0, 1) if self.batch_first else input_
         if not x.shape[0]:
             raise value_error(f"{owner}: a sequence without steps, of {input_.shape}")
@@ -230,7 +225,6 @@ class RNN(_HiddenState):
         nonlinearity: "tanh" or "relu".
         bias: Whether to add biases.
         batch_first: Whether input and output are (N, L, ...); by default (L, N, ...), time first.
-            If omitted, a warning is given once: the default was True before version 0.2.0.
         dropout: The dropout probability between layers.
         bidirectional: Whether each layer also reads from the end; outputs are concatenated.
 
@@ -247,7 +241,7 @@ class RNN(_HiddenState):
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1,
         nonlinearity: Literal["tanh", "relu"] = "tanh", bias: bool = True,
-        batch_first: bool | None = None, dropout: float = 0.0, bidirectional: bool = False,
+        batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
@@ -338,25 +332,6 @@ class GRU(_HiddenState):
     ) -> tuple[Tensor, list[Tensor]]:
         out = gru_steps(x, first[0], *self._weights(end))
         return out, [out[last]]
-
-
-_warned = False
-"""Whether this process was warned of the changed default of batch_first."""
-
-
-def _warn_of_layout(owner: str, shape: tuple[int, ...]) -> None:
-    """Warn once how an input is read without batch_first; until version 0.3.0."""
-    global _warned
-    if not _warned:
-        warnings.warn(
-            f"{owner}: batch_first was not given, so the input of shape {shape} is read as "
-            f"(L, N, I): {shape[0]} steps of {shape[1]} sequences. Before version 0.2.0 it was "
-            f"read as (N, L, I). Pass batch_first=True for that, or batch_first=False to say that "
-            f"time comes first",
-            FutureWarning,
-            stacklevel=5,  # the call of the layer
-        )
-        _warned = True  # after the warning: if warnings are errors, every call raises
 
 
 def check_nonlinearity(owner: str, name: str) -> Literal["tanh", "relu"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -156,9 +155,7 @@ def test_state_dicts_move_both_ways(kind: str) -> None:
     assert list(ours.state_dict()) == list(theirs.state_dict())
     assert not any(ours.load_state_dict(theirs.state_dict()))
     x = draw(5, 2, 3).astype(np.float32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        one, other = ours(Tensor(x)), theirs(torch.tensor(x))
+    one, other = ours(Tensor(x)), theirs(torch.tensor(x))
     assert one[0].dtype == np.float32
     assert_close(one[0], other[0], rtol=1e-5)
     theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})

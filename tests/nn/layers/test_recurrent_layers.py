@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import minigrad
 from minigrad import Tensor, nn
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
-from minigrad.nn.layers import recurrence
 
 KINDS = ["RNN", "LSTM", "GRU"]
 
@@ -111,31 +109,12 @@ def test_gates_that_are_wide_open_do_not_overflow() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_changed_default_is_told_once_where_it_matters(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recurrence, "_warned", False)
-    layer = getattr(nn, kind)(3, 4)
-    layer(minigrad.ones((5, 3)))  # without a batch there is nothing to confuse
-    getattr(nn, kind)(3, 4, batch_first=False)(minigrad.ones((5, 2, 3)))
-    message = gist(f"{kind}: batch_first ... (5, 2, 3) ... 5 steps of 2 sequences")
-    with pytest.warns(FutureWarning, match=message) as told:
-        output, _ = layer(minigrad.ones((5, 2, 3)))
-    assert len(told) == 1 and told[0].filename == __file__
-    assert output.shape == (5, 2, 4)
-    layer(minigrad.ones((5, 2, 3)))
-    getattr(nn, kind)(3, 4)(minigrad.ones((5, 2, 3)))
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_time_comes_first_unless_told(kind: str) -> None:
     minigrad.random.seed(0)
     first, default = getattr(nn, kind)(3, 4, batch_first=True), getattr(nn, kind)(3, 4)
     default.load_state_dict(first.state_dict())
     x = minigrad.randn(2, 5, 3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        turned = default(x.swapaxes(0, 1))[0]
+    turned = default(x.swapaxes(0, 1))[0]
     np.testing.assert_array_equal(turned.swapaxes(0, 1).numpy(), first(x)[0].numpy())
 
 
