@@ -64,7 +64,7 @@ def mebibytes(size: int | None) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, its columns aligned to be read as it stands."""
+    """A Markdown table, its columns aligned to be read as it is."""
     lines = [list(headings), *map(list, rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
 

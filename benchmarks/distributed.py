@@ -304,7 +304,7 @@ def step_times(shape: Shape, machines: int, link: Link, speed: float) -> dict[st
 
 
 def draw(link: Link, points: list[tuple[int, int, float]], speed: float, path: Path) -> None:
-    """Draw what was measured with the model, and the throughput of 1 to 1,024 machines."""
+    """Draw the measurements with the model, and the throughput of 1 to 1,024 machines."""
     import matplotlib
 
     matplotlib.use("agg")

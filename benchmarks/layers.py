@@ -17,7 +17,7 @@ from _work import ATTENTION, LAYERS, WIDTHS, WORDS, Layer, Size
 from peers import OURS, PYTORCH
 
 Row = tuple[str, str, Layer | Size | int]
-"""What is measured, the function of a peer that does it, and its argument."""
+"""The measured layer, the function of a peer that does it, and its argument."""
 
 
 def rows_of(

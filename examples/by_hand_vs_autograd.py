@@ -181,7 +181,7 @@ def compare(
     return rows
 
 
-# What is printed
+# Output
 
 WIDTH = 96
 WAY_BACK = {

@@ -309,7 +309,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         "leaky_relu": math.sqrt(2.0 / (1.0 + slope**2)), "selu": 0.75,
     }  # fmt: skip
     if nonlinearity not in gains:
-        raise ValueError(f"calculate_gain: {nonlinearity!r} is none of {', '.join(gains)}")
+        raise ValueError(f"calculate_gain: {nonlinearity!r} is not one of {', '.join(gains)}")
     return gains[nonlinearity]
 
 

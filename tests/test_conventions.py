@@ -48,7 +48,7 @@ LAYERS = [
 ]
 
 
-# Users find what stands on the engine here too, and on the layers; nothing below imports it from
+# Users find what is built on the engine here too, and on the layers; nothing below imports it from
 # here.
 FRONT_DOORS = {
     ROOT / "minigrad" / name
@@ -136,7 +136,7 @@ def test_imports_point_one_way() -> None:
             for target in imported_parts(node)
             if target not in LAYERS[: LAYERS.index(part_of(path)) + 1]
         ),
-        "A part imports only what stands before it in LAYERS (tests/test_conventions.py): "
+        "A part imports only what comes before it in LAYERS (tests/test_conventions.py): "
         "move what is shared to the lower part",
     )
 
@@ -196,7 +196,7 @@ def test_an_op_is_not_called_by_a_builtins_name() -> None:
     )
 
 
-# What these stand for is a tensor or an array in this house, or None; `bias=True` is a flag.
+# A value of these names is a tensor or an array in this house, or None; `bias=True` is a flag.
 ARRAYS = {
     "_base", "_data", "_grad", "attn_mask", "data", "grad", "gradient", "keep",
     "key_padding_mask", "mask", "query", "tensor", "weight", "weights",

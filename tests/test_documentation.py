@@ -125,7 +125,7 @@ def test_both_packages_are_walked() -> None:
 @pytest.mark.usefixtures("global_random")
 @pytest.mark.parametrize("name", [shown(name, name) for name in MODULES])
 def test_docstring_examples(name: str) -> None:
-    """Each example starts from nothing, so that it can be copied as it stands."""
+    """Each example starts from nothing, so that it can be copied as it is."""
     module = importlib.import_module(name)
     run_doctests(doctest.DocTestFinder(exclude_empty=True).find(module, globs={}))
 

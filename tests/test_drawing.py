@@ -61,7 +61,7 @@ def test_a_page_is_drawn_from_top_to_bottom(tmp_path: Path) -> None:
     assert ">first<" in first and "multiply" in first and "add" not in first
     assert ">second<" in second and "add" in second
     assert page.count("x from above") == 1  # the code is shown as well
-    assert "<style>" not in first  # it stands once beside the pages
+    assert "<style>" not in first  # it is once beside the pages
 
     style = (tmp_path / "html" / "_static" / "drawing.css").read_text(encoding="utf-8")
     assert 'href="_static/drawing.css' in page

@@ -117,7 +117,7 @@ def test_no_two_mutants_are_alike_and_messages_are_left_alone() -> None:
 
 
 def test_what_is_the_same_by_contract_is_left_alone() -> None:
-    """A cotangent has the shape and dtype of its output; of lengths, -1 is no axis."""
+    """A cotangent has the shape and dtype of its output; of lengths, -1 is not an axis."""
     source = "def rule(g, x, out):\n    return x.reshape(-1) * np.ones(g.shape, out.dtype)"
     after = {after for _, _, after in mutated(source, {"g", "x", "out"})}
     assert "return x.reshape(-1) * np.ones(x.shape, out.dtype)" in after
@@ -189,7 +189,7 @@ def test_a_wrong_rule_is_killed_and_an_equivalent_one_survives(toy: Path) -> Non
 def test_a_list_that_is_not_true_is_refused(toy: Path) -> None:
     """A mutant that there is not, always; one that a test kills, where the list is in doubt.
 
-    Otherwise survivors that are listed are no fault.
+    Otherwise survivors that are listed are not a fault.
     """
     gone, wrong = f"{RULE} * 3", "lambda g, x: x * 0 + 1"
     believed = run_toy(toy, [*EQUIVALENT, wrong])

@@ -46,7 +46,7 @@ def python(
 
 
 def made_by_tools(name: str) -> bool:
-    """Whether a file or folder of this name is no source: a cache, a build, an environment."""
+    """Whether a file or folder of this name is not source: a cache, a build, an environment."""
     hidden = name.startswith(".") and name != ".ci"
     made = {"build", "dist", "out", "_build", "__pycache__"}
     return hidden or name in made or name.endswith(".egg-info")

@@ -1,6 +1,6 @@
 """What an autograd engine must get right: one test for each thing that some engine gets wrong.
 
-The corners of single ops are tested at length beside the ops; here stands the list as a whole, each
+The corners of single ops are tested at length beside the ops; here is the list as a whole, each
 line a test of its own, over every op that it applies to.
 """
 

@@ -13,7 +13,7 @@ F = torch.nn.functional
 
 
 def array(value: Any) -> Any:
-    """NumPy's arrays as PyTorch's; what is none stays what it is."""
+    """NumPy's arrays as PyTorch's; anything else unchanged."""
     return torch.as_tensor(value.copy()) if isinstance(value, np.ndarray) else value
 
 
@@ -39,7 +39,7 @@ class TorchLinalg:
         return torch.linalg.matrix_norm(x, p) * torch.linalg.matrix_norm(torch.linalg.inv(x), p)
 
     def solve(self, a: Any, b: Any) -> Any:
-        # There, a vector b may also stand for a stack of them.
+        # There, a vector b may also mean a stack of them.
         return torch.linalg.solve(a, b) if b.ndim > 1 else torch.linalg.solve(a, b[:, None])[..., 0]
 
     def lstsq(self, a: Any, b: Any) -> Any:

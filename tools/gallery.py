@@ -118,7 +118,7 @@ def write_pages(folder: Path, chosen: Iterable[str] | None = None) -> dict[str, 
 
 
 def picture_of(page: str) -> str:
-    """The picture that stands in a page for readers without a script, as SVG."""
+    """The picture that a page shows to readers without a script, as SVG."""
     start = page.index("<svg", page.index('<section id="stage"'))
     return page[start : page.index("</svg>", start) + len("</svg>")]
 

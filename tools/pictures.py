@@ -38,7 +38,7 @@ class Picture(NamedTuple):
         place: The place in it, as its address has it: a step, or a box that is selected.
         width: Of the window, in pixels.
         height: Of the window.
-        top: What is moved to the top of the panel: a selector of CSS.
+        top: The element that is moved to the top of the panel: a selector of CSS.
         aside: If not 0, the whole graph is in view, dragged to the right by so many pixels: away
             from the buttons.
     """

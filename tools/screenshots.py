@@ -94,7 +94,7 @@ VIEWS: dict[str, tuple[str, Act | None]] = {
         "playground/index.html?exercise=7", ran(exercise(7).solution, "#check", "graph"),
     ),
 }  # fmt: skip
-"""The address of each view, and what is done there."""
+"""The address of each view, and the actions there."""
 
 
 def main() -> None:

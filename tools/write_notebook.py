@@ -97,7 +97,7 @@ def exercise_cells() -> Iterator[Cell]:
 
 
 def markdown_of(task: str) -> str:
-    """A task, in which a block of indented lines stands by itself."""
+    """A task, in which a block of indented lines is by itself."""
     lines: list[str] = []
     margin = 0
     for line in task.splitlines():

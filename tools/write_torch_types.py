@@ -6,7 +6,7 @@ makes names when it is imported, if it has no file, or if its source does not sa
 
 The type of a parameter is the one that is said, there or in a base class; or else that of its name
 in tools/torch_types.py; or else that of its default; or else Any. The type of a result is the one
-that is said; or else that of the expression which a line of the door's tables stands for; or else
+that is said; or else that of the expression in a line of the door's tables; or else
 Tensor, if a parameter is a tensor; or else Any. Any tensor may be given (_AnyTensor, minigrad's own
 class); what comes back is a `Tensor`.
 """
@@ -50,7 +50,7 @@ NAMED = {kind.__name__: kind for kind in (sorting.ValuesAndIndices, factors.QRRe
 
 
 class Text(str):
-    """Text that `inspect.Signature` writes as it stands."""
+    """Text that `inspect.Signature` writes as it is."""
 
     __repr__ = str.__str__
 
@@ -261,7 +261,7 @@ PLACE, KEYWORD = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
 def variants(
     name: str, takes: list[Parameter], gives: str
 ) -> Iterator[tuple[list[Parameter], str]]:
-    """A signature, or several where the type of the result depends on what is given."""
+    """A signature, or several where the type of the result depends on the arguments."""
     by_name = {each.name: each for each in takes}
     flags = [each for each in takes if each.name in table.FLAGS]
     if name in table.CHOSEN and by_name["dim"].default is None:

@@ -2,7 +2,7 @@
 
 The keys and values of earlier positions do not change. A cache stores them, so that a step projects
 one position instead of the whole sequence. Positions count from the start of the cached sequence.
-New keys go after the cached ones, or to `cache_position`, which drops what was cached from there.
+New keys go after the cached ones, or to `cache_position`, which drops cached ones from there.
 Each module has a slot of its own: see `slots`.
 """
 
@@ -95,7 +95,7 @@ class KVCache(Cache):
         """Append new keys (N, H, L, d) and values (N, H, L, d_v) to those of a layer; return all.
 
         `cache_position` holds their positions, consecutive ints of shape (L,), by default after the
-        cached ones. Earlier positions replace what is cached from there.
+        cached ones. Earlier positions replace the cached ones from there.
         """
         start = self.first_position(key.shape[-2], layer_idx, cache_position)
         self._check(key, value, layer_idx)
@@ -154,7 +154,7 @@ class KVCache(Cache):
                 self.slots.forget_memory(layer_idx)
 
     def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
-        """Raise if new keys and values fit neither each other nor what is cached."""
+        """Raise if new keys and values fit neither each other nor the cached ones."""
         shapes = f"key {key.shape} and value {value.shape}"
         owner = type(self).__name__
         if key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]:
@@ -282,7 +282,7 @@ class StaticKVCache(KVCache):
         if key.requires_grad or value.requires_grad:
             raise RuntimeError(
                 located(
-                    "StaticKVCache: what is written in place has no gradient; decode under "
+                    "StaticKVCache: a write in place has no gradient here; decode under "
                     "minigrad.no_grad(), or use a DynamicKVCache"
                 )
             )

@@ -272,7 +272,7 @@ class MultiHeadAttention:
         return {name: getattr(self, name).copy() for name in ("W_Q", "W_K", "W_V", "W_O")}
 
     def set_params(self, params: dict[str, np.ndarray]) -> None:
-        """Set parameters to copies of what is given: all of them, or none.
+        """Set parameters to copies of the given arrays: all of them, or none.
 
         Args:
             params: A dict with W_Q, W_K, W_V, W_O, each of shape (d_model, d_model).

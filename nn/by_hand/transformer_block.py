@@ -306,7 +306,7 @@ class TransformerEncoderBlock:
         return self.attention.get_params() | {name: getattr(self, name).copy() for name in own}
 
     def set_params(self, params: dict[str, np.ndarray]) -> None:
-        """Set parameters to copies of what is given: all of them, or none.
+        """Set parameters to copies of the given arrays: all of them, or none.
 
         Args:
             params: A dict with every name that `get_params` has, each of its shape.

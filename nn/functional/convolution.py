@@ -15,7 +15,7 @@ __all__ = ["conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"]
 
 Sizes = int | Sequence[int]
 Border = Sizes | Literal["same", "valid"]
-"""The padding on both sides of each axis; "same" keeps the sizes, "valid" is no padding."""
+"""The padding on both sides of each axis; "same" keeps the sizes, "valid" means no padding."""
 
 
 @framed

@@ -35,7 +35,7 @@ def embedding_bag(
         mode: "sum", "mean", or "max" of each element of the vectors.
         per_sample_weights: Factors of the shape of `input_`, for "sum".
         include_last_offset: Whether `offsets` ends with n, where the last bag ends.
-        padding_idx: A row that belongs to no bag, wherever it stands.
+        padding_idx: A row that belongs to no bag, wherever it is.
         sparse: As for `embedding`.
 
     Returns:

@@ -143,7 +143,7 @@ def cross_entropy(
     Raises:
         IndexError: A class index is out of range.
         TypeError: The targets are not numbers.
-        ValueError: Shapes do not fit, a target is no probability, or an option is out of range.
+        ValueError: Shapes do not fit, a target is not a probability, or an option is out of range.
 
     Example:
         >>> from minigrad import nn, tensor

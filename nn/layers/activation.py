@@ -37,7 +37,7 @@ def activation_function(activation: str | Callable[[Tensor], Tensor]) -> Callabl
     if isinstance(activation, str):
         if activation not in ACTIVATIONS:
             known = ", ".join(repr(name) for name in ACTIVATIONS)
-            raise ValueError(f"activation: {activation!r} is none of {known}; pass a function")
+            raise ValueError(f"activation: {activation!r} is not one of {known}; pass a function")
         return ACTIVATIONS[activation]
     if not callable(activation):
         raise TypeError(f"activation: a name or a function expected, got {activation!r}")

@@ -79,7 +79,7 @@ class ConvBNReLU2d(_ConvBNReLU):
         dilation: The step between the elements of a kernel.
         groups: The number of groups of channels that are convolved separately.
         conv_bias: Whether the convolution has a bias; the normalization subtracts it again.
-        eps: What is added to the variance.
+        eps: The number that is added to the variance.
         momentum: The weight of a batch in the running statistics; None averages all batches.
         bn_affine: Whether the normalization learns a scale and a shift.
         track_running_stats: Whether it keeps statistics for `eval()`.

@@ -1,7 +1,7 @@
 """Layers in the notation of the package einops: Rearrange, Reduce and EinMix.
 
 A pattern names the axes of the input and of the output: ``"n c h w -> n (h w) c"`` merges two axes
-and moves another to the end. ``...`` stands for any number of axes.
+and moves another to the end. ``...`` means any number of axes.
 """
 
 from __future__ import annotations

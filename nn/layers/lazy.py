@@ -39,7 +39,7 @@ class _Lazy(Module):
         return result
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Grow to the size of what is loaded."""
+        """Grow to the size of the loaded values."""
         array = np.asarray(state.get("weight", ()))
         if 0 not in array.shape:
             self._grow(self._size_in(array))

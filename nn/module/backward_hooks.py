@@ -1,6 +1,6 @@
 """Hooks on the gradients of a module's outputs and inputs.
 
-An op that returns its tensors unchanged stands before and after `forward`. Its rule sees the
+An op that returns its tensors unchanged runs before and after `forward`. Its rule sees the
 gradients of all outputs, or of all inputs, at once.
 """
 

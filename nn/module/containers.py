@@ -66,7 +66,7 @@ class _ModuleSequence(_Container, MutableSequence[Module]):
             self._append(name, module)
 
     def _append(self, name: Any, module: Any) -> None:
-        """Append a module under a name; None and the next position stand for the position."""
+        """Append a module under a name; None and the next position mean the position."""
         if name == str(len(self)):
             name = None
         if name is not None:

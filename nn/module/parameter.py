@@ -44,7 +44,7 @@ class Buffer(Tensor):
     """A tensor of a module that is not trained, but converted by `Module.to` and saved.
 
     Assigned to an attribute of a `Module`, it is registered: see `Module.register_buffer`. `data`
-    is copied; a buffer that is not `persistent` is no part of the state dict.
+    is copied; a buffer that is not `persistent` is not in the state dict.
 
     Example:
         >>> from minigrad import nn

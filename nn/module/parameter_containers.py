@@ -101,7 +101,7 @@ class ParameterList(_Parameters, MutableSequence[Parameter]):
             return values[index]
         except (IndexError, TypeError):
             raise IndexError(
-                f"{type(self).__name__}: index {index!r} is none of {len(values)} parameters"
+                f"{type(self).__name__}: index {index!r} is not one of {len(values)} parameters"
             ) from None
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -154,8 +154,8 @@ class ParameterDict(_Parameters, MutableMapping[str, Parameter]):
         kind = self._registered.get(key) if isinstance(key, str) else None
         if not isinstance(key, str) or (key in self.__dict__ and kind != "parameter"):
             raise ValueError(
-                f"{type(self).__name__}: {key!r} cannot be a key: a string expected that is none "
-                f"of its attributes"
+                f"{type(self).__name__}: {key!r} cannot be a key: expected a string that is not "
+                f"one of its attributes"
             )
         setattr(self, key, self._checked(value))
 

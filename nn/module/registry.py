@@ -1,7 +1,7 @@
 """The registry of a module: its parameters, buffers and children by name, and its repr.
 
 Each of them is an ordinary attribute, which Python reads at its usual speed. It is a part of the
-module because `Module.__setattr__` registers its name. What is set in another way, by
+module because `Module.__setattr__` registers its name. A value that is set in another way, by
 ``object.__setattr__(self, "teacher", module)`` or in ``self.__dict__``, is not: it is neither
 trained nor saved. Containers override `named_children`.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 
 
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
-"""What a name stands for. A buffer that is not persistent is no part of the state dict."""
+"""The kind of a registered name. A buffer that is not persistent is not in the state dict."""
 BUFFERS = ("buffer", "non-persistent buffer")
 TABLES = ("_registered", "_entries", "_pre_hooks", "_hooks", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
@@ -117,7 +117,7 @@ class Registry:
             raise ValueError(f"{owner}: {name!r} is one of its methods; choose another name")
 
     def _check_child(self, name: str, child: Any) -> None:
-        """Raise if `child` is no module, or contains this one."""
+        """Raise if `child` is not a module, or contains this one."""
         if not isinstance(child, Registry):
             what, remedy = f"got {type(child).__name__}", ""
             if isinstance(child, type):
@@ -196,7 +196,7 @@ class Registry:
     ) -> Iterator[tuple[str, Module]]:
         """Iterate over this module and all below it, each once, with its first path.
 
-        `prefix` is the path of this module itself. Without `remove_duplicate`, all paths of what is
+        `prefix` is the path of this module itself. Without `remove_duplicate`, all paths of those
         shared come.
         """
         found = walk(cast("Module", self), prefix)

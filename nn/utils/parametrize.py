@@ -54,7 +54,7 @@ class _Parametrized:
 def register_parametrization(module: M, tensor_name: str, parametrization: Module) -> M:
     """Replace a parameter by a function of it, which is computed whenever it is read.
 
-    What is trained and saved is ``parametrizations.<name>.original`` instead of the parameter. It
+    Training and saving use ``parametrizations.<name>.original`` instead of the parameter. It
     begins as the value of the parameter, or, if the parametrization has a method `right_inverse`,
     as what that makes of it.
 

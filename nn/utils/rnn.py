@@ -98,7 +98,7 @@ def pad_sequence(
         sequences: N tensors of shapes (L_i, ...), equal but for the first axis.
         batch_first: Whether the batch is the first axis of the result, or the second.
         padding_value: The number that fills the rest.
-        padding_side: "right" or "left": where it stands.
+        padding_side: "right" or "left": where it is.
 
     Returns:
         Shape (L, N, ...), with `batch_first` (N, L, ...), L being the largest length.

@@ -62,7 +62,7 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
     weight = own[name]
     if axis is not None and not 0 <= axis < weight.ndim:
         raise ValueError(
-            f"weight_norm: axis {axis} is none of those from 0 of shape {weight.shape}; "
+            f"weight_norm: axis {axis} is not one of those from 0 of shape {weight.shape}; "
             f"PyTorch's -1 is None here"
         )
     norm = _WeightNorm(name, axis)

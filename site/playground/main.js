@@ -119,7 +119,7 @@ function flowing(text) {
   return rest.replace(/(?<!\n)\n(?!\n|\d+\. |- |    )\s*/g, " ");
 }
 
-// Put a text into an element: what stands between backticks as code.
+// Put a text into an element: the parts between backticks as code.
 function write(element, text) {
   const parts = text.split("`").map((piece, at) => {
     if (at % 2 === 0) return piece;

@@ -1,4 +1,4 @@
-// The tabs on the right: what is printed, the graph, the page of steps, figures.
+// The tabs on the right: output, the graph, the page of steps, figures.
 
 import { put } from "./shown.js";
 
@@ -12,7 +12,7 @@ const TITLES = {
   graph: "The compute graph of the program", steps: "The steps of the graph",
   figures: "A figure of the program",
 };
-const MOST = 200_000; // characters that are kept of what is printed
+const MOST = 200_000; // characters of the output that are kept
 
 export function select(name, focus = false) {
   for (const tab of tabs) {

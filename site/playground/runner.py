@@ -48,7 +48,7 @@ class Stream:
         return len(text)
 
     def flush(self) -> None:
-        """Tell what is left."""
+        """Tell the rest."""
         if self._line:
             self._send(self._line)
             self._line = ""
@@ -188,7 +188,7 @@ def what_if(name: str, index: str, value: float, tell: Tell) -> None:
 
 
 def _parts(body: list[ast.stmt], interactive: bool) -> Iterator[ast.Expression | ast.Module]:
-    """What is run as a whole: expressions whose value is shown, and what lies between them."""
+    """The parts that run as a whole: expressions whose value is shown, and the code between."""
     between: list[ast.stmt] = []
     for statement in body:
         if isinstance(statement, ast.Expr) and (interactive or statement is body[-1]):

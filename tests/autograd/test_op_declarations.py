@@ -1,7 +1,7 @@
 """What an op is, it declares: no name of an op or of an argument decides anything.
 
-Every name that stands in the library as a string is given to an op of a program and to its
-arguments. Whatever is then done with the op must come out as for a name that stands nowhere.
+Every name that is in the library as a string is given to an op of a program and to its
+arguments. Whatever is then done with the op must come out as for a name that is nowhere.
 """
 
 from __future__ import annotations

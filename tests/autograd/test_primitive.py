@@ -473,7 +473,7 @@ def test_a_rule_that_returns_none_gives_no_gradient() -> None:
 
 
 def identifiers() -> list[str]:
-    """Every name that stands in the code that calls an op or writes code for one."""
+    """Every name in the code that calls an op or writes code for one."""
     found: set[str] = set()
     for module in (calls, plan_module):
         source = Path(str(module.__file__)).read_text(encoding="utf-8")
@@ -530,7 +530,7 @@ def test_an_argument_may_have_any_name(form: str) -> None:
 
 
 def test_names_that_are_handed_on_may_be_any() -> None:
-    """What a function takes for itself is no name that it takes for another."""
+    """A function's own parameters are not names that it takes for another."""
     x = Tensor([1.0, 2.0], requires_grad=True)
     double = defined("self", "self * 2")
     double.defvjp(self=lambda g: g * 2)

@@ -32,7 +32,7 @@ def perceptron() -> tuple[viz.Graph, Any]:
 
 
 def numbers(page: Any) -> list[str]:
-    """What stands in the boxes of numbers, but for those that are not computed yet."""
+    """The text in the boxes of numbers, but for those that are not computed yet."""
     found: list[str] = page.locator("#stage .box text.data").all_text_contents()
     return sorted(text for text in found if text)
 

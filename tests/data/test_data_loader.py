@@ -238,7 +238,7 @@ class TestGoingOn:
         assert len({*seen}) == len(seen) == (10 if loader.drop_last else 11)
 
     def test_between_epochs(self) -> None:
-        """A loader with a generator of its own tells where that stands."""
+        """A loader with a generator of its own saves its state."""
         loader = make(shuffle=True, generator=3)
         [*loader]
         other = make(shuffle=True, generator=9)

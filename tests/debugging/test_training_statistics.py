@@ -99,7 +99,7 @@ def test_dead_units_are_those_without_a_gradient_from_the_batch() -> None:
     class Net(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.words = nn.Embedding(10, 4)  # rows that do not occur are no dead units
+            self.words = nn.Embedding(10, 4)  # rows that do not occur are not dead units
             self.hidden, self.image = nn.Linear(4, 8, bias=False), nn.Conv1d(8, 4, 1)
 
         def forward(self, ids: Any) -> Tensor:

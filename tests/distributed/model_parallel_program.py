@@ -95,7 +95,7 @@ for norm_first in (False, True):
     compare(decoder, lambda m: (m(x, memory, tgt_is_causal=True) ** 2).mean())
 compare(nn.Transformer(WIDTH, HEADS, 1, 1, 3 * SIZE, 0.0), lambda m: (m(memory, x) ** 2).mean())
 compare(nn.SwiGLU(WIDTH, 3 * SIZE), lambda m: (m(x) ** 2).mean())
-keyed = nn.ModuleDict({"7": nn.SwiGLU(WIDTH, 3 * SIZE)})  # a key that is a digit is no index
+keyed = nn.ModuleDict({"7": nn.SwiGLU(WIDTH, 3 * SIZE)})  # a key that is a digit is not an index
 compare(keyed, lambda m: (m["7"](x) ** 2).mean(), 1)
 
 # What takes all parameters, or a whole matrix, together refuses the parts.

@@ -155,7 +155,7 @@ def test_a_wrong_gradient_by_hand_is_found(
 def test_a_wrong_entry_among_a_thousand_is_found(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also where it is none of those compared with finite differences."""
+    """Also for an entry that is not compared with finite differences."""
     sabotage(monkeypatch, by_hand.TransformerEncoderBlock, "backward", one_entry)
     code, output = call(monkeypatch, capsys, "--smoke")
     assert code == 1

@@ -205,7 +205,7 @@ def test_model_and_tables_are_measured_alike(
 
 def test_every_character_has_half_a_context_before_it(short: example.Text) -> None:
     counted: list[int] = []
-    ids = np.arange(len(short.ids))  # every character tells where it stands
+    ids = np.arange(len(short.ids))  # every character tells its position
 
     def model(windows: np.ndarray) -> Tensor:
         scores = np.zeros((*windows.shape, len(ids) + 100), np.float32)

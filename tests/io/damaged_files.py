@@ -2,7 +2,7 @@
 
     python damaged_files.py SUFFIX COUNT SEED
 
-Each file loads as what it was, or is refused with the one error that stands for that. The program
+Each file loads as what it was, or is refused with the one error for that. The program
 may take little more memory than it has: who believes a length that chance has written, fails.
 """
 

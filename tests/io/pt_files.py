@@ -27,7 +27,7 @@ def numbers(*values: Any) -> bytes:
 
 
 def named(name: str) -> bytes:
-    """What a name stands for: `module name`."""
+    """A name of a pickle: `module name`."""
     return b"c" + name.replace(" ", "\n").encode() + b"\n"
 
 

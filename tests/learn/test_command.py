@@ -226,7 +226,7 @@ def test_pipes(tmp_path: Path) -> None:
         ("import nummpy\n", "error", "No module named 'nummpy'"),
         ("def numerical_slope(f, x, h):\n    return x^2\n", "caret", "x**2"),
         ("", "missing", "does not define `numerical_slope`"),
-        ("numerical_slope = 3\n", "missing", "`numerical_slope` is no function"),
+        ("numerical_slope = 3\n", "missing", "`numerical_slope` is not a function"),
         ("def numerical_slope(f):\n    return f\n", "missing", "has other arguments now"),
         ("def numerical_slope(f, x, h):\n    return 'a'\n", "form", "should be a number; got 'a'"),
         ("def numerical_slope(f, x, h):\n    return f\n", "form", "should be a number"),

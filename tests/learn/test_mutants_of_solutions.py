@@ -27,7 +27,7 @@ TEXTS = [
     (".sum(", ".mean("), (".mean(", ".sum("), (".max(", ".min("), (".max(", ".mean("),
     ("self.grad = 1.0", "self.grad += 1.0"), ('"*"', '"+"'), (".T ", " "),
 ]  # fmt: skip
-"""Mistakes that learners make beside those of the rules: what stands there, and instead."""
+"""Mistakes that learners make beside those of the rules: a text and its replacement."""
 LINES = 300_000
 """How many lines of an answer may run where a mistake can make a loop endless."""
 

@@ -7,7 +7,7 @@ import pytest
 from minigrad.learn.exercise import Wrong, exercise
 from minigrad.learn.running import run_text
 
-# The number of an exercise, the number of a gap, and what stands in it.
+# The number of an exercise, the number of a gap, and the code in it.
 ANSWERS = [
     (1, 1, """
 width = 2 * h

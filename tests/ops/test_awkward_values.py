@@ -361,7 +361,7 @@ def awkward(op: str) -> Iterator[tuple[Case, str, list[np.ndarray]]]:
 # LAPACK promises nothing of matrices that hold NaN: their decompositions are left out.
 @pytest.mark.parametrize("op", [op for op in OPS if not op.startswith("linalg.")])
 def test_the_recorded_gradient_is_the_plain_one(op: str) -> None:
-    """NaN and the infinities stand in the same places, finite numbers are as close as stated.
+    """NaN and the infinities are in the same places, finite numbers are as close as stated.
 
     Bit for bit where one rule serves both passes, element by element.
     """

@@ -67,7 +67,7 @@ def offenders(
 
 
 def test_every_sample_call(default: Any) -> None:
-    """A case with a float64 constant gives float64 for floats too. A product of bools is no sum,
+    """A case with a float64 constant gives float64 for floats too. A product of bools is not a sum,
     so the cases that make symmetric matrices of their inputs are other matrices.
     """
     symmetric = ("linalg.cholesky", "linalg.eigh", "linalg.eigvalsh")

@@ -190,7 +190,7 @@ def test_nan_stays_in_its_matrix() -> None:
 
 @pytest.mark.parametrize("place", [(0, 0), (1, 1), slice(None)])
 def test_nan_is_not_taken_for_singular(place: Any) -> None:
-    """As LAPACK takes it, depending on where it stands."""
+    """As LAPACK takes it, depending on its position."""
     x = leaf(np.stack([np.ones((2, 2)) + np.eye(2)] * 2))
     x.data[(0, *place) if isinstance(place, tuple) else 0] = np.nan
     for op in (linalg.det, linalg.inv, lambda x: linalg.solve(x, [1.0, 2.0])):

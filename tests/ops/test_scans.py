@@ -155,7 +155,7 @@ def test_running_values_in_low_precision() -> None:
     sums.backward(np.ones(5000, np.float16))
     assert ones.grad.tolist()[0] == 5000.0
     x = Tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)
-    with np.errstate(over="ignore"):  # 90,000 is none of its numbers
+    with np.errstate(over="ignore"):  # it cannot hold 90,000
         last = ops.cumprod(x)[-1]
     np.testing.assert_allclose(last.item(), 9.0, rtol=2e-3)
     last.backward()

@@ -1,4 +1,4 @@
-"""Sorted order and search: ties and NaN as in NumPy, gradients back to where the values stood."""
+"""Sorted order and search: ties and NaN as in NumPy, gradients back to where the values were."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_other_layouts_of_memory(make: Any, shape: tuple[int, int]) -> None:
 
 
 def test_one_update_for_many_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A transformer's small parameters take one call, those that stood still another."""
+    """A transformer's small parameters take one call, those that did not move another."""
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 2)
     params = list(model.parameters())
     optimizer = optim.AdamW(params)

@@ -1,6 +1,6 @@
 """Our functions under the names of PyTorch's op database, with PyTorch's arguments.
 
-A name stands for our function of that name unless `RENAMED` or `CALLS` has it. Keywords are
+A name means our function of that name unless `RENAMED` or `CALLS` has it. Keywords are
 translated by `KEYWORDS`.
 """
 

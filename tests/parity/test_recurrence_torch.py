@@ -56,7 +56,7 @@ def test_layers(kind: str, layers: int, both: bool, batch_first: bool, bias: boo
 def test_packed_sequences(
     kind: str, layers: int, both: bool, batch_first: bool, lengths: list[int]
 ) -> None:
-    """What stands in the padding, NaN too, reaches nothing."""
+    """The padding, also NaN, reaches nothing."""
     options = {"num_layers": layers, "bidirectional": both, "batch_first": batch_first}
     ours = getattr(nn, kind)(3, 4, **options).double()
     theirs = randomise(getattr(torch.nn, kind)(3, 4, **options))

@@ -67,7 +67,7 @@ def new_view(rng: np.random.Generator, views: list[Any]) -> Step:
 
 
 def unbound(m: Any, view: Any, axis: int) -> Any:
-    """What `unbind` and iteration give. PyTorch refuses writes to its own: reads stand for them."""
+    """What `unbind` and iteration give. PyTorch refuses writes to its own: reads replace them."""
     if m is torch:
         return (view.select(axis, k) for k in range(view.shape[axis]))
     return m.unbind(view, axis) if axis else list(view)

@@ -1,4 +1,4 @@
-"""What people write in PyTorch: one idiom a line, run as it stands with minigrad named `torch`.
+"""What people write in PyTorch: one idiom a line, run as it is with minigrad named `torch`.
 
 `x` (3, 4), `y` (3, 4), `v` (4,), `b` (2, 3, 4) and `i` (3, 4), whole numbers, are there, and
 `parameter`, a leaf of shape (3, 4). An idiom's value is that of its last expression.

@@ -1,4 +1,4 @@
-"""Moves that only say where elements stand: views, reads, joins, pieces, and writes.
+"""Moves that only change the places of elements: views, reads, joins, pieces, and writes.
 
 A write is offered for any value. The draft takes those to memory that no other value sees and no
 rule saved.

@@ -67,7 +67,7 @@ def spelled(value: Any) -> str:
 
 
 def code(step: Step, start: int) -> list[str]:
-    """Python code for a step whose first result stands at `start`."""
+    """Python code for a step whose first result is at `start`."""
     first, *others = [spelled(arg) for arg in step.args]
     others += [f"{name}={spelled(value)}" for name, value in step.keywords.items()]
     if step.op == "write":

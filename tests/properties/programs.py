@@ -1,7 +1,7 @@
 """A program as data: a list of calls that runs on minigrad, on NumPy and on PyTorch.
 
 Values are numbered: first the inputs, then what the steps return. An in-place step returns its
-target, so every number stands for one value for good; nothing reads the target's old number
+target, so every number means one value for good; nothing reads the target's old number
 afterwards. Values that are outputs are multiplied by fixed weights and added up to one number.
 """
 
@@ -63,7 +63,7 @@ class Step:
         return [part.index for part in flat if isinstance(part, Value)]
 
     def moved(self, places: dict[int, int]) -> Step:
-        """The same call on values that stand elsewhere."""
+        """The same call on values that are elsewhere."""
 
         def place(part: Any) -> Any:
             if isinstance(part, list):

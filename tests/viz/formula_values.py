@@ -139,7 +139,7 @@ def differs(said: np.ndarray, right: np.ndarray, shape: tuple[int, ...]) -> str:
 
 
 def summed(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """What the engine makes of a cotangent; one row or one column may stand for a vector."""
+    """The cotangent as the engine has it; one row or one column may be in place of a vector."""
     if x.size == np.prod(shape):
         return x.reshape(shape)
     if not x.ndim:

@@ -81,7 +81,7 @@ NOTHING_CANCELS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @pytest.mark.parametrize("name", NOTHING_CANCELS)
 def test_what_is_not_marked_has_a_digit_that_is_right(name: str) -> None:
-    """In float32, against float64: a small gradient is no rounding."""
+    """In float32, against float64: a small gradient is not rounding."""
     x = np.random.default_rng(0).standard_normal((2, 3, 8))
     exact, found = (
         gradients(traced(NOTHING_CANCELS[name], x, dtype)) for dtype in ("float64", "float32")

@@ -50,7 +50,7 @@ def check(graph: Graph, count: int, direction: Direction) -> None:
             if (outer := parents[group]) is not None:
                 assert any(holds(around, part) for around in slices[outer])
             held = {item for item, box in placement.boxes.items() if overlap(part, box)}
-            for item in held:  # what stands in a part of a frame belongs there
+            for item in held:  # the items in a part of a frame belong there
                 homes = [nodes[item].group]
                 while homes[-1] is not None:
                     homes.append(parents[homes[-1]])
@@ -115,7 +115,7 @@ def test_one_column_is_the_layout_itself() -> None:
 
 
 def test_a_column_leaves_no_room_beside_what_it_holds() -> None:
-    """The second half of a layer is narrower than its attention, which stands in the first."""
+    """The second half of a layer is narrower than its attention, which is in the first."""
     placement = cut(encoder(1).collapse(), 3, "down")
     widths = [width for _, _, width, _ in next(iter(placement.parts.values()))]
     assert widths[0] > widths[-1] + 2 * PAD + GAP

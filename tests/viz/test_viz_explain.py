@@ -159,7 +159,7 @@ class TestErrors:
 
     def test_names(self) -> None:
         x: Tensor = minigrad.ones(3, requires_grad=True)
-        with pytest.raises(ValueError, match="y is no leaf"):
+        with pytest.raises(ValueError, match="y is not a leaf"):
             viz.explain(x * x, y=minigrad.ones(3, requires_grad=True))
         with viz.trace() as traced:
             (x * x).sum().backward()

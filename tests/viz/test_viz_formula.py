@@ -146,7 +146,7 @@ def test_hostile_names_are_escaped() -> None:
 
 
 def op_with(**rules: Callable[..., Any]) -> Primitive:
-    """An op that is not in the registry, with arguments a and b, and k that is no array."""
+    """An op that is not in the registry, with arguments a and b, and k that is not an array."""
 
     def forward(a: Any, b: Any, k: int = 1) -> Any:
         return a * b
@@ -205,7 +205,7 @@ def test_formulas_that_cannot_be_read() -> None:
     op = op_with(a=lambda g, b: g * b)
     for text, reason in [
         ("g * nothing", "there is no 'nothing'"), ("g *", "it is no Python"),
-        ("y = g", "its last line is no expression"), ("", "it is empty"),
+        ("y = g", "its last line is not an expression"), ("", "it is empty"),
     ]:  # fmt: skip
         op.defformula(a=text)
         with pytest.raises(ValueError, match=f"forward: the formula of 'a' .*{reason}"):
@@ -374,7 +374,7 @@ def test_a_loop_is_shown_as_the_function_that_it_is() -> None:
 
 
 def test_writes_in_place_are_not_read() -> None:
-    """Rules do not write in place: it may change what another name stands for."""
+    """Rules do not write in place: it may change the meaning of another name."""
 
     def shared(g: Any, a: Any) -> Any:
         twice = g * 2

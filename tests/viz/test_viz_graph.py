@@ -95,9 +95,9 @@ def test_leaves_can_be_named() -> None:
     assert inputs(viz.graph(x * w)) == ["input 0", "input 1"]
     assert inputs(viz.graph(x * w, w=w)) == ["input", "w"]
     assert inputs(viz.graph(x * w, x=x, w=w)) == ["x", "w"]
-    with pytest.raises(ValueError, match="other is no leaf"):
+    with pytest.raises(ValueError, match="other is not a leaf"):
         viz.graph(x * w, other=minigrad.ones(3, requires_grad=True))
-    with pytest.raises(ValueError, match="product is no leaf"):
+    with pytest.raises(ValueError, match="product is not a leaf"):
         viz.graph((x * w).sum(), product=x * w)
     with pytest.raises(TypeError, match="x .*Tensor.*float"):
         viz.graph(x * w, x=3.0)

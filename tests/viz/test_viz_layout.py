@@ -245,7 +245,7 @@ def lines_into(graph: Graph, label: str) -> list[list[tuple[int, int]]]:
 
 
 def test_what_follows_in_a_line_stands_in_a_line() -> None:
-    """Main lines are straight, whatever stands beside them."""
+    """Main lines are straight, whatever is beside them."""
     for graph in (encoder_layer(False).collapse(1), encoder_layer(True).collapse(2)):
         placement = place(skeleton(graph))
         main = ("add", "relu", "output")

@@ -117,7 +117,7 @@ def found(graph: Graph) -> list[str]:
 
 
 def contents(graph: Graph) -> tuple[object, ...]:
-    """All but where the boxes stand."""
+    """All but the places of the boxes."""
     return [replace(node, group=None) for node in graph.nodes], graph.edges
 
 

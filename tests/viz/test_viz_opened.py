@@ -1,4 +1,4 @@
-"""Fused ops that are opened: the ops that they stand for, forward and backward."""
+"""Fused ops that are opened: the ops inside, forward and backward."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class TestWhatIsOpened:
         assert names == {"attention": True, "layer_norm": False}
 
     def test_an_unknown_name_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="'softmax' is no fused op; these are: attention, "):
+        with pytest.raises(ValueError, match="'softmax' is not a fused op; these are: attention, "):
             viz.trace(open=["softmax"])
 
     def test_without_a_gradient_there_are_values(self) -> None:

@@ -53,7 +53,7 @@ def glyph(letter: str) -> bytes:
 
 @pytest.mark.needs("cairosvg")
 def test_the_letters_of_mathematics_are_there() -> None:
-    missing = "\u0378"  # a code point that is no letter is drawn as an empty box
+    missing = "\u0378"  # a code point that is not a letter is drawn as an empty box
     empty = convert(
         mlp().to_svg(0, title="A").replace(">A</text>", f">{missing}</text>"), ".png", 2
     )

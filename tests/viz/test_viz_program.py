@@ -1,4 +1,4 @@
-"""The user's line between its neighbours, as it stands in the file; nothing where it does not."""
+"""The user's line between its neighbours, as it is in the file; nothing where it does not."""
 
 from __future__ import annotations
 

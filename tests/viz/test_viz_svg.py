@@ -104,7 +104,7 @@ def test_hostile_names_are_text_and_nothing_else(depth: int) -> None:
     assert not [item.tag for item in root.iter() if item.tag.endswith("script")]
     assert all("\n" not in text for text in texts(root))
     tip = next(tip for tip in tooltips(root, "input") if tip)
-    assert HOSTILE.replace("\n", r"\n") in tip  # whole; what stands in the box is shortened
+    assert HOSTILE.replace("\n", r"\n") in tip  # whole; the text in the box is shortened
     shown = {name for item in root.iter() for name in item.attrib}
     assert not [name for name in shown if name.startswith("on")]
 

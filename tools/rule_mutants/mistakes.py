@@ -25,7 +25,7 @@ KINDS = {
     "slice": "x for x[..., None] or x[::-1], and x[:n] for x[k:n]",
     "boundary": "< for <=, and == for !=",
     "axis": "an axis or an index is the next one, keepdims is turned round",
-    "argument": "one array stands for another: x for out",
+    "argument": "one array in the place of another: x for out",
     "branch": "a condition is always true, or never",
 }
 """Every kind of mistake, and its effect."""

@@ -121,7 +121,7 @@ class TestExtraKeys:
 
 
 class TestOffset:
-    """With a cache, query 0 stands behind the keys that are cached."""
+    """With a cache, query 0 comes after the keys that are cached."""
 
     @pytest.mark.parametrize("offset", range(S + 2))
     @pytest.mark.parametrize("extra_keys", [0, 2])

@@ -255,7 +255,7 @@ class TestParameterContainers:
         assert repr(several) == "ParameterList(0: float32 of (2,), 1: float32 of (7,))"
         for again in (copy.deepcopy(several), pickle.loads(pickle.dumps(several))):
             assert [p.shape for p in again] == [(2,), (7,)] and again[0] is not one
-        with pytest.raises(IndexError, match="ParameterList: index 2 is none of 2 parameters"):
+        with pytest.raises(IndexError, match="ParameterList: index 2 is not one of 2 parameters"):
             several[2]
         with pytest.raises(TypeError, match="ParameterList: a Parameter or Tensor expected, got"):
             several[0] = 3  # type: ignore[call-overload]
@@ -272,7 +272,7 @@ class TestParameterContainers:
         with pytest.raises(KeyError, match="no parameter 'right'; it has \\['left'\\]"):
             several["right"]
         for key, message in (
-            ("training", "none of its attributes"), ("keys", "one of its methods"),
+            ("training", "not one of its attributes"), ("keys", "one of its methods"),
             ("a.b", "has a dot"), ("", "is empty"), (3, "3 cannot be a key"),
         ):  # fmt: skip
             with pytest.raises(ValueError, match=f"ParameterDict: .*{message}"):

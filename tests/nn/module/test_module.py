@@ -558,7 +558,7 @@ class TestWeightNorm:
         with pytest.raises(ValueError, match="Linear has no parameter 'w' .* it has .*'weight'"):
             nn.utils.weight_norm(linear, "w")
         for axis in (2, -1):
-            with pytest.raises(ValueError, match=rf"axis {axis} is none of .* shape \(2, 3\)"):
+            with pytest.raises(ValueError, match=rf"axis {axis} is not one of .* shape \(2, 3\)"):
                 nn.utils.weight_norm(linear, axis=axis)
         with pytest.raises(ValueError, match="'weight' of Linear is not normalized"):
             nn.utils.remove_weight_norm(linear)

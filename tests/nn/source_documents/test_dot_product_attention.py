@@ -1,7 +1,7 @@
 """Dot-product attention with its own projections, and what is claimed of it: true or false.
 
 Four properties are claimed of attention α(q, K) V. Two hold, and are tested on whatever hypothesis
-draws. Two are false as they stand: a counterexample shows it, and what does hold is tested beside.
+draws. Two are false as written: a counterexample shows it, and what does hold is tested beside.
 """
 
 from __future__ import annotations
