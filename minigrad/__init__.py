@@ -83,7 +83,7 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        if name in (*_LATER, "einops"):  # which is no export, as it needs a package
+        if name in (*_LATER, "einops"):  # not exported, as it needs a package
             return _importlib.import_module(f"minigrad.{name}")
         if name in _LATER_FROM:
             return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)

@@ -87,7 +87,7 @@ class Probe:
         named = flatten(result, "output")
         for name, output in named:
             if not isinstance(output, Variable):
-                raise TypeError(f"gradcheck: the {name} of the function is {output!r}, no tensor")
+                raise TypeError(f"gradcheck: the {name} must be a tensor, got {output!r}")
         shapes = [(name, output.shape) for name, output in named]
         if self._fixed and shapes != self._shapes:
             before, now = (

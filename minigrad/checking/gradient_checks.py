@@ -38,8 +38,8 @@ def gradcheck(
             are moved in place, so `function` may also refer to them. float64 can be checked to 5
             digits, float32 to 2.
         directions: The number of random directions to check; None checks every element.
-        step: The step of the differences, times the size of what is moved if that is above 1. By
-            default the step and tolerances suit the least precise dtype.
+        step: The step of the differences, times the size of the moved element if that is above 1.
+            By default the step and tolerances suit the least precise dtype.
         rtol: The relative error allowed.
         atol: The absolute error allowed.
         seed: Chooses the directions and the weights of the outputs.
@@ -262,7 +262,7 @@ def _entries(probe: Probe, directions: int | None, seed: int) -> Iterator[_Entry
 
 
 def _excess(analytic: float, numeric: float, probe: Probe) -> float:
-    """The error over what is allowed: above 1 is wrong."""
+    """The error divided by the allowed error: above 1 is wrong."""
     limits = probe.precision
     allowed = limits.atol + limits.rtol * max(abs(analytic), abs(numeric))
     excess = abs(analytic - numeric) / allowed

@@ -26,7 +26,7 @@ class Call:
     case: Case
     first: float  # the largest relative error of a first derivative; NaN if there is no result
     second: float  # the same of a second derivative
-    error: str = ""  # what was raised
+    error: str = ""  # the error that was raised
 
     @property
     def right(self) -> bool:

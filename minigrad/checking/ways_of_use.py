@@ -21,7 +21,7 @@ SCALAR = "an array has no axes"
 
 
 class _Ways(Observer):
-    """What is special about the contributions in a backward pass, and in one that is recorded."""
+    """The special contributions in a backward pass, and in one that is recorded."""
 
     def __init__(self) -> None:
         self.found: set[str] = set()
@@ -57,7 +57,7 @@ class _Ways(Observer):
 def ways_of_use(
     function: Callable[..., Any], inputs: Sequence[Any], second: bool
 ) -> frozenset[str]:
-    """What is special about a first or second derivative of a function, as `gradcheck` takes it."""
+    """The special features of a first or second derivative of a function, as in `gradcheck`."""
     probe = Probe(function, inputs, moved_tensors(function, inputs))
     if second:
         _, probe = of_the_gradient(probe, 1)

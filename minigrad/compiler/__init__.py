@@ -2,7 +2,7 @@
 
 The first two calls run the step and record a program. Later calls run the program.
 
-- `program`: what is recorded: values, instructions, and the listing that `print` shows.
+- `program`: the record: values, instructions, and the listing that `print` shows.
 - `watched`: the trace of a step, with what a replay needs besides, and what it refuses.
 - `recording`: from a trace to a program; and whether two programs are one.
 - `passes`: make a program smaller: values that nothing uses, equal instructions, memory.

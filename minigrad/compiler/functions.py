@@ -61,7 +61,7 @@ def copied(array: np.ndarray) -> np.ndarray:
 
 
 def laid_out(values: Any, shape: Any, dtype: Any, strides: Any) -> np.ndarray:
-    """What was written over an array: it keeps its shape, its dtype and its layout."""
+    """The values written over an array, which keeps its shape, its dtype and its layout."""
     like = np.lib.stride_tricks.as_strided(np.empty(1, dtype), shape, strides)
     copy = np.empty_like(like)
     np.copyto(copy, values, casting="same_kind")

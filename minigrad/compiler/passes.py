@@ -85,7 +85,7 @@ def share_equal(program: Program) -> None:
         own = instruction.effect or any(v and v.memory in returned for v in instruction.outputs)
         key = None if own else _key(instruction)
         if instruction.effect:
-            known.clear()  # what is read after it may differ
+            known.clear()  # later reads may differ
         first = None if key is None else known.setdefault(key, instruction)
         if first is None or first is instruction or len(first.outputs) != len(instruction.outputs):
             kept.append(instruction)

@@ -78,7 +78,7 @@ class Instruction:
     Attributes:
         name: The op, for a listing.
         phase: "forward", "backward" or "effect".
-        function: What is called.
+        function: The function that is called.
         args: Its arguments: values, constants, and tuples of them.
         keywords: Its keyword arguments.
         outputs: Its results; None for one that nothing needs.

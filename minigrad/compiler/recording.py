@@ -262,7 +262,7 @@ def _in_pass(step: Step) -> bool:
 
 
 def _keep_old_values(program: Program) -> None:
-    """Copy what is read after its memory was written, and has the values from before."""
+    """Copy values that are read after their memory was written, and are from before."""
     found: list[Instruction] = []
     memories: dict[int, list[Value]] = {}
     for number, each in enumerate(program.instructions):
@@ -384,7 +384,7 @@ def agree(first: Program, second: Program) -> None:
         _refuse(extra, f"runs {extra.name} in one call and not in another")
     if not _equal(first.result, second.result, same):
         raise CaptureError(
-            "capture: the step returns something that changes from call to call and is no tensor"
+            "capture: the step returns something that changes from call to call and is not a tensor"
         )
 
 

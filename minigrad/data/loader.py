@@ -125,7 +125,7 @@ class DataLoader(Generic[B]):
         self._loaded: _Progress | None = None
 
     def _check_order(self) -> None:
-        """Refuse a dataset that is none, and options that contradict each other."""
+        """Refuse what is not a dataset, and options that contradict each other."""
         given = self.sampler is not None
         if given and not isinstance(self.sampler, Iterable):
             raise TypeError(f"DataLoader: sampler must be iterable, got {self.sampler!r}")
@@ -145,7 +145,7 @@ class DataLoader(Generic[B]):
 
     @property
     def _source(self) -> Any:
-        """What is iterated over: indices, or samples."""
+        """The indices or samples to iterate over."""
         return self.dataset if self._streams else self.sampler
 
     def __len__(self) -> int:

@@ -45,7 +45,7 @@ class Prefetched(Iterator[Any]):
     """
 
     def __init__(self, items: Iterator[Any], ahead: int) -> None:
-        self._items: Iterator[Any] = iter(())  # what is made without a thread
+        self._items: Iterator[Any] = iter(())  # the batches that are made without a thread
         self._process = os.getpid()
         self._worker: _Worker | None = _Worker(items, ahead, self)
         try:

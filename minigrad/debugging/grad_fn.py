@@ -68,10 +68,10 @@ class GradFn:
         """The tensor of a leaf, None if it is gone.
 
         Raises:
-            AttributeError: It is no leaf.
+            AttributeError: It is not a leaf.
         """
         if isinstance(self.node, Node):
-            raise AttributeError(f"variable: {self.name} is the result of an op, no leaf")
+            raise AttributeError(f"variable: {self.name} is the result of an op, not a leaf")
         return self.node.tensor
 
     def __eq__(self, other: object) -> bool:

@@ -135,7 +135,7 @@ def graph_memory(*outputs: Any) -> GraphMemory:
 
 
 def _tensors(output: Any) -> Iterable[Any]:
-    """The tensors that an output of `graph_memory` stands for."""
+    """The tensors that an output of `graph_memory` contains."""
     value = output() if callable(output) else output
     values = value if isinstance(value, tuple | list) else (value,)
     for one in values:

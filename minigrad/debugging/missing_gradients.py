@@ -1,6 +1,6 @@
 """Why did a parameter get no gradient: the op where its connection to the loss is lost.
 
-A graph holds only what was recorded, so it cannot tell what is missing. The function that computes
+A graph holds only recorded ops, so it cannot tell which are missing. The function that computes
 the loss is run again under an observer, which follows every value that is computed from the
 parameter by its memory. The connection is lost at the first op whose result depends on the
 parameter but is not connected to it in the graph.
@@ -37,12 +37,12 @@ def why_no_grad(parameter: Any, loss: Any) -> str:
     Returns:
         One sentence. It says that the parameter is frozen, or unused, or where its connection to
         the loss is lost and by what (``no_grad``, ``detach``, an op without a derivative); or that
-        the two are connected. Behind it stand the lines where values became numbers or arrays, if
+        the two are connected. Then come the lines where values became numbers or arrays, if
         the function was run, or if the loss was computed in a block of `detect_anomaly`, which is
         still open.
 
     Raises:
-        TypeError: `parameter` or the loss is no tensor.
+        TypeError: `parameter` or the loss is not a tensor.
 
     Example:
         >>> import minigrad
@@ -71,7 +71,7 @@ under no_grad, from detached tensors, or by an op without a derivative...'
         value = loss()
     if not isinstance(value, Variable):
         raise TypeError(
-            f"why_no_grad: the function returned a {type(value).__name__}, no tensor: .item(), "
+            f"why_no_grad: the function returned a {type(value).__name__}, not a tensor: .item(), "
             f"float() and .numpy() leave the graph"
         )
     return _explained(parameter, trace, value)

@@ -76,7 +76,7 @@ class Profile(Observer):
         self._nodes = weakref.WeakKeyDictionary[Node, tuple[Event, Any]]()
         self._leaves: set[Leaf] = set()  # of a pass whose gradients were not looked at yet
         self._lines: dict[tuple[Any, int], str] = {}
-        # The clock stands still outside of the block, and while the profile works.
+        # The clock stops outside of the block, and while the profile works.
         self._stopped = self._lost = self._end = 0.0
         self._running = False
 
@@ -198,7 +198,7 @@ class Profile(Observer):
             now = perf_counter() if self._running else self._stopped
             self._changes.append((now - self._lost, memory, -1))
 
-    # What was seen ------------------------------------------------------------------------------
+    # Results ------------------------------------------------------------------------------------
 
     @property
     def flops(self) -> int:
@@ -223,7 +223,7 @@ class Profile(Observer):
             that it made and that were alive at the peak.
 
         Raises:
-            ValueError: `by` is none of the three.
+            ValueError: `by` is not one of the three.
         """
         for event in self.events:
             event.peak = 0
@@ -232,7 +232,7 @@ class Profile(Observer):
         return table(self.events, by)
 
     def owners(self) -> Text:
-        """List what was alive at the peak: which arrays of which op, module and line.
+        """List the arrays that were alive at the peak, with their op, module and line.
 
         Returns:
             A row for each op, kind of array, module and line, the largest first.
@@ -265,7 +265,7 @@ class Profile(Observer):
         return times, {name: curve.cumsum() for name, curve in curves.items()}
 
     def _at_peak(self) -> tuple[Event | None, list[_Memory]]:
-        """The event that reached the peak, and what was alive then."""
+        """The event that reached the peak, and the arrays that were alive then."""
         sizes = np.cumsum([0] + [sign * memory.nbytes for _, memory, sign in self._changes])
         until = self._changes[: int(sizes.argmax())]
         alive: dict[int, _Memory] = {}
@@ -318,7 +318,7 @@ class Profile(Observer):
         place = {"pid": 1, "tid": 1}
         events: list[dict[str, Any]] = []
         for start, end, name, args in sorted(spans, key=lambda span: (span[0], -span[1])):
-            ts = round(start * 1e6, 3)  # both ends are rounded, so that what is within stays there
+            ts = round(start * 1e6, 3)  # both ends are rounded, so that inner events stay inside
             dur = round(round(end * 1e6, 3) - ts, 3)
             events.append({"ph": "X", "name": name, "ts": ts, "dur": dur, "args": args, **place})
         times, curves = self.memory("op")

@@ -15,7 +15,7 @@ from minigrad.autograd.node import Variable
 class saved_tensors_hooks(Observer):
     """Within the block, `pack` sees each tensor that an op saves; `unpack` gives it back.
 
-    It shows what is saved, and can keep it elsewhere: rounded, compressed or in a file.
+    It shows the saved tensors, and can keep them elsewhere: rounded, compressed or in a file.
 
     Args:
         pack: A function of the saved tensor; what it returns is kept instead.

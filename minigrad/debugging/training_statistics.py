@@ -33,7 +33,7 @@ PAUSE = 0.5
 
 @dataclass(frozen=True)
 class Numbers:
-    """What is kept of the elements of an array; of several calls in a step together."""
+    """The statistics of the elements of an array; of several calls in a step together."""
 
     count: int  # the number of elements
     bad: int  # how many of them are NaN or infinite. What follows is of the others
@@ -332,7 +332,7 @@ class Statistics:
     def _unwritten(
         self, key: str, kind: str, series: Mapping[str, Mapping[int, Any]]
     ) -> list[tuple[str, int, Any]]:
-        """What is not in a folder yet: tags, steps and values."""
+        """The tags, steps and values that are not in a folder yet."""
         last = self._written.get((key, kind), -1)
         found = [
             (f"{kind}/{name}", step, value)
@@ -348,7 +348,7 @@ class Statistics:
         return ("activations", self.activations), ("gradients", self.gradients)
 
     def close(self) -> None:
-        """Take the hooks from the model, and show the last picture; what was kept stays."""
+        """Take the hooks from the model, and show the last picture; the statistics stay."""
         self._add_updates()
         for hook in self._hooks:
             hook.remove()

@@ -154,7 +154,7 @@ def ppermute(
 ) -> Tensor:
     """Send the tensor of each rank to another rank: a ring shift, or any permutation.
 
-    `perm` are pairs ``(source, destination)``, no rank twice in either place; a rank that is no
+    `perm` are pairs ``(source, destination)``, no rank twice in either place; a rank that is not a
     destination gets zeros. A number is a ring shift: rank r sends to rank r + `perm`. See
     `all_reduce` for the other arguments.
 

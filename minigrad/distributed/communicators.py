@@ -145,7 +145,7 @@ class Communicator:
         """Make sure that all ranks make the same call.
 
         Args:
-            what: What is called, with all that must be equal on all ranks.
+            what: The name of the call, with all that must be equal on all ranks.
             records: Whether this rank records it.
             backward_of: In a backward pass, the call in the forward pass that belongs to it.
             entries: What else must be equal, by names; an error shows the first that is not.

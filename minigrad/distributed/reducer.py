@@ -39,7 +39,7 @@ class Bucket:
     def clear(self, changed: list[bool]) -> None:
         """Expect all gradients anew, in an array that no gradient of the last pass looks into.
 
-        Behind them stand how many ranks used each parameter, and how many changed each buffer.
+        The array ends with the numbers of ranks that used each parameter and changed each buffer.
         """
         self.missing = {*range(len(self.places))}
         end = self.size + len(self.places)
@@ -160,7 +160,7 @@ class Reducer:
             self.started += 1
 
     def finish(self) -> None:
-        """At the end of the pass: what is unused counts as zeros; write the averages."""
+        """At the end of the pass: unused parameters count as zeros; write the averages."""
         for bucket in self.buckets:
             for number in list(bucket.missing):
                 bucket.put(number, self.comm.size)
@@ -173,7 +173,7 @@ class Reducer:
         self.buffers.take_those_of_root(self.buckets[0].changed, self.call)
         self.pass_ = None
         self.passes += 1
-        if self.order is not None:  # from now on, what arrives first stands in the first bucket
+        if self.order is not None:  # from now on, what arrives first is in the first bucket
             order = self.comm.broadcast_object(self.call, self.order)
             self._arrange([*dict.fromkeys([*order, *range(len(self.parameters))])])
             self.order = None

@@ -187,7 +187,7 @@ def _parameters(parts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _read(folder: Path, parts: Mapping[str, Any], comm: Communicator) -> dict[str, Any]:
-    """What this rank loads: what it saved, or what is joined from all that was saved."""
+    """The values that this rank loads: its own, or joined from those of all ranks."""
     index = load(folder / INDEX)
     if not isinstance(index, dict) or index.keys() != {"token", "ranks"}:
         raise LoadError(f"load_training: {folder / INDEX}: not written by save_training")

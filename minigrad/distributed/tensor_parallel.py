@@ -4,7 +4,7 @@ Source: Shoeybi et al., "Megatron-LM: training multi-billion parameter language 
 parallelism", 2019.
 
 Outside of the divided parts of a model, all ranks compute the same: they hold copies of the same
-tensors, and copies of one loss, which counts once. Two ops stand at the ends of a divided part;
+tensors, and copies of one loss, which counts once. Two ops are at the ends of a divided part;
 each is the other's rule:
 
     copy_to_parts   forward: nothing                 backward: the gradients of all parts are added
@@ -108,7 +108,7 @@ _sum_of_parts.defformula(x="copy_to_parts(g)")
 
 
 def _joined(part: Tensor, axis: int, size: int, comm: Communicator) -> Tensor:
-    """The parts of all ranks along an axis as one tensor: zeros stand where other ranks' are."""
+    """The parts of all ranks along an axis as one tensor: zeros where other ranks' are."""
     start, end = share(size, comm)
     border = [(0, 0)] * part.ndim
     border[axis] = (start, size - end)

@@ -127,7 +127,7 @@ class Watch:
             RuntimeError: The ranks have not made the same calls.
             TimeoutError: A rank did not end within `timeout` seconds.
         """
-        if os.getpid() != self._process:  # a fork of a rank is none
+        if os.getpid() != self._process:  # a fork of a rank is not a rank
             return
         rank, every = self._mpi.rank, range(self._mpi.size)
         place = Place("", every, rank, END, timeout)

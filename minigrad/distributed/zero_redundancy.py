@@ -2,7 +2,7 @@
 
 Source: Rajbhandari et al., "ZeRO: memory optimizations toward training trillion parameter models",
 2020. Stages 2 and 3 would also divide the gradients (each bucket is reduced to its owner alone) and
-the parameters (see `tensor_parallel` on what is left out).
+the parameters (see `tensor_parallel` on what is missing).
 """
 
 from collections.abc import Callable, Mapping

@@ -66,7 +66,7 @@ class Distribution:
         """Draw samples as `sample` does, differentiable in the parameters.
 
         Raises:
-            NotImplementedError: The samples are no simple function of the parameters.
+            NotImplementedError: The samples are not a simple function of the parameters.
         """
         raise NotImplementedError(
             f"{type(self).__name__}: samples have no gradient; use sample() and log_prob()"

@@ -50,7 +50,7 @@ def size_of(file: IO[bytes]) -> int:
 
 @contextmanager
 def opened(file: IO[bytes], kind: str, advice: str) -> Iterator[Archive]:
-    """Open an archive and check it; what is inconsistent in it is a LoadError, also later.
+    """Open an archive and check it; an inconsistency is a LoadError, also later.
 
     Args:
         file: The open file.

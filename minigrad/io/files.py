@@ -26,14 +26,14 @@ def save(obj: Any, path: Place, *, suffix: str | None = None) -> None:
     The write is atomic: the old file stays until the new one is completely on the disk. If a save
     is killed, the next save or load of this path removes its temporary file. Where the path is a
     link, the file that it leads to is replaced, and the link stays. A state dict is written under
-    its own names, so other programs can read it. ``torch.load`` reads what is written to a path
-    that ends with ``.pt`` or ``.pth``.
+    its own names, so other programs can read it. ``torch.load`` reads a file that is written to a
+    path that ends with ``.pt`` or ``.pth``.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
             them. Only the values of tensors are saved. An object that occurs several times is saved
             each time. A ``.pt`` file takes bytes, sets and dtypes too. It keeps what requires a
-            gradient, what is a parameter, strides, and which tensors share memory; ndarrays come
+            gradient, which are parameters, strides, and which tensors share memory; ndarrays come
             back as tensors, NumPy's scalars as numbers.
         path: A path that ends with ``.npz``, ``.pt``, ``.pth`` or ``.safetensors`` (extra
             ``safetensors``); or a binary file that is open for writing, which gets everything at
@@ -42,7 +42,7 @@ def save(obj: Any, path: Place, *, suffix: str | None = None) -> None:
 
     Raises:
         OSError: It cannot be written, or the path leads to something other than a regular file,
-            such as a folder, a named pipe or a device; what was there is unchanged.
+            such as a folder, a named pipe or a device; the old file is unchanged.
         TypeError: Something in `obj` cannot be saved; the message says where.
 
     Example:
@@ -164,7 +164,7 @@ def _content(file: IO[bytes], form: ModuleType | None, bfloat16: Any) -> Any:
 
 
 def _format_of(file: IO[bytes], start: bytes) -> ModuleType:
-    """The format of what is in a file."""
+    """The format of a file's content."""
     if start[8:9] == b"{":
         return safetensors
     if start[:4] != b"PK\3\4":

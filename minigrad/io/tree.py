@@ -1,6 +1,6 @@
 """Nested values as flat arrays and a structure in JSON, and back.
 
-In the JSON, numbers, strings, lists and dicts stand for themselves. A type that JSON lacks is a
+In the JSON, numbers, strings, lists and dicts are written as they are. A type that JSON lacks is a
 dict with a key that begins with a dollar sign::
 
     {"$tensor": "model.weight", "crc32": 1234567}    a Tensor with the values of that array

@@ -16,7 +16,7 @@ __all__ = ["GENERAL", "Answer", "Failure", "confirmed", "numbers", "show"]
 GENERAL = {
     "gap": "Replace the line `raise NotImplementedError(...)` by your code.",
     "missing": "The name was there when the exercise was opened: put it back, spelled as it was.",
-    "nothing": "A function gives back what stands after `return`; without it, it gives back None.",
+    "nothing": "A function gives back what is after `return`; without it, it gives back None.",
     "form": "The task says what is returned: in which form, and how many values.",
     "changed": "An array that you are given belongs to the caller. `x += 1` and `x[i] = 1` write "
     "into it; `x = x + 1` makes a new one, and so does `x.copy()`.",
@@ -52,14 +52,14 @@ GENERAL = {
     "IndexError": "An index counts from 0, and each axis of an array takes one.",
     "ZeroDivisionError": "For which input does this become 0?",
 }
-"""What is said of mistakes that can be made in every exercise, by the name of the diagnosis."""
+"""The texts about mistakes that are possible in every exercise, by the name of the diagnosis."""
 
 
 class Failure(Exception):
-    """What is wrong with an answer.
+    """A fault of an answer.
 
     Args:
-        facts: What was seen: which entry, what it is and what it should be.
+        facts: The observation: which entry, its value and the right value.
         diagnosis: A name from the diagnoses of the exercise, or from `GENERAL`.
         suspected: The misconceptions that explain the value: what follows may refute them.
         value: The function and the name of the value, where there is one.
@@ -128,7 +128,7 @@ class Answer:
             raise Failure(f"Your file does not define `{name}`.", "missing")
         value = self._names[name]
         if not callable(value):
-            raise Failure(f"`{name}` is no function here: it is {show(value)}.", "missing")
+            raise Failure(f"`{name}` is not a function here: it is {show(value)}.", "missing")
         return self._watched(value, name) if inspect.isfunction(value) else value
 
     def _watched(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -175,7 +175,7 @@ class Answer:
 
         Args:
             right: What should hold.
-            facts: What was seen.
+            facts: The observation.
             diagnosis: The likely mistake.
 
         Raises:
@@ -245,7 +245,7 @@ class Answer:
         """Put the last call in front of what came of it.
 
         Args:
-            facts: What was seen.
+            facts: The observation.
 
         Returns:
             The call, and the facts.
@@ -288,7 +288,7 @@ def confirmed(check: Callable[[Answer], None], names: Mapping[str, Any], failure
     """The diagnosis that holds in the whole check, and not only where it failed first.
 
     A misconception is named if it explains each wrong value that comes of the same function under
-    the same name. Otherwise only what was seen is said.
+    the same name. Otherwise only the observation is given.
 
     Args:
         check: The check of the exercise.

@@ -30,7 +30,7 @@ PROGRESS = "progress.json"
 
 
 class Folder:
-    """A learner's folder: the files, and what is done of them.
+    """A learner's folder: the files, and which are done.
 
     Args:
         path: The folder, which need not exist.
@@ -54,12 +54,12 @@ class Folder:
                 ) from None
 
     def of(self, number: int) -> dict[str, Any]:
-        """What is known of an exercise: ``checks``, ``hints``, ``done``; to be changed."""
+        """The record of an exercise: ``checks``, ``hints``, ``done``; to be changed."""
         known: dict[str, dict[str, Any]] = self.progress.setdefault("exercises", {})
         return known.setdefault(str(number), {"checks": 0, "hints": 0, "done": False})
 
     def save(self, current: int) -> None:
-        """Write what is done, and at which exercise the learner is."""
+        """Write which exercises are done, and at which the learner is."""
         self.progress["current"] = current
         known = self.progress["exercises"]
         self.progress["exercises"] = {key: known[key] for key in sorted(known, key=int)}
@@ -187,7 +187,7 @@ def _python() -> str:
 
 
 def _number(which: str, folder: Folder) -> str | int:
-    """The number in what was given: 7, 07, 07_matmul.py or a path."""
+    """The number in an argument: 7, 07, 07_matmul.py or a path."""
     if not which:
         return int(folder.progress.get("current", 1))
     found = re.match(r"\d+", os.path.basename(which))
@@ -195,7 +195,7 @@ def _number(which: str, folder: Folder) -> str | int:
 
 
 def _listed(folder: Folder, say: Callable[[str], str]) -> str:
-    """The exercises, and what is done."""
+    """The exercises, and which are done."""
     lines, done = [], 0
     for number, this in exercises().items():
         known = folder.of(number)
@@ -221,7 +221,7 @@ def _opened(this: Exercise, folder: Folder, file: Path) -> Iterator[str]:
 
 
 def _told(this: Exercise, folder: Folder, file: Path, result: Result) -> Iterator[str]:
-    """Keep what came of a check, and write the drawing; what is done once stays done."""
+    """Keep the result of a check, and write the drawing; an exercise that is done stays done."""
     known = folder.of(this.number)
     known["checks"] += 1
     known["done"] = known["done"] or result.right

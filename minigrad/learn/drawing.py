@@ -66,7 +66,7 @@ def of_values(
     Args:
         output: The last value.
         parents: What a value was computed from; nothing for a leaf.
-        label: What stands in its box.
+        label: The text in its box.
         notes: Smaller lines in its box.
         shape: Its shape.
 

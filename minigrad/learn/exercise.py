@@ -24,9 +24,8 @@ class Wrong:
     Args:
         diagnosis: What its author must be told: a name from the diagnoses of the exercise, or from
             `minigrad.learn.answer.GENERAL`.
-        edits: Pairs of a text that occurs in the solution exactly once, and what stands there
-            instead.
-        code: What stands instead of a whole gap.
+        edits: Pairs of a text that occurs in the solution exactly once, and its replacement.
+        code: The replacement of a whole gap.
         gap: Which gap, from 1.
     """
 
@@ -64,7 +63,7 @@ class Exercise:
         chapter: The page of docs/guide that it belongs to.
         hints: Three: where to look; what to do; nearly the code.
         why: Why the solution is right, told after it.
-        diagnoses: By name, what is told about a misconception.
+        diagnoses: By name, the texts about misconceptions.
         wrong: Wrong answers, at least three, and the diagnosis of each.
         check: Fails with `Failure` if the answer is not right.
         draw: A graph of the learner's own answer, as an object with ``to_svg()``.
@@ -114,7 +113,7 @@ class Exercise:
 
     @property
     def task(self) -> str:
-        """What is asked, without code."""
+        """The task, without code."""
         return self.marked.split('"""')[1].strip()
 
     def advice(self, diagnosis: str) -> str:
@@ -149,7 +148,7 @@ def exercise(number: int | str) -> Exercise:
     """The exercise of a number, such as 7 or ``"07"``.
 
     Raises:
-        ValueError: There is none of this number.
+        ValueError: There is no exercise of this number.
     """
     known = exercises()
     try:

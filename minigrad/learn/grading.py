@@ -1,4 +1,4 @@
-"""Grading: the files that the playground saves, checked again by running what stands in them."""
+"""Grading: the files that the playground saves, checked again by running the code in them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Grade(NamedTuple):
         time: When the answer was first right, or last checked; as the file says.
         checks: How many checks there were.
         hints: How many hints were read.
-        diagnosis: The name of what is wrong; empty if the answer is right.
+        diagnosis: The name of the mistake; empty if the answer is right.
     """
 
     number: int

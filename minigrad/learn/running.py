@@ -53,8 +53,8 @@ class Result:
 
     Attributes:
         number: The number of the exercise.
-        diagnosis: The name of what is wrong; empty if the answer is right.
-        facts: What was seen.
+        diagnosis: The name of the mistake; empty if the answer is right.
+        facts: The observation.
         passed: The functions that were found right before.
         printed: What the learner's code printed.
         drawing: The learner's graph as SVG, once the answer is right; empty otherwise.
@@ -254,7 +254,7 @@ def _work(number: str, file: str, folder: str, seconds: str) -> None:
 
 
 class _Printed(io.TextIOBase):
-    """Keeps the first lines of what is printed: an endless loop may print, too."""
+    """Keeps the first printed lines: an endless loop may print, too."""
 
     def __init__(self) -> None:
         self.text, self.lines = "", 0

@@ -1,7 +1,7 @@
 """Lucid 3's meaning: ``import minigrad.lucid as lucid``.
 
-Lucid 3 means what PyTorch means, so this door stands on `minigrad.torch`. Where Lucid 3 has names,
-defaults or orders of its own, they are here; what is not here is refused in a sentence. Lucid 2's
+Lucid 3 means what PyTorch means, so this door uses `minigrad.torch`. Where Lucid 3 has names,
+defaults or orders of its own, they are here; other names are refused in a sentence. Lucid 2's
 names are those of `minigrad` itself.
 """
 
@@ -26,7 +26,7 @@ bool_ = _torch.bool
 for _name in ("amp", "distributions", "linalg", "special", "utils"):
     globals()[_name] = _build.view(_name)
 
-from minigrad.lucid import autograd as autograd  # noqa: E402 - they stand on what is above
+from minigrad.lucid import autograd as autograd  # noqa: E402 - they need what is above
 from minigrad.lucid import nn as nn  # noqa: E402
 from minigrad.lucid import optim as optim  # noqa: E402
 from minigrad.lucid.loader import DataLoader as _DataLoader  # noqa: E402

@@ -1,4 +1,4 @@
-"""Makes Lucid 3's functions and classes of PyTorch's door, and says what is not here."""
+"""Makes Lucid 3's functions and classes of PyTorch's door, and refuses the others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _with_x(function: Any) -> Any:
 
 
 def lines(table: str, names: Mapping[str, Any], module: str) -> dict[str, Any]:
-    """The functions that the lines of a table stand for, by name."""
+    """The functions that the lines of a table define, by name."""
     functions = [made(line, names, module) for line in table.strip().splitlines()]
     return {function.__name__: adopting(function) for function in functions}
 
@@ -72,7 +72,7 @@ def only(**options: Any) -> dict[str, Any]:
 def constructors(table: str, **names: Any) -> dict[str, Any]:
     """Constructors with Lucid's arguments: ``RMSNorm(size, eps=1e-8) => size, eps``, by name.
 
-    The right side is what PyTorch's constructor is given; after ``;`` what is done then.
+    The right side is the arguments of PyTorch's constructor; after ``;`` comes the next action.
     """
     found = {}
     for line in table.strip().splitlines():
@@ -115,7 +115,7 @@ def missing(name: str, under: ModuleType) -> Callable[[str], Any]:
                 pass
             else:
                 return adopting(value) if isinstance(value, FunctionType) else value
-        reason = ABSENT.get(attribute, "see minigrad.torch and minigrad for what is near to it")
+        reason = ABSENT.get(attribute, "see minigrad.torch and minigrad for similar names")
         raise AttributeError(f"{name} has no {attribute!r}: {reason}")
 
     return get
@@ -126,7 +126,7 @@ def view(path: str, **own: Any) -> ModuleType:
 
     Args:
         path: Its name below `lucid`, such as ``"nn.functional"``.
-        **own: What is not as in PyTorch's door.
+        **own: The names that differ from PyTorch's door.
     """
     name, under = f"minigrad.lucid.{path}", importlib.import_module(f"minigrad.torch.{path}")
     module = ModuleType(name, f"`lucid.{path}`: as in PyTorch's door, but for Lucid 3's own names.")

@@ -72,7 +72,7 @@ _KINDS: dict[type, type] = {_classes.Module: Module}
 
 
 def _adopted(value: Any) -> Any:
-    """What is assigned to a module of Lucid's, made Lucid's with all in it."""
+    """Make a value that is assigned to a module of Lucid's, with all in it, Lucid's."""
     if isinstance(value, _ours.Module):
         for each in _ours.Module.modules(_classes.adopt_module(value)):
             if not isinstance(each, Module):

@@ -1,6 +1,6 @@
 """Where Lucid 3 is not PyTorch: its calls, with its names, order and defaults, and what they are.
 
-On the right `T` is PyTorch's door, `F` its ``nn.functional``. What is not here means what it means
+On the right `T` is PyTorch's door, `F` its ``nn.functional``. A name that is not here means what it means
 in PyTorch's door.
 """
 
@@ -175,4 +175,4 @@ ABSENT = {
     "transforms": "minigrad.data.transforms",
     "eta_min": "pass a PolynomialLR without it", "SparseAdam": "tensors are dense: Adam",
 }  # fmt: skip
-"""What is not here, and what to do instead."""
+"""The names that are not here, and what to do instead."""

@@ -200,7 +200,7 @@ class Examples:
 
 
 class _Input(NamedTuple):
-    """The name of an input, which stands in its place among the arguments."""
+    """The name of an input, in its place among the arguments."""
 
     name: str
 

@@ -101,7 +101,7 @@ def export(
             sizes. Axes of equal size that can only change together get one name. ``{}`` for fixed
             shapes. As in PyTorch, a list of axes may be given without names, and those of outputs,
             which follow from those of the inputs.
-        opset_version: The version of ONNX's operators: 20 is what is written.
+        opset_version: The version of ONNX's operators; only 20 is written.
         table_size: The size of stored tables of positions, if the model has no limit.
         verify: Whether to run the file on all examples and compare the outputs, with onnxruntime if
             it is installed, else with the slower reference evaluator of onnx.

@@ -221,7 +221,7 @@ class Graph:
 
     def _described(self, name: str, dtype: Any, shape: Iterable[Any]) -> onnx.ValueInfoProto:
         """An input or output, with the names of the lengths that are not fixed."""
-        # A length that is no polynomial of the inputs' sizes has a name of its own.
+        # A length that is not a polynomial of the inputs' sizes has a name of its own.
         lengths = [
             n if isinstance(n, int) else f"{name}_{i}" if n is None else str(n)
             for i, n in enumerate(shape)

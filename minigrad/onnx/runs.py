@@ -75,7 +75,7 @@ class Run(Trace):
         """Write down an op, or its decomposition."""
         op = call.op
         if op not in self._exported and op.decomposition is not None:
-            self.arguments(call)  # what was converted is known from now on
+            self.arguments(call)  # its conversions are known from now on
             result = decomposed(op, _used(call.arguments, call.values), self)
             results = result if isinstance(result, tuple) else (result,)
             for output, meant in zip(call.outputs, results, strict=True):

@@ -1,4 +1,4 @@
-"""Adam, and what is derived from it: AdamW, Adamax, NAdam and RAdam."""
+"""Adam and its variants: AdamW, Adamax, NAdam and RAdam."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Optimizer:
 
     Attributes:
         param_groups: A dict for each group: "params" and its options, which may be changed.
-        state: The state of each parameter: NumPy's arrays, which are no tensors, and the number of
+        state: The state of each parameter: NumPy's arrays, which are not tensors, and the number of
             steps.
 
     Example:

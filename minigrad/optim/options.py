@@ -10,7 +10,7 @@ from minigrad.autograd.mode import state
 
 
 class Options(dict[str, Any]):
-    """A group of parameters and its options; observers are told of what is read and written."""
+    """A group of parameters and its options; observers are told of each read and write."""
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)

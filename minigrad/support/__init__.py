@@ -1,1 +1,1 @@
-"""What is no part of autograd: checks, decorators, files, memory, names of other libraries."""
+"""Helpers outside of autograd: checks, decorators, files, memory, names of other libraries."""

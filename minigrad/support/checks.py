@@ -135,7 +135,7 @@ def shape_of(name: str, shape: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def wrong_kind(op: Any, values: tuple[Any, ...], error: TypeError) -> str | None:
-    """What is said of an axis that is a text, and of dtypes for which NumPy has no function."""
+    """Advice about an axis that is a text, and about dtypes for which NumPy has no function."""
     for place in op.axes:
         if place < len(values) and isinstance(values[place], str):
             name = op.params[place]

@@ -1,4 +1,4 @@
-"""Writing files: completely or not at all, and never in the place of what is not a file.
+"""Writing files: completely or not at all, and never in the place of anything but a file.
 
 The new content is written to a temporary file in the same folder, flushed to the disk, and then
 renamed, which is one step for the file system. Even if a program is killed, a reader finds either

@@ -130,7 +130,7 @@ def read_again(view: Any) -> None:
 
 
 def _rebind(tensor: Variable, edge: Edge) -> None:
-    """Have a tensor stand for another node after an in-place op; what it retains goes with it."""
+    """Give a tensor another node after an in-place op; what it retains goes with it."""
     before, tensor._node = tensor._node, edge
     if node_of(before) in watched and watch_of(before).retained is not None:
         watch_of(before).retained = None

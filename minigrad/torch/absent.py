@@ -27,9 +27,9 @@ nn\.utils\.(prune|fusion|fuse.*|init|memory_format|skip_init|convert_conv.*)(\..
 nn\.attention\..* => attention has one implementation: F.scaled_dot_product_attention
 .*(forward_ad|dual_level).* => forward mode is torch.func.jvp
 (distributions|distributions\..*)\..* => there are fewer distributions here: see dir(torch.distributions)
-(special|linalg|optim|nn|nn\.utils|nn\.functional|nn\.init|autograd|utils|utils\.data|random)(\..+)? => not written yet; what is here is shown by dir()
+(special|linalg|optim|nn|nn\.utils|nn\.functional|nn\.init|autograd|utils|utils\.data|random)(\..+)? => not written yet; dir() shows all names
 _[^.]*(\..*)? => a private module of PyTorch's
-.* => it is not here, or it is not a name of PyTorch's; dir() shows what is here
+.* => it is not here, or it is not a name of PyTorch's; dir() shows all names
 """
 """Patterns of names and modules that stay out, and why. The first that fits answers."""
 

@@ -15,7 +15,7 @@ __all__ = ["adopting", "made"]
 
 
 def made(line: str, names: Mapping[str, Any], module: str) -> Callable[..., Any]:
-    """The function that a line stands for, such as ``mm(input, mat2) => matmul(input, mat2)``.
+    """The function that a line defines, such as ``mm(input, mat2) => matmul(input, mat2)``.
 
     Args:
         line: The call with PyTorch's names, and the value.

@@ -99,8 +99,8 @@ def norm(
 
 
 def _median_index(input: Any, dim: int) -> Any:
-    """Where the lower of the two middle elements stands, or the first NaN."""
-    n, order = input.shape[dim], ops.argsort(input, dim)  # NaN stands last
+    """The position of the lower of the two middle elements, or of the first NaN."""
+    n, order = input.shape[dim], ops.argsort(input, dim)  # NaN is last
     nans = ops.sum(ops.isnan(input), dim, True)
     return ops.take_along_axis(order, ops.where(nans > 0, n - nans, (n - 1) // 2), dim)
 
@@ -146,7 +146,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
 def sort(
     input: Any, dim: int = -1, descending: bool = False, stable: bool = False
 ) -> ValuesAndIndices:
-    """The elements in order along an axis, and where they stood."""
+    """The elements in order along an axis, and where they were."""
     if not input.ndim:
         return ValuesAndIndices(ops.clone(input), tensor(np.zeros((), np.int64)))
     index = ops.argsort(input, dim, descending)
@@ -168,7 +168,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The indices of what is not 0: a row for each element, or a tensor for each axis."""
+    """The indices of the nonzero elements: a row for each element, or a tensor for each axis."""
     return tuple(ops.nonzero(input)) if as_tuple else ops.argwhere(input)
 
 

@@ -269,7 +269,7 @@ def unravelled(indices: Any, shape: Any) -> Any:
 
 
 def promoted(one: Any, other: Any) -> Any:
-    """The dtype of what is computed of tensors of two dtypes."""
+    """The dtype of a result of tensors of two dtypes."""
     one, other = np.dtype(one), np.dtype(other)
     if "f" in (one.kind, other.kind) and one.kind != other.kind:
         return one if one.kind == "f" else other

@@ -1,9 +1,9 @@
 """PyTorch's functions that are one expression in minigrad's names: a line each.
 
-On the left stands the call with PyTorch's names, order and defaults; on the right what it computes,
+On the left is the call with PyTorch's names, order and defaults; on the right what it computes,
 with minigrad's functions, those of `minigrad.torch.helpers`, and ``linalg``. A function whose first
 argument is `input` is a method of tensors too; `self` is a method only. A function whose answer
-depends on what it is given stands in `minigrad.torch.functions`, written out.
+depends on its arguments is in `minigrad.torch.functions`, written out.
 """
 
 ELEMENTWISE = """

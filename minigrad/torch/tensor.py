@@ -1,7 +1,7 @@
 """The class Tensor as PyTorch means it: the engine's tensor, with PyTorch's names and answers.
 
-The functions of `minigrad.torch` become methods in `minigrad.torch.methods`. Here stands what is no
-function: attributes, conversions, indices, and what belongs to gradients.
+The functions of `minigrad.torch` become methods in `minigrad.torch.methods`. Here is the rest:
+attributes, conversions, indices, and gradients.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Write(NamedTuple):
 
 
 class _Memory:
-    """What is known of a memory: by place, and what was written to it, the latest last."""
+    """The known values of a memory by place, and the writes to it, the latest last."""
 
     def __init__(self, owner: np.ndarray) -> None:
         self.number = next(clock)
@@ -65,14 +65,14 @@ class Identity:
             self._let_go()
 
     def write(self, thing: Any, value: Value) -> None:
-        """A tensor was overwritten with a value: what was known of its memory is old."""
+        """A tensor was overwritten with a value: the known values of its memory are old."""
         array = _array(thing)
         memory = self.memory(array)
         memory.writes.append(Write(Place.of_array(array), value, next(clock)))
         self.know(thing, value)
 
     def find(self, thing: Any) -> tuple[Value | None, list[Write]]:
-        """The value that was known of a tensor or an array last, and what was written since."""
+        """The last known value of a tensor or an array, and the writes since."""
         array = _array(thing)
         node, number = _edge(thing)
         known = self._edges.get(node, {}).get(number) if node is not None else None
@@ -90,7 +90,7 @@ class Identity:
         return known.value, [write for write in memory.writes if write.stamp > known.stamp]
 
     def memory(self, array: np.ndarray) -> _Memory:
-        """What is known of the memory that an array reads."""
+        """The record of the memory that an array reads."""
         whole = owner(array)
         memory = self._memories.get(id(whole))
         if memory is None or memory.owner() is not whole:  # another array had this id

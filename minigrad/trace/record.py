@@ -134,7 +134,7 @@ class Trace(Observer):
     # Values ------------------------------------------------------------------------------------
 
     def arguments(self, call: Call) -> dict[str, Any]:
-        """What an op computed with, by name; what was converted for it becomes steps."""
+        """The values that an op computed with, by name; conversions become steps."""
         op, one, found = call.op, self._argument, dict[str, Any]()
         for name, given, value in zip(op.params, call.arguments, call.values, strict=True):
             several = op.variadic and name == op.params[0]

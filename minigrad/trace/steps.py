@@ -127,7 +127,7 @@ def values_in(thing: Any) -> Iterator[Value]:
 
 
 def shown(thing: Any) -> str:
-    """An argument in a listing: what is neither a value nor a number by its class."""
+    """An argument in a listing: other things than values and numbers by their class."""
     if isinstance(thing, (tuple, list)):
         return f"({', '.join(map(shown, thing))})"
     if thing is None or isinstance(thing, (Value, bool, int, float, str, slice, np.dtype)):

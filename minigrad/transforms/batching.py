@@ -1,6 +1,6 @@
 """Batching rules: how an op runs once for all samples, a rule for each family of ops.
 
-A rule gets the arguments of an op for one sample, in which a `Mapped` tensor stands for those that
+A rule gets the arguments of an op for one sample, in which a `Mapped` tensor represents those that
 differ from sample to sample: its first axis counts the samples. It returns the result with that
 axis first. `RULES` says for every op its rule, or why it has none.
 """
@@ -163,7 +163,7 @@ def _moved(axis: Any, rank: int) -> Any:
 
 
 INDEXED = {_OP[name] for name in ("getitem", "setitem", "scatter_extreme", "scatter_index")}
-"""The ops with an index that is no operand, and may differ from sample to sample."""
+"""The ops with an index that is not an operand, and may differ from sample to sample."""
 
 
 # Families --------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def _quantile(batch: Batch, x: Any, q: Any, axis: Any, keepdims: bool, method: s
 
 @batching_rule("concatenate", "stack")
 def joined(batch: Batch, tensors: Sequence[Any], axis: int) -> Any:
-    """What is the same for all samples is repeated for each."""
+    """Repeat for each sample a value that is the same for all."""
     rank = len(batch.shape)
     return batch.run([whole(x, batch.size) for x in tensors], axis % max(rank, 1) + 1)
 
@@ -443,14 +443,14 @@ def _places(size: int, index: Any, shape: tuple[int, ...], mapped: bool) -> _Pla
     before = sum(not isinstance(part, int) for part in parts[: chosen[0]]) if chosen else 0
     rank = max([_index_rank(parts[i]) for i in chosen], default=0)
     if not each:
-        # Where arrays stand apart, their axes come first, before that of the samples.
+        # Where arrays are apart, their axes come first, before that of the samples.
         first = 0 if together else rank
         others = [axis for axis in range(len(found) + 1) if axis != first]
         return _Places((slice(None), *parts), (first, *others), found)
     for i in chosen:
         part = parts[i]
         parts[i] = _with_rank(part, rank) if isinstance(part, Mapped) else part
-    # What is read has the axis of the samples and then those of the arrays, from `first` on.
+    # The result has the axis of the samples and then those of the arrays, from `first` on.
     wanted = before if together else 0
     first = 0 if mapped else wanted
     numbers = [np.arange(size).reshape(size, *(1,) * rank)] * mapped

@@ -76,8 +76,8 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     outer = record_outputs(plan, edges, (segment,), arrays, segment.frame)
     given = ((), segment)
     tell("ran", Call(_CHECKPOINT, given, given, outer, (), node_of(outer[0]._node), segment.frame))
-    standing = dict(zip(map(id, inner), outer, strict=True))
-    return mapped(lambda leaf: standing.get(id(leaf), leaf), result)
+    outer_of = dict(zip(map(id, inner), outer, strict=True))
+    return mapped(lambda leaf: outer_of.get(id(leaf), leaf), result)
 
 
 class _Segment:

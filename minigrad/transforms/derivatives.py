@@ -61,8 +61,8 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: `function` is no function, `argnums` no int, or an argument or output does not
-            hold floats.
+        TypeError: `function` is not a function, `argnums` not an int, or an argument or output does
+            not hold floats.
         ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
@@ -243,7 +243,7 @@ def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False)
 
     Returns:
         A function of the same arguments. It returns the structure of the output. In the place of
-        each tensor stands the structure of the argument (for a tuple `argnums`, a tuple of
+        each tensor is the structure of the argument (for a tuple `argnums`, a tuple of
         structures), with tensors of shape (\*output shape, \*input shape) and the dtype of the
         input. With `has_aux`, a pair of that and the auxiliary output.
 
@@ -364,7 +364,7 @@ def _at(name: str, function: Function, inputs: Any, has_aux: bool) -> Evaluation
 
 
 def _check(name: str, function: Any, argnums: Any = 0) -> None:
-    """Raise a TypeError for what is no function, and for arguments in the place of `argnums`."""
+    """Raise a TypeError unless it is a function, and for arguments in the place of `argnums`."""
     if not callable(function):
         raise TypeError(
             f"{name}: a function expected, got {type(function).__name__}; tensors that were "

@@ -120,7 +120,7 @@ class _Sample(Trace):
         """The arguments: what differs from sample to sample."""
         self.things: dict[Value, Any] = {}
         """The tensors and arrays that were there before."""
-        self._fresh: dict[int, np.ndarray] = {}  # the first content of what was made within, by id
+        self._fresh: dict[int, np.ndarray] = {}  # the first content of arrays made within, by id
         self._differs: dict[Value, bool] = {}
 
     def differs(self, value: Value) -> bool:
@@ -288,7 +288,7 @@ class _Run:
         return ops.moveaxis(every, 0, axis) if axis else every
 
     def _found(self, value: Value) -> Any:
-        """What stands for a value in the run of all samples."""
+        """The counterpart of a value in the run of all samples."""
         if value not in self._known:
             step = value.step
             raise CannotMap(
@@ -298,7 +298,7 @@ class _Run:
         return self._known[value]
 
     def _filled(self, thing: Any) -> Any:
-        """An argument of a step, with what stands for its values."""
+        """An argument of a step, with the counterparts of its values."""
         if isinstance(thing, Value):
             return self._known[thing] if thing in self._known else self._found(thing)
         if isinstance(thing, (tuple, list)):
@@ -311,7 +311,7 @@ class _Run:
     def _run(self, step: Step, outer: State) -> None:
         """An op, or a write, which is an op that makes a new value.
 
-        For drawings, what is the same for all samples stands outside of the call.
+        For drawings, values that are the same for all samples are outside of the call.
         """
         out = step.outputs[0]
         assert out is not None
@@ -374,7 +374,7 @@ class _Run:
             self._by_place[place] = value
 
     def _at_place(self, place: Place) -> Any:
-        """What stands for the value at a place in memory; None if nothing is known of it."""
+        """The counterpart of the value at a place in memory; None if nothing is known of it."""
         for value in self._unplaced:
             if isinstance(value.array, np.ndarray):
                 self._by_place[Place.of_array(value.array)] = value
@@ -447,7 +447,7 @@ def _needed(steps: list[Step], wholes: set[Step], results: list[Any]) -> list[St
 def _last_uses(steps: list[Step], results: list[Any]) -> dict[Step, list[Value]]:
     """For each step the values that nothing reads after it.
 
-    What is made within a step that is composed of others may be its result, so it is kept so long.
+    A value made within a composed step may be the result of the step, so it is kept so long.
     """
     number = {step: i for i, step in enumerate(steps)}
     last = {value: step for step in steps for value in step.reads}

@@ -1,7 +1,7 @@
 """Structures: nested tuples, lists and dicts of tensors, taken apart and put together.
 
-What is no tuple, list or dict is a leaf. None is a structure without leaves, such as the bias of a
-layer that has none.
+A value that is not a tuple, list or dict is a leaf. None is a structure without leaves, such as the
+bias of a layer that has none.
 """
 
 from collections.abc import Callable, Iterator

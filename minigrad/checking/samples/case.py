@@ -15,7 +15,7 @@ class Case:
 
     Attributes:
         op: The name of the op or function; ``linalg.inv`` for those of `minigrad.linalg`.
-        name: What is special about this call.
+        name: The special feature of this call.
         call: A function of a namespace and of the inputs. The namespace is where the op is looked
             up, so that the same call also runs on NumPy and PyTorch.
         inputs: Arrays of float64. Each gets a gradient.
@@ -37,7 +37,7 @@ class Case:
 def case(op: str, *arguments: Any, name: str | None = None, **options: Any) -> Case:
     """The call of an op with plain arguments; the float64 arrays, in a list too, are the inputs.
 
-    `name` says what is special about the call; by default it is made of the arguments.
+    `name` is the special feature of the call; by default it is made of the arguments.
     """
 
     def call(m: Any, *inputs: Any) -> Any:

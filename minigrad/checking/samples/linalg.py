@@ -1,4 +1,4 @@
-"""Linear algebra. What is random is made regular within the call, for whatever numbers come."""
+"""Linear algebra. The call itself makes random matrices regular, whatever their numbers."""
 
 import math
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Pickles are read by a machine that knows plain values, and what a closed list names.
 
-Nothing in a pickle can import, call or make what is not on the list. The work and the memory are
-bounded by the size of the file: a call may not copy more than the file has, and the value is small
-also if each part is counted wherever it occurs.
+Nothing in a pickle can import, call or make anything that is not on the list. The work and the
+memory are bounded by the size of the file: a call may not copy more than the file has, and the
+value is small also if each part is counted wherever it occurs.
 
 Source: the Python standard library, `pickletools`, which describes the format and decodes it.
 """
@@ -42,7 +42,7 @@ OPCODES = {
 
 
 class Function:
-    """What a name on the list stands for, if it is called with a few arguments."""
+    """The meaning of a name on the list, if it is called with a few arguments."""
 
     def __init__(self, call: Callable[..., Any]) -> None:
         self.call = call
@@ -52,8 +52,8 @@ class Machine:
     """Reads pickles with the functions and values of a list.
 
     Args:
-        allowed: What the names in the file stand for.
-        persistent: Finds what is stored outside of the pickle.
+        allowed: The meaning of the names in the file.
+        persistent: Finds values that are stored outside of the pickle.
         refusal: Says what to do about a name that is not on the list.
         size: The size of the file.
     """
@@ -154,7 +154,7 @@ class Machine:
 
     def _called(self, function: Any, arguments: Any) -> Any:
         if not isinstance(function, Function) or type(arguments) is not tuple:
-            raise LoadError("damaged: its pickle calls what is no function")
+            raise LoadError("damaged: its pickle calls something that is not a function")
         if arguments and isinstance(arguments[0], (list, str, tuple)):
             self.room -= len(arguments[0])
             if self.room < 0:
@@ -250,7 +250,7 @@ def check(value: Any, most: int) -> None:
 
 
 class _Walk:
-    """The parts of a container that are still to be looked at, and what was found."""
+    """The parts of a container that remain to be looked at, and the tensors found."""
 
     def __init__(self, parts: Iterable[Any], number: int = 0) -> None:
         self.rest, self.number = iter(parts), number
@@ -268,4 +268,4 @@ def _parts(value: Any) -> Iterable[Any]:
         return value
     if isinstance(value, (Tensor, np.dtype, str)):
         return ()
-    raise LoadError(f"it holds a {type(value).__name__.lower()}, which is no value; save tensors")
+    raise LoadError(f"it holds a {type(value).__name__.lower()}, not a value; save tensors")

@@ -56,7 +56,7 @@ class Storage:
         """The elements, as a dtype if it is a memory of bytes."""
         if self.dtype is None and dtype is not None:
             if self.size % dtype.itemsize:
-                raise LoadError(f"damaged: {self.size} bytes are no whole number of {dtype}")
+                raise LoadError(f"damaged: {self.size} bytes are not a whole number of {dtype}")
             self.dtype, self.memory = dtype, self.memory.view(dtype)
         if self.dtype is None or dtype not in (None, self.dtype):
             raise LoadError(f"damaged: a memory of {self.dtype or 'bytes'} is read as {dtype}")
@@ -91,7 +91,7 @@ class Tensors:
     ) -> Tensor:  # fmt: skip
         """`torch._utils._rebuild_tensor_v2`: a view of a storage."""
         if not isinstance(storage, Storage):
-            raise LoadError("damaged: a tensor is no view of a storage")
+            raise LoadError("damaged: a tensor is not a view of a storage")
         no_more(hooks, "hooks")
         no_more(metadata, "the marks of a conjugate or negative view: save resolve_neg() of it")
         array = self._view(storage.elements(dtype), offset, shape, stride)
@@ -112,7 +112,7 @@ class Tensors:
     def parameter(self, data: Any, requires_grad: Any, hooks: Any) -> Parameter:
         """`torch._utils._rebuild_parameter`."""
         if not isinstance(data, Tensor):
-            raise LoadError("damaged: a parameter is no tensor")
+            raise LoadError("damaged: a parameter is not a tensor")
         no_more(hooks, "hooks")
         parameter = Parameter.__new__(Parameter)
         parameter._data = data._data
@@ -145,7 +145,7 @@ class Tensors:
         if count > len(memory) and count * memory.itemsize > max(self.size, WIDEST):
             raise LoadError(
                 f"a tensor of shape {shape} repeats its {len(memory):,} elements: it is larger "
-                f"than the file; save what was not expanded"
+                f"than the file; save the tensor before it is expanded"
             )
         if not count:
             return np.empty(shape, memory.dtype)

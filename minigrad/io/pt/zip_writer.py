@@ -1,7 +1,7 @@
 """Zip archives in PyTorch's layout: each record begins at a multiple of 64 bytes.
 
 So a reader can map the file into memory. The padding is an extra field, and the checksum and sizes
-of a record stand behind it, where PyTorch expects them.
+of a record come after it, where PyTorch expects them.
 
 Source: PKWARE, ".ZIP file format specification", 4.3.7 to 4.3.16 and 4.5.3.
 """

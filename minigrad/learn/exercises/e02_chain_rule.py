@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         "inner-place": "The slope of g is taken at g(x). But g gets x, so its slope is wanted at "
         "x.",
         "divided": "Slopes are multiplied: the change of g is made larger or smaller once more.",
-        "value": "A value stands where a slope should be. Multiply by the slope of the step.",
+        "value": "A value is where a slope should be. Multiply by the slope of the step.",
         "inner": "The slope of the inner function is missing: g changes too when x changes.",
         "outer": "The slope of the outer function is missing: f makes the change of g larger or "
         "smaller.",
@@ -118,8 +118,8 @@ EXERCISE = Exercise(
         "of-result": "The slope of x * x is 2 * x: it is taken at x, and not at the result a.",
         "two": "The slope of x * x is 2 * x, not x: x is used twice.",
         "both": "The gradient of x comes from grad_a alone: grad_b is in it already.",
-        "power-rule": "exp is no power: in exp(b) the variable is the exponent, and the slope is "
-        "exp(b) again.",
+        "power-rule": "exp is not a power: in exp(b) the variable is the exponent, and its slope "
+        "is exp(b) again.",
         "no-minus": "The minus of b = -a is missing: its slope is -1.",
         "local": "This is the slope of that one step alone. Multiply it by the gradient that "
         "arrives from the step after it.",

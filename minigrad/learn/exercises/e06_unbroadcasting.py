@@ -1,4 +1,4 @@
-"""Exercise 6: what was stretched in the forward pass is summed in the backward pass."""
+"""Exercise 6: an axis that was stretched in the forward pass is summed in the backward pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from minigrad.viz import Graph
 
 
 def stretched(g: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """By minigrad's engine: the gradient of what was stretched to g's shape."""
+    """By minigrad's engine: the gradient of an array that was stretched to g's shape."""
     x = minigrad.tensor(np.zeros(shape), requires_grad=True)
     (grad,) = minigrad.autograd.grad(minigrad.broadcast_to(x, g.shape), [x], minigrad.tensor(g))
     return grad.numpy()

@@ -111,13 +111,13 @@ EXERCISE = Exercise(
         "puts them into rows of another length. Rows become columns with .T.",
         "inverse": "This is the inverse of the other factor. Its transpose is wanted: a[i, j] acts "
         "on the loss by b[j, k] times g[i, k], summed over k.",
-        "no-g": "The gradient that arrives is left out: 1 stands in its place. Multiply by g.",
+        "no-g": "The gradient that arrives is left out: 1 is in its place. Multiply by g.",
         "local": "This is the other factor alone. The gradient is its product with g.",
         "own": "The gradient of a needs b, and that of b needs a: the other factor.",
         "reversed": "x.T reverses all axes: of (batch, length, m) it makes (m, length, batch). "
         "Exchange the last two only, with x.swapaxes(-1, -2), or make a matrix of x first.",
         "order": "The two factors are exchanged: g @ b.T and b.T @ g are not the same. "
-        "Gradient of the left factor: g stands on the left.",
+        "Gradient of the left factor: g is on the left.",
         "elementwise": "`*` multiplies entry by entry. A matrix product needs `@`.",
         "exchanged": "The two gradients are right, but returned in the wrong order.",
         "batch": "The gradient of the weight is not summed over the batch. There is one weight, "

@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         "array: sorted, it belongs to another row.",
         "first-column": "The first column is right, and the others repeat it. Add whole rows.",
         "begun-with-1": "Every entry is too large by 1. A sum of contributions begins with 0.",
-        "every-row": "Every row gets the sum of all of g. A row gets what was read from it.",
+        "every-row": "Every row gets the sum of all of g. A row gets that of its own reads.",
         "prefix": "These are the first rows of g. Row i of values went to row index[i].",
         "once": "Each row of g comes once, and in order. values may have several rows that went to "
         "one place: each has a gradient of its own.",

@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     chapter="broadcasting",
     hints=(
         "Which entries of x have a part in y[0]? Each of them gets g[0], times its slope. The "
-        "shapes are the difficulty: (4,) does not fit (4, 3) as it stands, since NumPy aligns "
+        "shapes are the difficulty: (4,) does not fit (4, 3) as it is, since NumPy aligns "
         "shapes at the right end.",
         "np.expand_dims(g, axis) puts the missing axis back with size 1; then np.broadcast_to "
         "spreads it to x.shape. The mean divides by x.shape[axis], or by x.size for None. For the "

@@ -87,7 +87,7 @@ EXERCISE = Exercise(
         "all classes": "This is the mean over all classes. Only the right class of each example "
         "counts: labels says which.",
         "no log": "This is the mean of the probabilities. The loss is minus their logarithm.",
-        "raw": "The scores themselves are no logarithms of probabilities: those of a row must, "
+        "raw": "The scores themselves are not logarithms of probabilities: those of a row must, "
         "after exp, sum to 1. Subtract logsumexp of the row.",
         "log of 0": "Right for small scores, inf for large ones: a probability has been rounded to "
         "0, and its logarithm is -inf. Compute log p without computing p.",

@@ -73,7 +73,7 @@ EXERCISE = Exercise(
     chapter="rules",
     hints=(
         "A loop over all entries: np.ndindex(x.shape) gives their indices. Each time, only one "
-        "entry is moved, and all the others stand where they were.",
+        "entry is moved, and all the others stay where they were.",
         "Make two copies of x in each round, so that nothing has to be put back. Divide by the "
         "distance between the two points: it is 2 h. For the comparison, look out for 0 / 0.",
         "above = x.astype(float) makes a float copy; above[index] += h moves one entry; below in "

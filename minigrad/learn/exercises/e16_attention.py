@@ -60,7 +60,7 @@ EXERCISE = Exercise(
         "the matrix product sums over d, so K must have d in the second-last place.",
         "Exchange the last two axes of K and leave the batch axes where they are: "
         "K.swapaxes(-1, -2). Divide by the root of the width d, which is Q.shape[-1], before the "
-        "softmax. The weights of one query stand in a row, so softmax goes along the last axis.",
+        "softmax. The weights of one query are in a row, so softmax goes along the last axis.",
         "scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1]); then softmax(scores, axis=-1); "
         "then weights @ V.",
     ),

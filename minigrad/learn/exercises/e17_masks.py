@@ -100,7 +100,7 @@ EXERCISE = Exercise(
         "added": "Adding a mask of bools adds 1 to the allowed scores. To be added, it would have "
         "to be 0 where allowed and -inf where not.",
         "inverted mask": "The keys that are allowed have been taken out. True means: may attend.",
-        "axis": "The softmax goes along the wrong axis. The weights of one query stand in a row, "
+        "axis": "The softmax goes along the wrong axis. The weights of one query are in a row, "
         "so along the last axis.",
         "ignored": "The mask has no effect: this is the softmax of all scores.",
         "scores": "These are the masked scores. The softmax of them is still missing.",

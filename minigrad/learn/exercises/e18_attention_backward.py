@@ -200,7 +200,7 @@ EXERCISE = Exercise(
         "goes on unchanged, plus what comes back through f.",
         "grad_weights = g @ V.T; grad_V = weights.T @ g; grad_scores = weights * (grad_weights - "
         "the sum of grad_weights * weights along the row) / sqrt(d); grad_Q = grad_scores @ K; "
-        "grad_K = grad_scores.T @ Q, where .T stands for the last two axes. In the block: "
+        "grad_K = grad_scores.T @ Q, where .T means the last two axes. In the block: "
         "grad_middle = g + layer_norm_backward(feed_forward_backward(g)).",
     ),
     why="Backpropagation by hand is the forward program read upwards: one rule for each line, and "

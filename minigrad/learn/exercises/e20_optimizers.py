@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         "the step independent of its scale.",
         "no eps": "eps is missing, or too small to act. Where a gradient is 0 for many steps, v is "
         "0, and 0 / 0 is NaN.",
-        "eps inside": "eps stands under the root, where its effect is sqrt(eps) = 0.0001: small "
+        "eps inside": "eps is under the root, where its effect is sqrt(eps) = 0.0001: small "
         "gradients hardly move anything. Add it after the root.",
         "eps too early": "eps is added before the correction, which then makes it larger: correct "
         "v first, take the root, and add eps at the end.",

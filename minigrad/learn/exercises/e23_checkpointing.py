@@ -130,7 +130,7 @@ def check(answer: Answer) -> None:
     answer.compare("grad_x", gradient, want, mistakes)
     answer.require(
         random.bit_generator.state == after,
-        f"After {DEPTH} layers the generator stands elsewhere than after plain_gradient.",
+        f"After {DEPTH} layers the generator has another state than after plain_gradient.",
         "generator",
     )  # fmt: skip
     answer.require(

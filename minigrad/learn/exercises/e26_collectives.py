@@ -146,7 +146,7 @@ EXERCISE = Exercise(
         "that it gave.",
         "padded": "Rank r got block r of a sum, to which every rank contributed all its blocks. So "
         "a rank's input also went, in the other blocks, to the other ranks.",
-        "added": "The blocks are different rows of the input: they stand below each other and are "
+        "added": "The blocks are different rows of the input: they lie below each other and are "
         "not added.",
         "repeated": "Each block of the input went to another rank: block r of the gradient is the "
         "g of rank r.",

@@ -152,7 +152,7 @@ EXERCISE = Exercise(
         "own path": "This is the path through the rank's own heads. x went to all ranks: the "
         "contributions of all of them add.",
         "counted again": "Too large by the number of ranks: the ranks hold copies of one output, "
-        "and its gradient counts once. What is the same on all ranks already needs no sum.",
+        "and its gradient counts once. A gradient that is equal on all ranks needs no sum.",
         "g reduced": "g was added over the ranks, but it is the same on all of them and counts "
         "once. The sum that is needed is that of grad_x.",
         "weights reduced": "The gradients of different weights were added. Each rank has weights "

@@ -99,7 +99,7 @@ def _check_softmax(answer: Answer, random: np.random.Generator) -> None:
 
 
 def _mistakes_of_softmax(x: np.ndarray, x_axis: int, axis: int, want: np.ndarray) -> Mistakes:
-    """What was right in the cases before, and can go wrong in this one."""
+    """The parts that were right in the cases before, and can go wrong in this one."""
     place = axis % (x.ndim - 1) + 1
     found: Mistakes = {"samples elsewhere": elsewhere(want)}
     if x_axis:

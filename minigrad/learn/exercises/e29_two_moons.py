@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         "uphill": "The parameter has moved uphill. The gradient points to where the loss grows: "
         "subtract.",
         "no-rate": "The step is not multiplied by the rate.",
-        "replaced": "The parameter was replaced by the step. Subtract it from what was there: -=.",
+        "replaced": "The parameter was replaced by the step. Subtract it from the old value: -=.",
         "not-moved": "The parameter has not moved. Is its .data changed (`p = p - ...` gives the "
         "name p to something new)? Are the gradients set to 0 before backward, and not after it?",
         "untrained": "Each part is right on small cases, but together they do not learn. Is "

@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         "For each j, with the slice j : j + len(g): grad_x[slice] += g * w[j], and grad_w[j] = "
         "(g * x[slice]).sum().",
     ),
-    why="A convolution is a matrix product in which the weights are shared: each w stands in every "
+    why="A convolution is a matrix product in which the weights are shared: each w is in every "
     "row. So its gradient is a sum over all places, as that of a bias is, and the gradient of x is "
     "a convolution again, with w turned round. Weights that are shared are few: they learn from "
     "every place what holds at every place. minigrad's conv1d adds channels and a batch, and its "
@@ -91,8 +91,7 @@ EXERCISE = Exercise(
     diagnoses={
         "turned": "w is turned round where it should not be, or is not where it should be. y[t] "
         "has x[t] * w[0] in it: so g[t] * w[0] arrives at x[t], and g[t] * x[t] at w[0].",
-        "padded": "y is too long: w stands only where all of it lies on x. There are n - k + 1 "
-        "places.",
+        "padded": "y is too long: w lies only where all of it is on x. There are n - k + 1 places.",
         "blocks": "w moves by its whole length. It moves by 1.",
         "mean": "This is a mean. Products and contributions are added, and divided by nothing.",
         "first-weight": "Only w[0] is used: the other weights meet the next entries of x.",

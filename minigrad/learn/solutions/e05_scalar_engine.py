@@ -6,7 +6,7 @@ was computed from (its parents), and its slope with respect to each parent. `+` 
 1. Write `*`, `**` and `tanh` in the same way. The slope of tanh(x) is 1 - tanh(x)².
 2. Write `backward`. The gradient of the result with respect to itself is 1. Then each value, in
    the order of exercise 4, adds slope * its own gradient to the gradient of each parent.
-   Here `value.parents` stands for `parents[value]`. A chain of 3,000 values must work. What is in
+   Here `value.parents` means `parents[value]`. A chain of 3,000 values must work. What is in
    `.grad` before stays: another result may have brought it, and backward adds to it.
 """
 

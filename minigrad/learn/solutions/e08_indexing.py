@@ -6,7 +6,7 @@ contributes nothing.
 
 1. `gather_backward`: y = table[index], where index is an array of whole numbers of any shape, and g
    has the shape index.shape + (d,). Return the gradient of the table, of shape (rows, d).
-   -1 stands for the last row, as everywhere in NumPy.
+   -1 means the last row, as everywhere in NumPy.
 2. `scatter_add_backward`: the other direction. `out` begins as zeros, and values[i] is added to row
    index[i] of it. g is the gradient of `out`. Return the gradient of `values`.
 """

@@ -1,6 +1,6 @@
 """Exercise 10: logsumexp.
 
-log(exp(x_1) + ... + exp(x_n)) stands in every loss for classification. As it is written here it
+log(exp(x_1) + ... + exp(x_n)) is in every loss for classification. As it is written here it
 fails: exp(1000) is larger than any float, and exp(-1000) is 0, whose logarithm is -inf. But the
 result itself is harmless: it lies between the largest x and the largest x plus log(n).
 

@@ -1,7 +1,7 @@
 """Exercise 11: softmax.
 
 softmax turns a row of numbers into weights that are positive and add up to 1: exp(x_i), divided by
-the sum of exp(x_j) over the row. It stands in every classifier and in every attention.
+the sum of exp(x_j) over the row. It is in every classifier and in every attention.
 
 1. `softmax`: along the last axis, without overflow, as in exercise 10.
 2. `softmax_backward`: g is the gradient of y = softmax(x). Every x_j changes every y_i of its row:

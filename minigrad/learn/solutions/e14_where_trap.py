@@ -38,7 +38,7 @@ def value(x):
 
 def value_backward(g, x):
     """Given: the gradient of inside(x), where g is that of value(x)."""
-    g_root = np.where(x > 0, g, 0.0)  # the rule of where: 0 for what is not chosen
+    g_root = np.where(x > 0, g, 0.0)  # the rule of where: 0 where it is not chosen
     return g_root * (0.5 / np.sqrt(inside(x)))  # the naive rule of sqrt
 
 

@@ -9,7 +9,7 @@ value goes into the output:
 Row i of the scores belongs to query i, column j to key j. d is the width of a query. The weights of
 one query are positive, and sum to 1 over the keys.
 
-Q is (..., n, d), K is (..., m, d) and V is (..., m, e). The dots stand for any number of batch
+Q is (..., n, d), K is (..., m, d) and V is (..., m, e). The dots mean any number of batch
 axes, which come first: attention does the same in each of the batch.
 
 `attention` returns the output (..., n, e) and the weights (..., n, m), in this order.

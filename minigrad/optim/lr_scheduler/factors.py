@@ -1,4 +1,4 @@
-"""Learning rates by factors: a constant one, a power of what is left, or those of a function."""
+"""Learning rates by factors: constant, a power of the remaining steps, or a function."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -122,7 +122,7 @@ class ChainedScheduler(_Several):
     """Run several schedulers at once: each changes the learning rate that the one before has set.
 
     Args:
-        schedulers: The schedulers, made for one optimizer, by multiplying what is there.
+        schedulers: The schedulers, made for one optimizer, by multiplying the present rate.
         optimizer: That optimizer; by default that of the first scheduler.
 
     Example:

@@ -19,7 +19,7 @@ def _given(inputs: Any) -> tuple[Any, ...]:
 
 
 def _like(inputs: Any, found: Any) -> Any:
-    """What was found for each input; for a single tensor, the one thing."""
+    """The results for all inputs; for a single tensor, its result."""
     return found if isinstance(inputs, (tuple, list)) else found[0]
 
 

@@ -210,7 +210,7 @@ class Module(ours.Module):
 
 
 class _Table(dict[str, Any]):
-    """The parameters, buffers or children of a module by name; what is put in is registered."""
+    """The parameters, buffers or children of a module by name; a new value is registered."""
 
     def __init__(self, module: Any, own: dict[str, Any]) -> None:
         super().__init__(own)

@@ -1,7 +1,7 @@
 """PyTorch's constructors where minigrad's differ, a line each.
 
-On the left stands the call with PyTorch's names, order and defaults; on the right the arguments of
-minigrad's constructor, and after ``;`` what is done then. `device` and `dtype` are in all of them.
+On the left is the call with PyTorch's names, order and defaults; on the right the arguments of
+minigrad's constructor, and after ``;`` comes the next action. `device` and `dtype` are in all of them.
 """
 
 from __future__ import annotations

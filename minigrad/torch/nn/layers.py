@@ -1,6 +1,6 @@
 """PyTorch's layers that are a function and its arguments: a line each; and names of base classes.
 
-On the left stand the constructor and the inputs, on the right what is computed.
+On the left are the constructor and the inputs, on the right the computation.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class MultiheadAttention(MultiHeadAttention):
             value: A tensor of shape (S, N, vdim), (N, S, vdim) or (S, vdim).
             key_padding_mask: A mask of shape (N, S), or (S,). Bool: True = ignored. Float: added
                 to the scores.
-            need_weights: Whether to return the weights; otherwise None stands in their place.
+            need_weights: Whether to return the weights; otherwise None is in their place.
             attn_mask: A mask of shape (L, S) or (N · H, L, S). Bool: True = **not** allowed. Float:
                 added to the scores.
             average_attn_weights: Whether the weights are averaged over the heads.

@@ -132,7 +132,7 @@ def _checked(name: str, **options: Any) -> dict[str, Any]:
 
 
 class _Given:
-    """Options of PyTorch's that stand before a rule of minigrad's."""
+    """Options of PyTorch's that come before a rule of minigrad's."""
 
     def _update(self, data: Any, grad: Any, state: Any, group: Any) -> None:
         rule: Any = super()._update  # type: ignore[misc]
