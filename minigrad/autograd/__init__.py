@@ -15,7 +15,7 @@ from minigrad.autograd.hooks import Removable
 from minigrad.autograd.node import Leaf, Node, Output, Variable
 from minigrad.autograd.primitive import Primitive, primitive
 
-# What stands on the engine has rooms of its own. Users find it here all the same, when they ask.
+# Names that are built on the engine are in other folders. Users find them here all the same.
 _LATER = {
     "Function": "transforms.custom_function",
     "GradFn": "debugging.grad_fn",

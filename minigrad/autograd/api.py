@@ -39,7 +39,8 @@ def backward(
         inputs: The only tensors whose ``.grad`` is written: one or several, leaves or not.
 
     Raises:
-        RuntimeError: The tensor or an input has no history; it is no scalar; its graph is used up.
+        RuntimeError: The tensor or an input has no history; it is not a scalar; its graph is used
+            up.
         TypeError: `gradient` is a bool.
         ValueError: `gradient` has another shape.
 
@@ -142,7 +143,7 @@ def _tensors(what: str, given: Any) -> list[Any]:
     tensors = [given] if one else list(given)
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, Variable):
-            raise TypeError(f"{what} {i} is a {type(tensor).__name__}, no tensor")
+            raise TypeError(f"{what} {i} must be a tensor, got {type(tensor).__name__}")
     return tensors
 
 

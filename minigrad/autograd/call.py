@@ -285,7 +285,7 @@ def wrap(out: Any) -> Any:
 
 
 def with_history(array: Any, source: Edge | None) -> Any:
-    """A result that stands where `source` stands in its graph."""
+    """A result in the place of `source` in its graph."""
     tensor = wrap(array)
     tensor._node = source
     return tensor

@@ -110,7 +110,7 @@ def _of_large_integers(value: Any, array: np.ndarray, dtype: Any, name: str) -> 
 
 
 def checked(dtype: Any, name: str) -> np.dtype[Any]:
-    """Return a dtype that tensors can have; Python's `float` stands for the default dtype."""
+    """Return a dtype that tensors can have; Python's `float` means the default dtype."""
     if dtype is float:
         return _default
     if dtype is int:

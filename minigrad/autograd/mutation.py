@@ -93,7 +93,7 @@ rewritten: dict[int, tuple[weakref.ref[Variable], int]] = {}
 
 
 def rewrote(base: Variable) -> None:
-    """Note that the memory of `base`, which is no view, was changed by a recorded write."""
+    """Note that the memory of `base`, which is not a view, was changed by a recorded write."""
     _note(rewritten, base, next(clock) if base._node is None else base._node.stamp)
 
 
@@ -128,7 +128,7 @@ def update(values: Iterable[Any]) -> None:
 
 
 def history(tensor: Variable) -> Any:
-    """The node or leaf that a tensor stands for, after all recorded writes to its memory."""
+    """The node or leaf of a tensor, after all recorded writes to its memory."""
     if rewritten:
         update((tensor,))
     return tensor._node

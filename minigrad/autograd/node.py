@@ -21,7 +21,7 @@ clock = itertools.count(1)
 
 
 class FREED:
-    """What stands in `Node.saved` after a backward pass."""
+    """The mark in `Node.saved` after a backward pass."""
 
 
 class Variable:
@@ -34,7 +34,7 @@ class Variable:
     """
 
     _data: np.ndarray
-    _node: Edge | None = None  # the output of an op, or a leaf, that it stands for
+    _node: Edge | None = None  # the output of an op that it is, or its leaf
     _grad: Any = None
     _base: Variable | None = None  # the tensor whose memory this one views, if an op made the view
     _current: float = 0  # without a history: the time up to which it knows of recorded writes
@@ -197,5 +197,5 @@ Edge: TypeAlias = Node | Leaf | Output
 
 
 def node_of(edge: Any) -> Any:
-    """The node behind an edge; a leaf, and None, stands for itself."""
+    """The node behind an edge; a leaf, and None, is itself."""
     return edge.node if isinstance(edge, Output) else edge

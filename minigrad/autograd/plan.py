@@ -69,7 +69,7 @@ class Plan:
         wanted: Which of their cotangents `pull` computes, all by default; the others are None.
 
     Attributes:
-        saved_names: What stands in `Node.saved`, in order.
+        saved_names: The names of the values in `Node.saved`, in order.
         save: From ``(*arguments, out, *residuals)`` to the saved tuple.
         pull: From the cotangent of the output and what was saved to those of the edges.
     """

@@ -56,7 +56,7 @@ def constant(x: Any) -> Any:
 
 
 def values_of(x: Any) -> Any:
-    """The same for a function that is no op and decides by the values: observers are told."""
+    """The same for a function that is not an op and decides by the values: observers are told."""
     if isinstance(x, Variable):
         tell("left", x, "a choice by the values of a tensor")
         return x._data
@@ -93,7 +93,7 @@ def attains(x: Any, chosen: Any) -> Any:
 
 
 def all_finite(values: Any) -> bool:
-    """Whether all is known to be finite: of the samples that a tensor stands for, nothing is."""
+    """Whether all is known to be finite: of the samples in a tensor of `vmap`, nothing is."""
     return not isinstance(values, Variable) and math.isfinite(np.vdot(values, values))
 
 

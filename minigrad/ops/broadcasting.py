@@ -37,8 +37,8 @@ def broadcast_to(x: Any, shape: Shape) -> Any:
 
 def _cannot_expand(x: Any, sizes: tuple[int, ...]) -> str:
     return (
-        f"shape {x.shape} does not expand to {sizes}: an axis keeps its length (which -1 stands "
-        f"for) unless it is 1, and new axes come first"
+        f"shape {x.shape} does not expand to {sizes}: an axis keeps its length (-1 means "
+        f"that) unless it is 1, and new axes come first"
     )
 
 

@@ -20,7 +20,7 @@ def einsum(subscripts: str, *operands: Any) -> Tensor:
     """Einstein summation, as in NumPy.
 
     Args:
-        subscripts: Such as ``"bij,bjk->bik"``; an ellipsis stands for leading axes, a repeated
+        subscripts: Such as ``"bij,bjk->bik"``; an ellipsis means leading axes, a repeated
             label in one operand takes its diagonal.
         *operands: A tensor for each group of labels.
 

@@ -317,7 +317,7 @@ def index_add(x: Any, axis: int, index: Any, source: Any, *, alpha: float = 1) -
 
     Raises:
         IndexError: An index is out of range.
-        TypeError: The index does not hold integers, or `alpha` is no integer for integers.
+        TypeError: The index does not hold integers, or `alpha` is not an integer for integers.
         ValueError: The axis does not exist, or the shapes do not fit.
 
     Example:

@@ -69,7 +69,7 @@ def check_target(
 
 
 def _check_classes(target: Any, classes: int, ignore_index: int | None) -> None:
-    """Refuse a target that is no class."""
+    """Refuse a target that is not a class."""
     target = getattr(target, "_data", target)
     if not target.size or (  # argmax is faster than max
         target.item(target.argmin()) >= 0 and target.item(target.argmax()) < classes

@@ -72,7 +72,7 @@ def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: S
 @formula(
     """
     index = chosen, kernel, stride, padding, dilation, shape  #
-    largest = _chosen_places(*index)  # where the largest of each window stands
+    largest = _chosen_places(*index)  # where the largest of each window is
     largest
     """
 )

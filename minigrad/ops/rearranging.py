@@ -182,7 +182,7 @@ def unfold(x: Any, axis: int, size: int, step: int = 1) -> Tensor:
         length `size`. An element receives the sum of the gradients of all windows that hold it.
 
     Raises:
-        TypeError: `size` or `step` is no integer.
+        TypeError: `size` or `step` is not an integer.
         ValueError: The axis does not exist, or no window fits.
 
     Example:

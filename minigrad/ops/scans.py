@@ -91,14 +91,14 @@ def logcumsumexp(x: Any, axis: int) -> Any:
 
 @primitive(arrays=1, axes=("axis",))
 def _running_places(x: Any, axis: int, largest: bool) -> Any:
-    """Where the largest or smallest element so far stands: the last of equal ones, or a NaN."""
+    """Where the largest or smallest element so far is: the last of equal ones, or a NaN."""
     best = (np.maximum if largest else np.minimum).accumulate(x, axis)
     numbers = np.arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - axis - 1))
     return np.maximum.accumulate(np.where((x == best) | (x != x), numbers, 0), axis)
 
 
 def cummax(x: Any, axis: int) -> ValuesAndIndices:
-    """The largest element so far along an axis, and where it stands.
+    """The largest element so far along an axis, and its index.
 
     Args:
         x: Tensor or array.
@@ -121,7 +121,7 @@ def cummax(x: Any, axis: int) -> ValuesAndIndices:
 
 
 def cummin(x: Any, axis: int) -> ValuesAndIndices:
-    """The smallest element so far along an axis, and where it stands; otherwise as `cummax`.
+    """The smallest element so far along an axis, and its index; otherwise as `cummax`.
 
     NaN is smaller than any number.
 

@@ -156,7 +156,7 @@ def _scatter_extreme_rule(
     include_self: bool,
     src_shape: Shape,
 ) -> list[Any]:
-    """Divide the cotangent of each place evenly among the extremes that stand there."""
+    """Divide the cotangent of each place evenly among the extremes there."""
     grid, corner = open_grid(index, axis, index.shape), _corner(index.shape)
     x, values, best = array_of(x), array_of(src)[corner], array_of(out)
     in_x = attains(x, best) & (include_self | ~written(x.shape, grid))

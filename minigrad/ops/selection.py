@@ -54,9 +54,9 @@ def nan_to_num(
     Args:
         x: Tensor, array or number.
         copy: Only True: the result is always new.
-        nan: What stands for NaN.
-        posinf: What stands for inf; the greatest number of the dtype if None.
-        neginf: What stands for -inf; the least number of the dtype if None.
+        nan: The replacement of NaN.
+        posinf: The replacement of inf; the greatest number of the dtype if None.
+        neginf: The replacement of -inf; the least number of the dtype if None.
 
     Raises:
         ValueError: `copy` is something else than True.
@@ -68,7 +68,7 @@ def nan_to_num(
     """
     if copy is not True:
         raise ValueError(
-            f"copy must be True, got {copy!r}: x is not written to; the number that stands for "
+            f"copy must be True, got {copy!r}: x is not written to; the number that replaces "
             f"NaN is named, nan={copy!r}"
         )
     return np.nan_to_num(x, True, nan, posinf, neginf)
@@ -83,7 +83,7 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
 def clip(x: Any, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
     """Limit each element to the range from `min` to `max`; the slope at the bounds is 1.
 
-    None is no bound. Arguments and errors are as for `add`.
+    None means no bound. Arguments and errors are as for `add`.
 
     Example:
         >>> import minigrad

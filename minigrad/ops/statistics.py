@@ -136,7 +136,7 @@ def std(
 
 @primitive(numpy=np.bincount, arrays=2)
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each integer occurs, or the sum of the weights that stand beside it.
+    """How often each integer occurs, or the sum of the weights beside it.
 
     Args:
         x: Integers of at least 0, shape (n,).

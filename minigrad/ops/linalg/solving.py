@@ -147,7 +147,7 @@ def solve_triangular(
         a: Shape (..., n, n).
         b: Shape (..., n, k), or (..., k, n) if not `left`. The leading axes broadcast.
         upper: Whether the upper triangle is read, or the lower one.
-        left: Whether `a` stands on the left; otherwise ``x @ a = b`` is solved.
+        left: Whether `a` is on the left; otherwise ``x @ a = b`` is solved.
         unitriangular: Take the diagonal of `a` for ones, and do not read it.
 
     Returns:
