@@ -14,7 +14,7 @@ BLUE, AMBER = 255.0, 70.0
 """Hues of OKLCH, in degrees."""
 
 BROKEN = (194, 24, 91)
-"""The colour of what is not finite."""
+"""The colour of NaN and infinities."""
 
 LIGHTEST, DARKEST, STRONGEST = 0.97, 0.32, 0.13
 """The ends of the lightness, and the chroma in between."""

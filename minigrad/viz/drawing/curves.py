@@ -39,7 +39,7 @@ TITLES = {
     "weights": "Weight norm",
     "dead units": "Dead units",
 }
-"""What is drawn, in this order."""
+"""The kinds of curves, in this order."""
 
 STYLE = sheet(
     [
@@ -92,7 +92,7 @@ def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
 
 
 def _of_kind(statistics: "Statistics", kind: str) -> Curves:
-    """What is drawn of a kind: updates as shares of their weights, and only where units died."""
+    """The curves of a kind: updates as shares of their weights, and only where units died."""
     curves: Curves = statistics.curves.get(kind, {})
     if kind == "updates":
         whole: Curves = statistics.curves.get("weights", {})
@@ -184,7 +184,7 @@ def _chart(kind: str, title: str, curves: Curves, axis: _Axis) -> str:
 
 
 def _apart(places: dict[str, float]) -> dict[str, float]:
-    """Move labels until none stands on another, and all within the chart."""
+    """Move labels until none is over another, and all within the chart."""
     moved: dict[str, float] = {}
     least, room = float(TOP), HEIGHT - FOOT - LEADING * (len(places) - 1)
     for name in sorted(places, key=places.__getitem__):

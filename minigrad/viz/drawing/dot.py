@@ -18,7 +18,7 @@ OP, PARAMETER, NEUTRAL, FAINT = LIGHT["op"], LIGHT["parameter"], LIGHT["text"], 
 LINE, OUTLINE, GREY = LIGHT["line"], LIGHT["outline"], LIGHT["plain fill"]
 FONT = "Helvetica,Arial,sans-serif"
 GROUNDS = (LIGHT["ground"], LIGHT["page"])
-"""What modules stand on, by turns."""
+"""The backgrounds of modules, by turns."""
 
 PAGE = {
     "fontname": FONT, "fontsize": "9", "fontcolor": FAINT, "labeljust": "l", "bgcolor": "white",
@@ -144,11 +144,11 @@ def _small(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape what stands in an HTML-like label. Graphviz reads backslashes even there."""
+    """Escape the text of an HTML-like label. Graphviz reads backslashes even there."""
     return html.escape(printable(text).replace("\\", "\\\\"))
 
 
 def _plain(text: str) -> str:
-    """Escape what stands in a plain attribute."""
+    """Escape the text of a plain attribute."""
     escaped: str = graphviz.escape(printable(text))
     return escaped

@@ -15,7 +15,7 @@ from minigrad.viz.layout.labels import text_width
 from minigrad.viz.record.heatmap import LEVELS, Heatmap, to_levels
 
 NUMBERED = 12
-"""Up to this many keys, and queries, the numbers stand in the cells."""
+"""Up to this many keys, and queries, the numbers are in the cells."""
 
 NUMBER_CELL, ROOM = 34, 192
 """The side of a cell with a number; and the side of a grid without."""

@@ -39,7 +39,7 @@ WORDS = {
     "peak": ("op", "", "lives at the peak"),
     "kept": ("parameter", "", "kept after the step: a result, or the gradient of a leaf"),
 }
-"""For each mark, and for bars, the style, what stands in it, and what the legend says."""
+"""For each mark, and for bars, the style, the text, and the entry of the legend."""
 
 
 def program(captured: CapturedStep) -> ProgramDrawing:
@@ -52,7 +52,7 @@ def program(captured: CapturedStep) -> ProgramDrawing:
         The drawing. In a notebook it shows itself.
 
     Raises:
-        TypeError: `captured` is no captured step.
+        TypeError: `captured` is not a captured step.
         RuntimeError: It has no program yet.
 
     Example:
@@ -104,7 +104,7 @@ class ProgramDrawing:
 
         Args:
             show: Which parts: ``"all"``, ``"instructions"`` or ``"buffers"``.
-            title: What stands above it.
+            title: The title above it.
 
         Raises:
             ValueError: There is no such part.
@@ -153,14 +153,14 @@ class ProgramDrawing:
         Args:
             path: The ending says what to write: ``.svg``, ``.png`` or ``.pdf`` (by cairosvg).
             show: Which parts: see `to_svg`.
-            title: What stands above it.
+            title: The title above it.
 
         Returns:
             The path.
 
         Raises:
             ImportError: cairosvg is needed and not installed.
-            ValueError: The ending is none of these, or there is no such part.
+            ValueError: The ending is not one of these, or there is no such part.
         """
         path, svg = Path(path), self.to_svg(show, title)
         if path.suffix not in (".svg", ".png", ".pdf"):

@@ -43,7 +43,7 @@ SHAPES = [
     (".saved", "stroke-dasharray:2 1.5;stroke-width:1"),
     (".error .shape", "stroke-width:2.4"),
 ]
-"""What is the same on every ground: selectors and their properties."""
+"""The rules for every ground: selectors and their properties."""
 
 THEMED = [
     (".page", "fill:{page}"),
@@ -77,7 +77,7 @@ def sheet(rules: Rules, themed: Rules, scope: str) -> str:
     """A style sheet for pictures of one kind: a page may hold others.
 
     Args:
-        rules: What is the same on every ground: selectors and their properties.
+        rules: The rules for every ground: selectors and their properties.
         themed: What depends on the ground, with names of colours in braces.
         scope: The selector of the picture.
     """

@@ -194,7 +194,7 @@ def _path(points: list[Point], direction: Direction) -> str:
 def insides(diagram: Diagram, layout: Skeleton, nodes: Collection[Node]) -> dict[str, str]:
     """Draw the shapes and texts of boxes, each from its own upper left corner, by their ids.
 
-    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups.
+    `nodes` are the items behind the boxes: nodes of the diagram, or closed groups.
     """
     written = labels.contents(diagram, nodes, layout.direction)
     sizes: dict[str, tuple[int, int]] = {}

@@ -65,7 +65,7 @@ class _Writer:
                 yield f"{printable(node.label)} = {sources}", f"→ {self._tensor(node)}"
 
     def _heading(self, group: Group, level: int, again: bool) -> Row:
-        """What stands above the ops of an open group."""
+        """The title above the ops of an open group."""
         size = title_of(group)[2].text
         facts = [size] * bool(size) + ["continued"] * again
         return (INDENT * level + "  · ".join([_called(group), *facts]), "")
@@ -95,13 +95,13 @@ class _Writer:
         return (left, result, *(f"· {remark}" for remark in remarks))
 
     def _argument(self, edge: Edge, home: Group | None, named: bool) -> str:
-        """What is read, with the name of the argument where the order matters."""
+        """The tensor that is read, with the name of the argument where the order matters."""
         source, name = self._source(edge, home), operand_name(edge.name)
         told = source.split(" ")[0].rpartition(".")[2] == name
         return source if told or not named or not name else f"{name} = {source}"
 
     def _source(self, edge: Edge, home: Group | None) -> str:
-        """Where a tensor comes from: an op's number, or the name of what was given."""
+        """Where a tensor comes from: an op's number, or the name of an input."""
         outputs = self.made.get(edge.source)
         if outputs is not None:
             return self.numbers[edge.source, edge.output if edge.output in outputs else ""]

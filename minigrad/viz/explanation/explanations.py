@@ -127,7 +127,7 @@ def explain_transpose(share: Share) -> str:
             "is transposed."
         )
     return text + (
-        f"The sum is over {index}, which stands there already, so nothing is transposed. "
+        f"The sum is over {index}, which is there already, so nothing is transposed. "
         f"The forward pass had the transpose: it read {right.name} as {right.name}ᵀ."
     )
 
@@ -150,7 +150,7 @@ def _listed(words: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-# What was saved, and where the program made it --------------------------------------------------
+# Saved arrays, and where the program made them --------------------------------------------------
 
 
 def explain_saved(node: Node, step: Step | None) -> tuple[tuple[str, str], ...]:

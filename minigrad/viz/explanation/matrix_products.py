@@ -48,7 +48,7 @@ class Product:
     lengths: dict[str, int]  # the length of each axis
 
     def share(self, argument: str) -> Share | None:
-        """What an argument gets when the output gets ``g``; None if it is no factor."""
+        """What an argument gets when the output gets ``g``; None if it is not a factor."""
         for target, other in (self.factors, self.factors[::-1]):
             if target.name == argument:
                 g = Term("g", self.out)

@@ -40,7 +40,7 @@ WIDTH = 100
 """Longer lines are wrapped."""
 
 OWN, NEXT_ROW = r"\text{its own rule}", " \\\\\n"
-"""In LaTeX, what stands for a rule without a formula; and the end of an equation."""
+"""In LaTeX, the sign for a rule without a formula; and the end of an equation."""
 
 _CALLS: Mapping[Any, Any] = by_numpy
 
@@ -76,7 +76,7 @@ class Explanation(Text):
         r"""Write the formulas of the steps for a paper or a slide.
 
         Returns:
-            What stands in the body of a document, in ASCII. The preamble needs
+            The body of a document, in ASCII. The preamble needs
             ``\usepackage{amsmath, amssymb}``.
         """
         return self._latex
@@ -90,7 +90,7 @@ def explain(
     Each step names the op whose rule runs, its module, which of your tensors its arguments are (in
     backquotes), and what the op saved. For each argument it shows the formula of its gradient (ḡ is
     the gradient of the op's output y), where it is sent, and which of the contributions to its
-    target it is. What was broadcast in the forward pass is summed. In a report, one entry of each
+    target it is. The gradient is summed over broadcast axes. In a report, one entry of each
     gradient is worked out in numbers.
 
     Args:
@@ -108,9 +108,9 @@ def explain(
 
     Raises:
         RuntimeError: The tensor has no graph, or no backward pass was traced.
-        TypeError: `target` is none of these.
-        ValueError: A name is given to a tensor that is no leaf of the graph; no gradient has that
-            entry, or there are no numbers.
+        TypeError: `target` is not one of these.
+        ValueError: A name is given to a tensor that is not a leaf of the graph; no gradient has
+            that entry, or there are no numbers.
 
     Example:
         >>> from minigrad import ones, tensor, viz
@@ -158,12 +158,12 @@ def explain(
 def planned(root: Record, names: dict[Any, str]) -> tuple[Diagram, bool]:
     """Plan a backward pass from a node, the youngest node first.
 
-    The second result says whether an earlier pass freed what was saved.
+    The second result says whether an earlier pass freed the saved arrays.
     """
     entries = read([root])
     unknown = [name for leaf, name in names.items() if leaf not in entries]
     if unknown:
-        raise ValueError(f"explain: {', '.join(sorted(unknown))} is no leaf of this graph")
+        raise ValueError(f"explain: {', '.join(sorted(unknown))} is not a leaf of this graph")
     diagram, ids = assemble(entries.values(), [("output", entries[root])], names)
     nodes: list[Any] = [node for node in entries if isinstance(node, Record)]
     nodes.sort(key=lambda node: node.stamp, reverse=True)
@@ -380,7 +380,7 @@ def _summed(raw: Shape, shape: Shape) -> str:
 
 
 def _numbers(numbers: Summary) -> str:
-    """The values of a small array, the norm of a large one, and what is not finite."""
+    """The values of a small array, the norm of a large one, and the counts of NaN and infinity."""
     if math.isnan(numbers.norm):  # a plan
         return ""
     if numbers.values is not None and len(numbers.values) <= SHOWN:

@@ -91,7 +91,7 @@ def work_out(
 
 
 def _ways(op: Primitive, argument: str, given: Given, index: Index) -> Iterator[Written]:
-    """The ways to write an entry, the best first, and what can write what stands behind it."""
+    """The ways to write an entry, the best first, and how to write what comes after it."""
     name, _, place = argument.partition("[")
     values = given.values | ({"i": int(place[:-1])} if place else {})
     reading = reading_of(op, name, values)

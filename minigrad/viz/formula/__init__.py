@@ -121,12 +121,12 @@ def formula_of(
 
 
 def reading_of(op: Primitive, argument: str, values: Mapping[str, Any]) -> Reading:
-    """What was read of the rule of an argument, for a call with these values."""
+    """The rule of an argument as read, for a call with these values."""
     return for_call(_known(op)[argument][1], values, op)
 
 
 def forward_reading(op: Primitive, name: str, values: Mapping[str, Any]) -> Reading | None:
-    """What was read of the op itself: the formula of ``out`` or of a residual; None if of neither.
+    """The formula of the op itself: of ``out`` or of a residual; None if of neither.
 
     It is for a call with these values.
     """
@@ -150,7 +150,7 @@ def _known(op: Primitive) -> dict[str, tuple[Rule, Reading, Formula]]:
 
 @functools.lru_cache(maxsize=512)
 def _read_once(op: Primitive, *known: object) -> dict[str, tuple[Rule, Reading, Formula]]:
-    """What was read of an op; read again when its rules or written formulas change."""
+    """The formulas of an op; read again when its rules or written formulas change."""
     return {name: (rule, one, _formula(op, rule, one)) for name, rule, one in readings(op)}
 
 
@@ -178,7 +178,7 @@ def _reading(
         try:
             return read_written(op, home.__globals__, *texts)
         except Unreadable as error:
-            reason = str(error) or "it has a statement, or a call, that is no formula"
+            reason = str(error) or "it has a statement, or a call, that is not a formula"
             message = f"{op.name}: the formula of {name!r} cannot be read: {reason}"
             raise ValueError(message) from None
     assert rule is not None

@@ -39,7 +39,7 @@ DENOMINATORS = (1, 2, 4, 8)
 def simplified(term: Term, arrays: Collection[str]) -> Term:
     """Simplify every product, quotient and sum in a term.
 
-    `arrays` are the variables that are arrays: numbers stand in front of them.
+    `arrays` are the variables that are arrays: numbers come before them.
     """
     term = rebuilt(term, lambda part: simplified(part, arrays))
     match term:
@@ -49,7 +49,7 @@ def simplified(term: Term, arrays: Collection[str]) -> Term:
             return product.term(arrays)
         case Call(operator.matmul, (Call(operator.neg, (a,)), b)):
             return Call(operator.neg, (Call(operator.matmul, (a, b)),))
-        # What is left when an argument is not given
+        # The rest when an argument is not given
         case Call(operator.add, (x, other) | (other, x)) if is_constant(other, 0, 0.0):
             return x
         case Call(operator.sub, (x, other)) if is_constant(other, 0, 0.0):

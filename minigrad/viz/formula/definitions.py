@@ -1,4 +1,4 @@
-"""What was read of a rule: its value, with the definitions of the names that the value uses."""
+"""A rule as read: its value, with the definitions of the names that the value uses."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class Definition:
     """A name for the value of a term, or names for the parts of a tuple."""
 
     names: tuple[str, ...]
-    term: Term  # what the names stand for
+    term: Term  # the meaning of the names
     comment: str | None = None  # a note that replaces the equation; empty for neither of both
 
 
@@ -95,7 +95,7 @@ def _is_short(definition: Definition, uses: Mapping[str, int], value: Term) -> b
 
 
 def arrays_of(op: Primitive) -> set[str]:
-    """The names in a formula that stand for arrays."""
+    """The names in a formula that mean arrays."""
     return {"g", "out", *op.params[: op.arrays], *op.residuals, *(f"g_{n}" for n in op.params)}
 
 

@@ -2,7 +2,7 @@
 
 An elementwise function is that of the entries, and a sum adds them. A function that moves entries,
 such as a transpose, is asked where each came from. Any other function, such as a softmax, is not
-taken apart: its entry stands for itself.
+taken apart: its entry is a term of its own.
 """
 
 import functools
@@ -78,7 +78,7 @@ class Entries:
         return self._arrays[id(term)][1]
 
     def gradient(self, index: Index, shape: Index) -> Term:
-        """The entry of the formula for an argument of a shape: what was broadcast is summed."""
+        """The entry of the formula for an argument of a shape: sums over the broadcast axes."""
         own = self.array(self._formula).shape
         if own and math.prod(own) == math.prod(shape):
             return self.at(self._formula, as_index(int(np.ravel_multi_index(index, shape)), own))

@@ -88,7 +88,7 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """A sum or a product; what it runs over stands below the sign."""
+    """A sum or a product; its index is below the sign."""
 
     sign: str
     body: Notation

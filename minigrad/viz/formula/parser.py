@@ -1,6 +1,6 @@
 """From the syntax tree of a function, or of a written formula, to terms.
 
-Each name stands for a term, and an assignment changes what the name stands for. A loop, a
+Each name means a term, and an assignment changes the meaning of the name. A loop, a
 write in place, or anything else that is not a formula, raises `Unreadable`.
 """
 
@@ -57,7 +57,7 @@ PLAIN = (str, bool, tuple, ModuleType)
 
 
 class Unreadable(Exception):
-    """Raised for what is not a formula, such as a loop."""
+    """Raised for code that is not a formula, such as a loop."""
 
 
 @dataclass
@@ -270,7 +270,7 @@ class Body:
         raise Unreadable
 
     def call(self, func: ast.expr, args: tuple[Term, ...], keywords: Keywords) -> Term:
-        """A call of a function; a method stands for the NumPy function of its name."""
+        """A call of a function; a method means the NumPy function of its name."""
         if isinstance(func, ast.Attribute):
             base = self.term(func.value)
             if not isinstance(base, Constant) or isinstance(base.value, np.ndarray):

@@ -54,7 +54,7 @@ def read(
 ) -> Reading:
     """Read what a rule computes of its arguments.
 
-    `given` has terms for parameters; the others stand for themselves. `joint` is the position of
+    `given` has terms for parameters; the others are themselves. `joint` is the position of
     the value in the tuple that a joint rule returns.
     """
     reader = Reader()
@@ -81,10 +81,10 @@ class Reader:
     definitions: dict[tuple[str, ...], Definition] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     parameters: set[str] = field(default_factory=set)  # names that no definition may take
-    within: list[Callable[..., Any]] = field(default_factory=list)  # what is being read
+    within: list[Callable[..., Any]] = field(default_factory=list)  # the functions being read
 
     def function(self, function: Callable[..., Any], given: Mapping[str, Term]) -> Term:
-        """Read a function whose parameters stand for given terms."""
+        """Read a function whose parameters mean given terms."""
         found = source(function)
         if found is None or function in self.within or not isinstance(function, FunctionType):
             raise Unreadable
@@ -112,9 +112,9 @@ class Reader:
         try:
             *statements, last = ast.parse(text).body
         except (SyntaxError, ValueError) as error:
-            raise Unreadable(f"it is no Python: {error}") from None
+            raise Unreadable(f"it is not Python: {error}") from None
         if not isinstance(last, ast.Expr):
-            raise Unreadable("its last line is no expression")
+            raise Unreadable("its last line is not an expression")
         lines = enumerate(text.splitlines(), 1)
         comments = {i: line.partition("#")[2].strip() for i, line in lines if "#" in line}
         names = ChainMap(NAMES, scope, vars(builtins), vars(np), vars(ops))
@@ -165,7 +165,7 @@ class Reader:
         return names
 
     def reading(self, value: Term, written: bool = False) -> Reading:
-        """What was read, with the definitions that it needs."""
+        """The value as read, with the definitions that it needs."""
         notes = tuple(filter(None, self.notes))
         return tidied(Reading(value, tuple(self.definitions.values()), notes, written))
 

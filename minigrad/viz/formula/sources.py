@@ -1,6 +1,6 @@
 """Find the syntax tree of a function.
 
-Several lambdas may stand on one line, so the file is compiled again, and its functions and codes
+Several lambdas may be on one line, so the file is compiled again, and its functions and codes
 are matched in their order. A file that was edited after the import does not give that code any
 more, and is not shown.
 """

@@ -63,7 +63,7 @@ class Typesetter:
         self._notes[text] = None
 
     def formula(self) -> n.Notation:
-        """The notation of what was read, with its definitions."""
+        """The notation of the rule, with its definitions."""
         equations = []
         for definition in self._reading.definitions:
             if len(definition.names) > 1 or not is_scalar(definition.term, self._arrays):
@@ -122,7 +122,7 @@ class Typesetter:
     # Terms --------------------------------------------------------------------------------------
 
     def value(self, term: Term) -> n.Notation:
-        """A term as a value; a condition is put in brackets, which stand for 1 or 0."""
+        """A term as a value; a condition is put in brackets, which mean 1 or 0."""
         match term:
             case Variable(name):
                 return self.name(name)

@@ -1,6 +1,6 @@
 """A layered layout of nested groups.
 
-`skeleton` finds out what is above, beside and in line with what; `place` gives it positions.
+`skeleton` finds the order of boxes in ranks and lines; `place` gives them positions.
 """
 
 from minigrad.viz.layout.build import skeleton

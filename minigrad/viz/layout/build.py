@@ -1,4 +1,4 @@
-"""What is above, beside and in line with what: all of a layout but the positions.
+"""The order of boxes in ranks and lines: all of a layout but the positions.
 
 Groups are ranked, ordered and aligned one after the other, children first, since the order of
 their ports is known then. This happens once, in Python; packing does the rest.
@@ -33,7 +33,7 @@ RESIDUAL = "residual"
 def skeleton(diagram: Diagram, direction: Direction = "down") -> Skeleton:
     """Rank, order and align the items of every group that a diagram has the inside of.
 
-    To the right, boxes hold what is written about their tensors: between them it would be wide.
+    To the right, boxes hold the texts about their tensors: between them they would be wide.
     """
     boxes = {node.id for node in diagram.nodes}
     if len(boxes) > MANY:
@@ -59,7 +59,7 @@ def _title_size(group: Group) -> tuple[int, int]:
 
 
 class _Work:
-    """What is known while groups are laid out, from the inside out."""
+    """The state while groups are laid out, from the inside out."""
 
     def __init__(self, diagram: Diagram, direction: Direction) -> None:
         self._direction: Direction = direction
@@ -126,7 +126,7 @@ class _Work:
         return replace(scope, blocks=align(scope))
 
     def _size(self, node: Node) -> tuple[int, int]:
-        """The size of a box: there is room for what stands in it, for its lines and their texts."""
+        """The size of a box: there is room for its text, for its lines and their texts."""
         width, height = labels.box_size(node, self._contents[node.id], self._direction)
         if self._direction == "right":
             width, height = height, width

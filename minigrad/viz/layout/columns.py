@@ -107,14 +107,14 @@ class Columns:
 
     def _gaps(self, start: int, end: int, parts: Iterable[Rect]) -> list[tuple[int, int]]:
         """Where a column has nothing over some width but lines across, and how much too wide."""
-        stands = [(x, x + w) for x, y, w, _ in self.solid if start <= y < end]
+        taken = [(x, x + w) for x, y, w, _ in self.solid if start <= y < end]
         bows = (line for line in self.lines if line[1] < end and start < line[3])
         sides = ((x, x + w) for x, _, w, _ in parts)
-        stands += [(x, x) for left, _, right, *_ in bows for x in (left, right)]
-        stands += [(x, x) for both in sides for x in both]
+        taken += [(x, x) for left, _, right, *_ in bows for x in (left, right)]
+        taken += [(x, x) for both in sides for x in both]
         found = []
-        reached = min(stands, default=(0, 0))[0]
-        for left, right in sorted(stands):
+        reached = min(taken, default=(0, 0))[0]
+        for left, right in sorted(taken):
             if left - reached > GAP:
                 found.append((reached, left - reached - GAP))
             reached = max(reached, right)
@@ -160,7 +160,7 @@ class Columns:
         return sorted({x for x, y, _, below in self.lines if y <= cut < below}, reverse=True)
 
     def _within(self, start: int, end: int) -> Iterator[Rect]:
-        """What stands between two cuts: boxes, titles, texts and lines."""
+        """The part between two cuts: boxes, titles, texts and lines."""
         for x, y, w, h in self.solid:
             if start <= y < end:
                 yield x, y, w, h

@@ -31,7 +31,7 @@ GLYPH, SLANT, SLOTS = 15, 8, 12
 """The room for a glyph, for a slanted side, and for a row of operands."""
 
 SIDE, END = 10, 6
-"""What is left free at the sides of a text, and above and below it."""
+"""The free space at the sides of a text, and above and below it."""
 
 LONGEST = 36
 """Longer texts lose their middle; the whole of them is in the tooltip."""
@@ -53,7 +53,7 @@ class Line(NamedTuple):
 
 
 class Content(NamedTuple):
-    """All that stands in a box."""
+    """All the text in a box."""
 
     glyph: str  # the sign of its kind, in front of the first bold line or name; may be empty
     lines: tuple[Line, ...]  # the lines, from the top
@@ -65,10 +65,10 @@ class Content(NamedTuple):
 def contents(
     diagram: Diagram, nodes: Iterable[Node], direction: str = "down"
 ) -> dict[str, Content]:
-    """Write what stands in boxes, by their ids; very long texts are shortened.
+    """Write the texts of boxes, by their ids; very long texts are shortened.
 
-    `nodes` are what the boxes stand for: nodes of the diagram, or closed groups. Where lines run to
-    the right, the shapes of tensors stand in the boxes that compute them.
+    `nodes` are the items behind the boxes: nodes of the diagram, or closed groups. Where lines run
+    to the right, the shapes of tensors are in the boxes that compute them.
     """
     groups = {group.id: group for group in diagram.groups}
     named, roles = named_operands(diagram), heads(diagram)
@@ -132,7 +132,7 @@ def cost(node: Node) -> str:
 
 
 def title_of(group: Group) -> tuple[Line, Line, Line]:
-    """Write what stands above an open group: name, class and call, number of parameters.
+    """Write the title of an open group: name, class and call, number of parameters.
 
     All but the name may be empty.
     """

@@ -50,7 +50,7 @@ class Box:
     width: int = 0  # of the box
     height: int = 0  # of the box
     reach: int = 0  # how far it reaches to the right of its middle, with the texts beside its lines
-    fed: bool = False  # whether anything leads to it: if not, it stands at the foot of its rank
+    fed: bool = False  # whether anything leads to it: if not, it is at the foot of its rank
     # The tensors that are described at its foot, and how far right of its middle
     texts: tuple[tuple[str, int], ...] = ()
 
@@ -105,7 +105,7 @@ class Placement:
     # Left and top of the title of each open group
     titles: dict[str, Point] = field(default_factory=dict)
     ports: list[Point] = field(default_factory=list)  # where tensors pass the frames: x and y
-    # The node that computes the tensor, and left and top of what is written about it
+    # The node that computes the tensor, and left and top of its text
     texts: list[tuple[str, int, int]] = field(default_factory=list)
     # For each edge that shows, its points. It runs straight between two that have the same x,
     # and in a bow between two that have not

@@ -159,7 +159,7 @@ def _insert(upper: list[str], lower: list[str], above: Ends, beside: Mapping[str
         others = [upper.index(end.item) for end in above[target] if end.item not in beside]
         if others:
             left, right = min(others), max(others) + 1
-        else:  # to the right of what is read by those on its left
+        else:  # to the right of the tensors that those on its left read
             place = {item: index for index, item in enumerate(upper)}
             before = lower[: lower.index(target)]
             left = right = max((place[e.item] + 1 for i in before for e in above[i]), default=0)

@@ -24,7 +24,7 @@ GAP, STEEP, WIDEST, SHORT = 24, 8, 48, 14
 """Between two ranks: at least, one more for so much sideways, at most; where no arrow ends."""
 
 TEXT, INDENT = 15, 5
-"""The height of what is written at the foot of a box, and how far from the line it is."""
+"""The height of the text at the foot of a box, and its distance from the line."""
 
 
 class Packed(NamedTuple):
@@ -73,7 +73,7 @@ def measure(scope: Scope, packed: Mapping[str, Packed]) -> Measured:
 def pack(scope: Scope, packed: Mapping[str, Packed], beside: bool = False) -> Packed:
     """Give the items of a group their positions; `packed` holds at least the open ones.
 
-    The title stands above the ranks, or, if they will run to the right, `beside` them.
+    The title is above the ranks, or, if they will run to the right, `beside` them.
     """
     m = measure(scope, packed)
     x = _columns(scope, m)
@@ -230,7 +230,7 @@ def place(skeleton: Skeleton, closed: Collection[str] = ()) -> Placement:
 
 
 def _thinned(points: Iterable[Point]) -> list[Point]:
-    """A line through points, from the top down; what is within a straight stretch is left out."""
+    """A line through points, from the top down; points within a straight stretch are left out."""
     line: list[Point] = []
     for point in sorted(points, key=lambda point: point[1]):
         if len(line) > 1 and line[-1][0] == line[-2][0] == point[0]:

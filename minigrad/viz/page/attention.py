@@ -76,7 +76,7 @@ class AttentionMaps(Mapping[str, AttentionMap]):
 
         A query is a row and a key is a column. The stronger the colour of a cell, the larger the
         weight; the scale is the same in all grids. Masked cells are hatched. Up to 12 tokens the
-        numbers stand in the cells.
+        numbers are in the cells.
 
         Returns:
             The text of one ``<svg>`` element.
@@ -124,7 +124,7 @@ class AttentionMaps(Mapping[str, AttentionMap]):
         Raises:
             ImportError: cairosvg is needed and not installed.
             RuntimeError: The library of cairosvg is not there.
-            ValueError: The ending is none of these.
+            ValueError: The ending is not one of these.
         """
         path = Path(path)
         if path.suffix not in (".svg", ".html", ".png", ".pdf"):
@@ -211,7 +211,7 @@ def attention(
         raise TypeError(f"attention: expected a Module or a function and its inputs, got {got}")
     for what, chosen in (("layers", layers), ("heads", heads)):
         if chosen is not None and not len(chosen):
-            raise ValueError(f"attention: {what} is empty; None stands for all")
+            raise ValueError(f"attention: {what} is empty; None means all")
     call, given = with_inputs("attention", model, inputs, named, lambda value: value)
     traced = Trace(heatmap=None)
     with state_kept(model), no_grad(), traced:

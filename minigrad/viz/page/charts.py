@@ -146,7 +146,7 @@ def _histograms(name: str, steps: Mapping[int, Numbers]) -> str:
 
 
 def _figure(title: str, drawn: str, left: str, right: str, below: str) -> str:
-    """A chart as wide as its place. Its texts stand outside, so that they keep their size."""
+    """A chart as wide as its place. Its texts are outside, so that they keep their size."""
     return (
         f'<figure><figcaption>{escape(title)}</figcaption><svg role="img" viewBox="0 0 100 100" '
         f'preserveAspectRatio="none" aria-label="{escape(title)}">{drawn}</svg>'

@@ -142,7 +142,7 @@ def explore(
         depth: How many levels of modules are open at first; None for about 40 boxes.
         values: Modules and boxes whose values are shown as a whole, however large; see `trace`.
         open: Modules to open at first all the same (see `Graph.collapse`), and fused ops such as
-            ``"layer_norm"`` to open: the ops that they stand for are run beside them, and can be
+            ``"layer_norm"`` to open: the ops inside are run beside them, and can be
             stepped through. By default attention is, and drawn closed.
         walk: Stops for a reader to go through, each with a text at a box or a step. By default
             those of `viz.walks` for exactly this class of module, if there are any.
@@ -153,7 +153,7 @@ def explore(
         The page: its path, which shows itself in a notebook. The file needs nothing else.
 
     Raises:
-        TypeError: `target` is none of these, or the arguments do not fit it; or `walk` holds
+        TypeError: `target` is not one of these, or the arguments do not fit it; or `walk` holds
             something else than stops.
         ValueError: `depth` is negative, or a name of `values` or `open` is unknown; or a stop of
             `walk` names no box or step, or several.
@@ -273,7 +273,7 @@ def _computed(
     """The graph of tensors that are there already, and a backward pass through it."""
     if inputs:
         raise TypeError("explore: tensors have run already; to name leaves write w=w")
-    graph(target, **named)  # refuses what is no tensor or leaf
+    graph(target, **named)  # refuses anything but a tensor or leaf
     for name, tensor in named.items():
         traced.name(tensor, name)
     with traced:

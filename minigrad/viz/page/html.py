@@ -33,10 +33,10 @@ SCRIPTS = (
     "forward", "numbers", "worked", "whatif", "step", "box", "walk", "camera", "address", "search",
     "save", "listen", "explore",
 )  # fmt: skip
-"""In the order in which they stand in the page: they share one scope."""
+"""In their order in the page: they share one scope."""
 
 ACROSS = 2
-"""How many grids of a heatmap stand side by side."""
+"""The number of grids of a heatmap side by side."""
 
 SHADES = 65
 """Of the scale of an array's heatmap."""

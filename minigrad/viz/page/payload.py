@@ -45,7 +45,7 @@ RAW = -15
 
 
 def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
-    """Write all that the page needs, and `more` as it is, as text that can stand within HTML.
+    """Write all that the page needs, and `more` as it is, as text that is valid within HTML.
 
     `closed` are the ids of the groups that are closed at first. Equal graphs give equal texts.
     """
@@ -136,7 +136,7 @@ def _compressed(data: Any, exact: Collection[str]) -> str:
 def _plain(value: Any, arrays: dict[tuple[str, str], int]) -> Any:
     """Data as JSON has it: records as objects, numbers with seven digits: float32 has no more.
 
-    What is not finite is null. The elements of an array are written once: `arrays` has its number.
+    NaN and infinities are null. The elements of an array are written once: `arrays` has its number.
     The gradient that a step sends is the one that another step gets.
     """
     if value is None or isinstance(value, str | int):  # most values: asked first

@@ -128,7 +128,7 @@ class _Writer:
         """A term as JSON."""
         match term:
             case Call(operator.getitem, (Constant(int() | float() as number), _)):
-                return number  # the index of a number that stands for an array adds axes
+                return number  # the index of a number in the place of an array adds axes
         if not self._depends(term):
             return _constant(evaluate(term, self._names))
         match term:

@@ -61,7 +61,7 @@ def assemble(
 
     for entry in entries:
         frame = entry.frame
-        if entry.box.kind != "op":  # an input stands at the top, other tensors by their readers
+        if entry.box.kind != "op":  # an input is at the top, other tensors by their readers
             given = entry.box.kind == "input" and entry.leaf not in parameters
             frame = None if given or entry not in readers else _common([*readers[entry]])
             if frame is not None and entry.box.kind != "constant":

@@ -66,7 +66,7 @@ class AttentionMap:
 
 @dataclass(eq=False)
 class Seen:
-    """What is kept of a softmax over the last axis."""
+    """The record of a softmax over the last axis."""
 
     whole: tuple[int, int, int]  # how many heads, queries and keys there were
     weights: np.ndarray  # (heads, queries, keys); of all samples if there is no limit
@@ -99,7 +99,7 @@ class Weights:
         self._seen[entry] = Seen(whole, weights, masked)
 
     def add(self, inner: Weights) -> None:
-        """Add what was seen in the decomposition of a fused op."""
+        """Add the weights in the decomposition of a fused op."""
         self._seen |= inner._seen
 
     def pulled(self, entry: Entry, cotangent: np.ndarray) -> None:
@@ -110,7 +110,7 @@ class Weights:
     def found(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Entry, Seen]]:
         """Each softmax that is multiplied by values, in the order of the run.
 
-        With it, the fused op that it is a part of, or itself, and what was kept.
+        With it, the fused op that it is a part of, or itself, and the kept values.
         """
         if not self._seen:
             return

@@ -41,8 +41,8 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
 
     Raises:
         RuntimeError: There is no graph: the message says why.
-        TypeError: `target` is none of these, or the arguments do not fit it.
-        ValueError: A name is given to a tensor that is no leaf of the graph.
+        TypeError: `target` is not one of these, or the arguments do not fit it.
+        ValueError: A name is given to a tensor that is not a leaf of the graph.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -88,7 +88,7 @@ def graph(target: Any, *inputs: Any, **named: Any) -> Graph:
         leaves = ("input", "parameter")
         unknown = set(named) - {node.label for node in drawing.nodes if node.kind in leaves}
         if unknown:
-            raise ValueError(f"graph: {', '.join(sorted(unknown))} is no leaf of this graph")
+            raise ValueError(f"graph: {', '.join(sorted(unknown))} is not a leaf of this graph")
     return drawing
 
 

@@ -28,7 +28,7 @@ class Change:
         name: Its module and its name: ``"layers.0: linear"``; ``"add #2"`` is the second ``add``.
         before: The box in the first graph, None if it was added.
         after: The box in the second graph, None if it was removed.
-        facts: For a box in both, what is different: ``"shape 2×3 → 2×4"``.
+        facts: For a box in both, the differences: ``"shape 2×3 → 2×4"``.
 
     Example:
         >>> from minigrad import nn, ones, viz
@@ -99,10 +99,10 @@ def diff(before: Diagram, after: Diagram, *, rtol: float = 0.0) -> Difference:
         rtol: The relative difference up to which two norms count as the same.
 
     Returns:
-        What was added, removed and changed; nothing for two runs from the same seed.
+        The added, removed and changed boxes; nothing for two runs from the same seed.
 
     Raises:
-        TypeError: One of them is no graph.
+        TypeError: One of them is not a graph.
         ValueError: `rtol` is negative.
 
     Example:
@@ -185,7 +185,7 @@ def _places(groups: Sequence[Group]) -> tuple[dict[str | None, Key], dict[Key, s
 
 
 def _facts(one: _Boxes, other: _Boxes, key: Key, rtol: float) -> Iterator[str]:
-    """What is different between two boxes."""
+    """The differences between two boxes."""
     a, b = one.nodes[key], other.nodes[key]
     if a.shape != b.shape:
         yield f"shape {size_text(a)} → {size_text(b)}"

@@ -1,8 +1,8 @@
 """Which entry of a drawing each value of a trace belongs to.
 
 `minigrad.trace` knows which value a tensor or an array holds. Here a value gets its entry: that of
-the op that made it, of a leaf, of what was there before, or of a step by which it left the graph.
-Numbers are noted when they are seen: arrays may change later.
+the op that made it, of a leaf, of a value that was there before, or of a step by which it left the
+graph. Numbers are noted when they are seen: arrays may change later.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Entry:
     frame: Frame | None = None  # the call that it was made in, of a module or of a function
     leaf: Leaf | None = None  # the leaf of a tensor that requires a gradient
     inputs: list[Input] = field(default_factory=list)  # what an op read
-    decomposition: list[Entry] = field(default_factory=list)  # the ops that a fused op stands for
+    decomposition: list[Entry] = field(default_factory=list)  # the ops in a fused op
     result: Entry | None = None  # the one of these that returns the result
     opened: float | None = None  # how these compare with the fused op, if they were opened
 
@@ -84,7 +84,7 @@ def read(
     known: Mapping[Any, Entry] = MappingProxyType({}),
     integers: Sequence[tuple[np.ndarray, str]] = (),
 ) -> dict[Edge, Entry]:
-    """Read what the engine recorded above some edges, oldest first, but not what is `known`.
+    """Read the ops that the engine recorded above some edges, oldest first, but not the `known`.
 
     `integers` are inputs without a gradient, such as token ids and masks, and their names. Ops may
     have saved copies of them. The outputs of an op share an entry.

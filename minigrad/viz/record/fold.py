@@ -31,7 +31,7 @@ def collapse(
     hide: Choice = (),
     room: int | None = None,
 ) -> AnyDiagram:
-    """Replace each module that is closed (see `view`) by one box, and leave out what is hidden.
+    """Replace each module that is closed (see `view`) by one box, and leave out hidden boxes.
 
     The box has the id of its group, and the kind ``"module"``, or ``"fused"`` for a fused op. The
     groups of the result are the open and the closed ones.
@@ -139,7 +139,7 @@ def all_boxes(diagram: Diagram) -> dict[str, Node]:
     for node in diagram.nodes:
         for group in ancestors[node.id][1:]:
             inside[group].append(node)
-    leaving: dict[str, set[str]] = defaultdict(set)  # what is read outside of each group
+    leaving: dict[str, set[str]] = defaultdict(set)  # the tensors read outside of each group
     for edge in diagram.edges:
         for group in ancestors[edge.source][1:]:
             if group in ancestors[edge.target]:
@@ -156,7 +156,7 @@ def close(diagram: AnyDiagram, closed: Collection[str]) -> AnyDiagram:
     homes, enclosing = {node.id: node.group for node in diagram.nodes}, diagram.enclosing()
     nodes: dict[str, Node] = {}
     place: dict[str, str] = {}  # node -> the box that shows it
-    for node in reversed(diagram.nodes):  # a box stands where its last op stood
+    for node in reversed(diagram.nodes):  # a box is where its last op was
         outer = outermost[node.group]
         box = node if outer is None else boxes[outer.id]
         place[node.id] = box.id

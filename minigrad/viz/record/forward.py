@@ -43,7 +43,7 @@ class Forward(Entries):
         self._arrived: dict[Edge, Any] = {}
 
     def _another(self) -> Forward:
-        """A trace for what is inside of an op."""
+        """A trace for the ops inside an op."""
         raise NotImplementedError
 
     def ran(self, call: Call) -> None:
@@ -98,7 +98,7 @@ class Forward(Entries):
     def _compose(
         self, entry: Entry, parts: list[Any], results: list[Any], outputs: Sequence[Any]
     ) -> None:
-        """Have an op stand for those that ran within it, such as those of a custom Function.
+        """Replace ops by the op within which they ran, such as a custom Function.
 
         `results` are the values of its `outputs` there. What a checkpoint ran stays where it ran.
         """
@@ -109,22 +109,22 @@ class Forward(Entries):
                     entry.read(end, slot, "", output)
             return
         made = {self._entry_of.get(value) for step in parts for value in step.outputs}
-        stand: dict[Entry | None, Entry] = {}  # for its tensors, which it got without a history
+        source_of: dict[Entry | None, Entry] = {}  # for its tensors, which it got without a history
         for source in [one.source for one in entry.inputs]:
             value = self.value(self._given[source])
             for key in (value, (None, value), (self._doors.get(value), value)):
-                stand[self._entry_of.get(key)] = source
+                source_of[self._entry_of.get(key)] = source
         rest = [one for one in self._entries if one not in made]
         read = {x.source for one in (*rest, entry) for x in one.every_input()}
         entry.decomposition = [one for one in self._entries if one in made]
-        self._entries = [one for one in rest if one in read or one not in stand]
+        self._entries = [one for one in rest if one in read or one not in source_of]
         gone = {*rest} - {*self._entries}
         for key in [key for key, one in self._entry_of.items() if one in gone] if gone else ():
             del self._entry_of[key]
         entry.result = ends[0] if ends else None
         for one in entry.decomposition:
             one.decomposition, one.frame = [], entry.frame
-            one.inputs = [replace(x, source=stand.get(x.source, x.source)) for x in one.inputs]
+            one.inputs = [replace(x, source=source_of.get(x.source, x.source)) for x in one.inputs]
 
     def _decompose(self, entry: Entry, call: Call) -> None:
         """Run the decomposition of a fused op in another trace, and keep its ops.
@@ -176,7 +176,7 @@ class Forward(Entries):
 
 
 def _overwrites(call: Call) -> bool:
-    """Whether a write by index leaves nothing of what was there, and it has no history."""
+    """Whether a write by index leaves nothing of the old values, and it has no history."""
     if call.op is not registry["setitem"] or getattr(call.arguments[0], "_node", None) is not None:
         return False
     before, _, index, *_ = call.values
@@ -184,7 +184,7 @@ def _overwrites(call: Call) -> bool:
 
 
 def _born(call: Call) -> str:
-    """What is not finite in the outputs of an op, and in none of its inputs."""
+    """The kinds of non-finite values in the outputs of an op, and in none of its inputs."""
     made = [array_of(output) for output in call.outputs]
     given = [array_of(value) for _, _, value in array_arguments(call)]
     given += [

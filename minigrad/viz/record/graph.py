@@ -114,7 +114,7 @@ class Graph(Diagram):
     def to_text(self, depth: int | None = None) -> str:
         """Write the graph for a terminal: a line for each op, in order, indented by module.
 
-        What an op computes has a number, ``%3``; what is given has its name and shape; constants
+        The result of an op has a number, ``%3``; an input has its name and shape; constants
         are ``const0``, ``const1``, ... Marked are ops that were not recorded for a backward pass,
         and residuals: tensors added to what was computed from them.
 
@@ -165,7 +165,7 @@ class Graph(Diagram):
             fit: An aspect for the picture, such as ``(16, 9)`` for a slide. It is cut into columns
                 or rows where that helps, and without a `depth` modules are closed until the text
                 can be read. The picture has 1920 × 1080 pixels, or as many in another aspect.
-            title: What stands above the picture.
+            title: The title above the picture.
 
         Returns:
             The text of the picture.
@@ -193,7 +193,7 @@ class Graph(Diagram):
 
         Args:
             depth: How many levels of modules are open at first; None for about 40 boxes.
-            title: What stands above it.
+            title: The title above it.
 
         Returns:
             The text of an HTML file that needs nothing else, and no network.
@@ -227,7 +227,7 @@ class Graph(Diagram):
             hide: Modules, ops and tensors to leave out of a picture: see `collapse`.
             direction: Where tensors run in a picture: see `to_svg`.
             fit: An aspect for a picture, such as ``(16, 9)``: see `to_svg`.
-            title: What stands above it.
+            title: The title above it.
 
         Returns:
             The path.
@@ -235,7 +235,7 @@ class Graph(Diagram):
         Raises:
             ImportError: cairosvg is needed and not installed.
             RuntimeError: The library of cairosvg is not there.
-            ValueError: The ending is none of these, or `depth` is negative, or there is no such
+            ValueError: The ending is not one of these, or `depth` is negative, or there is no such
                 module or direction.
 
         Example:

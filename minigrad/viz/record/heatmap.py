@@ -7,11 +7,11 @@ from typing import Self
 import numpy as np
 
 LEVELS = 254
-"""The byte of the highest value; the next byte stands for what is not finite."""
+"""The byte of the highest value; the next byte means a number that is not finite."""
 
 
 def to_levels(array: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Round numbers between `low` and `high` to bytes; byte 255 is what is not finite."""
+    """Round numbers between `low` and `high` to bytes; byte 255 means not finite."""
     finite = np.isfinite(array)
     steps = (np.where(finite, array, low).astype(np.float64) - low) / ((high - low) or 1.0) * LEVELS
     return np.where(finite, np.rint(steps), LEVELS + 1).astype(np.uint8)
@@ -23,7 +23,7 @@ class Cells:
 
     Attributes:
         low: The least of them, which is byte 0.
-        high: The greatest, which is byte 254; byte 255 is what is not finite.
+        high: The greatest, which is byte 254; byte 255 means not finite.
         data: The bytes in base64, row by row.
 
     Example:
@@ -50,7 +50,7 @@ class Cells:
         return np.frombuffer(b64decode(self.data), np.uint8).reshape(shape)
 
     def array(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The numbers as a float64 array of a shape, NaN for what is not finite."""
+        """The numbers as a float64 array of a shape, NaN where a number is not finite."""
         levels = self.levels(shape)
         values = self.low + levels * ((self.high - self.low) / LEVELS)
         return np.where(levels > LEVELS, np.nan, values)
@@ -62,7 +62,7 @@ class Heatmap:
 
     Attributes:
         node: The id of the softmax that made them.
-        group: The id of the fused op that it is a part of; None if it stands for itself.
+        group: The id of the fused op that it is a part of; None if it is a part of none.
         name: The path of the module that it ran in.
         shape: How many heads, queries and keys there are here, at most 16 and `heatmap` each.
         whole: How many there were in all.
@@ -123,7 +123,7 @@ class Heatmap:
         """Draw a grid for each head: a query a row, a key a column.
 
         The darker a cell, the more of the key goes into the query; masked cells are hatched. Up to
-        12 keys the numbers stand in the cells. Gradients are blue below zero and amber above.
+        12 keys the numbers are in the cells. Gradients are blue below zero and amber above.
 
         Args:
             gradients: Draw the gradients of the weights in their place.

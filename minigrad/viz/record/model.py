@@ -67,7 +67,7 @@ class Node:
 
     Attributes:
         id: ``"n0"``, ``"n1"``, ... in order of creation; a closed module has the id of its group.
-        kind: What the box stands for; ``"fused"`` is an op whose decomposition is closed.
+        kind: The kind of the box; ``"fused"`` is an op whose decomposition is closed.
         label: The op's name, the parameter's full name, or the module's name for the input.
         shape: The shape of the tensor that comes out of the box.
         dtype: Its dtype.
@@ -264,7 +264,7 @@ class Diagram:
             A diagram equal to the one that was written.
 
         Raises:
-            ValueError: The text is no JSON, or no diagram, or of another version.
+            ValueError: The text is not JSON, or not a diagram, or of another version.
         """
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != FORMAT:
@@ -354,7 +354,7 @@ def _read(kind: Any, value: Any) -> Any:
     options = get_args(kind)
     if get_origin(kind) is Literal:
         if value not in options:
-            raise ValueError(f"from_json: {value!r} is none of {', '.join(options)}")
+            raise ValueError(f"from_json: {value!r} is not one of {', '.join(options)}")
         return value
     if NoneType in options:
         return None if value is None else _read(options[0], value)

@@ -65,7 +65,7 @@ def rows(stages: Sequence[tuple[str, Program]]) -> list[Row]:
 
 
 def folded(lines: Sequence[Row], most: int) -> list[Row]:
-    """At most so many rows: if they are more, one stands for those after it with the same marks."""
+    """At most so many rows: if they are more, one row is for those after it with the same marks."""
     if len(lines) <= most:
         return list(lines)
     found: list[Row] = []

@@ -39,7 +39,7 @@ def call_notes(op: Primitive, call: Call, arguments: Mapping[str, Any]) -> tuple
 def all_ranks(graph: AnyDiagram) -> AnyDiagram:
     """Join the graphs of all ranks; each collective is one box. All ranks call this.
 
-    The ops of a rank between two collectives stand in a group with its number. The ranks run their
+    The ops of a rank between two collectives are in a group with its number. The ranks run their
     backward passes at the same time; the steps between two collectives are listed rank by rank, and
     a collective has a step of each rank.
 
@@ -71,7 +71,7 @@ def all_ranks(graph: AnyDiagram) -> AnyDiagram:
             edges.append((source, target, replace(edge, name=name)))
             before.setdefault(target, []).append(source)
     stages = _stages({key: before.get(key, []) for key in boxes})
-    for key in stages:  # what is given stands beside its first use
+    for key in stages:  # an input is beside its first use
         if key not in before:
             stages[key] = min(stages[target] for source, target, _ in edges if source == key)
     parts = sorted({(stage, key[0]) for key, stage in stages.items() if not isinstance(key, str)})

@@ -1,9 +1,9 @@
 """Find what repeats itself: calls of modules in a row, such as layers, and loops of ops.
 
-What is directly in a module, or outside of all, is a sequence of ops and calls. It repeats itself
-where it has a period: each block is a step. From step to step, whatever is a number changes by the
-same amount: sizes, indices, and the place in the sequence where an operand was computed. That
-amount is 0 for what all steps share, and the length of a step for what each gets from the step
+The items directly in a module, or outside of all, are a sequence of ops and calls. It repeats
+itself where it has a period: each block is a step. From step to step, whatever is a number changes
+by the same amount: sizes, indices, and the place in the sequence where an operand was computed.
+That amount is 0 for what all steps share, and the length of a step for what each gets from the step
 before it.
 """
 
@@ -43,7 +43,7 @@ def wrap_repeats(diagram: AnyDiagram, apart: Collection[str] = (), least: int = 
 
     Other repetitions are loops, of at least `least` ops and groups. Around a loop is a group with
     its first step, a group of the steps between, and its last step; a step of several ops is a
-    group too. What is given to one step only stands in that step.
+    group too. A tensor that only one step gets is in that step.
     """
     sequence = _Sequence(diagram)
     while True:  # a step may hold repetitions
@@ -63,7 +63,7 @@ class Bundle(NamedTuple):
     """Edges that lead the tensors of all steps to the same place: they are drawn as one."""
 
     group: str  # the repetition that they leave
-    tensor: str  # the last of the boxes that they come from: it stands for them all
+    tensor: str  # the last of the boxes that they come from: it represents them all
     first: int  # the number of the first edge
     name: str  # what the op calls the argument, or the arguments: ``tensors[1…48]``
 
@@ -276,7 +276,7 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
 def _around_calls(
     run: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
 ) -> tuple[list[Group], dict[str, str]]:
-    """The group of all calls but the first, and the new parents of what is in it."""
+    """The group of all calls but the first, and the new parents of its items."""
     calls = [groups[call] for (call,) in run.steps[1:]]
     first, last = calls[0], calls[-1]
     around = f"{first.id}…{last.id}"
@@ -296,7 +296,7 @@ def _around_calls(
 def _around_loop(
     loop: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
 ) -> tuple[list[Group], dict[str, str]]:
-    """The groups of a loop, parents first, and the new parents of what is in them."""
+    """The groups of a loop, parents first, and the new parents of their items."""
     steps, count = loop.steps, len(loop.steps)
     path = f"{groups[loop.scope].path}.loop".removeprefix(".") if loop.scope else "loop"
     each = f"{len(steps[0])} ops"

@@ -13,7 +13,7 @@ TURNED = ("swapaxes", "transpose", "moveaxis")
 def residuals(diagram: Diagram) -> set[int]:
     """Find residual connections: the positions of edges into an ``add`` that skip another operand.
 
-    What is given and added elsewhere too is a bias instead, such as one that all steps of a loop
+    An input that is added elsewhere too is a bias instead, such as one that all steps of a loop
     share.
     """
     into = diagram.into()

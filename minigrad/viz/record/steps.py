@@ -235,9 +235,9 @@ class Step:
         node: The id of the op: a node, or the group of a fused op's decomposition.
         op: The name of the op.
         cotangent: The full gradient of the op's output.
-        parts: What is sent to each argument.
+        parts: The gradients that are sent to each argument.
         given: What the rule read; None in a plan, for large arrays, and in a graph from JSON.
-        inner: Of a fused op that was opened, the steps of the ops that it stands for.
+        inner: Of a fused op that was opened, the steps of the ops inside.
         run: Which backward pass it belongs to, from 1.
         rank: On which rank it ran, in a graph of `all_ranks`; None in any other.
 

@@ -170,7 +170,7 @@ class Trace(Forward):
     # Reading ------------------------------------------------------------------------------------
 
     def graph(self, /, *outputs: Any, **names: Any) -> Graph:
-        """The graph of what was watched.
+        """The graph of the watched ops.
 
         Args:
             *outputs: Tensors to mark as outputs, also in tuples, lists and dicts; by default all
@@ -225,7 +225,7 @@ class Trace(Forward):
             A row for each, the slowest first; modules in the order of their calls.
 
         Raises:
-            ValueError: `by` is none of the three.
+            ValueError: `by` is not one of the three.
         """
         return table(
             [
@@ -295,11 +295,11 @@ def trace(
         values: Modules, ops and tensors, by path, name, pattern or class, of which each value and
             each gradient is kept as a whole. Of other arrays with more than 4,096 elements a
             summary is.
-        open: The names of fused ops, such as ``"layer_norm"``, to open: the ops that they stand for
-            are run beside them, forward and backward, and recorded as all others.
+        open: The names of fused ops, such as ``"layer_norm"``, to open: the ops inside are run
+            beside them, forward and backward, and recorded as all others.
 
     Returns:
-        A context manager; its `graph` gives what was seen, also after an error.
+        A context manager; its `graph` gives the ops that ran, also after an error.
 
     Raises:
         ValueError: `heatmap` is negative, or a name in `open` is that of no fused op.
@@ -318,7 +318,7 @@ def trace(
     fused, wanted = fused_ops(), tuple(open)
     if unknown := [name for name in wanted if name not in fused]:
         raise ValueError(
-            f"trace: open: {', '.join(map(repr, unknown))} is no fused op; these are: "
+            f"trace: open: {', '.join(map(repr, unknown))} is not a fused op; these are: "
             f"{', '.join(sorted(fused))}"
         )
     return Trace(heatmap, timed, values, [fused[name] for name in wanted])

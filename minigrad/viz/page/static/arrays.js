@@ -1,4 +1,4 @@
-// Arrays in the panel: what is known of one, in numbers and as a heatmap.
+// Arrays in the panel, in numbers and as a heatmap.
 
 const SMALL = 64; // elements: an array of no more is a table of tinted numbers
 const WIDE = 150; // of a matrix as a picture, and the most that it is high
@@ -20,7 +20,7 @@ function factsView(summary) {
   const { kind, sign, words } = health(summary);
   const size = isNumber(summary) ? words : `norm ${number(summary.norm)}`;
   const facts = [shapeView(shape), e.span({ class: kind }, size)];
-  const rounded = "zero up to rounding: what is added up cancels, and rounding leaves this";
+  const rounded = "zero up to rounding: the terms of the sum cancel, and rounding leaves this";
   if (kind === "bad") facts.push(e.strong({ class: kind }, `${sign} ${words}`));
   else if (kind === "zero")
     facts.push(e.strong({ class: kind }, `${sign} ${cancelled ? rounded : "zero everywhere"}`));

@@ -74,7 +74,7 @@ function heatmapView(id) {
   );
 }
 
-/** A gradient in facts, and all of it where it does not stand beside the value. */
+/** A gradient in facts, and all of it unless it is beside the value. */
 const gradientFacts = (id, { value }, gradient) =>
   value && !isScalar({ value })
     ? e.div({ class: "numbers" }, factsView(gradient))

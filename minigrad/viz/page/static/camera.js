@@ -81,12 +81,12 @@ function camera(stage, svgElement, canvas, told) {
   }
   return {
     zoom,
-    /** What is in view, in the picture's own units: left, top, right, bottom. */
+    /** The view, in the picture's own units: left, top, right, bottom. */
     area() {
       const { x, y, scale } = view;
       return [x, y, x + stage.clientWidth / scale, y + stage.clientHeight / scale];
     },
-    /** Whether the last press was a drag, which is no click. */
+    /** Whether the last press was a drag, not a click. */
     dragged: () => moved > 4,
     resize(width, height) {
       size = [width, height];

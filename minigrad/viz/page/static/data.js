@@ -20,7 +20,7 @@ function push(table, key, value) {
   table.get(key).push(value);
 }
 
-/** Add tables: boxes and groups by id, readers and read, the op that stands for a fused one. */
+/** Add tables: boxes and groups by id, readers and read, the unit of an op. */
 function connect(data) {
   data.node = new Map(data.nodes.map((node) => [node.id, node]));
   data.group = new Map(data.groups.map((group) => [group.id, group]));

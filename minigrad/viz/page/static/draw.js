@@ -82,7 +82,7 @@ function drawEdge({ source, target, name, shape, samples, dtype }, points, d, th
 
 /**
  * What opens and closes, and can be selected; `open` is null for what has no inside. It is called
- * aloud what is written on it.
+ * its text aloud.
  */
 function button(id, open, attributes, ...children) {
   const { kind, shape, samples } = data.box(id);

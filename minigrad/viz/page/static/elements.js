@@ -33,8 +33,8 @@ const listed = (parts, sign = ", ", end = sign) =>
   parts.map((one, at) => [at ? (at === parts.length - 1 ? end : sign) : "", one]);
 
 /**
- * MathML from text. What stands under a sum runs into it without a mathematical font, and a bar
- * through its letter: scripts stand beside their base, and bars are drawn.
+ * MathML from text. A term below a sum runs into it without a mathematical font, and a bar
+ * through its letter: scripts are set beside their base, and bars are drawn.
  */
 function mathml(text) {
   const barred = /<mover[^>]*>(<mi[^>]*>[^<]*<\/mi>)<mo[^>]*>[‾¯]<\/mo><\/mover>/g;

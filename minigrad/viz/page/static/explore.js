@@ -46,7 +46,7 @@ function followCamera() {
   if (drawVisible(look.area())) mark();
 }
 
-/** Mark the step, the selection and what goes with it on what is drawn. */
+/** Mark the step, the selection and all that goes with it in the picture. */
 function mark() {
   drawGradients(now);
   drawForward(state.step);
@@ -186,7 +186,7 @@ function turnTo(tab) {
   showPanel();
 }
 
-/** The list, if it is too long to stand in the page: more of it as one reads on. */
+/** The list, if it is too long for the page: more of it as one reads on. */
 function showList() {
   const long = $("list").querySelector("noscript");
   if (!long) return;

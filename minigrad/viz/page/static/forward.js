@@ -6,7 +6,7 @@ const ranAt = (at) => data.forward.length + min(at + 1, 0);
 /** The op that a moment is about: the one whose rule runs, or the one that computes. */
 const nodeAt = (at) => (at < 0 ? data.forward[ranAt(at) - 1] : data.steps[at - 1]?.node);
 
-/** Fade what is not computed yet, and let the op stand out that computes now, with its inputs. */
+/** Fade what is not computed yet, and highlight the op that computes now, with its inputs. */
 function drawForward(at) {
   const ran = ranAt(at);
   const current = at < 0 && ran ? shownAs(nodeAt(at)) : null;

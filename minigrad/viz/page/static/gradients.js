@@ -63,7 +63,7 @@ function drawGradients(now) {
   }
 }
 
-/** Draw what stands on an item, unless it looks like that already; null for nothing. */
+/** Draw the mark of an item, unless it looks like that already; null for nothing. */
 function renew(item, layer, look, draw) {
   const names = Object.keys(look ?? {});
   const same = !look === !item.mark && names.every((name) => look[name] === item.look[name]);

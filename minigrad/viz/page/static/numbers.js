@@ -196,7 +196,7 @@ class Values {
     Object.assign(this, { arrays, defined, known: new Map() });
   }
 
-  /** The value of a term: an array, a row of numbers, or what stands for itself. */
+  /** The value of a term: an array, a row of numbers, or the term itself. */
   of(term) {
     if (!Array.isArray(term) && typeof term !== "string") return term?.shape ? asArray(term) : term;
     if (!this.known.has(term)) this.known.set(term, this.compute(term));

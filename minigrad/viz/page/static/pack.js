@@ -1,4 +1,4 @@
-// From sizes to positions: minigrad/viz/layout/pack.py again, for what is open now.
+// From sizes to positions: minigrad/viz/layout/pack.py again, for the groups that are open now.
 
 const { abs, floor, max, min } = Math;
 const TOP = "";
@@ -183,7 +183,7 @@ function place({ scopes, parents }, closed) {
   return result;
 }
 
-/** A line through points, from the top down; what is within a straight stretch is left out. */
+/** A line through points, from the top down; points within a straight stretch are left out. */
 function thinned(points) {
   const line = [];
   for (const point of points.sort((one, two) => one[1] - two[1])) {

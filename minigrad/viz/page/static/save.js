@@ -1,4 +1,4 @@
-// The picture by itself: as a file of what is seen, and on paper.
+// The picture by itself: as a file of the view, and on paper.
 
 const SHARP = 2; // pixels of a PNG for each on the screen
 const PAPER = [680, 940]; // a page, in pixels: width and height
@@ -40,7 +40,7 @@ function areaSeen() {
   return [max(left, 0), max(top, 0), min(right, placement.width), min(bottom, placement.height)];
 }
 
-/** Offer what is seen as a file, "svg" or "png". */
+/** Offer the view as a file, "svg" or "png". */
 async function save(kind) {
   const area = areaSeen();
   const wide = area[2] - area[0];
@@ -78,7 +78,7 @@ function cuts(room) {
   return [...found, placement.height];
 }
 
-/** Put on paper the picture, then what was chosen. */
+/** Print the picture, then the chosen steps. */
 function layOutPaper() {
   const scale = min(1, PAPER[0] / placement.width);
   const rows = pairs(cuts(PAPER[1] / scale)).map(([top, end]) => [0, top, placement.width, end]);
@@ -94,7 +94,7 @@ function layOutPaper() {
   stage.after(paper);
 }
 
-/** What is printed below the picture: what the panel shows, or the steps of its module, or all. */
+/** The part that is printed below the picture: the panel, the steps of its module, or all. */
 function printed() {
   const at = state.tab === "box" && state.box !== null ? state.box : nodeAt(state.step);
   const around = data.group.has(at) ? at : at && data.parent(at);

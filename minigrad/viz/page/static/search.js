@@ -2,7 +2,7 @@
 
 const MOST = 50;
 
-/** How well a box fits: 0 if its name is what was typed, more if that stands elsewhere. */
+/** How well a box fits: 0 if its name is the typed text, more if that is elsewhere. */
 function rankOf({ id }, typed) {
   const [name, path] = [nameOf(id).toLowerCase(), pathOf(id).join(" ").toLowerCase()];
   const ways = [name === typed, name.startsWith(typed), name.split(/\W/).includes(typed), name.includes(typed)];

@@ -126,7 +126,7 @@ function partView(step, part) {
   );
 }
 
-/** The rule as it stands in the program. */
+/** The rule as it is written in the program. */
 function sourceView({ source, place, origin }) {
   const tested = place.startsWith("minigrad/") ? " and tested" : ""; // a user's formula is not
   const kernel = `The rule is a kernel; its formula is written beside it${tested}`;

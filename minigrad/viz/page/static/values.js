@@ -20,7 +20,7 @@ function scalarText(id, came, digits = (value) => number(value, 4)) {
 
 const isScalar = ({ value }) => !!value && isNumber(value);
 
-/** The line of a number in its box: what is known of it at this step. */
+/** The line of a number in its box, as far as it is known at this step. */
 function scalarNow(id, now) {
   if (data.order(id) > ranAt(state.step)) return "";
   const came = now.came.get(id);

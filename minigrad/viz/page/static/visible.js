@@ -1,4 +1,4 @@
-// What of the picture is in the document: all of a small one, of a large one only what is in view.
+// The part of the picture in the document: all of a small one, of a large one only the view.
 
 const WHOLE = 200; // up to so many boxes, all are drawn: a screen reader finds them
 const AROUND = 400; // pixels around the view where things are drawn too: the Tab key reaches them

@@ -3,7 +3,7 @@
 const NEAR_ENOUGH = 0.02; // of the largest entry: how far the page may be off a run it repeats
 
 const changes = new Map(); // of leaves and of arguments: { id, place, name, value }
-const recorded = []; // how to undo what was computed here: [record, field, value]
+const recorded = []; // how to undo the changes made here: [record, field, value]
 
 class Unable extends Error {}
 
@@ -56,7 +56,7 @@ function computeAgain(all = false) {
   if (total) backwardAgain(dirty, all);
 }
 
-/** Compute the output of each op that reads what was changed. */
+/** Compute the output of each op that reads a changed value. */
 function forwardAgain(dirty, all) {
   const reads = (id) => (data.into.get(id) ?? []).some((index) => dirty.has(data.unit(data.edges[index].source)));
   for (const id of data.forward) {
@@ -179,7 +179,7 @@ function change(one, value) {
   showChanges();
 }
 
-/** Say at the top what was changed, and what comes out now. */
+/** Say at the top which number was changed, and the new result. */
 function showChanges() {
   const told = [...changes.values()].map(({ id, place, name, value }) => {
     const what = name ? ` with ${name}` : indexText(data.box(id).value.shape, place);
@@ -200,7 +200,7 @@ function changeNothing() {
   redraw();
 }
 
-/** Mark in the picture what was changed. */
+/** Mark the changed values in the picture. */
 function drawChanges() {
   const ids = new Map([...changes.values()].map((one) => [one.id, one]));
   for (const { id, element } of inDocument("boxes")) {

@@ -61,7 +61,7 @@ function sumOf(values, term, place) {
   const factors = terms(place).map((places) =>
     places.map((one, i) => entryOf(values, term[1 + i], one, true)),
   );
-  const weighed = term[0] === "weigh"; // the factor stands first
+  const weighed = term[0] === "weigh"; // the factor comes first
   const products = factors.map(([one, other = 1]) =>
     other === 1 ? one : { name: "mul", args: weighed ? [other, one] : [one, other] },
   );
@@ -142,7 +142,7 @@ function spelled(entry, inNumbers) {
 /** All leaves of an entry. */
 const leavesOf = (entry) => (entry.args ? entry.args.flatMap(leavesOf) : entry.leaf ? [entry] : []);
 
-/** Lines of text: an entry in names and in numbers, then what is behind the names in it. */
+/** Lines of text: an entry in names and in numbers, then the meaning of its names. */
 function equationsOf(values, term, place) {
   const lines = [];
   const seen = new Set();
