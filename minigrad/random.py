@@ -40,7 +40,7 @@ _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random
 
 @reading
 def generator() -> np.random.Generator:
-    """The NumPy Generator from which all of minigrad draws.
+    """Return the NumPy Generator from which all of minigrad draws.
 
     Example:
         >>> import minigrad
@@ -70,7 +70,7 @@ def seed(value: int) -> None:
 
 @reading
 def get_state() -> dict[str, Any]:
-    """The state of the generator for `set_state`: a dictionary of strings and integers.
+    """Return the state of the generator for `set_state`: a dictionary of strings and integers.
 
     Example:
         >>> import minigrad
@@ -150,7 +150,7 @@ def set_stream(number: int) -> None:
 
 @reading
 def get_stream() -> int:
-    """The number of the stream that `set_stream` has set; 0 at first.
+    """Return the number of the stream that `set_stream` has set; 0 at first.
 
     Example:
         >>> import minigrad
@@ -165,7 +165,7 @@ def get_stream() -> int:
 def rand(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Uniform random numbers from 0 (included) to 1 (excluded).
+    """Draw uniform random numbers from 0 (included) to 1 (excluded).
 
     Arguments and errors are as for `minigrad.zeros`; the dtype is a float.
 
@@ -184,7 +184,7 @@ def rand(
 def randn(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Standard normal random numbers; arguments and errors as for `rand`.
+    """Draw standard normal random numbers; arguments and errors as for `rand`.
 
     Example:
         >>> import minigrad
@@ -203,7 +203,7 @@ def randn(
 def randint(
     low: int, high: int | None = None, size: Any = (), dtype: Any = None, device: str = "cpu"
 ) -> Tensor:
-    """Uniform random integers from `low` (included) to `high` (excluded).
+    """Draw uniform random integers from `low` (included) to `high` (excluded).
 
     Args:
         low: The smallest integer. If `high` is None: the end, and 0 is the smallest.
@@ -234,7 +234,7 @@ def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Uniform random numbers from `low` (included) to `high` (excluded), of shape `size`.
+    """Draw uniform random numbers from `low` (included) to `high` (excluded), of shape `size`.
 
     The other arguments are as for `rand`.
 
@@ -254,7 +254,7 @@ def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Random numbers from normal distributions with means `mean` and standard deviations `std`.
+    """Draw numbers from normal distributions with means `mean` and standard deviations `std`.
 
     Both may be arrays, whose broadcast shape is the default `size`. The other arguments are as for
     `rand`.
@@ -276,7 +276,7 @@ def normal(
 @effect
 @named
 def bernoulli(p: Any) -> Tensor:
-    """Random ones with probability `p`, zeros otherwise, in the shape of `p` and the default dtype.
+    """Draw ones with probability `p`, zeros otherwise, in the shape of `p` and the default dtype.
 
     Raises:
         ValueError: A probability is not between 0 and 1.
@@ -295,7 +295,7 @@ def bernoulli(p: Any) -> Tensor:
 @effect
 @named
 def multinomial(weights: Any, num_samples: int, replacement: bool = False) -> Tensor:
-    """Random indices with given probabilities, as in PyTorch; NumPy's `multinomial` counts.
+    """Draw indices with given probabilities, as in PyTorch; NumPy's `multinomial` counts.
 
     Args:
         weights: Unnormalized probabilities, shape (..., classes): at least 0, and one of each row
@@ -351,7 +351,7 @@ def choices(
 @effect
 @named
 def permutation(n: int) -> Tensor:
-    """A random permutation (int64) of the integers from 0 to `n` - 1.
+    """Draw a permutation (int64) of the integers from 0 to `n` - 1.
 
     Example:
         >>> import minigrad

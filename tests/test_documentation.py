@@ -65,6 +65,12 @@ PUBLIC = [
 ]
 
 
+NO_VERBS = {
+    "A", "All", "An", "At", "Each", "For", "From", "How", "In", "Its", "One", "The", "What",
+    "Where", "Whether", "Which",
+}  # fmt: skip
+"""Words with which the docstring of a function does not begin."""
+
 NEEDS = {
     "minigrad.lucid.nn": ["einops"],
     "minigrad.nn.layers.einops_layers": ["einops"],
@@ -256,6 +262,26 @@ def test_public_methods_are_explained() -> None:
         if not inspect.getdoc(value)
     ]
     assert not bare, "\n".join(["Add a docstring to", *bare])
+
+
+def test_functions_begin_with_a_verb_and_classes_with_a_noun() -> None:
+    """A class in small letters, such as `no_grad`, is used as a function."""
+    verbs, nouns = {}, {}
+    for name, value in public_names():
+        function = not inspect.isclass(value) or value.__name__.islower()
+        (verbs if function else nouns)[name] = value
+        for method in vars(value) if inspect.isclass(value) else ():
+            member = getattr(value, method, None)
+            if not method.startswith("_") and (callable(member) or isinstance(member, property)):
+                (verbs if callable(member) else nouns)[f"{name}.{method}"] = member
+    begins = {
+        name: (inspect.getdoc(value) or "").split(" ")[0] for name, value in (verbs | nouns).items()
+    }
+    known = {begins[name] for name in verbs}
+    wrong = [name for name in verbs if begins[name] in NO_VERBS or not begins[name].isalpha()]
+    wrong += [name for name in nouns if begins[name] in known - NO_VERBS]
+    listed = [f"{name}: {begins[name]} ..." for name in wrong if begins[name]]
+    assert not listed, "\n".join(["Begin with a verb (a function), a noun (a class):", *listed])
 
 
 def test_everything_public_is_in_the_reference() -> None:

@@ -88,7 +88,7 @@ def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
     create_graph: bool = False, allow_unused: bool = False,
 ) -> Any:  # fmt: skip
-    """The gradients of `outputs` with respect to `inputs`; no ``.grad`` is written.
+    """Compute the gradients of `outputs` with respect to `inputs`; no ``.grad`` is written.
 
     Args:
         outputs: A tensor, or a sequence of tensors whose contributions are added.

@@ -16,7 +16,7 @@ _default = np.dtype(np.float32)
 
 
 def get_default_dtype() -> np.dtype[Any]:
-    """The dtype that Python floats become: float32 unless `set_default_dtype` changed it.
+    """Return the dtype that Python floats become: float32 unless `set_default_dtype` changed it.
 
     Example:
         >>> import minigrad

@@ -56,7 +56,7 @@ class Update:
         raise NotImplementedError
 
     def dense(self) -> Any:
-        """The same as a whole tensor, recorded: for passes that build a graph themselves."""
+        """Return the same as a whole tensor, recorded: for passes that build a graph themselves."""
         raise NotImplementedError
 
     def joined(self, other: Any) -> Any:

@@ -128,7 +128,7 @@ class Observer:
         self._outer = self._outer[:-1]
 
     def ran(self, call: Call) -> None:
-        """An op ran, recorded or not.
+        """See an op that ran, recorded or not.
 
         A detached tensor, a custom Function and a checkpoint are ops too.
 
@@ -137,14 +137,14 @@ class Observer:
         """
 
     def pulled(self, pull: Pull) -> None:
-        """A backward pass ran the rules of a node.
+        """See a backward pass that ran the rules of a node.
 
         Args:
             pull: The node, what came to it, and what it sends.
         """
 
     def wrote(self, tensor: Variable, values: Any) -> None:
-        """A tensor was overwritten: by an op in place, a fill, a copy, ``.data``, an optimizer.
+        """See a write: by an op in place, a fill, a copy, ``.data``, an optimizer.
 
         A write to a part of a tensor is an op, ``setitem``, whose result is then written.
 
@@ -154,7 +154,7 @@ class Observer:
         """
 
     def left(self, tensor: Variable, door: str) -> None:
-        """The values of a tensor went to Python or to another library.
+        """See the values of a tensor that went to Python or to another library.
 
         Args:
             tensor: The tensor.
@@ -162,14 +162,14 @@ class Observer:
         """
 
     def entered(self, module: Any) -> None:
-        """A module was called, whether it runs an op or not.
+        """See a call of a module, whether it runs an op or not.
 
         Args:
             module: The module.
         """
 
     def created(self, tensor: Variable) -> None:
-        """A tensor was made of numbers or of an array, by no op.
+        """See a tensor that was made of numbers or of an array, by no op.
 
         Args:
             tensor: The tensor.
@@ -178,7 +178,7 @@ class Observer:
     def effect(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Generator[None, Any, None]:
-        """A function is called that changes, or depends on, what lives longer than a step.
+        """See a call that changes, or depends on, what lives longer than a step.
 
         Such are random numbers, optimizers, running statistics, hooks, and ``.grad``. This is a
         generator: it runs to its ``yield`` before the call, which gives it what was returned.

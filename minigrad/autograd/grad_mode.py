@@ -12,7 +12,7 @@ from minigrad.support.decorators import Decorator
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops are being recorded in this thread: True unless inside ``no_grad()``.
+    """Tell whether ops are recorded in this thread: True unless inside ``no_grad()``.
 
     Example:
         >>> import minigrad

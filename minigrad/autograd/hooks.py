@@ -10,7 +10,7 @@ from minigrad.autograd.node import Edge, Leaf, Node, Output, Variable, clock
 
 
 class Removable:
-    """What registering a hook returns; calling it, or its ``remove``, takes the hook away.
+    """A handle of a registered hook; calling it, or its ``remove``, takes the hook away.
 
     Example:
         >>> import minigrad

@@ -112,7 +112,7 @@ class Primitive:
         self._plans: dict[tuple[int, ...], Plan] = {}
 
     def plan(self, slots: tuple[int, ...]) -> Plan:
-        """The plan for the case that the arguments in `slots` need gradients."""
+        """Return the plan for the case that the arguments in `slots` need gradients."""
         plan = self._plans.get(slots)
         if plan is None:
             keep_by_default()
@@ -128,7 +128,7 @@ class Primitive:
         return tuple([self.params[slot] for slot in sorted(slots)])
 
     def rule(self, name: str) -> Rule:
-        """The rule of an argument, its own or the joint one; a TypeError if it has none."""
+        """Return the rule of an argument, its own or the joint one; a TypeError if it has none."""
         rule = self.rules.get(name)
         if self.joint is not None:
             rule = self.joint if self.places.get(name) in self.joint_slots else None
@@ -221,7 +221,7 @@ class Primitive:
         return slot
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-        """All arguments in the order of `params`, or None; a variadic op's tensors as a list."""
+        """Return all arguments in the order of `params`, or None; variadic tensors as a list."""
         values: list[Any] = [list(args)] if self.variadic else list(args)
         given = 1 if self.variadic else len(args)
         values += self.defaults[given:]

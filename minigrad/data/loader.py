@@ -42,7 +42,7 @@ class _Progress:
 
 
 class DataLoader(Generic[B]):
-    """Iterate over a dataset in batches; each ``for`` loop is one independent epoch.
+    """A loop over a dataset in batches; each ``for`` loop is one independent epoch.
 
     An epoch can be interrupted and resumed in another process, with `state_dict`.
 
@@ -206,7 +206,7 @@ class DataLoader(Generic[B]):
         return self.collate_fn([self.dataset[key] for key in keys])
 
     def state_dict(self) -> dict[str, Any]:
-        """The progress of the latest epoch, as plain values.
+        """Return the progress of the latest epoch, as plain values.
 
         When the state is loaded, the stream or sampler is read again up to the saved position, and
         must give the same items. A sampler of your own can draw from `minigrad.random`, or from a

@@ -22,7 +22,7 @@ from minigrad.trace.lines import Conversions, lines_of_nodes, user_line
 
 
 class detect_anomaly(Conversions, Decorator):
-    """Within the block, the first op that makes a NaN or an infinity raises an error.
+    """Raise an error at the first op in the block that makes a NaN or an infinity.
 
     A step of a backward pass that makes one raises an error too; it names the line of the forward
     pass. So does a step whose saved values were changed through ``.data``. Every result is checked,

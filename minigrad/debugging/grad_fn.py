@@ -9,7 +9,7 @@ from minigrad.autograd.node import FREED, Leaf, Node, Output
 
 
 class GradFn:
-    """What made a tensor: ``x.grad_fn``, for reading a graph step by step.
+    """The op that made a tensor, ``x.grad_fn``, for reading a graph step by step.
 
     Attributes:
         node: The engine's node, or the leaf at the end of a path.
@@ -37,7 +37,7 @@ class GradFn:
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn, int], ...]:
-        """For each argument that needs a gradient, what made it, and the number of the output."""
+        """The origin of each argument that needs a gradient, and the number of the output."""
         if isinstance(self.node, Leaf):
             return ()
         edges = self.node.edges

@@ -46,7 +46,7 @@ class _Memory(weakref.ref[np.ndarray]):
 
 
 class Profile(Observer):
-    """Records what the ops of a block cost, and prints it as tables.
+    """The costs of the ops of a block, printed as tables.
 
     The time of an op is that since the op before, so it includes the Python code between the two;
     the work of the profile itself is not counted. The memory is that of all arrays that ops and
@@ -248,7 +248,7 @@ class Profile(Observer):
         return aligned([["alive at the peak", "module", "line", "arrays", "bytes"], *rows], 3)
 
     def memory(self, by: By = "module") -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The memory that was alive, over time, by what made it.
+        """Return the memory that was alive, over time, by what made it.
 
         Args:
             by: ``"module"``, the innermost one, ``"line"`` or ``"op"``.

@@ -13,7 +13,7 @@ from minigrad.autograd.node import Variable
 
 
 class saved_tensors_hooks(Observer):
-    """Within the block, `pack` sees each tensor that an op saves; `unpack` gives it back.
+    """Call `pack` for each tensor that an op in the block saves, and `unpack` to get it back.
 
     It shows the saved tensors, and can keep them elsewhere: rounded, compressed or in a file.
 

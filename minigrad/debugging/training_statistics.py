@@ -116,7 +116,7 @@ class Kept:
 
 
 class Statistics:
-    """Follows a training: one call of `step` in each step.
+    """The statistics of a training, with one call of `step` in each step.
 
     It keeps curves: of the loss, of the learning rate, and for each layer of the norm of its
     weights, of their gradients and of their updates, and the share of its dead units: those whose
@@ -344,7 +344,7 @@ class Statistics:
         return found
 
     def series(self) -> tuple[tuple[str, dict[str, dict[int, Numbers]]], ...]:
-        """The histograms, with their two names."""
+        """Return the histograms, with their two names."""
         return ("activations", self.activations), ("gradients", self.gradients)
 
     def close(self) -> None:

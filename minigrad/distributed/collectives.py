@@ -39,7 +39,7 @@ Pairs = tuple[tuple[int, int], ...]
 
 
 def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> Tensor:
-    """The sum, the mean or the maximum over all ranks, on every rank.
+    """Compute the sum, the mean or the maximum over all ranks, on every rank.
 
     The other collectives share `x`, `comm` and the RuntimeError.
 
@@ -72,7 +72,7 @@ def all_reduce(x: Any, op: str = "sum", *, comm: Communicator | None = None) -> 
 
 
 def all_gather(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
-    """The tensors of all ranks, joined along an axis in the order of the ranks, on every rank.
+    """Join the tensors of all ranks along an axis, in the order of the ranks, on every rank.
 
     `axis` is the axis to join along; a 0-d tensor is taken for one of shape (1,). See `all_reduce`
     for the other arguments.
@@ -91,7 +91,7 @@ def all_gather(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Te
 
 
 def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -> Tensor:
-    """The sum over all ranks, of which each rank gets its part along an axis.
+    """Sum over all ranks, and give each rank its part along an axis.
 
     `axis` is the axis to divide; its length is a multiple of the number of ranks. See `all_reduce`
     for the other arguments.
@@ -109,7 +109,7 @@ def reduce_scatter(x: Any, axis: int = 0, *, comm: Communicator | None = None) -
 
 
 def broadcast(x: Any, root: int = 0, *, comm: Communicator | None = None) -> Tensor:
-    """The tensor of the rank `root`, on every rank; only its values count.
+    """Return the tensor of the rank `root`, on every rank; only its values count.
 
     See `all_reduce` for the other arguments.
 

@@ -208,7 +208,7 @@ class Communicator:
         raise RuntimeError(located(message + self._place.listing(whats)))
 
     def all_gather_object(self, value: Any) -> list[Any]:
-        """The values of all ranks, in their order; anything that can be pickled. All ranks call it.
+        """Gather values of all ranks, in their order: anything that can be pickled.
 
         Example:
             >>> from minigrad import distributed
@@ -226,7 +226,7 @@ class Communicator:
         return [pickle.loads(part.data) for part in np.split(received, np.cumsum(sizes)[:-1])]
 
     def broadcast_object(self, call: Call, value: Any) -> Any:
-        """The value of rank 0, once the ranks agree on a call."""
+        """Return the value of rank 0, once the ranks agree on a call."""
         sent = _pickled(value)
         size = np.array([sent.size])
         self.run(call, "Ibcast", size, 0)
@@ -277,7 +277,7 @@ def takes_part() -> None:
 
 
 def world() -> Communicator:
-    """The communicator of all ranks that ``mpiexec`` started; of one rank without it.
+    """Return the communicator of all ranks that ``mpiexec`` started; of one rank without it.
 
     The first call initializes MPI, and all ranks make it. From then on an exception that nothing
     catches ends all ranks.

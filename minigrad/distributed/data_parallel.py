@@ -129,7 +129,7 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Calls of the model within accumulate gradients on this rank, without averaging them.
+        """Accumulate the gradients of calls in this block on this rank, without averaging them.
 
         The next backward pass of a call outside averages their sum.
 
@@ -210,7 +210,7 @@ class DistributedSampler(Sampler[int]):
         self.epoch = epoch
 
     def state_dict(self) -> dict[str, int]:
-        """The epoch and the seed, for `save_training`."""
+        """Return the epoch and the seed, for `save_training`."""
         return {"epoch": self.epoch, "seed": self.seed}
 
     def load_state_dict(self, state_dict: Mapping[str, int]) -> None:

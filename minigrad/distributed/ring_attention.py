@@ -32,7 +32,7 @@ def ring_attention(
     query: Tensor, key: Tensor, value: Tensor, *, causal: bool = False, scale: float | None = None,
     comm: Communicator | None = None,
 ) -> Tensor:  # fmt: skip
-    """Scaled dot-product attention over a sequence whose positions are divided among ranks.
+    """Compute scaled dot-product attention over a sequence that is divided among ranks.
 
     Rank r holds the r-th block of positions; all blocks have one length.
 

@@ -56,7 +56,7 @@ class SyncBatchNorm(_BatchNorm):
         return replaced(module, parts)
 
     def forward(self, input_: Tensor) -> Tensor:
-        """Normalize: by the statistics of all batches in training, else by the running ones."""
+        """Normalize by the statistics of all batches in training, else by the running ones."""
         if not self.training and self.running_mean is not None:
             return super().forward(input_)
         self._check_layout(input_)

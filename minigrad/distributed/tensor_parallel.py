@@ -195,7 +195,7 @@ class Divided(Module):
             )
 
     def reset_parameters(self) -> None:
-        """Raise: a part alone cannot be initialized."""
+        """Raise an error: a part alone cannot be initialized."""
         raise NotImplementedError(
             f"{type(self).__name__}: initialize the undivided model, and divide it then"
         )
@@ -380,7 +380,7 @@ def vocabulary_parallel_cross_entropy(
     logits: Tensor, target: Any, reduction: str = "mean", *, ignore_index: int | None = -100,
     label_smoothing: float = 0.0, comm: Communicator | None = None,
 ) -> Tensor:  # fmt: skip
-    """The cross-entropy of logits that are divided among ranks by class; no rank has all of them.
+    """Compute the cross-entropy of logits that are divided among ranks by class.
 
     The ranks add three numbers for each target, whatever the number of classes is.
 

@@ -97,7 +97,7 @@ class ZeroRedundancyOptimizer(Optimizer):
                 mark_written(array)
 
     def state_dict(self) -> dict[str, Any]:
-        """The states of this rank's parameters, and the options: see `Optimizer.state_dict`."""
+        """Return the states of this rank's parameters and the options: see `Optimizer`."""
         return self.optimizer.state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:

@@ -73,15 +73,15 @@ class Distribution:
         )
 
     def log_prob(self, value: Any) -> Tensor:
-        """The logarithm of the probability, or density, at values that broadcast with the batch."""
+        """Compute the log-probability, or log-density, at values that broadcast with the batch."""
         raise NotImplementedError(f"{type(self).__name__} does not define log_prob()")
 
     def entropy(self) -> Tensor:
-        """The entropy in nats, shape batch_shape."""
+        """Compute the entropy in nats, shape batch_shape."""
         raise NotImplementedError(f"{type(self).__name__} does not define entropy()")
 
     def kl(self, other: Any) -> Tensor:
-        """The Kullback-Leibler divergence from another of the same family: see `kl_divergence`."""
+        """Compute the divergence from another of the same family: see `kl_divergence`."""
         raise NotImplementedError(f"{type(self).__name__} does not define kl()")
 
     def _drawn(self, draw: Callable[..., Any], sample_shape: Any, dtype: Any) -> Tensor:
@@ -133,7 +133,7 @@ def within(owner: str, value: Any, low: float, high: float = math.inf) -> Tensor
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """The Kullback-Leibler divergence of two distributions of one family: E_p[log p - log q].
+    """Compute the Kullback-Leibler divergence E_p[log p - log q] of distributions of one family.
 
     Args:
         p: A distribution.

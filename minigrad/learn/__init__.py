@@ -41,7 +41,7 @@ def check(number: int | str, answer: Any) -> Result:
 
 
 def hint(number: int | str, which: int = 1) -> str:
-    """One of the three hints of an exercise.
+    """Return one of the three hints of an exercise.
 
     Args:
         number: The number of the exercise.
@@ -65,7 +65,7 @@ def hint(number: int | str, which: int = 1) -> str:
 
 
 def solution(number: int | str) -> str:
-    """The solution of an exercise, as a text.
+    """Return the solution of an exercise, as a text.
 
     Args:
         number: The number of the exercise.

@@ -49,7 +49,7 @@ LONGEST = 4000
 
 @dataclass
 class Result:
-    """What came of a check.
+    """The result of a check.
 
     Attributes:
         number: The number of the exercise.
@@ -83,7 +83,7 @@ class Result:
         return self.text()
 
     def text(self, width: int = 79) -> str:
-        """The result in words.
+        """Return the result in words.
 
         Args:
             width: After how many characters a line is broken, unless it is indented.

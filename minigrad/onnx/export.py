@@ -41,7 +41,7 @@ FAR = 256
 
 
 class Exported(NamedTuple):
-    """What `export` wrote.
+    """The result of `export`.
 
     Attributes:
         path: The file.

@@ -69,7 +69,7 @@ _before: list[int] = []  # BLAS's number of threads before the first of them
 
 
 def get_num_threads() -> int:
-    """The number of threads for large kernels.
+    """Return the number of threads for large kernels.
 
     Returns:
         The number from `set_num_threads`. By default the number of threads of NumPy's BLAS, which

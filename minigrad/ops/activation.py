@@ -34,7 +34,7 @@ _TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
 
 @primitive
 def relu(x: Any) -> Any:
-    """The positive part of each element, ``max(x, 0)``; its derivative at 0 is 0.
+    """Compute the positive part of each element, ``max(x, 0)``; its derivative at 0 is 0.
 
     Example:
         >>> import minigrad
@@ -68,7 +68,7 @@ def hardtanh(x: Any, low: float = -1.0, high: float = 1.0) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def sigmoid(x: Any) -> Any:
-    """The logistic function of each element, ``1 / (1 + exp(-x))``, without overflow.
+    """Compute the logistic function of each element, ``1 / (1 + exp(-x))``, without overflow.
 
     Example:
         >>> import minigrad
@@ -85,7 +85,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def softplus(x: Any, beta: float = 1.0) -> Any:
-    """A smooth ReLU, ``log(1 + exp(beta * x)) / beta``, exact without overflow or threshold.
+    """Compute a smooth ReLU, ``log(1 + exp(beta * x)) / beta``, exactly and without overflow.
 
     Args:
         x: Tensor, array or number.
@@ -110,7 +110,7 @@ def softplus(x: Any, beta: float = 1.0) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def silu(x: Any) -> Any:
-    """The sigmoid-weighted linear unit (swish) of each element, ``x * sigmoid(x)``.
+    """Compute the sigmoid-weighted linear unit (swish) of each element, ``x * sigmoid(x)``.
 
     Source:
         Elfwing et al. 2017, arXiv:1702.03118.
@@ -125,7 +125,7 @@ def silu(x: Any) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def erf(x: Any) -> Any:
-    """The error function of each element: 2/sqrt(pi) times the integral of exp(-t^2) up to x.
+    """Compute the error function: 2/sqrt(pi) times the integral of exp(-t^2) up to each element.
 
     Example:
         >>> import minigrad
@@ -137,7 +137,7 @@ def erf(x: Any) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def erfc(x: Any) -> Any:
-    """The complementary error function, ``1 - erf(x)``, exact where it is small.
+    """Compute the complementary error function, ``1 - erf(x)``, exact where it is small.
 
     Example:
         >>> import minigrad
@@ -149,7 +149,7 @@ def erfc(x: Any) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def erfinv(x: Any) -> Any:
-    """The inverse of the error function, of each element; infinite at -1 and 1, NaN beyond.
+    """Compute the inverse of the error function, of each element; infinite at -1 and 1, NaN beyond.
 
     Source:
         Winitzki 2008, "A handy approximation for the error function and its inverse", refined.
@@ -164,7 +164,7 @@ def erfinv(x: Any) -> Any:
 
 @primitive(arrays=1, float_inputs=True, float16_in=np.float32)
 def logit(x: Any, eps: float | None = None) -> Any:
-    """The inverse of the sigmoid of each element, ``log(x / (1 - x))``.
+    """Compute the inverse of the sigmoid of each element, ``log(x / (1 - x))``.
 
     Args:
         x: Numbers from 0 to 1: the result is infinite at 0 and 1, and NaN beyond.
@@ -188,7 +188,7 @@ def logit(x: Any, eps: float | None = None) -> Any:
 # Half of float32's digits cancel in the tail of gelu.
 @primitive(float_inputs=True, float16_in=np.float64)
 def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
-    """The Gaussian error linear unit of each element, ``x * P(Z <= x)`` for a standard normal Z.
+    """Compute the Gaussian error linear unit, ``x * P(Z <= x)`` for a standard normal Z.
 
     Args:
         x: Tensor, array or number.

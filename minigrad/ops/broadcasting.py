@@ -92,7 +92,7 @@ def broadcast_arrays(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """The coordinates of the points of a grid, from the coordinates along each of its axes.
+    """Compute the coordinates of the points of a grid, from those along each of its axes.
 
     Args:
         *tensors: One axis each, or a number; more axes are flattened. A list of tensors, as

@@ -16,7 +16,7 @@ __all__ = ["astype", "clone"]
 
 @primitive(numpy=(np.copy, np.positive), arrays=1)
 def clone(x: Any) -> Any:
-    """A copy; gradients pass through it.
+    """Return a copy; gradients pass through it.
 
     Example:
         >>> import minigrad

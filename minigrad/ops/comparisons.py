@@ -32,7 +32,7 @@ greater_equal = _comparison(np.greater_equal, ">=", "[False,  True,  True]")
 
 @primitive(numpy=np.isclose, arrays=2, promote=("a", "b"), compares=True)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
+    """Test which elements are close: ``|a - b| <= atol + rtol * |b|``. Not differentiable.
 
     With `equal_nan`, NaN is close to NaN. Arguments and errors are as for `add`.
 
@@ -47,7 +47,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 def allclose(
     a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
-    """Whether all elements are close, as in `isclose`; True of nothing.
+    """Test whether all elements are close, as in `isclose`; True of nothing.
 
     Example:
         >>> import minigrad
@@ -58,7 +58,7 @@ def allclose(
 
 
 def _test(function: Any, kind: str, result: str) -> OpFunction[[]]:
-    description = f"Which elements are {kind}. Not differentiable."
+    description = f"Test which elements are {kind}. Not differentiable."
     example = f'[1.0, float("nan"), float("-inf")] -> {result} bool'
     return unary(function, description, example, float_inputs=False)
 

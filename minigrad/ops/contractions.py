@@ -17,7 +17,7 @@ __all__ = ["einsum", "tensordot"]
 
 
 def einsum(subscripts: str, *operands: Any) -> Tensor:
-    """Einstein summation, as in NumPy.
+    """Sum products by Einstein's convention, as in NumPy.
 
     Args:
         subscripts: Such as ``"bij,bjk->bik"``; an ellipsis means leading axes, a repeated

@@ -47,7 +47,7 @@ def _no_diagonal(x: Any, offset: int, axis1: int, axis2: int) -> str | None:
 
 @primitive(numpy=np.diagonal, arrays=1, explain_error=_no_diagonal)
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The diagonal of a matrix, or of each in a stack, as in NumPy: a view.
+    """Return the diagonal of a matrix, or of each in a stack, as in NumPy: a view.
 
     Args:
         x: Tensor or array with at least two axes; in the view the others come first.
@@ -68,7 +68,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 @primitive(numpy=np.trace, arrays=1, explain_error=_no_diagonal, casts=True)
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dtype: Any = None) -> Any:
-    """The sum of a diagonal, as in NumPy; arguments and errors as for `diagonal`.
+    """Sum a diagonal, as in NumPy; arguments and errors as for `diagonal`.
 
     A `dtype` is that in which to add, and of the result.
 
@@ -93,7 +93,7 @@ def scatter_diagonal(
 
 
 def diag(x: Any, k: int = 0) -> Tensor:
-    """The diagonal of a matrix, or the matrix that has a vector on its diagonal.
+    """Return the diagonal of a matrix, or the matrix that has a vector on its diagonal.
 
     Args:
         x: A matrix, of any shape (n, m), or a vector.
@@ -122,7 +122,7 @@ def diag(x: Any, k: int = 0) -> Tensor:
 
 
 def diag_embed(x: Any, offset: int = 0, axis1: int = -2, axis2: int = -1) -> Tensor:
-    """Matrices that have the last axis on a diagonal, zeros beside it.
+    """Make matrices that have the last axis on a diagonal, zeros beside it.
 
     Args:
         x: Shape (..., n).

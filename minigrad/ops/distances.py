@@ -16,7 +16,7 @@ __all__ = ["cdist"]
 
 
 def cdist(a: Any, b: Any, p: float = 2.0) -> Tensor:
-    """The distance between each point of one set and each of another.
+    """Compute the distance between each point of one set and each of another.
 
     The differences are taken one by one, so it needs the memory of (..., n, m, d) numbers.
 

@@ -66,31 +66,33 @@ def power(a: Any, b: Any) -> Any:
 
 reciprocal = unary(
     np.reciprocal,
-    "``1 / x`` of each element; integers become floats, as in every division.",
+    "Compute ``1 / x`` of each element; integers become floats, as in every division.",
     "[2, 4] -> [0.5 , 0.25]",
 )
 negative = unary(
     np.negative,
-    "The negative of each element, ``-x``.",
+    "Compute the negative of each element, ``-x``.",
     "[1.0, -2.0] -> [-1.,  2.]",
     float_inputs=False,
 )
 square = unary(
-    np.square, "The square of each element.", "[1.0, -2.0] -> [1., 4.]", float_inputs=False
+    np.square, "Compute the square of each element.", "[1.0, -2.0] -> [1., 4.]", float_inputs=False
 )
 sqrt = unary(
-    np.sqrt, "The square root of each element; NaN for negative numbers.", "[1.0, 4.0] -> [1., 2.]"
+    np.sqrt,
+    "Compute the square root of each element; NaN for negative numbers.",
+    "[1.0, 4.0] -> [1., 2.]",
 )
 cbrt = unary(
     np.cbrt,
-    "The cube root of each element, which has the sign of the element.",
+    "Compute the cube root of each element, which has the sign of the element.",
     "[1.0, -8.0] -> [ 1., -2.]",
 )
 
 
 @primitive(numpy=np.absolute)
 def abs(x: Any) -> Any:
-    """The absolute value of each element; its derivative at 0 is 0.
+    """Compute the absolute value of each element; its derivative at 0 is 0.
 
     Example:
         >>> import minigrad
@@ -102,7 +104,7 @@ def abs(x: Any) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def rsqrt(x: Any) -> Any:
-    """``1 / sqrt(x)`` of each element; infinite at 0, NaN for negative numbers.
+    """Compute ``1 / sqrt(x)`` of each element; infinite at 0, NaN for negative numbers.
 
     Example:
         >>> import minigrad

@@ -24,39 +24,39 @@ _LOG10_E = math.log10(math.e)
 
 exp = unary(
     np.exp,
-    "The exponential of each element: e to the power of `x`.",
+    "Compute the exponential of each element: e to the power of `x`.",
     "[0.0, 1.0] -> [1.      , 2.718282]",
 )
-exp2 = unary(np.exp2, "2 to the power of each element.", "[0.0, 3.0] -> [1., 8.]")
+exp2 = unary(np.exp2, "Compute 2 to the power of each element.", "[0.0, 3.0] -> [1., 8.]")
 expm1 = unary(
     np.expm1,
-    "The exponential of each element minus 1, accurate for small elements.",
+    "Compute the exponential of each element minus 1, accurate for small elements.",
     "[0.0, 1e-10] -> [0.e+00, 1.e-10]",
 )
 log = unary(
     np.log,
-    "The natural logarithm of each element; -inf at 0, NaN for negative numbers.",
+    "Compute the natural logarithm of each element; -inf at 0, NaN for negative numbers.",
     "[1.0, 2.0] -> [0.       , 0.6931472]",
 )
 log2 = unary(
     np.log2,
-    "The logarithm of each element to base 2; -inf at 0, NaN for negative numbers.",
+    "Compute the logarithm of each element to base 2; -inf at 0, NaN for negative numbers.",
     "[1.0, 8.0] -> [0., 3.]",
 )
 log10 = unary(
     np.log10,
-    "The logarithm of each element to base 10; -inf at 0, NaN for negative numbers.",
+    "Compute the logarithm of each element to base 10; -inf at 0, NaN for negative numbers.",
     "[1.0, 10.0] -> [0., 1.]",
 )
 log1p = unary(
     np.log1p,
-    "``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.",
+    "Compute ``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.",
     "[0.0, 1e-10] -> [0.e+00, 1.e-10]",
 )
 
 
 logaddexp = binary(
-    np.logaddexp, "``log(exp(a) + exp(b))`` without overflow.",
+    np.logaddexp, "Compute ``log(exp(a) + exp(b))`` without overflow.",
     "[0.0, 1000.0], 0.0 -> [6.931472e-01, 1.000000e+03]",
     "Where both are -inf, it is -inf with gradient 0.", float_inputs=True, float16_in=np.float32,
 )  # fmt: skip
@@ -64,7 +64,7 @@ logaddexp = binary(
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def xlogy(x: Any, y: Any) -> Any:
-    """``x * log(y)`` element by element, and 0 where `x` is 0, whatever number `y` is.
+    """Compute ``x * log(y)`` element by element, and 0 where `x` is 0, whatever number `y` is.
 
     Args:
         x: Tensor, array or number.
@@ -87,7 +87,7 @@ def xlogy(x: Any, y: Any) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def xlog1py(x: Any, y: Any) -> Any:
-    """``x * log(1 + y)``, accurate for small `y`, and 0 where `x` is 0; as `xlogy` otherwise.
+    """Compute ``x * log(1 + y)``, accurate for small `y`; 0 where `x` is 0; otherwise as `xlogy`.
 
     Example:
         >>> import minigrad
@@ -111,7 +111,7 @@ def _log(log: Any, y: Any) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def entr(x: Any) -> Any:
-    """The elementwise entropy, ``-x * log(x)``: 0 at 0, where its slope is inf; -inf below 0.
+    """Compute the entropy of each element, ``-x * log(x)``: 0 at 0, with slope inf; -inf below 0.
 
     Args:
         x: Tensor, array or number.

@@ -42,7 +42,7 @@ _FAR = 10.0
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def lgamma(x: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ...
+    """Compute the logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ...
 
     For a whole number n, ``exp(lgamma(n + 1))`` is n!.
 
@@ -58,7 +58,7 @@ def lgamma(x: Any) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32)
 def digamma(x: Any) -> Any:
-    """The derivative of `lgamma`; -inf at 0, NaN at -1, -2, ...
+    """Compute the derivative of `lgamma`; -inf at 0, NaN at -1, -2, ...
 
     Source: NIST Digital Library of Mathematical Functions, 5.5 and 5.11.
 
@@ -76,7 +76,7 @@ def _polygamma(x: Any, n: int) -> Any:
 
 
 def polygamma(n: int, x: Any) -> Tensor:
-    """The derivative of order `n` of `digamma`.
+    """Compute the derivative of order `n` of `digamma`.
 
     Args:
         n: The order, at least 0.

@@ -27,9 +27,15 @@ def _connective(function: Any, meaning: str, result: str) -> OpFunction[[Any]]:
     return binary(function, description, example, more, compares=logical)
 
 
-bitwise_and = _connective(np.bitwise_and, "Logical and (bitwise for integers)", "[ True, False]")
-bitwise_or = _connective(np.bitwise_or, "Logical or (bitwise for integers)", "[ True,  True]")
-bitwise_xor = _connective(np.bitwise_xor, "Exclusive or (bitwise for integers)", "[False,  True]")
+bitwise_and = _connective(
+    np.bitwise_and, "Compute the logical and (bitwise for integers)", "[ True, False]"
+)
+bitwise_or = _connective(
+    np.bitwise_or, "Compute the logical or (bitwise for integers)", "[ True,  True]"
+)
+bitwise_xor = _connective(
+    np.bitwise_xor, "Compute the exclusive or (bitwise for integers)", "[False,  True]"
+)
 left_shift = binary(
     np.left_shift, "Move the bits of integers to the left, ``a << b``: times ``2 ** b``.",
     "[1, 5], 2 -> [ 4, 20] int64", "Floats are a TypeError. Not differentiable.",
@@ -38,20 +44,20 @@ right_shift = binary(
     np.right_shift, "Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.",
     "[4, 21], 2 -> [1, 5] int64", "Floats are a TypeError. Not differentiable.",
 )  # fmt: skip
-logical_and = _connective(np.logical_and, "Logical and: whether both are nonzero", "[ True, False]")
-logical_or = _connective(np.logical_or, "Logical or: whether either is nonzero", "[ True,  True]")
+logical_and = _connective(np.logical_and, "Test whether both are nonzero", "[ True, False]")
+logical_or = _connective(np.logical_or, "Test whether either is nonzero", "[ True,  True]")
 logical_xor = _connective(
-    np.logical_xor, "Exclusive or: whether one of the two is nonzero", "[False,  True]"
+    np.logical_xor, "Test whether one of the two is nonzero", "[False,  True]"
 )
 invert = unary(
     np.invert,
-    "Logical not of bools, bitwise not of integers, element by element. Not differentiable.\n\n"
+    "Compute the logical not of bools and the bitwise not of integers. Not differentiable.\n\n"
     "Raises:\n    TypeError: They are floats.",
     "[True, False] -> [False,  True] bool", float_inputs=False,
 )  # fmt: skip
 logical_not = unary(
     np.logical_not,
-    "Which elements are 0. Not differentiable.",
+    "Test which elements are 0. Not differentiable.",
     "[0.0, 2.0] -> [ True, False] bool",
     float_inputs=False,
 )
@@ -59,7 +65,7 @@ logical_not = unary(
 
 @primitive(numpy=np.any, arrays=1, axes=("axis",))
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether any element over axes is nonzero; arguments and errors as for `sum`.
+    """Test whether any element over axes is nonzero; arguments and errors as for `sum`.
 
     NaN counts as nonzero; an empty axis gives False. Not differentiable.
 
@@ -73,7 +79,7 @@ def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(numpy=np.all, arrays=1, axes=("axis",))
 def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether all elements over axes are nonzero; arguments and errors as for `sum`.
+    """Test whether all elements over axes are nonzero; arguments and errors as for `sum`.
 
     NaN counts as nonzero; an empty axis gives True. Not differentiable.
 
@@ -87,7 +93,7 @@ def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(numpy=np.count_nonzero, arrays=1, axes=("axis",))
 def count_nonzero(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The number of nonzero elements over axes, int64; arguments and errors as for `sum`.
+    """Count the nonzero elements over axes (int64); arguments and errors as for `sum`.
 
     NaN counts as nonzero. Not differentiable.
 

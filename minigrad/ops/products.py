@@ -35,7 +35,7 @@ def _cannot_multiply(a: Any, b: Any) -> str | None:
 
 @primitive(numpy=np.matmul, explain_error=_cannot_multiply)
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product, as ``a @ b`` in NumPy.
+    """Compute the matrix product, as ``a @ b`` in NumPy.
 
     Args:
         a: Shape (..., n, k), or (k,).
@@ -113,7 +113,7 @@ def _matmul_b(g: Any, a: Any, b_shape: tuple[int, ...]) -> Any:
 
 @primitive(arrays=3, promote=("x", "weight", "bias"))
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """An affine map of the last axis: ``x @ weight.T + bias``.
+    """Apply an affine map to the last axis: ``x @ weight.T + bias``.
 
     Args:
         x: Shape (..., in).
@@ -174,7 +174,7 @@ def _linear_weight(g: Any, x: Any) -> Any:
 
 
 def dot(a: Any, b: Any) -> Tensor:
-    """The dot product, as in NumPy: of vectors the inner, of matrices the matrix product.
+    """Compute the dot product, as in NumPy: of vectors the inner, of matrices the matrix product.
 
     Args:
         a: Shape (..., k), or a number.
@@ -208,7 +208,7 @@ def dot(a: Any, b: Any) -> Tensor:
 
 
 def inner(a: Any, b: Any) -> Tensor:
-    """Sums of products over the last axes, as in NumPy; with a number, the elementwise product.
+    """Sum products over the last axes, as in NumPy; with a number, multiply element by element.
 
     Returns:
         The leading axes of `a`, then those of `b`.
@@ -233,7 +233,7 @@ def inner(a: Any, b: Any) -> Tensor:
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """The outer product of the flattened tensors, as in NumPy: shape (a.size, b.size).
+    """Compute the outer product of the flattened tensors, as in NumPy: shape (a.size, b.size).
 
     Example:
         >>> import minigrad
@@ -246,7 +246,7 @@ def outer(a: Any, b: Any) -> Tensor:
 
 
 def vdot(a: Any, b: Any) -> Tensor:
-    """The sum of all products of corresponding elements, as in NumPy; both tensors are flattened.
+    """Sum the products of all corresponding elements, as in NumPy; both tensors are flattened.
 
     Raises:
         ValueError: The numbers of elements differ.
@@ -282,7 +282,7 @@ def _vecdot(a: Any, b: Any) -> Any:
 
 
 def vecdot(a: Any, b: Any, axis: int = -1) -> Tensor:
-    """The dot products of stacks of vectors, with broadcasting.
+    """Compute the dot products of stacks of vectors, with broadcasting.
 
     Args:
         a: Tensor or array with at least one axis.
@@ -314,7 +314,7 @@ def _cross(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any, *, axis: int = -1) -> Tensor:
-    """The cross products of 3-d vectors, with broadcasting; arguments as for `vecdot`.
+    """Compute the cross products of 3-d vectors, with broadcasting; arguments as for `vecdot`.
 
     They are along the same axis of the result, at right angles to the vectors of `a` and `b`.
 
@@ -341,7 +341,7 @@ def _along_last(name: str, a: Any, b: Any, axis: int) -> tuple[Any, Any]:
 
 
 def kron(a: Any, b: Any) -> Tensor:
-    """The Kronecker product, as in NumPy: each element of `a` times the whole of `b`, as blocks.
+    """Compute the Kronecker product, as in NumPy: blocks of each element of `a` times all of `b`.
 
     Its shape is (a.shape[0] * b.shape[0], ...); the shorter one gets leading axes of length 1.
 

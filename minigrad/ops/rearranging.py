@@ -23,7 +23,7 @@ __all__ = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile", "unfol
 
 @primitive(numpy=np.flip, arrays=1, axes=("axis",))
 def flip(x: Any, axis: Axis = None) -> Any:
-    """A view with the elements along axes in reverse order.
+    """Return a view with the elements along axes in reverse order.
 
     Args:
         x: Tensor or array.
@@ -70,7 +70,7 @@ def flipud(x: Any) -> Tensor:
 
 @primitive(numpy=np.rot90, arrays=1)
 def rot90(x: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """A view with a plane rotated by multiples of 90 degrees.
+    """Return a view with a plane rotated by multiples of 90 degrees.
 
     Args:
         x: Tensor or array with at least two axes.
@@ -169,7 +169,7 @@ def tile(x: Any, reps: int | Sequence[int]) -> Any:
 
 
 def unfold(x: Any, axis: int, size: int, step: int = 1) -> Tensor:
-    """The windows that slide along an axis, as a new axis at the end.
+    """Return the windows that slide along an axis, as a new axis at the end.
 
     Args:
         x: Tensor or array.

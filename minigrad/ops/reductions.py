@@ -93,7 +93,7 @@ def prod(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
 
 @primitive(numpy=np.max, arrays=1, axes=("axis",))
 def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The maximum over axes; equal maxima share the gradient evenly. `argmax` gives their indices.
+    """Find the maximum over axes; equal maxima share the gradient evenly. See also `argmax`.
 
     Args:
         x: Tensor, array or number.
@@ -113,7 +113,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(numpy=np.min, arrays=1, axes=("axis",))
 def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The minimum over axes, as for `max`; equal minima share the gradient evenly.
+    """Find the minimum over axes, as for `max`; equal minima share the gradient evenly.
 
     Example:
         >>> import minigrad
@@ -125,7 +125,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 @primitive(numpy=np.argmax, arrays=1, axes=("axis",))
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index (int64) of the maximum; the first of equal ones. Not differentiable.
+    """Find the index (int64) of the maximum; the first of equal ones. Not differentiable.
 
     Args:
         x: Tensor, array or number.
@@ -145,7 +145,7 @@ def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @primitive(numpy=np.argmin, arrays=1, axes=("axis",))
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """The index of the minimum, as for `argmax`.
+    """Find the index of the minimum, as for `argmax`.
 
     Example:
         >>> import minigrad
@@ -157,7 +157,7 @@ def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32, axes=("axis",))
 def norm(x: Any, ord: float = 2, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The vector norm over axes: the ord-th root of the sum of the ord-th powers.
+    """Compute the vector norm over axes: the ord-th root of the sum of the ord-th powers.
 
     Args:
         x: Tensor, array or number. Over two axes, 2 is the Frobenius norm.
@@ -205,7 +205,7 @@ def _norm(x: Any, ord: float, axis: Axis) -> Any:
 
 @primitive(float_inputs=True, float16_in=np.float32, axes=("axis",))
 def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The logarithm of the sum of exponentials over axes, without overflow.
+    """Compute the logarithm of the sum of exponentials over axes, without overflow.
 
     Arguments and errors are as for `sum`. Where all elements are -inf, it is -inf with gradient 0.
 

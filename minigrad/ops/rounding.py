@@ -49,7 +49,7 @@ def round(x: Any, decimals: int = 0) -> Any:
 
 @primitive(numpy=np.sign)
 def sign(x: Any) -> Any:
-    """The sign of each element, -1, 0 or 1, in the dtype of `x`; the derivative is 0.
+    """Compute the sign of each element, -1, 0 or 1, in the dtype of `x`; the derivative is 0.
 
     Raises:
         TypeError: `x` holds bools.
@@ -63,32 +63,34 @@ def sign(x: Any) -> Any:
 
 
 signbit = unary(
-    np.signbit, "Which elements have a minus sign, as -0.0 has. Not differentiable.",
+    np.signbit, "Test which elements have a minus sign, as -0.0 has. Not differentiable.",
     "[1.0, -0.0, -2.0] -> [False,  True,  True] bool", float_inputs=False,
 )  # fmt: skip
 nextafter = binary(
-    np.nextafter, "The number next to `a`, in the direction of `b`, that the dtype has.",
+    np.nextafter, "Find the number of the dtype that is next to `a` in the direction of `b`.",
     "[1.0, 2.0], 3 -> [1.0000001, 2.0000002]",
     "The derivative with respect to `a` is 1. Integers become floats.",
     float_inputs=True,
 )  # fmt: skip
 copysign = binary(
-    np.copysign, "The absolute value of `a` with the sign of `b`.", "[1.0, -2.0], -3 -> [-1., -2.]",
+    np.copysign, "Compute the absolute value of `a` with the sign of `b`.",
+    "[1.0, -2.0], -3 -> [-1., -2.]",
     "The derivative with respect to `a` is 0 at 0; -0.0 counts as negative in `b`. Integers "
     "become floats.",
     float_inputs=True,
 )  # fmt: skip
 floor_divide = binary(
-    np.floor_divide, "The quotient rounded down, ``a // b``.", "[7.0, -7.0], 2 -> [ 3., -4.]",
+    np.floor_divide, "Divide and round down, ``a // b``.", "[7.0, -7.0], 2 -> [ 3., -4.]",
     "The derivative is 0. Integers stay integers.",
 )  # fmt: skip
 remainder = binary(
-    np.remainder, "The remainder of floor division, ``a % b``.", "[7.0, -7.0], 3 -> [1., 2.]",
+    np.remainder, "Compute the remainder of floor division, ``a % b``.",
+    "[7.0, -7.0], 3 -> [1., 2.]",
     "It is ``a - b * floor(a / b)``, so its derivatives are 1 and ``-floor(a / b)``. It has the "
     "sign of `b`, as in Python; integers stay integers.",
 )  # fmt: skip
 fmod = binary(
-    np.fmod, "The remainder of division rounded towards 0, as in C: it has the sign of `a`.",
+    np.fmod, "Compute the remainder of division rounded towards 0, as in C, with the sign of `a`.",
     "[7.0, -7.0], 3 -> [ 1., -1.]", "It is ``a - b * trunc(a / b)``; integers stay integers.",
 )  # fmt: skip
 

@@ -22,7 +22,7 @@ __all__ = ["cummax", "cummin", "cumprod", "cumsum", "diff", "logcumsumexp"]
 
 @primitive(numpy=np.cumsum, arrays=1, casts=True, axes=("axis",))
 def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
-    """The cumulative sum along an axis: the sum of each element and all before it.
+    """Compute the cumulative sum along an axis: the sum of each element and all before it.
 
     Args:
         x: Tensor, array or number.
@@ -48,7 +48,7 @@ def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
 
 @primitive(numpy=np.cumprod, arrays=1, casts=True, axes=("axis",))
 def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
-    """The cumulative product along an axis: the product of each element and all before it.
+    """Compute the cumulative product along an axis: the product of each element and all before it.
 
     Derivatives of every order are correct with any number of zeros, because there is no division. A
     backward pass over n elements takes log2(n) steps, each over the whole tensor. Arguments,
@@ -68,7 +68,7 @@ def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
 
 @primitive(arrays=1, float_inputs=True, axes=("axis",))
 def logcumsumexp(x: Any, axis: int) -> Any:
-    """The logarithm of the cumulative sum of exponentials along an axis, without overflow.
+    """Compute the logarithm of the cumulative sum of exponentials along an axis, without overflow.
 
     Args:
         x: Tensor or array.
@@ -98,7 +98,7 @@ def _running_places(x: Any, axis: int, largest: bool) -> Any:
 
 
 def cummax(x: Any, axis: int) -> ValuesAndIndices:
-    """The largest element so far along an axis, and its index.
+    """Find the largest element so far along an axis, and its index.
 
     Args:
         x: Tensor or array.
@@ -121,7 +121,7 @@ def cummax(x: Any, axis: int) -> ValuesAndIndices:
 
 
 def cummin(x: Any, axis: int) -> ValuesAndIndices:
-    """The smallest element so far along an axis, and its index; otherwise as `cummax`.
+    """Find the smallest element so far along an axis, and its index; otherwise as `cummax`.
 
     NaN is smaller than any number.
 
@@ -141,7 +141,7 @@ def _extremes_so_far(name: str, x: Any, axis: int, largest: bool) -> ValuesAndIn
 
 
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """The difference of each element and the one before it along an axis.
+    """Compute the difference of each element and the one before it along an axis.
 
     Args:
         x: Tensor or array.

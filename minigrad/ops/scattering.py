@@ -25,7 +25,7 @@ _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
-    """A copy with one value at some places of an axis: ``out[index] = value`` for axis 0.
+    """Return a copy with one value at some places of an axis: ``out[index] = value`` for axis 0.
 
     Args:
         x: Tensor or array.

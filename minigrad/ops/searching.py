@@ -17,7 +17,7 @@ __all__ = ["argwhere", "flatnonzero", "isin", "nonzero", "searchsorted", "unique
 
 @primitive(numpy=np.nonzero, arrays=1, multiple_outputs=True)
 def nonzero(x: Any) -> Any:
-    """The indices of the elements that are not zero (or True). Not differentiable.
+    """Return the indices of the elements that are not zero (or True). Not differentiable.
 
     Returns:
         A tuple of int64 tensors, one for each axis: together an index, ``x[nonzero(x)]``.
@@ -38,7 +38,7 @@ def nonzero(x: Any) -> Any:
 
 @primitive(numpy=np.flatnonzero, arrays=1)
 def flatnonzero(x: Any) -> Any:
-    """The indices (int64) of the nonzero elements of the flattened tensor. Not differentiable.
+    """Return the int64 indices of the nonzero elements, flattened. Not differentiable.
 
     Example:
         >>> import minigrad
@@ -50,7 +50,7 @@ def flatnonzero(x: Any) -> Any:
 
 @primitive(numpy=np.argwhere, arrays=1)
 def argwhere(x: Any) -> Any:
-    """The indices (int64) of the nonzero elements, one row for each. Not differentiable.
+    """Return the indices (int64) of the nonzero elements, one row for each. Not differentiable.
 
     Example:
         >>> import minigrad
@@ -66,7 +66,7 @@ def _isin(element: Any, test_elements: Any, invert: bool) -> Any:
 
 
 def isin(element: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
-    """Which elements occur among given ones. Not differentiable.
+    """Test which elements occur among given ones. Not differentiable.
 
     Args:
         element: Tensor, array or number.
@@ -97,7 +97,7 @@ def _searchsorted(a: Any, v: Any, side: str) -> Any:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """The indices at which to insert values into a sorted tensor. Not differentiable.
+    """Return the indices at which to insert values into a sorted tensor. Not differentiable.
 
     Args:
         a: The sorted values, in ascending order, shape (n,). The order is not checked.
@@ -142,7 +142,7 @@ def unique(
     x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
     axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True,  # noqa: A002
 ) -> Any:  # fmt: skip
-    """The unique elements, sorted.
+    """Find the unique elements, sorted.
 
     Args:
         x: Tensor or array.

@@ -25,20 +25,22 @@ __all__ = [
 
 
 maximum = binary(
-    np.maximum, "The elementwise maximum, NaN where either is NaN.", "[1.0, 5.0], 3 -> [3., 5.]",
+    np.maximum, "Compute the elementwise maximum, NaN where either is NaN.",
+    "[1.0, 5.0], 3 -> [3., 5.]",
     "Equal elements share the gradient evenly.",
 )  # fmt: skip
 minimum = binary(
-    np.minimum, "The elementwise minimum, NaN where either is NaN.", "[1.0, 5.0], 3 -> [1., 3.]",
+    np.minimum, "Compute the elementwise minimum, NaN where either is NaN.",
+    "[1.0, 5.0], 3 -> [1., 3.]",
     "Equal elements share the gradient evenly.",
 )  # fmt: skip
 fmax = binary(
-    np.fmax, "The elementwise maximum, where NaN counts as missing.",
+    np.fmax, "Compute the elementwise maximum, where NaN counts as missing.",
     '[1.0, float("nan")], 3 -> [3., 3.]',
     "Of equal elements, `a` receives the gradient.",
 )  # fmt: skip
 fmin = binary(
-    np.fmin, "The elementwise minimum, where NaN counts as missing.",
+    np.fmin, "Compute the elementwise minimum, where NaN counts as missing.",
     '[1.0, float("nan")], 3 -> [1., 3.]',
     "Of equal elements, `a` receives the gradient.",
 )  # fmt: skip
@@ -165,7 +167,7 @@ def masked_fill(x: Any, mask: Any, value: Any) -> Tensor:
 
 
 def masked_select(x: Any, mask: Any) -> Tensor:
-    """The elements where the mask is True, in a row: shape (n,).
+    """Return the elements where the mask is True, in a row: shape (n,).
 
     Args:
         x: Tensor or array.

@@ -27,7 +27,7 @@ def _cannot_reshape(x: Any, shape: Shape) -> str | None:
 
 @primitive(numpy=np.reshape, arrays=1, explain_error=_cannot_reshape)
 def reshape(x: Any, shape: Shape) -> Any:
-    """The same elements in another shape; a view where the memory allows it.
+    """Return the same elements in another shape; a view where the memory allows it.
 
     Args:
         x: Tensor or array.
@@ -46,7 +46,7 @@ def reshape(x: Any, shape: Shape) -> Any:
 
 @primitive(numpy=np.ravel, arrays=1)
 def ravel(x: Any) -> Any:
-    """The elements as one axis, in C order; a view where the memory allows it.
+    """Return the elements as one axis, in C order; a view where the memory allows it.
 
     Example:
         >>> import minigrad
@@ -91,7 +91,7 @@ def _not_all_axes(x: Any, axes: Any = None) -> str | None:
 
 @primitive(numpy=np.transpose, arrays=1, explain_error=_not_all_axes)
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
-    """A view with the axes in another order.
+    """Return a view with the axes in another order.
 
     Args:
         x: Tensor or array.
@@ -110,7 +110,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
 
 @primitive(numpy=np.swapaxes, arrays=1)
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
-    """A view with two axes exchanged.
+    """Return a view with two axes exchanged.
 
     Raises:
         ValueError: An axis does not exist.
@@ -125,7 +125,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 @primitive(numpy=np.moveaxis, arrays=1)
 def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
-    """A view with axes moved to other positions; the others keep their order.
+    """Return a view with axes moved to other positions; the others keep their order.
 
     Args:
         x: Tensor or array.
@@ -145,7 +145,7 @@ def moveaxis(x: Any, source: Shape, destination: Shape) -> Any:
 
 @primitive(numpy=np.squeeze, arrays=1, axes=("axis",))
 def squeeze(x: Any, axis: Shape | None = None) -> Any:
-    """A view without axes of length 1.
+    """Return a view without axes of length 1.
 
     Args:
         x: Tensor or array.
@@ -164,7 +164,7 @@ def squeeze(x: Any, axis: Shape | None = None) -> Any:
 
 @primitive(numpy=np.expand_dims, arrays=1, axes=("axis",))
 def expand_dims(x: Any, axis: Shape) -> Any:
-    """A view with new axes of length 1.
+    """Return a view with new axes of length 1.
 
     Args:
         x: Tensor or array.
@@ -182,7 +182,7 @@ def expand_dims(x: Any, axis: Shape) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """At least one axis: a number becomes shape (1,).
+    """Give a tensor at least one axis: a number becomes shape (1,).
 
     Args:
         *tensors: Tensors, arrays or numbers.
@@ -199,7 +199,7 @@ def atleast_1d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
 
 
 def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """At least two axes, as `atleast_1d` gives one: shape (n,) becomes (1, n).
+    """Give a tensor at least two axes, as `atleast_1d` gives one: shape (n,) becomes (1, n).
 
     Example:
         >>> import minigrad
@@ -210,7 +210,7 @@ def atleast_2d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
 
 
 def atleast_3d(*tensors: Any) -> Tensor | tuple[Tensor, ...]:
-    """At least three axes, as `atleast_1d` gives one: (n,) becomes (1, n, 1), (n, m) (n, m, 1).
+    """Give a tensor at least three axes: (n,) becomes (1, n, 1), and (n, m) becomes (n, m, 1).
 
     Example:
         >>> import minigrad

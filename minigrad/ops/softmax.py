@@ -33,7 +33,7 @@ def _shifted(x: np.ndarray, axis: int) -> np.ndarray:
 
 @primitive(float_inputs=True, axes=("axis",))
 def softmax(x: Any, axis: int = -1) -> Any:
-    """Positive weights that sum to 1 along an axis, ``exp(x) / sum(exp(x))``, without overflow.
+    """Compute weights that sum to 1 along an axis, ``exp(x) / sum(exp(x))``, without overflow.
 
     A row of -inf only becomes zeros.
 
@@ -103,7 +103,7 @@ def zero_if_masked(top: Any, total: np.ndarray) -> None:
 
 @primitive(float_inputs=True, axes=("axis",))
 def log_softmax(x: Any, axis: int = -1) -> Any:
-    """The logarithm of softmax along an axis, exact also where softmax rounds to 0 or 1.
+    """Compute the logarithm of softmax along an axis, exact also where softmax rounds to 0 or 1.
 
     Raises:
         ValueError: The axis does not exist.

@@ -83,7 +83,7 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
 
 
 def argsort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
-    """The indices (int64) that sort along an axis, for `take_along_axis`. Not differentiable.
+    """Return the int64 indices that sort along an axis, for `take_along_axis`. Not differentiable.
 
     Arguments and errors are as for `sort`. Equal elements keep their order, also if descending.
 
@@ -139,7 +139,7 @@ def topk(
     largest: bool = True,
     sorted: bool = True,  # noqa: A002
 ) -> ValuesAndIndices:
-    """The k largest elements along an axis, and their indices.
+    """Find the k largest elements along an axis, and their indices.
 
     Args:
         x: Tensor or array.
@@ -166,7 +166,7 @@ def topk(
 
 @primitive(numpy=np.median, float_inputs=True, axes=("axis",))
 def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """The median over axes; the mean of the two middle elements if their number is even.
+    """Compute the median over axes; the mean of the two middle elements if their number is even.
 
     It is NaN if an element is NaN, and has the dtype of `x`. Elements equal to a middle one share
     its gradient evenly. Arguments and errors are as for `max`.
@@ -195,7 +195,7 @@ def _quantile(x: Any, q: Any, axis: Axis, keepdims: bool, method: Any) -> Any:
 def quantile(
     x: Any, q: Any, axis: Axis = None, keepdims: bool = False, method: str = "linear"
 ) -> Tensor:
-    """The value below which a given part of the elements lies, over axes.
+    """Compute the value below which a given part of the elements lies, over axes.
 
     Args:
         x: Tensor, array or number.

@@ -67,7 +67,7 @@ def mean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None
 
 @primitive(numpy=np.nanmean, arrays=1, float_inputs=True, casts=True, axes=("axis",))
 def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Any:
-    """Average as `mean` does, without what is NaN, which has gradient 0; NaN where all is NaN.
+    """Average as `mean` does, but without NaN, which has gradient 0; NaN where all is NaN.
 
     Example:
         >>> import minigrad
@@ -88,7 +88,7 @@ def nanmean(x: Any, axis: Axis = None, keepdims: bool = False, *, dtype: Any = N
 def var(
     x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
 ) -> Any:
-    """The variance over axes, in the dtype of `x`, accurate also if the mean is large.
+    """Compute the variance over axes, in the dtype of `x`, accurate also if the mean is large.
 
     Args:
         x: Tensor, array or number.
@@ -121,7 +121,7 @@ def var(
 def std(
     x: Any, axis: Axis = None, ddof: int = 0, keepdims: bool = False, *, dtype: Any = None
 ) -> Any:
-    """The standard deviation over axes: the root of `var`; of a constant it is 0, with gradient 0.
+    """Compute the standard deviation over axes, the root of `var`; 0 with gradient 0 of a constant.
 
     Example:
         >>> import minigrad
@@ -136,7 +136,7 @@ def std(
 
 @primitive(numpy=np.bincount, arrays=2)
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each integer occurs, or the sum of the weights beside it.
+    """Count how often each integer occurs, or the sum of the weights beside it.
 
     Args:
         x: Integers of at least 0, shape (n,).
@@ -175,7 +175,7 @@ def histogram(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """How many elements fall into each of a row of intervals. Not differentiable in `x`.
+    """Count the elements that fall into each of a row of intervals. Not differentiable in `x`.
 
     Args:
         x: Tensor or array of any shape.

@@ -15,7 +15,7 @@ def _no_matrices(x: Any, k: int) -> str | None:
 
 @primitive(numpy=np.tril, arrays=1, explain_error=_no_matrices)
 def tril(x: Any, k: int = 0) -> Any:
-    """The lower triangle of each matrix, zeros above it.
+    """Return the lower triangle of each matrix, zeros above it.
 
     Args:
         x: Shape (..., n, m).
@@ -34,7 +34,7 @@ def tril(x: Any, k: int = 0) -> Any:
 
 @primitive(numpy=np.triu, arrays=1, explain_error=_no_matrices)
 def triu(x: Any, k: int = 0) -> Any:
-    """The upper triangle of each matrix, zeros below it; as `tril`, with `k` the first diagonal.
+    """Return the upper triangle of each matrix; as `tril`, with `k` the first diagonal.
 
     Example:
         >>> import minigrad

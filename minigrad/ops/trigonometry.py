@@ -21,91 +21,93 @@ _DEGREE = math.pi / 180
 
 
 sin = unary(
-    np.sin, "The sine of each element, an angle in radians.", "[0.0, 1.0] -> [0.      , 0.841471]"
+    np.sin,
+    "Compute the sine of each element, an angle in radians.",
+    "[0.0, 1.0] -> [0.      , 0.841471]",
 )
 cos = unary(
     np.cos,
-    "The cosine of each element, an angle in radians.",
+    "Compute the cosine of each element, an angle in radians.",
     "[0.0, 1.0] -> [1.       , 0.5403023]",
 )
 sinc = unary(
-    np.sinc, "The normalized sinc of each element, ``sin(π x) / (π x)``; 1 at 0.",
+    np.sinc, "Compute the normalized sinc of each element, ``sin(πx) / (πx)``; 1 at 0.",
     "[0.0, 0.5] -> [1.        , 0.63661975]",
     float16_in=np.float64,  # float32 rounds π x
 )  # fmt: skip
 tan = unary(
     np.tan,
-    "The tangent of each element, an angle in radians.",
+    "Compute the tangent of each element, an angle in radians.",
     "[0.0, 1.0] -> [0.       , 1.5574077]",
 )
 arcsin = unary(
     np.arcsin,
-    "The angle from -π/2 to π/2 whose sine each element is; NaN below -1 and above 1."
+    "Compute the angle from -π/2 to π/2 whose sine each element is; NaN below -1 and above 1."
     "\n\nIts slope at -1 and 1 is infinite.",
     "[0.0, 1.0] -> [0.       , 1.5707964]",
 )
 arccos = unary(
     np.arccos,
-    "The angle from 0 to π whose cosine each element is; NaN below -1 and above 1."
+    "Compute the angle from 0 to π whose cosine each element is; NaN below -1 and above 1."
     "\n\nIts slope at -1 and 1 is infinite.",
     "[0.0, 1.0] -> [1.5707964, 0.       ]",
 )
 arctan = unary(
     np.arctan,
-    "The angle between -π/2 and π/2 whose tangent each element is.",
+    "Compute the angle between -π/2 and π/2 whose tangent each element is.",
     "[0.0, 1.0] -> [0.       , 0.7853982]",
 )
 arctan2 = binary(
-    np.arctan2, "The angle of the point (b, a) of the plane, from -π to π.",
+    np.arctan2, "Compute the angle of the point (b, a) in the plane, -π to π.",
     "[1.0, -1.0], -1 -> [ 2.3561945, -2.3561945]",
     "At the origin it has NumPy's values, and gradient 0.", float_inputs=True,
     float16_in=np.float32,
 )  # fmt: skip
 hypot = binary(
-    np.hypot, "The hypotenuse ``sqrt(a**2 + b**2)``, without intermediate overflow.",
+    np.hypot, "Compute the hypotenuse ``sqrt(a**2 + b**2)``, without intermediate overflow.",
     "[3.0, 0.0], 4 -> [5., 4.]",
     "Its gradient at the origin is 0, as for `norm`.", float_inputs=True,
     float16_in=np.float32,
 )  # fmt: skip
 sinh = unary(
     np.sinh,
-    "The hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.",
+    "Compute the hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.",
     "[0.0, 1.0] -> [0.       , 1.1752012]",
 )
 cosh = unary(
     np.cosh,
-    "The hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.",
+    "Compute the hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.",
     "[0.0, 1.0] -> [1.       , 1.5430807]",
 )
 tanh = unary(
     np.tanh,
-    "The hyperbolic tangent of each element, between -1 and 1.",
+    "Compute the hyperbolic tangent of each element, between -1 and 1.",
     "[0.0, 1000.0] -> [0., 1.]",
 )
 arcsinh = unary(
     np.arcsinh,
-    "The inverse of `sinh`, ``log(x + sqrt(x**2 + 1))``.",
+    "Compute the inverse of `sinh`, ``log(x + sqrt(x**2 + 1))``.",
     "[0.0, 1.0] -> [0.       , 0.8813736]",
 )
 arccosh = unary(
     np.arccosh,
-    "The inverse of `cosh`, at least 0; NaN below 1. Its slope at 1 is infinite.",
+    "Compute the inverse of `cosh`, at least 0; NaN below 1. Its slope at 1 is infinite.",
     "[1.0, 2.0] -> [0.      , 1.316958]",
 )
 arctanh = unary(
     np.arctanh,
-    "The inverse of `tanh`, ``log((1 + x) / (1 - x)) / 2``; infinite at -1 and 1, NaN beyond.",
+    "Compute the inverse of `tanh`, ``log((1 + x) / (1 - x)) / 2``; infinite at ±1, NaN beyond.",
     "[0.0, 0.5] -> [0.        , 0.54930615]",
 )
 deg2rad = unary(
     np.deg2rad,
-    "Degrees as radians, ``x * π / 180``.",
+    "Convert degrees to radians, ``x * π / 180``.",
     "[0.0, 180.0] -> [0.       , 3.1415927]",
     numpy_functions=[np.radians],
 )
 rad2deg = unary(
     np.rad2deg,
-    "Radians as degrees, ``x * 180 / π``.",
+    "Convert radians to degrees, ``x * 180 / π``.",
     "[0.0, 1.0] -> [ 0.      , 57.295776]",
     numpy_functions=[np.degrees],
 )

@@ -288,7 +288,7 @@ class Optimizer:
     # State
 
     def state_dict(self) -> dict[str, Any]:
-        """The state and the options, to resume training later.
+        """Return the state and the options, to resume training later.
 
         "state" has copies of the state of each parameter, by its number; "param_groups" the options
         of each group, with "params" a list of numbers.

@@ -120,7 +120,7 @@ def _equal_weights(averaged: Tensor, current: Tensor, count: int) -> Tensor:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """An `avg_fn` for an exponential moving average: decay · average + (1 - decay) · current.
+    """Return an `avg_fn` for an exponential moving average: decay · average + (1 - decay) · new.
 
     Example:
         >>> from minigrad.optim.swa_utils import get_ema_avg_fn
@@ -136,7 +136,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 class SWALR(LRScheduler):
-    """Anneal the learning rate to the constant one with which weights are averaged.
+    """A learning rate that anneals to the constant one with which weights are averaged.
 
     Source: Izmailov et al., "Averaging weights leads to wider optima and better generalization",
     2018; as in PyTorch.

@@ -134,5 +134,5 @@ class GPT2(Module):
         self, ids: Any, cache: KVCache | None = None, key_padding_mask: MaskLike = None,
         position_ids: Any = None,
     ) -> Tensor:  # fmt: skip
-        """Logits of the next token, of shape (N, L, vocab_size); arguments as in `features`."""
+        """Return logits of the next token, (N, L, vocab_size); arguments as in `features`."""
         return self.head(self.features(ids, cache, key_padding_mask, position_ids))

@@ -50,7 +50,7 @@ class Tokens(NamedTuple):
 
 
 class Pooling(Module):
-    """Combine the vectors of a sequence's tokens into one vector; ignores padding.
+    """One vector from the vectors of a sequence's tokens; ignores padding.
 
     Args:
         modes: The poolings, whose results are concatenated: "cls" is the vector of the first token
@@ -210,7 +210,7 @@ class SentenceEncoder(Module):
         return ops.concatenate(vectors)[np.argsort(order)]
 
     def similarity(self, a: Tensor, b: Tensor) -> Tensor:
-        """Similarity, of shape (N, M), of vectors (N, D) and (M, D), as the model was trained."""
+        """Compute the similarity (N, M) of vectors (N, D) and (M, D), as the model was trained."""
         if self.similarity_name == "cosine":
             a, b = _directions(a), _directions(b)
         return a @ b.swapaxes(0, 1)

@@ -81,7 +81,7 @@ def asarray(obj: Any, dtype: Any = None) -> Tensor:
 def zeros(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """A tensor of zeros.
+    """Return a tensor of zeros.
 
     Args:
         *shape: The lengths of the axes, or one tuple of them.
@@ -105,7 +105,7 @@ def zeros(
 def ones(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """A tensor of ones; arguments and errors as for `zeros`.
+    """Return a tensor of ones; arguments and errors as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -120,7 +120,7 @@ def ones(
 def empty(
     *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """A tensor whose values are not set; arguments and errors as for `zeros`.
+    """Return a tensor whose values are not set; arguments and errors as for `zeros`.
 
     Example:
         >>> import minigrad
@@ -135,7 +135,7 @@ def empty(
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """A tensor filled with one value; arguments and errors as for `zeros`.
+    """Return a tensor filled with one value; arguments and errors as for `zeros`.
 
     By default it has the dtype of the value: the default dtype for a Python float.
 
@@ -154,7 +154,7 @@ def eye(
     n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu", *, k: int = 0,
 ) -> Tensor:  # fmt: skip
-    """The identity matrix of shape (n, m), or (n, n): ones on the diagonal, zeros elsewhere.
+    """Return an identity matrix of shape (n, m), or (n, n): ones on the diagonal, else zeros.
 
     With `k`, the ones are `k` above the main diagonal, or below it if `k` is negative. The other
     arguments are as for `zeros`.
@@ -174,7 +174,7 @@ def arange(
     start: float, stop: float | None = None, step: float = 1, dtype: Any = None,
     requires_grad: bool = False, device: str = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Evenly spaced numbers, `step` apart: from `start` (or 0) up to, but not including, `stop`.
+    """Return numbers that are `step` apart, from `start` (or 0) up to, but not including, `stop`.
 
     One number alone is `stop`. By default integers are int64, and other numbers have the default
     dtype. The other arguments are as for `zeros`.
@@ -206,7 +206,7 @@ def linspace(
     start: float, stop: float, num: int = 50, dtype: Any = None, requires_grad: bool = False,
     device: str = "cpu", *, endpoint: bool = True,
 ) -> Tensor:  # fmt: skip
-    """`num` evenly spaced numbers from `start` to `stop`, both included.
+    """Return `num` evenly spaced numbers from `start` to `stop`, both included.
 
     Without `endpoint`, `stop` is not included. The other arguments are as for `zeros`.
 
@@ -234,7 +234,7 @@ def _like(x: Any, dtype: Any, name: str, device: str) -> dict[str, Any]:
 def zeros_like(
     x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Zeros in the shape of `x`, a tensor or an array, and in its dtype unless another is given.
+    """Return zeros in the shape of `x`, a tensor or an array, and in its dtype by default.
 
     The other arguments are as for `zeros`.
 
@@ -250,7 +250,7 @@ def zeros_like(
 def ones_like(
     x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Ones in the shape and dtype of another tensor; arguments as for `zeros_like`.
+    """Return ones in the shape and dtype of another tensor; arguments as for `zeros_like`.
 
     Example:
         >>> import minigrad
@@ -264,7 +264,7 @@ def ones_like(
 def empty_like(
     x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """Values not set, in the shape and dtype of another; arguments as for `zeros_like`.
+    """Return values that are not set, in the shape and dtype of another; see `zeros_like`.
 
     Example:
         >>> import minigrad
@@ -278,7 +278,7 @@ def empty_like(
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
 ) -> Tensor:
-    """One value in the shape and dtype of another tensor; arguments as for `zeros_like`.
+    """Return one value in the shape and dtype of another tensor; arguments as for `zeros_like`.
 
     Example:
         >>> import minigrad

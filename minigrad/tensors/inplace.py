@@ -89,7 +89,7 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         return self
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"In place: `{op.__name__}`, written into this tensor, which is returned."
+    method.__doc__ = f"Compute `{op.__name__}` in place, and return this tensor."
     return method
 
 

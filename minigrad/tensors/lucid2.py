@@ -61,7 +61,7 @@ def div(a: Any, b: Any, floor: bool = False) -> Tensor:
 
 
 def cube(x: Any) -> Tensor:
-    """The third power of each element.
+    """Compute the third power of each element.
 
     Args:
         x: Tensor, array or number.
@@ -84,7 +84,7 @@ def zero(x: Tensor) -> Tensor:
 
 
 def gpu(x: Tensor) -> Tensor:
-    """Raise: there is no GPU."""
+    """Raise an error: there is no GPU."""
     on_cpu("gpu")
     return x
 

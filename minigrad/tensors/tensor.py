@@ -145,7 +145,7 @@ class Tensor(Variable, results=True):
 
     @property
     def device(self) -> str:
-        """Always "cpu"."""
+        """The device, always "cpu"."""
         return creation.CPU
 
     @property
@@ -278,7 +278,7 @@ class Tensor(Variable, results=True):
         gradients.backward(self, gradient, retain_graph, create_graph, inputs)
 
     def detach(self) -> Tensor:
-        """A leaf without history that shares the memory: each sees in-place writes to the other.
+        """Return a leaf without history that shares the memory: writes in place reach both.
 
         A write is recorded in the history of the tensor that is written to, and of no other one. A
         backward pass that needs the old values is refused.
@@ -377,7 +377,7 @@ class Tensor(Variable, results=True):
     # --------------------------------------------------------------------
 
     def numpy(self) -> np.ndarray:
-        """The values as a read-only array; it sees later in-place writes.
+        """Return the values as a read-only array; it sees later in-place writes.
 
         Example:
             >>> import minigrad
@@ -410,7 +410,7 @@ class Tensor(Variable, results=True):
         return array_api.namespace(api_version)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
-        """This tensor: it is on the only device, the CPU, as the array API standard asks.
+        """Return this tensor: it is on the only device, the CPU, as the array API standard asks.
 
         Raises:
             ValueError: It is another device.
@@ -424,7 +424,7 @@ class Tensor(Variable, results=True):
         return self
 
     def item(self) -> float | int | bool:
-        """The only element, as a Python number.
+        """Return the only element, as a Python number.
 
         Raises:
             ValueError: There is not exactly one element.
@@ -441,7 +441,7 @@ class Tensor(Variable, results=True):
         return value
 
     def tolist(self) -> Any:
-        """The values as nested lists of Python numbers, or one number for a 0-d tensor.
+        """Return the values as nested lists of Python numbers, or one number for a 0-d tensor.
 
         Example:
             >>> import minigrad

@@ -123,7 +123,7 @@ class Function:
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
-        """From the gradient of each output the gradient of each argument, None where none is."""
+        """Compute the gradient of each argument, or None, from the gradient of each output."""
         raise NotImplementedError("Function: define backward(ctx, ...)")
 
     @staticmethod

@@ -45,7 +45,7 @@ Argnums = int | tuple[int, ...]
 
 
 def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    """The function that computes the gradient of a scalar function.
+    """Return a function that computes the gradient of a scalar function.
 
     Transforms nest: ``grad(grad(f))`` is the second derivative.
 
@@ -79,7 +79,7 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
 
 
 def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    """The function that computes the value and the gradient of a scalar function.
+    """Return a function that computes the value and the gradient of a scalar function.
 
     Arguments and errors are as for `grad`. With `has_aux`, the value is the pair that the function
     returned.
@@ -99,7 +99,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
 
 
 def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    r"""The value of a function, and its vector-Jacobian product as a function.
+    r"""Compute the value of a function, and its vector-Jacobian product as a function.
 
     For a cotangent :math:`g` of the output, the product is :math:`g^\top J`. It costs one backward
     pass, and can be computed for any number of cotangents.
@@ -139,7 +139,7 @@ def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, .
 def jvp(
     function: Function, inputs: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
 ) -> tuple[Any, ...]:
-    r"""The value of a function, and its derivative along a direction.
+    r"""Compute the value of a function, and its derivative along a direction.
 
     The directional derivative :math:`J v` costs two backward passes. The first one computes
     :math:`J^\top u`, which is linear in :math:`u`. The second one differentiates
@@ -175,7 +175,7 @@ def jvp(
 
 
 def linearize(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    r"""The value of a function, and its derivative at a point as a function of the direction.
+    r"""Compute the value of a function, and its derivative as a function of the direction.
 
     It is `jvp` for many directions: the function runs once, and each direction costs one backward
     pass.
@@ -235,7 +235,7 @@ def _along(call: Evaluation, slopes: list[Any], weights: list[Any], along: list[
 
 
 def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    r"""The function that computes the Jacobian: each output element by each input element.
+    r"""Return a function that computes the Jacobian: each output element by each input element.
 
     It is computed by rows, as `jacrev` does; or, if the function has more than three times as many
     outputs as inputs and consists of minigrad's own ops, by columns, as `jacfwd` does. Arguments
@@ -259,7 +259,7 @@ def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False)
 
 
 def jacrev(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    """The function that computes the Jacobian by rows: a backward pass for each output element.
+    """Return a function that computes the Jacobian by rows, a backward pass for each.
 
     The passes run together, by `vmap`, up to 256 at a time. Arguments, results and errors are as
     for `jacobian`.
@@ -275,7 +275,7 @@ def jacrev(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -
 
 
 def jacfwd(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    """The function that computes the Jacobian by columns: the derivative along each input element.
+    """Return a function that computes the Jacobian by columns, one for each input element.
 
     A column costs about twice as much as a row of `jacrev`, as in `jvp`. So it pays for a function
     with many more outputs than inputs. Arguments, results and errors are as for `jacobian`.
@@ -290,7 +290,7 @@ def jacfwd(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -
 
 
 def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    r"""The function that computes the second derivatives of a scalar function.
+    r"""Return a function that computes the second derivatives of a scalar function.
 
     It is the Jacobian of the gradient, by rows: a gradient has as many elements as its input. The
     product with one vector, `hvp`, costs only two backward passes. Arguments and errors are as for
@@ -315,7 +315,7 @@ def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) 
 def hvp(
     function: Function, inputs: tuple[Any, ...], vectors: tuple[Any, ...], *, has_aux: bool = False
 ) -> tuple[Any, ...]:
-    """The value of a function, and its Hessian times a vector, without the Hessian.
+    """Compute the value of a function, and its Hessian times a vector, without the Hessian.
 
     The Hessian is symmetric, so its product with a vector is a vector-Jacobian product of the
     gradient: one backward pass for the gradient, one for the product.

@@ -50,7 +50,7 @@ def vmap(
     function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0,
     randomness: Randomness = "error",
 ) -> Callable[..., Any]:  # fmt: skip
-    """The function for many samples at once, of a function of one sample.
+    """Turn a function of one sample into one of many samples at once.
 
     The function runs once, on the first sample; its ops then run once for all samples. So Python
     must not depend on the values: a branch, ``.item()`` or ``.numpy()`` of what differs from sample

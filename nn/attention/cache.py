@@ -27,7 +27,7 @@ __all__ = ["Cache", "DynamicKVCache", "EncoderDecoderCache", "KVCache", "StaticK
 
 
 class Cache(ABC):
-    """Base class of all caches.
+    """The base class of all caches.
 
     Example:
         >>> from minigrad import nn
@@ -61,7 +61,7 @@ class Cache(ABC):
 
 
 class KVCache(Cache):
-    """Base class of caches of keys and values per layer.
+    """The base class of caches of keys and values per layer.
 
     Example:
         >>> from minigrad import nn
@@ -336,7 +336,7 @@ class EncoderDecoderCache(Cache):
 
     @property
     def is_updated(self) -> dict[int, bool]:
-        """For each layer with a cached memory: True."""
+        """True for each layer with a cached memory."""
         return dict.fromkeys(self.cross_attention_cache.cached_layers(), True)
 
     def _chosen(self, is_cross_attention: bool) -> KVCache:

@@ -126,7 +126,7 @@ def attention_weights(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 def attention_weights_backward(
     grad_weights: np.ndarray, weights: np.ndarray, axis: int = -1
 ) -> np.ndarray:
-    """Backward pass of softmax.
+    """Compute the backward pass of softmax.
 
     Each weight depends on every score of its row: ∂w_i/∂s_j = w_i (δ_ij - w_j). Hence ::
 
@@ -156,7 +156,7 @@ def attention_weights_backward(
 def scaled_dot_product_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Complete scaled dot-product attention: softmax(QKᵀ / √d_k) V.
+    """Compute scaled dot-product attention: softmax(QKᵀ / √d_k) V.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 
@@ -194,7 +194,7 @@ def scaled_dot_product_attention_backward(
     grad_output: np.ndarray, Q: np.ndarray, K: np.ndarray, V: np.ndarray, weights: np.ndarray,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """Backward pass of scaled dot-product attention.
+    """Compute the backward pass of scaled dot-product attention.
 
     The forward steps in reverse order, each by its rule::
 
@@ -243,7 +243,7 @@ def additive_attention(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_q: np.ndarray, W_k: np.ndarray, v: np.ndarray,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Bahdanau-style additive attention: score(q, k) = vᵀ tanh(W_q q + W_k k).
+    """Compute Bahdanau-style additive attention: score(q, k) = vᵀ tanh(W_q q + W_k k).
 
     A network with one hidden layer scores each pair of a query and a key, whose widths may differ.
     Weights have shape (in, out) and queries are rows, so W_q q is written q W_q here.
@@ -297,7 +297,7 @@ def additive_attention_backward(
     grad_output: np.ndarray, Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_q: np.ndarray,
     W_k: np.ndarray, v: np.ndarray, mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:  # fmt: skip
-    """Backward pass of additive attention.
+    """Compute the backward pass of additive attention.
 
     From the scores on, as in dot-product attention. Before them, with hidden = tanh(sums) and
     tanh' = 1 - tanh², ::

@@ -78,7 +78,7 @@ def multi_head_attention_forward(
     Q: np.ndarray, K: np.ndarray, V: np.ndarray, W_Q: np.ndarray, W_K: np.ndarray, W_V: np.ndarray,
     W_O: np.ndarray, num_heads: int, mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, dict]:  # fmt: skip
-    """Multi-head attention forward pass.
+    """Compute the forward pass of multi-head attention.
 
     MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W_O
     where head_i = Attention(Q W_Q^i, K W_K^i, V W_V^i).
@@ -132,7 +132,7 @@ def multi_head_attention_forward(
 def multi_head_attention_backward(
     grad_output: np.ndarray, cache: dict
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, dict]:
-    """Multi-head attention backward pass.
+    """Compute the backward pass of multi-head attention.
 
     Every projection Y = X W is a product, with the rules of `attention_core`::
 
@@ -191,7 +191,7 @@ def multi_head_attention_backward(
 
 
 class MultiHeadAttention:
-    """Multi-head attention layer.
+    """A multi-head attention layer.
 
     Xavier initialization: the projections are uniform in ±√(6 / (d_model + d_model)).
 

@@ -20,7 +20,7 @@ __all__ = [
 
 
 def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 1e-6) -> np.ndarray:
-    """Layer normalization: y = gamma * (x - mean) / sqrt(var + eps) + beta.
+    """Compute layer normalization: y = gamma * (x - mean) / sqrt(var + eps) + beta.
 
     Mean and population variance are computed for each position, over the last axis.
 
@@ -54,7 +54,7 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float = 
 def layer_norm_backward(
     grad_output: np.ndarray, x: np.ndarray, gamma: np.ndarray, eps: float = 1e-6
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Backward pass for layer normalization.
+    """Compute the backward pass of layer normalization.
 
     Let n = (x - mean) / std with std = sqrt(var + eps), and g = grad_output * gamma, the gradient
     w.r.t. n. For one position of width d:
@@ -99,7 +99,7 @@ def layer_norm_backward(
 def feed_forward(
     x: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray, b2: np.ndarray
 ) -> np.ndarray:
-    """Position-wise feed-forward network: ReLU(x @ W1 + b1) @ W2 + b2.
+    """Compute the position-wise feed-forward network: ReLU(x @ W1 + b1) @ W2 + b2.
 
     Args:
         x: Input, shape (batch, seq, d_model).
@@ -137,7 +137,7 @@ def feed_forward(
 def feed_forward_backward(
     grad_output: np.ndarray, x: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Backward pass of the feed-forward network.
+    """Compute the backward pass of the feed-forward network.
 
     With sums = x W1 + b1 and hidden = ReLU(sums)::
 
@@ -183,7 +183,7 @@ def feed_forward_backward(
 
 
 class TransformerEncoderBlock:
-    """Single Transformer encoder block.
+    """A single Transformer encoder block.
 
     Architecture::
 

@@ -25,7 +25,7 @@ def scaled_dot_product_attention(
     is_causal: bool = False, scale: float | None = None, output_weight: bool = False, *,
     enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
-    r"""Scaled dot-product attention: :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
+    r"""Compute attention :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
     Source: Vaswani et al., "Attention is all you need", 2017.
 
@@ -182,7 +182,7 @@ def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
 def additive_attention(
     Q: Tensor, K: Tensor, V: Tensor, W_q: Tensor, W_k: Tensor, v: Tensor, mask: MaskLike = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    r"""Additive attention with the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)` of q and k.
+    r"""Compute additive attention with the score :math:`v^\top \tanh(W_q^\top q + W_k^\top k)`.
 
     Source: Bahdanau, Cho and Bengio, "Neural machine translation by jointly learning to align and
     translate", 2015.

@@ -69,7 +69,7 @@ def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tenso
 def huber_loss(
     input_: Tensor, target: Any, delta: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The Huber loss of d = x - y: d² / 2 to ``|d| = delta``, then ``delta · (|d| - delta / 2)``.
+    """Compute the Huber loss of d = x - y: d² / 2, above delta ``delta · (|d| - delta / 2)``.
 
     Source: Huber, "Robust estimation of a location parameter", 1964.
 

@@ -88,7 +88,7 @@ def stream(
     top_k: int | None = None, top_p: float | None = None, stop: int | None = None,
     cache: Cache | None = None, key_padding_mask: MaskLike = None,
 ) -> Iterator[Tensor]:  # fmt: skip
-    """Like `generate`, but yield each step, int64 of shape (N,), as soon as it is sampled.
+    """Generate as `generate` does, but yield each step, int64 of shape (N,), once it is sampled.
 
     Arguments and errors are those of `generate`.
 

@@ -272,7 +272,7 @@ class LogSoftmax(UnaryLayer):
 
 @layer_of(F.hardtanh)
 class Hardtanh(UnaryLayer):
-    """Limit each element to the range from min_val to max_val.
+    """Each element limited to the range from min_val to max_val.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -108,7 +108,7 @@ class _Convolution(_Kernels):
 
 
 class Conv1d(_Convolution):
-    """Apply a 1-D convolution.
+    """A 1-D convolution.
 
     The arguments are those of `Conv2d`, with one int for each option.
 
@@ -125,7 +125,7 @@ class Conv1d(_Convolution):
 
 
 class Conv2d(_Convolution):
-    """Apply a 2-D convolution.
+    """A 2-D convolution.
 
     The options are those of `functional.conv2d`; C is `in_channels`, O `out_channels`, the number
     of kernels, and (K, K') `kernel_size`. `padding_mode` is "zeros", "reflect" (mirrored),
@@ -173,7 +173,7 @@ class _Transposed(_Kernels):
 
 
 class ConvTranspose1d(_Transposed):
-    """Apply a 1-D transposed convolution: see `functional.conv_transpose1d`.
+    """A 1-D transposed convolution: see `functional.conv_transpose1d`.
 
     The arguments are those of `ConvTranspose2d`, with one int for each option.
 
@@ -187,7 +187,7 @@ class ConvTranspose1d(_Transposed):
 
 
 class ConvTranspose2d(_Transposed):
-    """Apply a 2-D transposed convolution: see `functional.conv_transpose2d`.
+    """A 2-D transposed convolution: see `functional.conv_transpose2d`.
 
     The options are those of `functional.conv_transpose2d`; K and K' are the size of a kernel, C and
     O the numbers of channels in and out. The weight has shape (C, O / groups, K, K').

@@ -13,7 +13,7 @@ __all__ = ["DropPath", "Dropout", "Dropout1d", "Dropout2d"]
 
 @layer_of(F.dropout)
 class Dropout(FunctionLayer):
-    """Zero each element with probability p in training, and scale the others by 1 / (1 - p).
+    """Dropout: in training zeros with probability p, and the other elements times 1 / (1 - p).
 
     In evaluation mode it returns the input unchanged. See `functional.dropout`.
 
@@ -35,7 +35,7 @@ class Dropout(FunctionLayer):
 
 
 class Dropout1d(Dropout):
-    """Zero whole channels of sequences (N, C, L) in training: see `functional.dropout1d`.
+    """Dropout of whole channels of sequences (N, C, L): see `functional.dropout1d`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -47,7 +47,7 @@ class Dropout1d(Dropout):
 
 
 class Dropout2d(Dropout):
-    """Zero whole channels of images (N, C, H, W) in training: see `functional.dropout2d`.
+    """Dropout of whole channels of images (N, C, H, W): see `functional.dropout2d`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -59,7 +59,7 @@ class Dropout2d(Dropout):
 
 
 class DropPath(Module):
-    """Zero whole samples in training, for residual branches: see `functional.drop_path`.
+    """Dropout of whole samples, for residual branches: see `functional.drop_path`.
 
     `drop_prob` is its p.
 

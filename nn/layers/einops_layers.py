@@ -52,7 +52,7 @@ def _call(owner: str, function: str, *args: Any, **shapes: int) -> Any:
 
 
 class Rearrange(Module):
-    """Reorder, split and merge axes: ``einops.rearrange`` as a layer.
+    """The layer of ``einops.rearrange``, which reorders, splits and merges axes.
 
     It needs the package einops.
 
@@ -86,7 +86,7 @@ class Rearrange(Module):
 
 
 class Reduce(Module):
-    """Reduce the axes that the output lacks (sum, mean, max ...): ``einops.reduce`` as a layer.
+    """The layer of ``einops.reduce``, which reduces the axes that the output lacks.
 
     It needs the package einops.
 

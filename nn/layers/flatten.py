@@ -16,7 +16,7 @@ __all__ = ["Flatten", "Unflatten"]
 
 @layer_of(Tensor.flatten)
 class Flatten(UnaryLayer):
-    """Flatten the axes from start_axis to end_axis into one; by default all but the batch axis.
+    """The axes from start_axis to end_axis as one; by default all but the batch axis.
 
     Example:
         >>> from minigrad import nn, ones
@@ -29,7 +29,7 @@ class Flatten(UnaryLayer):
 
 
 class Unflatten(Module):
-    """Split one axis into several; one of the new sizes may be -1, to be inferred.
+    """One axis as several; one of the new sizes may be -1, to be inferred.
 
     Example:
         >>> from minigrad import nn, ones

@@ -17,7 +17,7 @@ __all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Linear(Module):
-    r"""Apply the affine map :math:`y = x W^\top + b` to the last axis.
+    r"""The affine map :math:`y = x W^\top + b` of the last axis.
 
     Weight and bias are initialized uniformly from ±1/√in_features, as in PyTorch.
 
@@ -65,7 +65,7 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    r"""Apply the bilinear map :math:`y_o = x_1^\top W_o\, x_2 + b_o` to the last axes.
+    r"""The bilinear map :math:`y_o = x_1^\top W_o\, x_2 + b_o` of the last axes.
 
     See `functional.bilinear`.
 
@@ -108,7 +108,7 @@ class Bilinear(Module):
 
 
 class Identity(Module):
-    """Return the input unchanged.
+    """The identity: the output is the input.
 
     Example:
         >>> from minigrad import nn

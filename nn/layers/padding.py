@@ -56,7 +56,7 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """Put a constant around sequences (..., L).
+    """Padding of sequences (..., L) with a constant.
 
     Args:
         padding: The width, or (left, right); a negative one removes elements.
@@ -72,7 +72,7 @@ class ConstantPad1d(_ConstantPad):
 
 
 class ConstantPad2d(_ConstantPad):
-    """Put a constant around images (..., H, W).
+    """Padding of images (..., H, W) with a constant.
 
     Args:
         padding: The width, or (left, right, top, bottom); a negative one removes pixels.
@@ -88,7 +88,7 @@ class ConstantPad2d(_ConstantPad):
 
 
 class ZeroPad1d(_Pad):
-    """Put zeros around sequences (..., L).
+    """Padding of sequences (..., L) with zeros.
 
     Args:
         padding: The width, or (left, right); a negative one removes elements.
@@ -103,7 +103,7 @@ class ZeroPad1d(_Pad):
 
 
 class ZeroPad2d(_Pad):
-    """Put zeros around images (..., H, W).
+    """Padding of images (..., H, W) with zeros.
 
     Args:
         padding: The width, or (left, right, top, bottom); a negative one removes pixels.
@@ -118,7 +118,7 @@ class ZeroPad2d(_Pad):
 
 
 class ReflectionPad1d(_Pad):
-    """Put a reflection, without the edge, around sequences (..., L).
+    """Padding of sequences (..., L) with their reflection, without the edge.
 
     Args:
         padding: The width, or (left, right); each less than L.
@@ -133,7 +133,7 @@ class ReflectionPad1d(_Pad):
 
 
 class ReflectionPad2d(_Pad):
-    """Put a reflection, without the edge, around images (..., H, W).
+    """Padding of images (..., H, W) with their reflection, without the edge.
 
     Args:
         padding: The width, or (left, right, top, bottom); each less than the size of its axis.
@@ -148,7 +148,7 @@ class ReflectionPad2d(_Pad):
 
 
 class ReplicationPad1d(_Pad):
-    """Repeat the first and the last element of sequences (..., L).
+    """Padding of sequences (..., L) with their first and last element.
 
     Args:
         padding: The width, or (left, right).
@@ -163,7 +163,7 @@ class ReplicationPad1d(_Pad):
 
 
 class ReplicationPad2d(_Pad):
-    """Repeat the edges of images (..., H, W).
+    """Padding of images (..., H, W) with their edges.
 
     Args:
         padding: The width, or (left, right, top, bottom).
@@ -178,7 +178,7 @@ class ReplicationPad2d(_Pad):
 
 
 class CircularPad1d(_Pad):
-    """Put elements of the other side before and after sequences (..., L).
+    """Circular padding: elements of the other side before and after sequences (..., L).
 
     Args:
         padding: The width, or (left, right); each at most L.
@@ -193,7 +193,7 @@ class CircularPad1d(_Pad):
 
 
 class CircularPad2d(_Pad):
-    """Put pixels of the other side around images (..., H, W).
+    """Circular padding: pixels of the other side around images (..., H, W).
 
     Args:
         padding: The width, or (left, right, top, bottom); each at most the size of its axis.

@@ -53,7 +53,7 @@ class _MaxPool(_Windows, UnaryLayer):
 
 
 class MaxPool1d(_MaxPool):
-    """Apply 1-D max pooling: see `functional.max_pool1d`.
+    """1-D max pooling: see `functional.max_pool1d`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -66,7 +66,7 @@ class MaxPool1d(_MaxPool):
 
 
 class MaxPool2d(_MaxPool):
-    """Apply 2-D max pooling: see `functional.max_pool2d`.
+    """2-D max pooling: see `functional.max_pool2d`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -93,7 +93,7 @@ class _MaxUnpool(_Windows):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Undo `MaxPool1d` as far as it can be undone: see `functional.max_unpool1d`.
+    """The inverse of `MaxPool1d`, as far as there is one: see `functional.max_unpool1d`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -107,7 +107,7 @@ class MaxUnpool1d(_MaxUnpool):
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Undo `MaxPool2d` as far as it can be undone: see `functional.max_unpool2d`.
+    """The inverse of `MaxPool2d`, as far as there is one: see `functional.max_unpool2d`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -131,7 +131,7 @@ class _AvgPool(_Windows, UnaryLayer):
 
 
 class AvgPool1d(_AvgPool):
-    """Apply 1-D average pooling: see `functional.avg_pool1d`.
+    """1-D average pooling: see `functional.avg_pool1d`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -144,7 +144,7 @@ class AvgPool1d(_AvgPool):
 
 
 class AvgPool2d(_AvgPool):
-    """Apply 2-D average pooling: see `functional.avg_pool2d`.
+    """2-D average pooling: see `functional.avg_pool2d`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -167,7 +167,7 @@ class _Adaptive(UnaryLayer):
 
 @layer_of(F.adaptive_avg_pool1d)
 class AdaptiveAvgPool1d(_Adaptive):
-    """Apply 1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`.
+    """1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -181,7 +181,7 @@ class AdaptiveAvgPool1d(_Adaptive):
 
 @layer_of(F.adaptive_avg_pool2d)
 class AdaptiveAvgPool2d(_Adaptive):
-    """Apply 2-D average pooling to a given output size: see `functional.adaptive_avg_pool2d`.
+    """2-D average pooling to a given output size: see `functional.adaptive_avg_pool2d`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -195,7 +195,7 @@ class AdaptiveAvgPool2d(_Adaptive):
 
 @layer_of(F.adaptive_max_pool1d)
 class AdaptiveMaxPool1d(_Adaptive):
-    """Apply 1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`.
+    """1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -209,7 +209,7 @@ class AdaptiveMaxPool1d(_Adaptive):
 
 @layer_of(F.adaptive_max_pool2d)
 class AdaptiveMaxPool2d(_Adaptive):
-    """Apply 2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`.
+    """2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`.
 
     Example:
         >>> from minigrad import nn, ones

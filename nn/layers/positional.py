@@ -19,7 +19,7 @@ __all__ = ["LearnedPosEmbedding", "RotaryPosEmbedding", "SinusoidalPosEmbedding"
 
 
 class SinusoidalPosEmbedding(Module):
-    """Add sinusoidal positional encodings: see `functional.sinusoidal_pos_embedding`.
+    """Sinusoidal positional encodings: see `functional.sinusoidal_pos_embedding`.
 
     Args:
         seq_len: The number of positions; by default unlimited.
@@ -63,7 +63,7 @@ class SinusoidalPosEmbedding(Module):
 
 
 class LearnedPosEmbedding(Module):
-    """Add a learned vector per position, initialized from a normal distribution with σ = 0.02.
+    """A learned vector per position, initialized from a normal distribution with σ = 0.02.
 
     There are `max_len` positions; the vectors are `embed_dim` wide.
 

@@ -19,7 +19,7 @@ __all__ = ["Fold", "PixelShuffle", "Unfold", "Upsample"]
 
 @layer_of(F.interpolate)
 class Upsample(UnaryLayer):
-    """Resize sequences (N, C, L) or images (N, C, H, W): see `functional.interpolate`.
+    """Resized sequences (N, C, L) or images (N, C, H, W): see `functional.interpolate`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -46,7 +46,7 @@ class Upsample(UnaryLayer):
 
 @layer_of(F.pixel_shuffle)
 class PixelShuffle(UnaryLayer):
-    """Rearrange channels into pixels, (..., C·r², H, W) to (..., C, H·r, W·r).
+    """Channels rearranged into pixels, (..., C·r², H, W) to (..., C, H·r, W·r).
 
     r is `upscale_factor`.
 
@@ -71,7 +71,7 @@ class _Windows(UnaryLayer):
 
 @layer_of(F.unfold)
 class Unfold(_Windows):
-    """Put the windows of images into columns (im2col): see `functional.unfold`.
+    """The windows of images as columns (im2col): see `functional.unfold`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -87,7 +87,7 @@ class Unfold(_Windows):
 
 @layer_of(F.fold)
 class Fold(_Windows):
-    """Add columns up to images (col2im), the transpose of `Unfold`: see `functional.fold`.
+    """The sum of columns to images (col2im), the transpose of `Unfold`: see `functional.fold`.
 
     Example:
         >>> from minigrad import nn, ones

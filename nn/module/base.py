@@ -35,7 +35,7 @@ class _Runs(Protocol[P, R]):
 
 
 class Module(Registry):
-    """Base class for all layers and models: subclass it and define `forward`.
+    """The base class of all layers and models: subclass it and define `forward`.
 
     A `Parameter` or module that is assigned to an attribute is registered under that name. One that
     is set by ``object.__setattr__(self, "teacher", module)`` is not: it is neither trained nor
@@ -289,7 +289,7 @@ class Module(Registry):
         return self
 
     def cuda(self, device: Any = None) -> Self:
-        """Raise: there is no GPU."""
+        """Raise an error: there is no GPU."""
         on_cpu(device or "cuda")
         return self
 

@@ -68,7 +68,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int) -> Tensor:
-        """A float mask for `sz` positions: -inf where a key comes after the query, else 0.
+        """Return a float mask for `sz` positions: -inf where a key comes after the query, else 0.
 
         Added to the scores, it means the same as `is_causal`.
 

@@ -63,7 +63,7 @@ def matrix_power(x: Any, n: int) -> Tensor:
 
 
 def multi_dot(arrays: Sequence[Any]) -> Tensor:
-    """The product of several matrices, evaluated in the cheapest order.
+    """Multiply several matrices, in the cheapest order.
 
     Args:
         arrays: At least two matrices; the first and the last may be vectors.

@@ -17,7 +17,7 @@ __all__ = ["det", "slogdet"]
 
 @primitive(numpy=np.linalg.det, float_inputs=True, explain_error=no_square)
 def det(x: Any) -> Any:
-    """The determinant of a square matrix, or of each in a stack of shape (..., n, n).
+    """Compute the determinant of a square matrix, or of each in a stack of shape (..., n, n).
 
     Its gradient is the matrix of cofactors, which is finite everywhere. It is ``det(x) inv(x)ᵀ`` if
     `x` is invertible, has rank 1 if `x` has rank n - 1, and is 0 for lower ranks. The determinant
@@ -138,7 +138,7 @@ def _slogdet(x: Any) -> Any:
 
 
 def slogdet(x: Any) -> SlogdetResult:
-    """The sign and the logarithm of the absolute value of a determinant, without overflow.
+    """Compute the sign and the logarithm of the absolute value of a determinant, without overflow.
 
     Returns:
         For `x` of shape (..., n, n), `sign`, which has no derivative, and `logabsdet`, both of

@@ -52,7 +52,7 @@ def _cholesky(x: Any, upper: bool) -> Any:
 
 
 def cholesky(x: Any, *, upper: bool = False) -> Tensor:
-    """The triangular factor of a symmetric positive definite matrix, or of each in a stack.
+    """Compute the triangular factor of a symmetric positive definite matrix, or of each in a stack.
 
     Only the lower triangle of `x` is read (the upper one with ``upper=True``); symmetry is not
     checked. The gradient is symmetric, as in PyTorch: it is the gradient for symmetric changes of
@@ -109,7 +109,7 @@ def _qr_complete(x: Any) -> Any:
 
 
 def qr(x: Any, mode: str = "reduced") -> Any:
-    """The QR decomposition of a matrix, or of each in a stack.
+    """Compute the QR decomposition of a matrix, or of each in a stack.
 
     For a derivative, the first ``k = min(m, n)`` columns of `x` must be linearly independent. If
     they are not, the columns of Q are not unique, and a gradient that reaches them is an error.

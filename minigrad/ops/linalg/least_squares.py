@@ -22,7 +22,7 @@ def _cannot_pinv(x: Any, _: Any) -> str | None:
 
 @primitive(numpy=np.linalg.pinv, arrays=1, float_inputs=True, explain_error=_cannot_pinv)
 def pinv(x: Any, rtol: Any = None) -> Any:
-    """The pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
+    """Compute the pseudo-inverse of Moore and Penrose, of a matrix or of each in a stack.
 
     For a matrix of full rank, ``inv(xᵀ x) xᵀ`` or ``xᵀ inv(x xᵀ)``. The derivative is for changes
     that keep the rank (Golub and Pereyra). If the rank is not full, `pinv` is discontinuous in
@@ -76,7 +76,7 @@ class LstsqResult(NamedTuple):
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
-    """The least-squares solution of ``a @ x = b``, with the smallest norm if there are several.
+    """Compute the least-squares solution of ``a @ x = b``, of several the one with the least norm.
 
     Args:
         a: Shape (m, n).

@@ -23,7 +23,7 @@ Order = Literal["fro", "nuc"] | float
 
 
 def norm(x: Any, ord: Order | None = None, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The norm of a vector or a matrix, as in `numpy.linalg.norm`.
+    """Compute the norm of a vector or a matrix, as in `numpy.linalg.norm`.
 
     Unlike `minigrad.norm`, which is a vector norm over any axes, two axes here mean a matrix, and
     `ord` then means a matrix norm.
@@ -71,7 +71,7 @@ def _existing(axis: int, shape: tuple[int, ...]) -> int:
 
 
 def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order = 2) -> Tensor:
-    """The vector norm over axes: ``sum(abs(x) ** ord) ** (1 / ord)``.
+    """Compute the vector norm over axes: ``sum(abs(x) ** ord) ** (1 / ord)``.
 
     Args:
         x: Tensor or array.
@@ -102,7 +102,7 @@ def _sizes(x: Any) -> Tensor:
 
 
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor:
-    """The norm of a matrix, or of each in a stack.
+    """Compute the norm of a matrix, or of each in a stack.
 
     Args:
         x: Shape (..., m, n).
@@ -148,7 +148,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
 
 
 def cond(x: Any, p: Order | None = None) -> Tensor:
-    """The condition number: the factor by which a matrix can enlarge relative errors.
+    """Compute the condition number: the factor by which a matrix can enlarge relative errors.
 
     Args:
         x: Shape (..., m, n); square unless `p` is None, 2 or -2.
@@ -192,7 +192,7 @@ def _no_rank(x: Any, *_: Any) -> str | None:
     numpy=np.linalg.matrix_rank, arrays=1, float_inputs=True, promote=("x",), explain_error=_no_rank
 )
 def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) -> Any:
-    """The number of singular values that are not zero. Not differentiable.
+    """Count the singular values that are not zero. Not differentiable.
 
     Args:
         x: Shape (..., m, n).

@@ -23,7 +23,7 @@ def _cannot_invert(x: Any) -> str | None:
 
 @primitive(numpy=np.linalg.inv, float_inputs=True, explain_error=_cannot_invert)
 def inv(x: Any) -> Any:
-    """The inverse of a square matrix, or of each in a stack, of shape (..., n, n).
+    """Compute the inverse of a square matrix, or of each in a stack, of shape (..., n, n).
 
     Raises:
         numpy.linalg.LinAlgError: A matrix is singular, or not square.
@@ -76,7 +76,7 @@ def _cannot_solve(a: Any, b: Any) -> str | None:
 
 @primitive(numpy=np.linalg.solve, float_inputs=True, explain_error=_cannot_solve)
 def solve(a: Any, b: Any) -> Any:
-    """The solution `x` of ``a @ x = b``.
+    """Solve ``a @ x = b`` for `x`.
 
     Args:
         a: Shape (..., n, n).
@@ -141,7 +141,7 @@ def _triangle(a: Any, upper: bool, unitriangular: bool) -> Any:
 def solve_triangular(
     a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
-    """The solution `x` of ``a @ x = b`` for a triangular `a`; the other triangle is not read.
+    """Solve ``a @ x = b`` for a triangular `a`; the other triangle is not read.
 
     Args:
         a: Shape (..., n, n).

@@ -84,7 +84,7 @@ def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
 
 
 def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
-    """The eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
+    """Compute the eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
 
     Only one triangle of `x` is read; symmetry is not checked. The gradient is symmetric: it is the
     gradient for symmetric changes of `x`, shared evenly between the two triangles.
@@ -127,7 +127,7 @@ def _eigh_x(g: Any, out: Any) -> Any:
 
 @primitive(numpy=np.linalg.eigvalsh, arrays=1, float_inputs=True, explain_error=_no_spectrum)
 def eigvalsh(x: Any, UPLO: Literal["L", "U"] = "L") -> Any:
-    """The eigenvalues of a symmetric matrix, or of each in a stack, in ascending order.
+    """Compute the eigenvalues of a symmetric matrix, or of each in a stack, in ascending order.
 
     One triangle is read, and the gradient is symmetric; arguments and errors are as for `eigh`. For
     equal eigenvalues, the gradient is correct for every function that treats them alike, such as
@@ -179,7 +179,7 @@ def _svd_complete(x: Any) -> Any:
 
 
 def svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """The singular value decomposition of a matrix, or of each in a stack: ``x = U diag(S) Vh``.
+    """Compute the singular values and vectors of a matrix, or of each in a stack: U diag(S) Vh.
 
     The singular vectors of equal singular values are not unique, and neither are those of the
     singular value 0 if the matrix is not square. A nonzero gradient that reaches them is an error;
@@ -251,7 +251,7 @@ def _svd_x(g: Any, out: Any) -> Any:
 
 @primitive(numpy=np.linalg.svdvals, float_inputs=True, explain_error=_no_singular_values)
 def svdvals(x: Any) -> Any:
-    """The singular values of a matrix, or of each in a stack, in descending order.
+    """Compute the singular values of a matrix, or of each in a stack, in descending order.
 
     For equal values, the gradient is correct for every function that treats them alike, such as
     sums and norms; at 0 the slope is 0.

@@ -28,7 +28,7 @@ class _WithMomentum(LRScheduler):
         self.max_momentums = self._per_group("max_momentum", high) if cycle else []
 
     def get_momentum(self) -> list[float]:
-        """The momentum of step number `last_epoch`, one number for each group."""
+        """Return the momentum of step number `last_epoch`, one number for each group."""
         raise NotImplementedError
 
     @effect
@@ -44,7 +44,7 @@ class _WithMomentum(LRScheduler):
 
 
 class CyclicLR(_WithMomentum):
-    """Cycle the learning rate linearly between two bounds.
+    """A learning rate that cycles linearly between two bounds.
 
     Source: Smith, "Cyclical learning rates for training neural networks", 2015; as in PyTorch.
 

@@ -8,7 +8,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class LambdaLR(LRScheduler):
-    """Multiply the initial learning rate by a function of the step.
+    """The initial learning rate times a function of the step.
 
     The optimizer comes first, as in PyTorch; Lucid has it second.
 
@@ -61,7 +61,7 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """Multiply the learning rate by a factor every `step_size` steps.
+    """A learning rate times a factor every `step_size` steps.
 
     Args:
         step_size: The number of steps between two decays.
@@ -90,7 +90,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiply the learning rate by a factor at each milestone.
+    """A learning rate times a factor at each milestone.
 
     Args:
         milestones: The steps at which to multiply; a repeated one multiplies repeatedly.
@@ -122,7 +122,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiply the learning rate by a factor in every step.
+    """A learning rate times a factor in every step.
 
     Args:
         gamma: The factor.

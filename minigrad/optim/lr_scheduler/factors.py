@@ -9,7 +9,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class ConstantLR(LRScheduler):
-    """Multiply the learning rate by a factor in the first steps.
+    """A learning rate times a factor in the first steps.
 
     Args:
         factor: The factor, above 0 and at most 1.
@@ -47,7 +47,7 @@ class ConstantLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Decay the learning rate to 0 by a power of the steps that are left: (1 - t / T)^power.
+    """A decay of the learning rate to 0 by a power of the steps that are left: (1 - t / T)^power.
 
     Args:
         total_iters: T, the number of steps.
@@ -78,7 +78,7 @@ class PolynomialLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """Multiply the present learning rate by a function of the step, in every step.
+    """A learning rate that a function of the step multiplies in every step.
 
     Args:
         lr_lambda: A function from the number of steps done to the factor, or one for each group.

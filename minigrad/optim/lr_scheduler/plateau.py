@@ -9,7 +9,7 @@ from minigrad.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiply the learning rate by a factor when a metric has not improved for some steps.
+    """A learning rate times a factor when a metric has not improved for some steps.
 
     Args:
         mode: "min" if a lower metric is better, "max" if a higher one is.

@@ -112,12 +112,12 @@ class LRScheduler:
         return check_size(self._name, name, value, least)
 
     def get_lr(self) -> list[float]:
-        """The learning rates of step number `last_epoch`, one for each group."""
+        """Return the learning rates of step number `last_epoch`, one for each group."""
         raise NotImplementedError(f"{self._name} does not define get_lr()")
 
     @reading
     def get_last_lr(self) -> list[float]:
-        """The current learning rates, one for each group."""
+        """Return the current learning rates, one for each group."""
         return self._lrs
 
     @effect
@@ -141,7 +141,7 @@ class LRScheduler:
             group["lr"] = lr
 
     def state_dict(self) -> dict[str, Any]:
-        """The state, to resume training later, as plain values.
+        """Return the state, to resume training later, as plain values.
 
         The current learning rates are in the state of the optimizer. Functions are not saved.
 

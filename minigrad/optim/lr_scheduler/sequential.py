@@ -53,7 +53,7 @@ class _Several(LRScheduler):
 
 
 class SequentialLR(_Several):
-    """Run several schedulers in sequence, such as a warm-up and then a decay.
+    """Several schedulers in sequence, such as a warm-up and then a decay.
 
     Each scheduler starts from the initial learning rate, and counts its own steps.
 
@@ -119,7 +119,7 @@ class SequentialLR(_Several):
 
 
 class ChainedScheduler(_Several):
-    """Run several schedulers at once: each changes the learning rate that the one before has set.
+    """Several schedulers at once: each changes the learning rate that the one before has set.
 
     Args:
         schedulers: The schedulers, made for one optimizer, by multiplying the present rate.

@@ -8,7 +8,7 @@ from minigrad.support.checks import check_probability
 
 
 class LinearLR(LRScheduler):
-    r"""Scale the learning rate by a factor that changes linearly and then stays constant.
+    r"""A learning rate times a factor that changes linearly and then stays constant.
 
     After t steps it is start_factor + (end_factor - start_factor) · min(t / total_iters, 1).
     Each step starts from the current rate, so schedulers can be combined.

@@ -51,7 +51,7 @@ ELEMENTWISE = frozenset(
 
 
 class Explanation(Text):
-    r"""What `explain` returns: a text, which is also there as LaTeX.
+    r"""The result of `explain`: a text, also as LaTeX.
 
     Example:
         >>> from minigrad import tensor, viz

@@ -35,7 +35,7 @@ __all__ = ["Formula", "formula_of", "formulas", "reading_of", "readings"]
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    r"""What a rule computes for one argument.
+    r"""The formula of a rule for one argument.
 
     Attributes:
         mathml: The formula as a ``<math>`` element.

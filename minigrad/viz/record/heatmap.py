@@ -46,11 +46,11 @@ class Cells:
         return cls(low, high, b64encode(to_levels(array, low, high).tobytes()).decode("ascii"))
 
     def levels(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The bytes as an array of a shape."""
+        """Return the bytes as an array of a shape."""
         return np.frombuffer(b64decode(self.data), np.uint8).reshape(shape)
 
     def array(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The numbers as a float64 array of a shape, NaN where a number is not finite."""
+        """Return the numbers as a float64 array of a shape, NaN where a number is not finite."""
         levels = self.levels(shape)
         values = self.low + levels * ((self.high - self.low) / LEVELS)
         return np.where(levels > LEVELS, np.nan, values)
@@ -92,11 +92,11 @@ class Heatmap:
     gradients: Cells | None = None
 
     def values(self) -> np.ndarray:
-        """The weights, (heads, queries, keys), exact to 1/254 of their range."""
+        """Return the weights, (heads, queries, keys), exact to 1/254 of their range."""
         return self.weights.array(self.shape)
 
     def gradient_values(self) -> np.ndarray:
-        """The gradients of the weights, exact to 1/254 of their range.
+        """Return the gradients of the weights, exact to 1/254 of their range.
 
         Returns:
             An array (heads, queries, keys).
@@ -112,7 +112,7 @@ class Heatmap:
         return self.gradients.array(self.shape)
 
     def masked(self) -> np.ndarray:
-        """Which cells were masked, bools (heads, queries, keys)."""
+        """Tell which cells were masked, bools (heads, queries, keys)."""
         if self.mask == "":
             return np.zeros(self.shape, dtype=bool)
         bits = np.frombuffer(b64decode(self.mask), np.uint8)

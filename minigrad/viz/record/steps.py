@@ -74,15 +74,15 @@ class Summary:
     cancelled: bool = False
 
     def entries(self) -> np.ndarray:
-        """The elements that are kept, the first ones of the array, as a flat array."""
+        """Return the elements that are kept, the first ones of the array, as a flat array."""
         return np.frombuffer(b64decode(self.data), self.dtype)
 
     def whole(self) -> bool:
-        """Whether all elements are kept."""
+        """Test whether all elements are kept."""
         return self.entries().size == math.prod(self.shape)
 
     def array(self) -> np.ndarray:
-        """The whole array.
+        """Return the whole array.
 
         Returns:
             An array of its shape and dtype.
@@ -99,7 +99,7 @@ class Summary:
         return self.entries().reshape(self.shape)
 
     def scalar(self) -> float | None:
-        """The one number of a scalar; None of anything else."""
+        """Return the one number of a scalar; None of anything else."""
         return None if self.shape or len(self.data) == 0 else self.entries().item()
 
     @property
@@ -110,13 +110,13 @@ class Summary:
         return tuple(self.entries().astype(np.float64).tolist())
 
     def remarks(self) -> list[str]:
-        """What the norm does not tell, such as ``["2 NaN", "1 inf"]``."""
+        """List what the norm does not tell, such as ``["2 NaN", "1 inf"]``."""
         counts = ((self.nans, "NaN"), (self.infs, "inf"))
         found = [f"{count} {name}" for count, name in counts if count]
         return found + ["zero up to rounding"] * self.cancelled
 
     def shortened(self) -> Summary:
-        """The same with a histogram and the first elements instead of all, unless it is small."""
+        """Return the same with a histogram and the first elements, unless it is small."""
         array = self.array()
         if array.size <= SMALL:
             return self
@@ -180,7 +180,7 @@ def norm(array: np.ndarray) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a step sends to one argument.
+    """The gradient that a step sends to one argument.
 
     Attributes:
         target: The id of the node (or fused group) that the argument came from.

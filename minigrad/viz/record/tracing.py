@@ -43,7 +43,7 @@ from minigrad.viz.record.values import limited
 
 
 class Trace(Forward):
-    """What `trace` returns: enter it, compute, and ask for the graph.
+    """The result of `trace`: enter it, compute, and ask for the graph.
 
     Example:
         >>> from minigrad import ones, tensor, viz
@@ -170,7 +170,7 @@ class Trace(Forward):
     # Reading ------------------------------------------------------------------------------------
 
     def graph(self, /, *outputs: Any, **names: Any) -> Graph:
-        """The graph of the watched ops.
+        """Return the graph of the watched ops.
 
         Args:
             *outputs: Tensors to mark as outputs, also in tuples, lists and dicts; by default all
