@@ -272,7 +272,9 @@ def test_functions_begin_with_a_verb_and_classes_with_a_noun() -> None:
         (verbs if function else nouns)[name] = value
         for method in vars(value) if inspect.isclass(value) else ():
             member = getattr(value, method, None)
-            if not method.startswith("_") and (callable(member) or isinstance(member, property)):
+            if method.startswith("_") or inspect.isclass(member):
+                continue
+            if callable(member) or isinstance(member, property):
                 (verbs if callable(member) else nouns)[f"{name}.{method}"] = member
     begins = {
         name: (inspect.getdoc(value) or "").split(" ")[0] for name, value in (verbs | nouns).items()
