@@ -11,7 +11,7 @@ Call = Callable[..., Any]
 
 
 class Library(NamedTuple):
-    """What the functions are made of.
+    """The parts of the functions.
 
     Attributes:
         F: The module with `linear`, `conv2d` and the like.

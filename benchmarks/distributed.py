@@ -42,7 +42,7 @@ ROUNDS, STEPS = 8, 3
 
 
 class Work(NamedTuple):
-    """What a library does on a rank: a step with and without communication, and a message."""
+    """The work of a library on a rank: a step with and without communication, and a message."""
 
     step: Callable[[bool], None]
     all_reduce: Callable[[int], Callable[[], object]]

@@ -1,4 +1,4 @@
-"""What a gradient costs in forward mode and in reverse mode, as multiples of the plain function.
+"""The cost of a gradient in forward mode and in reverse mode, as multiples of the plain function.
 
 The loss of one tanh layer as a function of its n weights. Forward mode runs the function once for
 each weight, with the derivative of every value beside it, on NumPy arrays. Reverse mode is one

@@ -130,7 +130,7 @@ def slopes_by_differences(case: Case, name: str, entries: np.ndarray, step: floa
 # The comparison
 
 ROUNDING, TRUNCATION = 1e-10, 1e-6
-"""What may lie between two exact ways, and between one of them and finite differences."""
+"""The tolerance between two exact ways, and between one of them and finite differences."""
 
 
 class Row(NamedTuple):

@@ -28,14 +28,14 @@ SCRIPTS = Path(__file__).resolve().parent.parent / "examples" / "gallery"
 
 _BESIDE = Path(sys.executable).parent / "mpiexec"
 MPIEXEC = str(_BESIDE) if _BESIDE.exists() else shutil.which("mpiexec")
-"""What starts several ranks; None if it is not here."""
+"""The program that starts several ranks; None if it is not here."""
 
 RANKS = {"several_ranks": 2}
 """The scripts that run on more than one rank."""
 
 
 class Example(NamedTuple):
-    """What a script says of itself.
+    """The docstring of a script.
 
     Attributes:
         name: The name of its file, and of its page.

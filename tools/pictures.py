@@ -31,7 +31,7 @@ WIDTH = 830
 
 
 class Picture(NamedTuple):
-    """What a picture shows.
+    """The content of a picture.
 
     Attributes:
         page: The page of the gallery.

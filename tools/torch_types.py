@@ -1,4 +1,4 @@
-"""What write_torch_types.py cannot see in signatures: types by name, and what depends on values."""
+"""Types that write_torch_types.py cannot see in signatures: by name, or depending on values."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ SIGNATURES = {
                     "(condition: _AnyTensor, input: _AnyTensor | float, "
                     "other: _AnyTensor | float) -> Tensor"],
 }  # fmt: skip
-"""What the signature of a function does not show."""
+"""The types that the signature of a function does not show."""
 
 OPTIONS = """
 class _To(TypedDict, total=False):

@@ -2,7 +2,7 @@
 """Write the stubs of minigrad.torch from what it holds when it is imported: make torch-types.
 
 Type checkers and editors read ``name.pyi`` in the place of ``name.py``. A module has one if it
-makes names when it is imported, if it has no file, or if its source does not say what is a tensor.
+makes names when it is imported, if it has no file, or if its source does not say which are tensors.
 
 The type of a parameter is the one that is said, there or in a base class; or else that of its name
 in tools/torch_types.py; or else that of its default; or else Any. The type of a result is the one
@@ -168,7 +168,7 @@ def text(kind: Any, back: bool) -> str:
 
 
 def said(annotation: Any, function: Any, owner: type | None, back: bool) -> str:
-    """What an annotation says; nothing where there is none."""
+    """The type in an annotation; nothing where there is none."""
     homes = [vars(sys.modules[base.__module__]) for base in (owner.__mro__ if owner else ())]
     names = ChainMap(inspect.unwrap(function).__globals__, *homes, vars(builtins))
     try:
@@ -179,7 +179,7 @@ def said(annotation: Any, function: Any, owner: type | None, back: bool) -> str:
 
 
 def said_in_base(function: Any, owner: type | None, name: str, index: int) -> str:
-    """What the method of a base class says of a parameter."""
+    """The type of a parameter in the method of a base class."""
     for base in owner.__mro__[1:] if owner else ():
         other = vars(base).get(function.__name__)
         if isinstance(other, types.FunctionType) and other is not function:
@@ -325,7 +325,7 @@ def function_lines(name: str, given: Any, owner: type | None, known: bool = True
 
 
 def attributes(kind: type) -> Iterator[str]:
-    """What a class assigns to `self`; a parameter that may be None counts as one."""
+    """The attributes that a class assigns to `self`; a parameter that may be None counts as one."""
     start = r"    (?:    self\.)?([a-z]\w*)(?:: [^=]*)? = (Parameter|Buffer)?"
     found: dict[str, str] = {}
     for base in kind.__mro__:

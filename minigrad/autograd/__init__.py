@@ -1,4 +1,4 @@
-"""The engine: recording ops, and carrying gradients back through what was recorded.
+"""The engine: recording ops, and carrying gradients back through the record.
 
 The README of this folder says in which order to read it.
 """

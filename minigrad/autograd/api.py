@@ -34,7 +34,7 @@ def backward(
     Args:
         tensor: The output to differentiate, with a history.
         gradient: The cotangent of `tensor`, of its shape; 1 if omitted, for scalars only.
-        retain_graph: Keep what was saved, so that the graph can be used once more.
+        retain_graph: Keep the saved values, so that the graph can be used once more.
         create_graph: Record the pass itself, so that gradients can be differentiated.
         inputs: The only tensors whose ``.grad`` is written: one or several, leaves or not.
 
@@ -203,7 +203,7 @@ def _owned(results: dict[Edge, Any], edge: Edge) -> Any:
 
 @reading
 def grad_of(tensor: Tensor) -> Tensor | None:
-    """What the ``.grad`` of a tensor holds."""
+    """The content of the ``.grad`` of a tensor."""
     grad: Tensor | None = tensor._grad
     return grad
 

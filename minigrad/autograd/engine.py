@@ -79,7 +79,7 @@ def run_backward(
         retain: Leave what the nodes saved in place.
         create: Cotangents are tensors, and the rules are recorded.
         inputs: The only edges whose cotangents are wanted; all leaves if None.
-        since: The pass ends at what is older than this stamp. A pass within a pass uses it; the
+        since: The pass ends at nodes older than this stamp. A pass within a pass uses it; the
             outer one then runs the older nodes and hooks.
         write: ``write(results, leaf)`` writes the ``.grad`` of a leaf that has `post_hooks`.
 
@@ -288,7 +288,7 @@ def _hand_out(node: Node, pending: Cotangents, results: Cotangents, inputs: Any)
 
 
 def _contributions(roots: Sequence[tuple[Edge, Any]]) -> dict[Any, int]:
-    """How many contributions each leaf with hooks will get."""
+    """The number of contributions that each leaf with hooks will get."""
     edges = [edge for node in _reached(roots, 0) for edge in node.edges]
     return Counter([edge for edge in edges if isinstance(edge, Leaf) and edge in hooked])
 
@@ -316,7 +316,7 @@ def _take_out(edge: Any, pending: Cotangents, results: Cotangents, write: Any) -
 
 
 def _finish(pending: Cotangents, results: Cotangents, inputs: Any, since: int, write: Any) -> None:
-    """Hand out what is left, the youngest first: it has arrived where the pass ends."""
+    """Hand out the remaining cotangents, the youngest first: they are where the pass ends."""
     for edge in sorted(pending, key=lambda edge: edge.stamp, reverse=True):
         if isinstance(edge, Leaf) and edge.hooks and edge.stamp > since:
             _run_hooks(edge.hooks, edge, pending)
@@ -385,7 +385,7 @@ def _own(value: Any) -> Any:
 
 
 def _observed(value: Any) -> Any:
-    """What a rule reads, with tensors in the place of arrays."""
+    """A value that a rule reads, with tensors in the place of arrays."""
     if isinstance(value, tuple):
         return tuple(map(_observed, value))
     return wrap(value) if isinstance(value, np.ndarray) else value

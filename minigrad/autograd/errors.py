@@ -1,4 +1,4 @@
-"""What the error of an op says: the op, what came, what was expected, and in which module."""
+"""The messages of ops' errors: the op, what came, what was expected, and in which module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ArgumentError(ValueError):
 def explained(op: Primitive, values: tuple[Any, ...], error: Exception) -> Exception:
     """The error of a forward function, with the op, what came, and the module that called it.
 
-    What is not about the arguments (a warning that was made an error, say) stays what it is.
+    An error that is not about the arguments, such as a warning made an error, stays unchanged.
     """
     expected = (IndexError, OverflowError, TypeError, ValueError)
     if not isinstance(error, expected if op.explain_error is None else (*expected, AttributeError)):

@@ -10,7 +10,7 @@ Two more say where things begin: `created`, a tensor that no op made, and `enter
 was called.
 
 Whoever looks for the origin of a NaN, draws what ran or writes it down is an observer. While there
-is none, an op pays for asking.
+are no observers, an op pays for one test.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Observer:
         """See a call that changes, or depends on, what lives longer than a step.
 
         Such are random numbers, optimizers, running statistics, hooks, and ``.grad``. This is a
-        generator: it runs to its ``yield`` before the call, which gives it what was returned.
+        generator: it runs to its ``yield`` before the call, which gives it the result.
 
         Args:
             function: The function. It can be called again.

@@ -100,7 +100,7 @@ def rewrote(base: Variable) -> None:
 def view_of(result: Variable, source: Any) -> None:
     """Note that `result`, which an op made of `source`, views its memory, if it does.
 
-    What is made under no_grad of a tensor with a history stays without one, as a detached view.
+    A view made under no_grad of a tensor with a history stays without one, as a detached view.
     """
     if not isinstance(source, Variable):
         return
@@ -135,7 +135,7 @@ def history(tensor: Variable) -> Any:
 
 
 _alone = {0: np.empty(1)}
-_ONE = sys.getrefcount(_alone[0])  # what is counted for an array that a dict alone holds
+_ONE = sys.getrefcount(_alone[0])  # the count of an array that only a dict holds
 
 
 def uniquely_owned(arrays: dict[Any, Any], key: Any) -> bool:

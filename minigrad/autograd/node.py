@@ -1,4 +1,4 @@
-"""What the forward pass records: nodes, leaves, the edges between them, and the clock."""
+"""The record of the forward pass: nodes, leaves, the edges between them, and the clock."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class Leaf:
 
 
 Edge: TypeAlias = Node | Leaf | Output
-"""Where an argument came from."""
+"""The origin of an argument."""
 
 
 def node_of(edge: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What one op saves and runs, for one choice of arguments that need gradients.
+"""The plan of an op: what it saves and runs for one choice of arguments that need gradients.
 
 The parameters of a rule name what it needs. A plan reads the names once and makes two one-line
 functions of them, which `print(plan)` shows. For ``a * b``, both differentiable:
@@ -60,7 +60,7 @@ def parameter_names(function: Callable[..., Any]) -> list[str]:
 
 
 class Plan:
-    """What to save and what to run when the arguments in `slots` need gradients.
+    """The values to save and the rules to run when the arguments in `slots` need gradients.
 
     Args:
         op: The primitive.
@@ -71,7 +71,7 @@ class Plan:
     Attributes:
         saved_names: The names of the values in `Node.saved`, in order.
         save: From ``(*arguments, out, *residuals)`` to the saved tuple.
-        pull: From the cotangent of the output and what was saved to those of the edges.
+        pull: From the cotangent of the output and the saved values to the cotangents of the edges.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Plan:
 
     @property
     def slot_names(self) -> tuple[str, ...]:
-        """What the arguments in `slots` are called."""
+        """The names of the arguments in `slots`."""
         op = self.op
         if op.variadic:
             return tuple([f"{op.params[0]}[{slot}]" for slot in self.slots])

@@ -31,7 +31,7 @@ __all__ = ["REQUIRED", "OpFunction", "Primitive", "by_numpy", "primitive", "regi
 
 REQUIRED = inspect.Parameter.empty
 KEPT, LONGEST = 256, 64
-"""How many plans of a variadic op are kept for later calls, and of how many tensors at most."""
+"""The most plans that a variadic op keeps for later calls, and the most tensors of such a plan."""
 
 registry: dict[str, Primitive] = {}
 """The library's own ops, by name. What a program defines is known by its object alone."""

@@ -76,7 +76,7 @@ def owner(array: np.ndarray) -> np.ndarray:
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A view of an array that cannot be written to, and follows what is written otherwise."""
+    """A view of an array that cannot be written to, and follows other writes."""
     view = array.view()
     view.flags.writeable = False
     return view

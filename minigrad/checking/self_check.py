@@ -166,7 +166,7 @@ def report(outcomes: Iterable[Outcome]) -> Iterator[str]:
 
 
 def _common_ways(wrong: Sequence[Outcome], itself: Sequence[str]) -> list[str]:
-    """What all derivatives that are wrong have in common, and right ones of the same ops have not.
+    """The features that all wrong derivatives share, and right ones of the same ops do not.
 
     It must tell the wrong and the right ones apart in two or more of the ops `itself`.
     """

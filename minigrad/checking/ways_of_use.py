@@ -1,4 +1,4 @@
-"""How a derivative uses the engine: what several calls that failed may have in common."""
+"""How a derivative uses the engine: the features that failed calls may share."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

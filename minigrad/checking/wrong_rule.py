@@ -84,7 +84,7 @@ def _with_triangle_mirrored(
 
 
 def _arrays_of(function: Callable[[Any], Any], x: np.ndarray) -> list[Any]:
-    """What a function returns for an array, as arrays; nothing if it refuses it."""
+    """The results of a function for an array, as arrays; none if it refuses it."""
     try:
         found = function(wrap(x))
     except (ValueError, np.linalg.LinAlgError):

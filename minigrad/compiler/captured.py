@@ -34,7 +34,7 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["CapturedStep", "capture"]
 
 MOST = 32
-"""How many programs a step keeps; the one that was used least recently gives way to a new one."""
+"""The number of programs that a step keeps; the least recently used one gives way to a new one."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _CONSTANTS = (*_PLAIN, np.generic, np.dtype, enum.Enum, type)
 _HINTS = ("_name",)  # attributes of a module that say nothing of what it computes
@@ -380,7 +380,7 @@ def _rebuilt(thing: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def _key(thing: Any, tensors: list[Tensor], kept: list[Any]) -> Any:
-    """What calls of one program have in common; gathers the tensors, and other objects."""
+    """The key that calls of one program share; gathers the tensors, and other objects."""
     if isinstance(thing, Tensor):
         array = thing._data
         place = next((i for i, known in enumerate(tensors) if known is thing), len(tensors))
@@ -406,14 +406,14 @@ def _key(thing: Any, tensors: list[Tensor], kept: list[Any]) -> Any:
 
 
 def _kinds(args: Any, kwargs: Any) -> Any:
-    """What a step must not change of its arguments."""
+    """The parts of the arguments that a step must not change."""
     tensors: list[Tensor] = []
     kept: list[Any] = []
     return _key((args, kwargs), tensors, kept), [*map(id, tensors)]
 
 
 class _Result:
-    """What a step returned, taken apart.
+    """The result of a step, taken apart.
 
     Attributes:
         leaves: The tensors and constants; each tensor once.
@@ -461,7 +461,7 @@ class _Same:
 
 
 def _state_of(thing: Any) -> Any:
-    """What must be equal for a recording to hold: a tensor's kind and hooks, constants, objects."""
+    """The key that must be equal for a recording to hold: a tensor's kind and hooks, constants."""
     if isinstance(thing, Tensor):
         array, node = thing._data, thing._node
         hooks = (*node.hooks, *node.post_hooks) if isinstance(node, Leaf) else ()

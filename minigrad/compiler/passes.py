@@ -103,7 +103,7 @@ def share_equal(program: Program) -> None:
 
 
 def _key(instruction: Instruction) -> Any:
-    """What equal instructions have in common; None if it cannot be compared."""
+    """The key that equal instructions share; None if it cannot be compared."""
     key = (
         instruction.function, _frozen(instruction.args), _frozen(instruction.keywords),
         tuple([value is None for value in instruction.outputs]),
@@ -211,5 +211,5 @@ def ufunc_of(instruction: Instruction) -> np.ufunc | None:
 
 
 def _kind(value: Value) -> Any:
-    """What memory must have in common; the layout too: sums of an array add up along it."""
+    """The key that shared memory needs; the layout too: sums of an array add up along it."""
     return value.shape, value.dtype, value.strides

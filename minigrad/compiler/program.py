@@ -144,7 +144,7 @@ class Instruction:
 
 @dataclass(eq=False)
 class Program:
-    """What a step computes, in order.
+    """The computation of a step, in order.
 
     Attributes:
         arguments: The values of the tensors that are passed to the step.
@@ -196,7 +196,7 @@ class Program:
         return "\n".join((*lines, *self.notes))
 
     def names(self) -> dict[int, str]:
-        """What a listing calls weights: by the id of the tensor, and of the value that it has."""
+        """The names of weights in a listing: by the id of the tensor, and of its value."""
         names: dict[int, str] = {}
         for instruction in self.instructions:
             if instruction.is_read:

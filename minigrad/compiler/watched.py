@@ -62,7 +62,7 @@ class Layout(NamedTuple):
 
 
 class Pulled(NamedTuple):
-    """What a replay needs to run the rules of a node."""
+    """The values that a replay needs to run the rules of a node."""
 
     plan: Any
     targets: tuple[tuple[tuple[int, ...], np.dtype[Any]], ...]
@@ -320,7 +320,7 @@ class Watched(Trace):
         return value
 
     def returned(self, leaf: Any) -> Any:
-        """What the program has for a tensor, or a constant, that the step returned."""
+        """The program's value of a tensor, or a constant, that the step returned."""
         return self._live(leaf)
 
     def _from_outside(self, thing: Any) -> Value:

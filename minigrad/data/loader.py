@@ -309,7 +309,7 @@ class _Epoch(Iterator[Any]):
 
 
 def _length(source: Any) -> int | None:
-    """How many there are, or None if that is not known."""
+    """Their number, or None if it is not known."""
     try:
         return len(source)
     except (NotImplementedError, TypeError):

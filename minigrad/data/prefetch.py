@@ -83,7 +83,7 @@ class Prefetched(Iterator[Any]):
 
 
 class _Worker:
-    """What the thread does. It refers to its `Prefetched` weakly, and ends when that is gone."""
+    """The work of the thread. It refers to its `Prefetched` weakly, and ends when that is gone."""
 
     def __init__(self, items: Iterator[Any], ahead: int, consumer: Prefetched) -> None:
         self.ready: SimpleQueue[_Item | _Failure | _End] = SimpleQueue()

@@ -1,4 +1,4 @@
-"""How many floating-point operations an op takes: two for each multiplication of a product.
+"""The number of floating-point operations of an op: two for each multiplication of a product.
 
 Counted are products of matrices, convolutions, attention and recurrent layers, as PyTorch's
 ``FlopCounterMode`` does: a multiplication and the addition behind it. Next to them, operations that
@@ -17,7 +17,7 @@ ALWAYS = ""
 """Stands for what a rule computes whichever gradients are wanted."""
 
 Counts = dict[str, int]
-"""How many multiplications a backward step takes, by the argument whose gradient is wanted."""
+"""The number of multiplications of a backward step, by the argument with the gradient."""
 
 # The gradient of each factor of a product takes as many multiplications as the product itself.
 _PRODUCTS: dict[Primitive, tuple[tuple[str, ...], Callable[..., int]]] = {

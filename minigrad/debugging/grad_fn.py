@@ -48,7 +48,7 @@ class GradFn:
 
     @property
     def saved(self) -> dict[str, Any]:
-        """What the op saved for its rules, by name; arrays as tensors without a history.
+        """The values that the op saved for its rules, by name; arrays as tensors without a history.
 
         Raises:
             RuntimeError: A backward pass freed it.

@@ -83,7 +83,7 @@ def _explained(parameter: Any, trace: Trace, loss: Any) -> str:
     connected: set[Any] = {parameter._node}
     reasons = {trace.value(parameter): ""}  # why the graph does not lead from a value to it
     inner: dict[int, list[str]] = {}  # of a step by id: the reasons of its parts
-    gradients: dict[Any, list[str]] = {}  # the same of what was added to the .grad of a tensor
+    gradients: dict[Any, list[str]] = {}  # the same for gradients added to the .grad of a tensor
     left = []
     for step in trace.steps:
         known = [reasons[value] for value in step.reads if value in reasons]
@@ -139,7 +139,7 @@ def _cut(name: str, step: Step) -> str:
 
 
 def _from_the_graph(parameter: Any, loss: Any) -> str:
-    """What the graph alone can tell."""
+    """The answer of the graph alone."""
     watching = state.get().observers
     left = [o.conversions for o in watching if isinstance(o, Conversions)]
     possible = _left(
@@ -171,7 +171,7 @@ def _from_the_graph(parameter: Any, loss: Any) -> str:
 
 
 def _left(lines: Iterable[str]) -> str:
-    """Where values became numbers or arrays."""
+    """The lines where values became numbers or arrays."""
     lines = list(dict.fromkeys(lines))
     if not lines:
         return ""

@@ -1,4 +1,4 @@
-"""What a step costs: time, floating-point operations and memory, op by op.
+"""The costs of a step: time, floating-point operations and memory, op by op.
 
 One observer records each op and each backward step. All tables, the trace for Perfetto and the
 curve of the memory are made from its events, and from the births and deaths of their arrays.
@@ -27,10 +27,10 @@ from minigrad.support.files import write
 from minigrad.trace.lines import line_of, lines_of_nodes, user_frame
 
 OWNERS = 10
-"""How many owners of the peak are printed."""
+"""The number of owners of the peak that are printed."""
 
 LEAF = "leaf"
-"""What a parameter is: it stays alive without the graph."""
+"""The label of a parameter, which stays alive without the graph."""
 
 
 class _Memory(weakref.ref[np.ndarray]):

@@ -72,7 +72,7 @@ class _Packed(tuple[Any, ...]):
 
 
 class _Box:
-    """What `pack` returned."""
+    """The result of `pack`."""
 
     def __init__(self, content: Any) -> None:
         self.content = content

@@ -268,7 +268,7 @@ class Statistics:
                     self._add("dead units", name, 1 - alive.mean())
 
     def _add_updates(self) -> None:
-        """How far the weights moved since the step before, if that one was kept."""
+        """The distance that the weights moved since the step before, if that one was kept."""
         with np.errstate(invalid="ignore"):
             for name, owned in self._before.items():
                 moved = _norm(p._data - before for p, before in owned)

@@ -1,6 +1,6 @@
 """Collectives: ops in which all ranks of a communicator take part, each with its rule.
 
-What is differentiated is the sum over all ranks of their outputs. A collective is linear (but for
+The derivative is that of the sum over all ranks of their outputs. A collective is linear (but for
 the maximum), so its rule is its adjoint, which is a collective again:
 
     all_reduce      y_r = Σ_s x_s             all_reduce
@@ -211,7 +211,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 
 
 def _exchanged(method: str, x: np.ndarray, shape: tuple[int, ...], call: Call) -> np.ndarray:
-    """What arrives, in an array of a shape, when arrays are exchanged by a method of MPI."""
+    """The received values, in an array of a shape, when arrays are exchanged by a method of MPI."""
     if call.comm.size == 1:
         return x.reshape(shape)
     received = np.empty(shape, x.dtype)

@@ -35,7 +35,7 @@ TIMEOUT = 600.0  # seconds
 _world: Communicator | None = None
 _watch: Watch | None = None
 _made: Counter[int] = Counter()
-"""How many communicators were made of a group of ranks, by a checksum of their numbers."""
+"""The number of communicators of a group of ranks, by a checksum of their numbers."""
 
 
 class Call(NamedTuple):
@@ -330,7 +330,7 @@ def _watching(MPI: Any) -> Watch:
 
 
 def _launched() -> int:
-    """How many processes ``mpiexec`` or ``srun`` started; 0 without them."""
+    """The number of processes that ``mpiexec`` or ``srun`` started; 0 without them."""
     for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"):
         if name in os.environ:
             return int(os.environ[name])

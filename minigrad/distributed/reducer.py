@@ -1,4 +1,4 @@
-"""What `DistributedDataParallel` sends in a backward pass: gradients, and the buffers of rank 0."""
+"""The messages of `DistributedDataParallel`: gradients, and the buffers of rank 0."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Replicas:
 
 
 def _first(optimizer: Any, names: dict[int, str]) -> tuple[str, str]:
-    """What optimizers are ordered by, alike on all ranks."""
+    """The order of optimizers, alike on all ranks."""
     params = [param for group in optimizer.param_groups for param in group["params"]]
     return type(optimizer).__name__, min(names.get(id(param), "") for param in params)
 

@@ -70,7 +70,7 @@ def poll(done: Callable[[], bool], look: Callable[[float], None]) -> None:
 
 
 class Watch:
-    """What this rank knows of all others, and tells them.
+    """The knowledge of this rank about all others, which it shares with them.
 
     Args:
         mpi: A communicator of all ranks for these messages alone.
@@ -189,7 +189,7 @@ class Watch:
 
 
 class _Patience:
-    """What a wait that takes long comes to: one warning, by the first rank there; then an error."""
+    """The end of a long wait: one warning, by the first rank there; then an error."""
 
     def __init__(self, place: Place, warn_after: float) -> None:
         self.place, self.warn_after = place, warn_after

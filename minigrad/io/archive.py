@@ -42,7 +42,7 @@ class Archive(NamedTuple):
 
 
 def size_of(file: IO[bytes]) -> int:
-    """How many bytes an open file has; its position is then the start."""
+    """The number of bytes of an open file; its position is then the start."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     return size

@@ -103,7 +103,7 @@ def load(
 
     Returns:
         The value. A file that minigrad did not write gives a dict of tensors by name. Subclasses of
-        tuple, dict and numbers come back as the plain type. A ``.pt`` file gives what was saved:
+        tuple, dict and numbers come back as the plain type. A ``.pt`` file gives the saved values:
         tensors, parameters and containers; tensors that shared memory share it. A ``torch.Size`` is
         a tuple, and each device the CPU.
 

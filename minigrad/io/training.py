@@ -45,7 +45,7 @@ def save_training(path: str | os.PathLike[str], /, **parts: Any) -> None:
 
 
 def training_of(parts: dict[str, Any]) -> dict[str, Any]:
-    """What `save_training` saves, as one nested value."""
+    """The content of `save_training`, as one nested value."""
     stateful = {name: part for name, part in parts.items() if isinstance(part, Stateful)}
     return {
         "classes": {name: type(part).__name__ for name, part in stateful.items()},

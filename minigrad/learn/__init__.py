@@ -1,4 +1,4 @@
-"""Exercises that answer: write the rules yourself, and be told at once what is wrong.
+"""Exercises that answer: write the rules yourself, and be told at once of mistakes.
 
 At a prompt `python -m minigrad learn` lists them; in a notebook a cell calls `check`.
 """

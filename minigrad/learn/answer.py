@@ -1,4 +1,4 @@
-"""What an exercise does with an answer: call it, compare it, and say what is likely wrong."""
+"""The checks of an answer: call it, compare it, and name the likely mistake."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Answer:
 
     @property
     def names(self) -> dict[str, Any]:
-        """What the file defines, as it is: a call of these functions is not watched."""
+        """The definitions of the file, as they are: a call of these functions is not watched."""
         return dict(self._names)
 
     def __getattr__(self, name: str) -> Any:

@@ -68,7 +68,7 @@ class Folder:
 
 
 def _progress(read: Any) -> dict[str, Any]:
-    """What a file of progress holds, checked."""
+    """The content of a file of progress, checked."""
     if not isinstance(read, dict) or not isinstance(read.get("exercises", {}), dict):
         raise TypeError("a dict with the key 'exercises' expected")
     if not isinstance(read.get("current", 1), int) or read.get("current", 1) not in exercises():

@@ -87,12 +87,12 @@ class Exercise:
 
     @property
     def number(self) -> int:
-        """What it is called by, from 1."""
+        """The number by which it is called, from 1."""
         return int(self.name[1:3])
 
     @property
     def file(self) -> str:
-        """What a learner's file is called."""
+        """The name of a learner's file."""
         return f"{self.name[1:]}.py"
 
     @property
@@ -117,7 +117,7 @@ class Exercise:
         return self.marked.split('"""')[1].strip()
 
     def advice(self, diagnosis: str) -> str:
-        """What a learner is told about a mistake."""
+        """The text that a learner reads about a mistake."""
         return self.diagnoses.get(diagnosis) or GENERAL[diagnosis]
 
 

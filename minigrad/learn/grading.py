@@ -17,11 +17,11 @@ __all__ = ["Grade", "grades", "report"]
 
 KIND = "minigrad exercises"
 LARGEST = 10**7
-"""How many bytes a file may have."""
+"""The number of bytes that a file may have."""
 
 
 class Grade(NamedTuple):
-    """What came of one exercise.
+    """The result of one exercise.
 
     Attributes:
         number: The number of the exercise.
@@ -65,7 +65,7 @@ def grades(path: Path) -> Iterator[Grade]:
 
 
 def report(paths: list[Path]) -> Iterator[str]:
-    """What the command prints: a table for each file."""
+    """The output of the command: a table for each file."""
     for path in paths:
         lines, right = [str(path)], 0
         for grade in grades(path):
@@ -84,7 +84,7 @@ def report(paths: list[Path]) -> Iterator[str]:
 
 
 def _read(path: Path) -> dict[int, dict[str, Any]]:
-    """What a file says of each exercise that was checked."""
+    """The record in a file of each exercise that was checked."""
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError(f"it has more than {LARGEST:,} bytes")

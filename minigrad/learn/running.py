@@ -41,10 +41,10 @@ MEMORY = 8 * 2**30
 """How much memory it may take, in bytes."""
 
 PRINTED = 20
-"""How many of the lines that a learner's file prints are shown."""
+"""The number of printed lines of a learner's file that are shown."""
 
 LONGEST = 4000
-"""How many characters of a text are shown."""
+"""The number of characters of a text that are shown."""
 
 
 @dataclass

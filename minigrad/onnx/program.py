@@ -65,7 +65,7 @@ class Step(NamedTuple):
 
 
 class Program:
-    """What a model computes, derived from runs that differ in sizes and values.
+    """The computation of a model, derived from runs that differ in sizes and values.
 
     The first run is of the example itself. Runs that called different ops are an error. Inputs and
     outputs are by name; the outputs depend on the calls in `steps`, in order.

@@ -169,7 +169,7 @@ class Run(Trace):
         value = super()._new(step, thing)
         if step is None or step.phase == "effect":
             array = thing._data if isinstance(thing, Variable) else np.asarray(thing)
-            # The model may write to it later; of what is large, `end` notices that.
+            # The model may write to it later; of a large array, `end` notices that.
             value.array = array if id(thing) in self._state else array.copy()
         return value
 
@@ -213,7 +213,7 @@ def flat(result: Any, name: str = "output") -> Iterator[tuple[str, Any]]:
 
 
 def _used(given: Any, values: Any) -> Any:
-    """What an op computed with, as the tensors that it was given where it used these."""
+    """The arguments of an op, as the tensors that it was given where it used these."""
     if isinstance(given, Variable):
         return given if given._data is values else values
     if isinstance(given, (tuple, list)) and isinstance(values, (tuple, list)):

@@ -46,7 +46,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 @formula("x")
 def constant(x: Any) -> Any:
-    """What a rule reads and does not differentiate: an array, or a tensor without a history.
+    """A value that a rule reads and does not differentiate: an array, or a tensor without history.
 
     It is a tensor where one sample runs for many, whose other samples hold other values.
     """
@@ -257,7 +257,7 @@ def root_of_squares(x: np.ndarray, axis: Axis, count: float = 1) -> np.ndarray:
 
 
 def extent(largest: np.ndarray) -> np.ndarray:
-    """What to divide by, so that the largest element becomes 1; 1 if it is 0 or not finite."""
+    """The divisor that makes the largest element 1; 1 if it is 0 or not finite."""
     return np.asarray(np.where((largest == 0) | ~np.isfinite(largest), 1, largest))
 
 
@@ -354,7 +354,7 @@ def erfinv_array(x: np.ndarray) -> np.ndarray:
         mean = 2 / (math.pi * _A) + log * (_A / 2)
         root = np.sqrt(-log / (np.sqrt(mean * mean - log) + mean))
         for _ in range(2):
-            # Near 1, what is missing to it is solved for: it has more digits.
+            # Near 1, solve for the distance to 1: it has more digits.
             error = np.where(size < 0.5, erf_array(root) - size, (1 - size) - erfc_array(root))
             step = error * (math.sqrt(math.pi) / 2) * np.exp(root * root)
             root = root - step / (1 + root * step)

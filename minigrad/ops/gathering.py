@@ -138,7 +138,7 @@ def take_along_axis(x: Any, indices: Any, axis: int | None = -1) -> Tensor:
         axis: The axis; the tensor is flattened if None.
 
     Returns:
-        The elements, of the broadcast shape. What is taken several times receives the sum of the
+        The elements, of the broadcast shape. An element taken several times receives the sum of the
         gradients.
 
     Raises:
@@ -238,7 +238,7 @@ def gather(x: Any, axis: int, index: Any) -> Tensor:
             be shorter than `x`, and is not broadcast (`take_along_axis` does that).
 
     Returns:
-        The shape of `index`. What is picked several times receives the sum of the gradients.
+        The shape of `index`. An element picked several times receives the sum of the gradients.
 
     Raises:
         IndexError: An index is out of range.
@@ -269,7 +269,7 @@ def _scatter(x: Any, index: Any, src: Any, axis: int) -> Any:
 def scatter(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Write elements where an index points: ``out[index[i, j], j] = src[i, j]`` for axis 0 of two.
 
-    Arguments and errors are as for `gather`; `x` is not changed. What is written, `src`, is a
+    Arguments and errors are as for `gather`; `x` is not changed. The source, `src`, is a
     number, or has as many axes as `index` and on each at least its length; the rest is not used.
     The result has the common dtype of `x` and `src`. Where an element is written several times, the
     last one counts, for values and for gradients.
@@ -341,7 +341,7 @@ def _scatter_add(x: Any, index: Any, src: Any, axis: int) -> Any:
 def scatter_add(x: Any, axis: int, index: Any, src: Any) -> Tensor:
     """Add elements at indices: ``out[index[i, j], j] += src[i, j]`` for axis 0 of two.
 
-    Arguments and errors are as in `scatter`. What is indexed several times receives the sum.
+    Arguments and errors are as in `scatter`. An element indexed several times receives the sum.
 
     Example:
         >>> import minigrad

@@ -119,7 +119,7 @@ def weighted(losses: Any, counts: np.ndarray | None, kept: Any, mean: bool) -> A
 
 
 def number(counts: np.ndarray | None, rows: Any) -> Any:
-    """What a mean divides by: the sum of the weights, else the number of rows."""
+    """The divisor of a mean: the sum of the weights, else the number of rows."""
     if counts is not None:
         return total(counts, 0)[0]
     return (np.float64 if rows.dtype == np.float64 else np.float32)(len(rows))

@@ -56,13 +56,13 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
 def scatter_reduce(
     x: Any, axis: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Combine what is written to one place: ``out[index[i, j], j]`` and ``src[i, j]`` for axis 0.
+    """Combine values written to one place: ``out[index[i, j], j]`` and ``src[i, j]`` for axis 0.
 
     Args:
         x: Tensor or array, which is not changed.
         axis: The axis that `index` runs over.
         index: Integers as for `scatter`.
-        src: What is written: as many axes as `index`, and on each at least its length.
+        src: The values to write: as many axes as `index`, and on each at least its length.
         reduce: "sum", "prod", "mean", "amax" or "amin".
         include_self: Whether the element of `x` is combined too. Elements to which nothing is
             written stay what they are.

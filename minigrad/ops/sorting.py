@@ -202,7 +202,7 @@ def quantile(
         q: The part, from 0 to 1, or an array of them, of shape S. It receives no gradient.
         axis: The axis or axes to reduce; all of them if None.
         keepdims: Keep the reduced axes with length 1.
-        method: What is taken between two elements: "linear", "lower", "higher", "midpoint",
+        method: The value between two elements: "linear", "lower", "higher", "midpoint",
             "nearest", or another of `numpy.quantile`.
 
     Returns:

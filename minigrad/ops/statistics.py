@@ -156,7 +156,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         >>> minigrad.bincount(minigrad.tensor([0, 2, 2])).tolist()
         [1, 0, 2]
     """
-    places = integers(x, "what is counted")
+    places = integers(x, "the input")
     if places.ndim != 1 or (weights is not None and weights.shape != places.shape):
         shown = "" if weights is None else f" and weights of shape {weights.shape}"
         raise ValueError(f"one axis expected, of x and of weights alike, got {x.shape}{shown}")

@@ -78,7 +78,7 @@ class _Joined:
 
 
 class Blocks:
-    """What joins small parameters, from one step to the next."""
+    """The joined small parameters, from one step to the next."""
 
     def __init__(self) -> None:
         self._memory: dict[np.dtype[Any], np.ndarray] = {}

@@ -169,7 +169,7 @@ class LBFGS(Optimizer):
         return np.result_type(np.float32, *[param.dtype for param in self._params])
 
     def _evaluate(self, closure: Callable[[], Any]) -> tuple[Any, float, np.ndarray]:
-        """What the closure returns, as a number too, and the gradients as one new vector."""
+        """The result of the closure, as a number too, and the gradients as one new vector."""
         with enable_grad():
             loss = closure()
         grads = []

@@ -172,7 +172,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
-        """How much of the last learning rate there is in that of a step."""
+        """The share of the last learning rate in that of a step."""
         t = min(max(step / max(1, self.anneal_epochs), 0.0), 1.0)
         return (1 - math.cos(math.pi * t)) / 2 if self.anneal_strategy == "cos" else t
 

@@ -231,7 +231,7 @@ def _check_normalizer(path: Path, tokenizer: Any) -> None:
 
 
 def said_of_normalizer(tokenizer: Any) -> dict[str, Any]:
-    """What BERT's `tokenizer_config.json` says of how texts are normalised."""
+    """The normalization of texts in BERT's `tokenizer_config.json`."""
     normalizer = json.loads(tokenizer.to_str())["normalizer"] or {}
     if normalizer.get("type") != "BertNormalizer":
         return {}

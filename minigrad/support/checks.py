@@ -102,7 +102,7 @@ def module_of(thing: Any) -> str:
 
 
 def what_came(values: tuple[Any, ...]) -> str:
-    """What the arrays among the arguments of an op are, for its error."""
+    """The dtypes and shapes of the arrays among the arguments of an op, for its error."""
     flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
     shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
     return f"; got {', '.join(shapes)}" if shapes else ""

@@ -14,7 +14,7 @@ import sys
 __all__ = ["keep_freed_memory"]
 
 DEFAULT = 32
-"""How many mebibytes are kept unless one asks for another amount."""
+"""The mebibytes that are kept unless one asks for another amount."""
 
 VARIABLE = "MINIGRAD_KEEP_FREED_MEMORY"
 

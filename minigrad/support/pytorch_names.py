@@ -1,4 +1,4 @@
-"""What PyTorch's names are called here, for the messages of errors only.
+"""minigrad's names for PyTorch's, for the messages of errors only.
 
 minigrad has NumPy's names for arrays and Lucid's for modules. A name or a keyword of PyTorch's is
 an error that says the own name, and where PyTorch's is: in `minigrad.torch`.
@@ -49,7 +49,7 @@ FUNCTIONS = {
 
 
 def keyword_advice(given: Iterable[str], known: Sequence[str]) -> str:
-    """What keywords of PyTorch's are called here, to be added to an error; "" if none is one."""
+    """Advice for an error: minigrad's names for keywords of PyTorch's; "" if there are none."""
     pairs = [(key, KEYWORDS.get(key)) for key in given if key not in known]
     ours = [f"{own}= for {key}=" for key, own in pairs if own in known]
     return f"; write {', '.join(ours)}, or use minigrad.torch" if ours else ""

@@ -108,11 +108,11 @@ def __dir__() -> list[str]:
 
 
 class Info:
-    """What the library supports: the answer of ``__array_namespace_info__``."""
+    """The abilities of the library: the answer of ``__array_namespace_info__``."""
 
     @staticmethod
     def capabilities() -> dict[str, Any]:
-        """What indexing and shapes can be."""
+        """The abilities of indexing and shapes."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     @staticmethod
@@ -139,7 +139,7 @@ class Info:
 
 
 def __array_namespace_info__() -> type[Info]:
-    """What the library supports."""
+    """The abilities of the library."""
     return Info
 
 

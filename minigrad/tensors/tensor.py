@@ -205,7 +205,7 @@ class Tensor(Variable, results=True):
 
     @property
     def grad_fn(self) -> GradFn | None:
-        """What made it, to be read step by step; None for what no op recorded."""
+        """The op that made it, to be read step by step; None if no op was recorded."""
         from minigrad.debugging.grad_fn import GradFn
 
         node = node_of(history(self))
@@ -855,7 +855,7 @@ def _one_tuple(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _own_names(tensor: Tensor) -> list[str]:
-    """What ``dir(tensor)`` lists."""
+    """The names that ``dir(tensor)`` lists."""
     kind, names = type(tensor), object.__dir__(tensor)
     return [n for n in names if not isinstance(getattr_static(kind, n, None), Elsewhere)]
 

@@ -1,4 +1,4 @@
-"""What of PyTorch stays out, and why: a table of patterns."""
+"""The parts of PyTorch that are left out, and why: a table of patterns."""
 
 import re
 from typing import NoReturn

@@ -1,4 +1,4 @@
-"""What the lines of the table compute with, where one of minigrad's functions is not enough."""
+"""The helpers of the lines of the table, where one of minigrad's functions is not enough."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NoDtype:
 
     @property
     def dtype(self) -> NoReturn:
-        """What NumPy asks for."""
+        """The array that NumPy asks for."""
         raise TypeError(f"{self!r} is not a dtype of NumPy's: use torch.float32")
 
     def __repr__(self) -> str:
@@ -204,7 +204,7 @@ def integers(x: Any, short: bool) -> Any:
 
 
 def of_numpy(name: str, *tensors: Any) -> Any:
-    """What a function of NumPy's gives, which has no derivative."""
+    """The result of a function of NumPy's, which has no derivative."""
     found = getattr(np, name)(*[x._data for x in tensors])
     return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(np.asarray(found))
 

@@ -85,7 +85,7 @@ class Solution(NamedTuple):
 
 
 def rank(A: Any, tol: Any, atol: Any, rtol: Any) -> Any:
-    """How many singular values are above both bounds."""
+    """The number of singular values above both bounds."""
     if atol is None and tol is None:
         return ours.matrix_rank(A, rtol=rtol)
     values = ours.svdvals(A)

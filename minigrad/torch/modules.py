@@ -130,7 +130,7 @@ xpu.device_count() => 0
 xpu.is_available() => False
 xpu.{empty_cache manual_seed_all}(*args, **options) => None
 """
-"""What modules without a file have in them, or views beside the names of the other module.
+"""The names of modules without a file, or views beside the names of the other module.
 
 Names in braces have the same value.
 """

@@ -272,7 +272,7 @@ class Tensor(minigrad.Tensor, results=True):
 
     @property
     def grad_fn(self) -> Any:
-        """What made it, to be read step by step; None for what no op recorded."""
+        """The op that made it, to be read step by step; None if no op was recorded."""
         found = super().grad_fn
         return None if found is None else Made(found.node)
 
@@ -461,7 +461,7 @@ def _is_array(index: Any) -> bool:
 
 
 def _used(index: Any) -> int:
-    """How many axes an index is about."""
+    """The number of axes of an index."""
     if index is None or index is Ellipsis:
         return 0
     array = index._data if isinstance(index, Variable) else index

@@ -96,7 +96,7 @@ class Trace(Observer):
         if self._effects:
             value = self._new(self._effects[-1], tensor)
             self._effects[-1].outputs.append(value)
-        elif values is tensor._data:  # nothing is known of what was written
+        elif values is tensor._data:  # the written values are not known
             value = self._new(None, tensor)
             self.outside.append(value)
         elif _alike(values, tensor):
@@ -164,7 +164,7 @@ class Trace(Observer):
         return value
 
     def _after(self, known: Value, thing: Any, write: Write) -> Value:
-        """What a tensor or an array holds after a write to its memory: all or a part of it."""
+        """The value of a tensor or an array after a write to its memory: all or a part of it."""
         place = Place.of_array(thing._data if isinstance(thing, Variable) else thing)
         if place == write.place:
             return write.value
@@ -202,7 +202,7 @@ class Trace(Observer):
         return made
 
     def _argument(self, given: Any, value: Any) -> Any:
-        """What an op computed with: a value, perhaps converted, or a number as it was used."""
+        """An argument as the op computed with it: a value, perhaps converted, or a number."""
         if not isinstance(given, (Variable, np.ndarray)):
             if isinstance(value, np.ndarray):
                 return self.value(value)
@@ -237,7 +237,7 @@ class Trace(Observer):
         return value if numbers and known is thing and value is not None else thing
 
     def _saved(self, node: Node) -> dict[str, Any]:
-        """What the rules of a node read, by name."""
+        """The values that the rules of a node read, by name."""
         names = node.plan.saved_names
         call = self._calls.get(node)
         if call is None:  # it ran before the trace

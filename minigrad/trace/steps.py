@@ -18,7 +18,7 @@ Phase = Literal["forward", "backward", "write", "effect", "left"]
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """What a tensor, an array or a drawn number holds from one write of its memory to the next.
+    """The content of a tensor, an array or a drawn number from one write of its memory to the next.
 
     Attributes:
         number: Its number in the trace, in the order of first use.

@@ -24,7 +24,7 @@ from minigrad.support.checks import module_of
 
 
 class FunctionContext:
-    """What `Function.forward` hands to `Function.backward`; other attributes can be set on it.
+    """The context from `Function.forward` to `Function.backward`; it takes other attributes too.
 
     Attributes:
         needs_input_grad: For each argument of `apply`, whether it requires a gradient.
@@ -55,7 +55,7 @@ class FunctionContext:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` got; inputs and outputs with their history.
+        """The tensors of `save_for_backward`; inputs and outputs with their history.
 
         Raises:
             RuntimeError: One was written in place since.

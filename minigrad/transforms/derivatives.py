@@ -36,7 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 TOGETHER = 256
-"""How many rows of a Jacobian are computed at once: all intermediate values are that many."""
+"""The number of rows of a Jacobian computed at once: all intermediate values are that many."""
 FORWARD = 3
 """From how many outputs for each input on the columns of a Jacobian cost less than its rows."""
 
@@ -451,7 +451,7 @@ def _by_columns(call: Evaluation) -> Any:
 def _for_units(
     call: Evaluation, pull: Callable[[Any], list[Any]], like: Any, results: list[Any]
 ) -> list[Any]:
-    """What a function gives for each unit vector of the shape of `like`: the axes of that first."""
+    """The results of a function for each unit vector of the shape of `like`; its axes are first."""
     shape, count = like._data.shape, like._data.size
     units = np.eye(count, dtype=like._data.dtype).reshape(count, *shape)
     parts = [_together(call, pull, units[i : i + TOGETHER]) for i in range(0, count, TOGETHER)]

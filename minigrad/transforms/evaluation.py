@@ -66,13 +66,13 @@ class Evaluation:
         self._auxiliary = mapped(self._outside, self._auxiliary)
 
     def returned(self, *results: Any) -> Any:
-        """What the transform returns: the results, and the auxiliary output if there is one."""
+        """The result of the transform: the results, and the auxiliary output if there is one."""
         every = (*results, *self._auxiliary)
         return every if len(every) > 1 else every[0]
 
     @property
     def value(self) -> Any:
-        """What the function returned, as the caller sees it."""
+        """The result of the function, as the caller sees it."""
         return mapped(self._outside, self.output)
 
     def _outside(self, leaf: Any) -> Any:

@@ -388,7 +388,7 @@ class _Run:
     def _effect(self, step: Step) -> None:
         """A random number, or something that a mapped function may not do."""
         if step.inside is not None and step.inside.phase == "effect":
-            return  # a part of what is done below
+            return  # a part of one that is done below
         name = getattr(step.function, "__name__", "a function")
         if any(isinstance(self._known.get(value), Mapped) for value in step.reads):
             if step.function is undecorated(call_hook):

@@ -28,11 +28,11 @@ pages: list[viz.Page] = []
 """The page of steps that is shown."""
 
 names: dict[str, Any] = {}
-"""What the blocks of a page of the documentation have defined so far."""
+"""The names that the blocks of a page of the documentation have defined so far."""
 
 
 class Stream:
-    """What a program prints, told line by line."""
+    """The output of a program, told line by line."""
 
     encoding = "utf-8"
 
@@ -123,7 +123,7 @@ class Screen:
 
 
 def _bundle(value: Any) -> dict[str, str]:
-    """What a value shows in a notebook, by media type."""
+    """The display of a value in a notebook, by media type."""
     if isinstance(value, type):
         return {}
     if hasattr(value, "_repr_mimebundle_"):

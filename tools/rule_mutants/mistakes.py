@@ -51,7 +51,7 @@ BOUNDARY: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 ALIKE = {"g", "out"}
 SHARED = {"dtype", "ndim", "shape", "size"}
-"""What a cotangent has in common with its output."""
+"""The shape and dtype that a cotangent shares with its output."""
 A_CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 
 

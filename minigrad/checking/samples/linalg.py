@@ -19,7 +19,7 @@ def _matrix(*shape: int) -> np.ndarray:
 
 
 def _apart(*shape: int) -> np.ndarray:
-    """What to add to a random matrix to make it regular, its singular values far apart."""
+    """The matrix that makes a random one regular if added, with singular values far apart."""
     out = np.zeros(shape, int)
     for i in range(min(shape)):
         out[i, i] = 5 * (i + 1) * (-1) ** i

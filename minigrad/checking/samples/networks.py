@@ -141,7 +141,7 @@ _WINDOWS: list[Any] = [
 
 
 def _counts(size: Any, kernel: Any, rest: Any) -> tuple[int, ...]:
-    """How many windows there are along each axis."""
+    """The number of windows along each axis."""
     return tuple(
         (n + sum(pair) - d * (k - 1) - 1) // s + 1
         for n, k, s, pair, d in zip(size, kernel, *rest, strict=True)

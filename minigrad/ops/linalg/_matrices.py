@@ -57,7 +57,7 @@ def singular(x: np.ndarray) -> Any:
 
 
 def computed(found: Any) -> Any:
-    """What LAPACK `found`; a LinAlgError if it failed: it fills with NaN what it cannot compute."""
+    """The result that LAPACK `found`; a LinAlgError if it failed, which NaN shows."""
     if not FLAGS:
         for part in found if isinstance(found, tuple) else (found,):
             if np.isnan(part).any():

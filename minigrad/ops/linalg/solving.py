@@ -171,7 +171,7 @@ def _solve_triangular_pull(
     g: Any, needed: tuple[bool, bool], a: Any, out: Any, upper: bool, left: bool,
     unitriangular: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """As for `solve`, from either side; what is not read has gradient 0."""
+    """As for `solve`, from either side; the triangle that is not read has gradient 0."""
     h = within_rule(_solve_triangular, mT(a), g, not upper, left, unitriangular)
     if not needed[0]:
         return None, h

@@ -84,7 +84,7 @@ _LINE = {line.partition("(")[0]: line for line in _LINES.strip().splitlines()}
 
 
 def methods(kind: Any) -> dict[str, Any]:
-    """What a class of minigrad's layers needs to be PyTorch's: its constructor, its `forward`."""
+    """The parts that make one of minigrad's layers PyTorch's: its constructor, its `forward`."""
     name, own = kind.__name__, dict[str, Any]()
     if name in _LINE:
         call, _, given = _LINE[name].partition(" =>")

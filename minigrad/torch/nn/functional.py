@@ -268,7 +268,7 @@ _NAMES = {
     "unweighted": lambda given: _refuse(given, "weight= of a loss of distances is not here"),
     "not_smoothed": lambda given: _refuse(given, "antialias=True is not here"),
 }
-"""What lines compute with: a check gives None, so ``check(x) or value`` is the value."""
+"""The names in the lines: a check gives None, so ``check(x) or value`` is the value."""
 
 for _line in LINES.strip().splitlines():
     _function = made(_line, _NAMES, "minigrad.torch.nn.functional")

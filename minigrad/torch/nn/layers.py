@@ -129,7 +129,7 @@ HELPERS = {
     "_single": _tuple(1), "_pair": _tuple(2), "_triple": _tuple(3), "_quadruple": _tuple(4),
     "_ntuple": _tuple, "_size_1_t": Any, "_size_2_t": Any,
 }  # fmt: skip
-"""What `torch.nn.modules.utils` has."""
+"""The names of `torch.nn.modules.utils`."""
 
 
 def _conv_forward(self: Any, input: Any, weight: Any, bias: Any) -> Any:

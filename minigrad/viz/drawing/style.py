@@ -67,7 +67,7 @@ THEMED = [
     (".unrecorded .shape", "fill:{plain fill};stroke:{faint}"),
     (".error .shape", "stroke:{error}"),
 ]
-"""What depends on the ground."""
+"""The rules that depend on the ground."""
 
 
 Rules = list[tuple[str, str]]

@@ -237,7 +237,7 @@ def _inside(
     slots: Sequence[tuple[int, str]],
     direction: Direction,
 ) -> str:
-    """What a box shows; `slots` are its operands' names, and where along its side they come in."""
+    """The content of a box; `slots` are its operands' names, and their places along its side."""
     parts = _outline(node.kind, width, height)
     if node.saved:
         at = width - 18 if direction == "right" else 8
@@ -314,7 +314,7 @@ def _escape(text: str) -> str:
 
 
 def _legend(entries: Iterable[tuple[str, str]], width: int, top: int) -> tuple[list[str], int, int]:
-    """What occurs in a picture, in rows below it; and the width and height that they need."""
+    """The legend of a picture, in rows below it; and the width and height that they need."""
     widest, x, row = 0, MARGIN, 0
     parts = ['<g class="legend" role="img" aria-label="Legend">']
     for sample, name in entries:

@@ -1,1 +1,1 @@
-"""What a step of the backward pass computes, and why."""
+"""The computation of a step of the backward pass, and its reasons."""

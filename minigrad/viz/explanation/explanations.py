@@ -1,4 +1,4 @@
-"""What a step of the backward pass shows beside its numbers: an equation, and answers to "why?".
+"""The text of a step of the backward pass: an equation, and answers to "why?".
 
 A value that was used several times gets a share of the gradient from each use, and shares add up.
 Uses are the rows of a batch, the copies that broadcasting made, or ops that read the same tensor.

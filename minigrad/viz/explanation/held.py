@@ -1,4 +1,4 @@
-"""What the ``.grad`` of a leaf has to do with the sum of its shares."""
+"""The relation of the ``.grad`` of a leaf to the sum of its shares."""
 
 from minigrad.viz.record.model import Diagram, Node
 

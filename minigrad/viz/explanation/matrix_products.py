@@ -25,7 +25,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one factor of a product gets in the backward step."""
+    """The gradient of one factor of a product."""
 
     target: Term
     factors: tuple[Term, Term]  # ``g`` and the other argument
@@ -48,7 +48,7 @@ class Product:
     lengths: dict[str, int]  # the length of each axis
 
     def share(self, argument: str) -> Share | None:
-        """What an argument gets when the output gets ``g``; None if it is not a factor."""
+        """The gradient of an argument when the output gets ``g``; None if it is not a factor."""
         for target, other in (self.factors, self.factors[::-1]):
             if target.name == argument:
                 g = Term("g", self.out)

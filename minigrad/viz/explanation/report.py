@@ -348,7 +348,7 @@ def _gradient(name: str) -> str:
 
 
 def _rule(found: Formula) -> Iterator[str]:
-    """What a rule computes, its source, and its notes."""
+    """The formula of a rule, its source, and its notes."""
     yield found.text
     source = " ".join(found.source.split())
     body = source.partition(": ")[2] if source.startswith("lambda") else ""

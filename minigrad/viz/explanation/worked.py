@@ -112,7 +112,7 @@ def _ways(op: Primitive, argument: str, given: Given, index: Index) -> Iterator[
 
 
 def _tried(way: Callable[[], Any]) -> Any:
-    """What a function returns; None if it does not apply, or needs a value that is not known."""
+    """The result of a function; None if it does not apply, or needs a value that is not known."""
     try:
         with np.errstate(all="ignore"):
             return way()

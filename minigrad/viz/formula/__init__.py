@@ -109,7 +109,7 @@ def formula_of(
 ) -> Formula | None:
     """Find the formula of an argument of an op, such as ``"a"`` or ``"tensors[2]"``, for a call.
 
-    `values` are those of the arguments and of what was saved, as far as they are known. None if
+    `values` are those of the arguments and of saved arrays, as far as they are known. None if
     there is no formula, or the op is not known any more.
     """
     name = argument.partition("[")[0]

@@ -36,7 +36,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a function computes."""
+    """The computation of a function."""
 
     value: Term  # what it returns
     definitions: tuple[Definition, ...] = ()  # of names in the value, each after those it uses

@@ -112,7 +112,7 @@ class Entries:
         return Entry(term, index, array[index])
 
     def behind(self, entry: Entry) -> Term | None:
-        """What an entry is if it is of a definition or a sum, unless that is just an entry."""
+        """The value of an entry of a definition or a sum, unless that is just an entry."""
         match entry.array:
             case Variable(name) if name in self._defined:
                 found = self.at(self._defined[name], entry.index)

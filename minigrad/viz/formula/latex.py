@@ -24,7 +24,7 @@ NEXT = r" \\ "
 """The end of a line."""
 
 TALL = re.compile(r"\\(frac|begin)\b")
-"""What needs larger brackets."""
+"""The notations that need larger brackets."""
 
 
 def latex(notation: n.Notation) -> str:

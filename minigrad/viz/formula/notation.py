@@ -179,7 +179,7 @@ def ended(notation: Notation) -> Notation:
 
 
 def first(notation: Notation) -> Notation | None:
-    """What a reader sees first: a symbol, a number, a fraction; None if it is a bracket."""
+    """The first sign of a notation: a symbol, a number, a fraction; None if it is a bracket."""
     match notation:
         case Script(base) | Applied(base) if base is not None:
             return first(base)

@@ -55,7 +55,7 @@ class Typesetter:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be said beside the formula."""
+        """The notes beside the formula."""
         return (*self._reading.notes, *self._notes)
 
     def note(self, text: str) -> None:

@@ -40,7 +40,7 @@ COMMUTATIVE = frozenset({"add", "multiply", "maximum", "minimum"})
 """Ops whose operands need no names."""
 
 GLYPHS = {"parameter": "W", "buffer": "B", "module": "⊞", "fused": "⊞"}
-"""What tells kinds of boxes apart beside their shapes."""
+"""The signs that tell kinds of boxes apart beside their shapes."""
 
 NARROW, WIDE = frozenset(" .,:;'|!`\"ijltfrI()[]{}/\\-"), frozenset("mwMW@%×…→")
 

@@ -53,7 +53,7 @@ def charts(record: Profile | Statistics, path: str | os.PathLike[str] | None = N
 
 
 def inline(record: Profile | Statistics, headed: bool = True) -> str:
-    """What `charts` shows, as a part of another page: its style sheet reaches nothing else."""
+    """The charts as a part of another page: their style sheet reaches nothing else."""
     from minigrad.debugging import Profile
 
     body = _profile(record) if isinstance(record, Profile) else _statistics(record)

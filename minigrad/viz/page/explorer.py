@@ -254,7 +254,7 @@ def _changed(leaves: Mapping[str, Tensor], name: str, index: Any, value: float) 
 
 
 def _anew(value: Any) -> Any:
-    """The same value; what was computed starts anew, so that the graph ends at it."""
+    """The same value; a computed one starts anew, so that the graph ends at it."""
     if isinstance(value, Tensor) and not value.is_leaf:
         return Tensor(value.numpy(), requires_grad=True)
     return value

@@ -148,7 +148,7 @@ def _heatmap(heatmap: Heatmap) -> dict[str, str | None]:
 
 
 def _facts(graph: Diagram) -> str:
-    """What the graph holds, in a line."""
+    """The content of the graph, in a line."""
     counts = graph.counts()
     owned = [node for node in graph.nodes if node.kind == "parameter" and not updated(node)]
     size = sum(math.prod(node.shape) for node in owned)

@@ -1,4 +1,4 @@
-"""What the explorer page knows: a graph, its layout, its steps and their reasons, as JSON."""
+"""The data of the explorer page: a graph, its layout, its steps and their reasons, as JSON."""
 
 import json
 import math
@@ -35,7 +35,7 @@ UNREAD: dict[type, tuple[str, ...]] = {
     Step: ("inner",),
     Formula: ("latex", "text"),
 }
-"""What the page does not read of a record."""
+"""The fields of a record that the page does not read."""
 
 LEAVES = ("parameter", "input", "constant")
 """The kinds of boxes from whose values the page can compute the others."""
@@ -88,7 +88,7 @@ def payload(diagram: Diagram, closed: Collection[str], **more: Any) -> str:
 
 
 def _read(record: Node | Group | Edge | Step | Formula) -> dict[str, Any]:
-    """What the page reads of a record."""
+    """The fields of a record that the page reads."""
     unread = UNREAD[type(record)]
     return {name: value for name, value in _fields(record).items() if name not in unread}
 

@@ -61,7 +61,7 @@ class Unwritable(Exception):
 
 
 def written_forward(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What an op computes, as a term for ``out`` and for each residual, as far as possible."""
+    """The computation of an op, as a term for ``out`` and for each residual, as far as possible."""
     found = {}
     for name in ("out", *op.residuals):
         reading = forward_reading(op, name, _unchanging(values))
@@ -72,7 +72,7 @@ def written_forward(op: Primitive, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def written_rule(op: Primitive, argument: str, values: Mapping[str, Any]) -> Any:
-    """What the rule of an argument computes, as a term; None if the page cannot compute it."""
+    """The rule of an argument as a term; None if the page cannot compute it."""
     name, _, place = argument.partition("[")
     values = {**values, "i": int(place[:-1])} if place else values
     return _tried(lambda: _written(reading_of(op, name, _unchanging(values)), op, values))
@@ -276,7 +276,7 @@ def _dense(value: Any) -> Any:
 
 
 def _linear(x: Any, function: Callable[[np.ndarray], Any], shape: tuple[int, ...]) -> Any:
-    """What a function makes of a term of a shape if it moves its entries, or is linear."""
+    """A function of a term of a shape, if it moves its entries or is linear."""
 
     def called(array: np.ndarray) -> np.ndarray:
         return np.asarray(_dense(function(array.reshape(shape))))

@@ -11,7 +11,7 @@ from minigrad.viz.record.model import Diagram
 from minigrad.viz.record.steps import Step, final_gradients, with_inner
 
 SHOWN = 5
-"""How many names an error lists."""
+"""The number of names that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)

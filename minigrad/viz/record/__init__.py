@@ -1,1 +1,1 @@
-"""What ran, as data: the boxes of a graph, the groups around them, and the backward steps."""
+"""A run as data: the boxes of a graph, the groups around them, and the backward steps."""

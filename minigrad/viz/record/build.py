@@ -129,7 +129,7 @@ def with_inputs(
 
 
 def name_of(target: Any) -> str:
-    """What a module or a function is called."""
+    """The name of a module or a function."""
     return str(getattr(target, "__name__", type(target).__name__))
 
 

@@ -219,7 +219,7 @@ def _known(a: Node, b: Node) -> list[tuple[str, ...]]:
 
 
 def _unknown(change: Change) -> tuple[str, ...]:
-    """What at least one of two graphs does not know of a box."""
+    """The facts about a box that at least one of two graphs does not know."""
     boxes = [node for node in (change.before, change.after) if node is not None]
     lost = [note for node in boxes for note in node.notes if note.endswith(UNKNOWN)]
     freed = ["what was saved" + UNKNOWN] * any(node.freed for node in boxes)

@@ -262,7 +262,7 @@ class Entries(Record):
 
 
 def maker(step: Step) -> str:
-    """What made a value that no op made: ``randn``, ``SGD.step``, or the gradient of a pass."""
+    """The maker of a value that no op made: ``randn``, ``SGD.step``, or the gradient of a pass."""
     if step.phase == "backward" or step.function is _READING:
         return "grad"
     owner, _, name = step.what.rpartition(".")

@@ -103,7 +103,7 @@ def _fit(diagram: AnyDiagram, chosen: set[str], given: int | None) -> tuple[AnyD
 
 
 def _levels(diagram: Diagram) -> dict[str, int]:
-    """How many groups lie around each group."""
+    """The number of groups around each group."""
     return {group: len(around) - 1 for group, around in diagram.enclosing().items() if group}
 
 
@@ -126,7 +126,7 @@ def _outermost(diagram: Diagram, closed: Collection[str]) -> dict[str | None, Gr
 
 
 def _boxes(diagram: Diagram, closed: Collection[str]) -> int:
-    """How many boxes are shown if these groups are closed."""
+    """The number of boxes that are shown if these groups are closed."""
     outermost = _outermost(diagram, closed)
     return len({(outermost[node.group] or node).id for node in diagram.nodes})
 

@@ -116,7 +116,7 @@ class Graph(Diagram):
 
         The result of an op has a number, ``%3``; an input has its name and shape; constants
         are ``const0``, ``const1``, ... Marked are ops that were not recorded for a backward pass,
-        and residuals: tensors added to what was computed from them.
+        and residuals: tensors added to a result computed from them.
 
         Args:
             depth: How many levels of modules to open; None for about 40 lines.
@@ -265,7 +265,7 @@ class Graph(Diagram):
         return path
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows: the picture, or what the graph holds if that is very much."""
+        """The picture for a notebook, or a summary of a very large graph."""
         view = collapse(self)
         if len(view.nodes) > DRAWABLE:
             note = f"{len(view.nodes)} boxes are too many for a notebook; .save(path) draws them"

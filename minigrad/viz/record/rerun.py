@@ -20,7 +20,7 @@ from minigrad.tensors.tensor import Tensor
 from minigrad.viz.record.steps import norm
 
 RUNS = 3
-"""How often an op is run to time it; the fastest run counts."""
+"""The number of runs that time an op; the fastest run counts."""
 
 LARGEST = 100_000
 """The most elements of an array of which a finite difference is taken: larger ones are slow."""
@@ -76,7 +76,7 @@ def fastest(call: Call) -> float:
 
 
 class Check(NamedTuple):
-    """What a rule sent, compared with a central difference in float64.
+    """The gradient of a rule, compared with a central difference in float64.
 
     Attributes:
         relative: The relative difference, None if it is not known; at a kink that beside it.
@@ -169,7 +169,7 @@ class _Surroundings:
         return None
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
-        """What the rule sends at another point."""
+        """The gradient of the rule at another point."""
         x = Tensor(point, requires_grad=True)
         with aside(recording=True):
             outputs = [(y, g) for y, g in zip(self.outputs(x), self.cotangents, strict=True)
@@ -206,7 +206,7 @@ def errors_sent(
 
 
 def dense(part: Any, edge: Edge) -> np.ndarray:
-    """What a rule sends to an edge, as an array."""
+    """The gradient that a rule sends to an edge, as an array."""
     if isinstance(part, Update):
         buffer = np.zeros(edge.shape, edge.dtype)
         part.add_to(buffer)

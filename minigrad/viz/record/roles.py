@@ -1,4 +1,4 @@
-"""What tensors and ops are for: residual connections, heads of attention, masks."""
+"""The roles of tensors and ops: residual connections, heads of attention, masks."""
 
 from collections import defaultdict
 from dataclasses import replace

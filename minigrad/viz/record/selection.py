@@ -1,4 +1,4 @@
-"""What a caller chose to open or to hide: modules by path or class, the rest by name."""
+"""The boxes that a caller opens or hides: modules by path or class, the rest by name."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -25,7 +25,7 @@ SMALL = 64
 """Arrays of up to so many elements are always kept."""
 
 FEW = 8
-"""How many elements are kept of a larger one."""
+"""The number of elements that are kept of a larger array."""
 
 BINS = 24
 """Of its histogram."""

@@ -11,7 +11,7 @@ from minigrad.viz.record.selection import Choice, chosen
 from minigrad.viz.record.steps import IN_FULL, Part, Step, Summary, largest_in_full
 
 Change = Callable[[Summary, str], Summary]
-"""What becomes of an array, by the id of the box that it belongs to."""
+"""A change of the summary of an array, by the id of the box that it belongs to."""
 
 HOLDING = {
     Graph: ("nodes", "groups", "steps"), Group: ("op",), Node: ("value", "saved"),

@@ -7,7 +7,7 @@ from typing import Any
 from minigrad.debugging.tables import Text
 
 WIDEST = 64
-"""Shapes are in one column, unless what is before them is longer than this."""
+"""Shapes are in one column, unless the text before them is longer than this."""
 
 Row = tuple[str, ...]
 """A line: what happens, what comes of it, and remarks."""
