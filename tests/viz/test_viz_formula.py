@@ -204,7 +204,7 @@ def test_a_formula_of_ones_own() -> None:
 def test_formulas_that_cannot_be_read() -> None:
     op = op_with(a=lambda g, b: g * b)
     for text, reason in [
-        ("g * nothing", "there is no 'nothing'"), ("g *", "it is no Python"),
+        ("g * nothing", "there is no 'nothing'"), ("g *", "it is not Python"),
         ("y = g", "its last line is not an expression"), ("", "it is empty"),
     ]:  # fmt: skip
         op.defformula(a=text)
