@@ -235,7 +235,7 @@ def test_backward_writes_to_the_inputs_that_are_named_alone() -> None:
     np.testing.assert_array_equal(a.grad.numpy(), [18.0, 16.0])
     with pytest.raises(RuntimeError, match="backward: input 0 .* does not require grad"):
         a.sum().backward(inputs=[Tensor(1.0)])
-    with pytest.raises(TypeError, match="backward: input 0 is a int"):
+    with pytest.raises(TypeError, match="backward: input 0 must be a tensor, got int"):
         a.sum().backward(inputs=3)
 
 

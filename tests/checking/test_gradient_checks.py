@@ -259,7 +259,7 @@ def test_a_function_that_is_not_repeatable_is_refused() -> None:
     with pytest.raises(RuntimeError, match="gave different outputs"):
         gradcheck(lambda x: x * rng.normal(), variable(2))
     assert gradcheck(lambda x: nn.functional.dropout(x, 0.5), variable(20))
-    with pytest.raises(TypeError, match="3.0.*tensor"):
+    with pytest.raises(TypeError, match="the output must be a tensor, got 3.0"):
         gradcheck(lambda x: 3.0, variable(2))
 
 
