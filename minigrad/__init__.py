@@ -40,6 +40,7 @@ from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.lucid2 import *
+from minigrad.tensors.rows import SparseRows as SparseRows
 from minigrad.tensors.tensor import *
 
 __version__ = "0.3.0"
