@@ -24,8 +24,8 @@ demo: setup-demo$(if $(RANKS), setup-mpi)  ## train a transformer on handwritten
 test: checks pyodide  ## run everything that must pass: lint, types, documentation, tests
 	@$(TEST)
 
-check: lint  ## a minute's tests of one op, layer or file: make check WHAT=softmax
-	@$(CALM) tools/check.py $(WHAT)
+check: lint  ## the tests of one op, layer or file: make check WHAT=softmax
+	@$(CALM) tools/check.py '$(WHAT)' -n 2 --dist worksteal $(ARGS)
 
 test-all: checks pyodide  ## the same, with the long tests and many more random examples
 	@HYPOTHESIS_PROFILE=long $(TEST) -m ''

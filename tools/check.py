@@ -1,61 +1,95 @@
 """Run the quick tests of one subject: `make check WHAT=softmax`.
 
-    python tools/check.py softmax         an op: its cases, its examples, what pages say of it
-    python tools/check.py Conv2d          a layer
-    python tools/check.py ops/rounding    a file, of the library or of the tests
+    python tools/check.py softmax           an op, a function or a method
+    python tools/check.py Conv2d            a layer
+    python tools/check.py autograd/engine   a file or a folder, of the library or of the tests
 
-The convention tests run too, because any change can break them. Slow tests run only in `make test`.
+Options of pytest may follow. tools/subjects.py says which tests are about it. The convention tests
+run too, because any change can break them. Slow tests run only in `make test`, or where there is no
+quick one. The exit code is 0 only if a test of the subject ran, and all passed.
+
+The file is a plugin of pytest as well, since pytest-xdist selects the tests in each worker.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
 import pytest
+from subjects import Repository, UnknownSubject, tests_of
 
-ROOT = Path(__file__).resolve().parent.parent
 CONVENTIONS = [
-    "test_conventions", "public_names", "public_methods", "everything_public", "exports_exist",
-    "every_alias", "every_rule_has", "every_function_has",
-]  # fmt: skip
-HOMES = ["test_conventions.py", "test_documentation.py", "ops/test_derivatives.py"]
+    "tests/test_conventions.py",
+    "tests/test_documentation.py::test_public_names_are_explained_with_an_example",
+    "tests/test_documentation.py::test_public_methods_are_explained",
+    "tests/test_documentation.py::test_everything_public_is_in_the_reference",
+    "tests/test_documentation.py::test_exports_exist_once",
+    "tests/ops/test_derivatives.py::test_every_rule_has_a_case",
+    "tests/ops/test_derivatives.py::test_every_function_has_a_case",
+    "tests/nn/layers/test_higher_orders_of_layers.py::test_every_layer_is_here",
+]
+"""The tests that list what is missing anywhere."""
+ran: list[bool] = []
+"""Whether each test that was not skipped is about the subject."""
 
 
-def python_files(*folders: str) -> list[Path]:
-    """Every Python file in some folders of the repository."""
-    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the subject from the command line, which pytest-xdist hands to its workers."""
+    parser.addoption("--subject", required=True, help="an op, a layer, a file or a folder")
 
 
-def modules_of(name: str) -> set[str]:
-    """The modules with this name, or that define it."""
-    defines = re.compile(rf"^(def|class) {name}\b|^{name}\b.* = ", re.MULTILINE)
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for path in python_files("minigrad", "nn")
-        if path.stem == name or defines.search(path.read_text(encoding="utf-8"))
-    }
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what is not about the subject, and its slow tests unless there are no others."""
+    about = tests_of(Repository(Path.cwd()).subject(config.getoption("subject")), items)
+    kept = [item for item in about if not item.get_closest_marker("slow")] or about
+    for item in kept:
+        item.user_properties.append(("about", True))
+    wanted = {*kept, *(item for item in items if is_convention(item))}
+    config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+    items[:] = [item for item in items if item in wanted]
+
+
+def is_convention(item: pytest.Item) -> bool:
+    """Whether a test is of what any change can break."""
+    return item.nodeid.partition("[")[0].startswith(tuple(CONVENTIONS))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count the tests that are not skipped."""
+    if report.when == "call" and not report.skipped:
+        ran.append(("about", True) in report.user_properties)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A run without a test of the subject is a failure."""
+    if session.exitstatus == pytest.ExitCode.OK and not any(ran):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many of the tests are about the subject."""
+    subject, conventions = terminalreporter.config.getoption("subject"), len(ran) - sum(ran)
+    terminalreporter.write_line(f"{sum(ran)} tests of {subject}, {conventions} of conventions")
 
 
 def main() -> int:
-    """Run the tests of the subject; returns pytest's exit code."""
-    if len(sys.argv) != 2 or not re.fullmatch(r"[\w/.]+", sys.argv[1]):
+    """Run the tests of the subject; returns pytest's exit code, or 2 where there is none."""
+    if sys.argv[1:2] in ([], [""]) or sys.argv[1].startswith("-"):
         print("Name an op, a layer or a file: make check WHAT=softmax", file=sys.stderr)
         return 2
-    name = Path(sys.argv[1]).stem
-    word = re.compile(rf"\b{name}\b")
-    mentions = [
-        str(path)
-        for path in python_files("tests")
-        if path.name.startswith("test_")
-        and (name in path.stem or word.search(path.read_text(encoding="utf-8")))
-    ]
-    homes = [str(ROOT / "tests" / home) for home in HOMES]
-    # -k ignores case, and matches the names of files, tests and their parameters.
-    wanted = " or ".join([name, *modules_of(name), *CONVENTIONS])
-    selected = ["-m", "not slow and not long", "-k", wanted]
-    return int(pytest.main(["-q", *selected, *dict.fromkeys([*homes, *mentions])]))
+    repository = Repository(Path.cwd())
+    try:
+        files = repository.mentions(repository.subject(sys.argv[1]))
+    except UnknownSubject as error:
+        print(f"make check: {error}", file=sys.stderr)
+        return 2
+    there = [test for test in CONVENTIONS if (repository.root / test.partition("::")[0]).exists()]
+    paths = [path.relative_to(repository.root).as_posix() for path in files]
+    conventions = [test for test in there if test.partition("::")[0] not in paths]
+    options = ["-q", "-p", "check", "--subject", *sys.argv[1:]]
+    return int(pytest.main([*options, *conventions, *paths]))
 
 
 if __name__ == "__main__":
