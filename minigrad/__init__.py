@@ -56,7 +56,10 @@ float32 = _dtype("float32")
 float64 = _dtype("float64")
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
-_LATER = ("data", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained", "viz")
+_LATER = (
+    "data", "debugging", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained",
+    "viz",
+)  # fmt: skip
 _LATER_FROM = {
     "capture": "compiler",
     "detect_anomaly": "debugging",
@@ -67,6 +70,7 @@ _LATER_FROM = {
 
 if _typing.TYPE_CHECKING:
     from minigrad import data as data
+    from minigrad import debugging as debugging
     from minigrad import distributed as distributed
     from minigrad import distributions as distributions
     from minigrad import einops as einops

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 if __name__ != "minigrad.nn":
     raise ImportError("this folder is the package minigrad.nn: write `import minigrad.nn`")
 
-from minigrad.nn import by_hand, functional, generation, init, utils
+from minigrad.nn import by_hand as by_hand
+from minigrad.nn import functional as functional
+from minigrad.nn import generation as generation
+from minigrad.nn import init as init
+from minigrad.nn import utils as utils
 from minigrad.nn.attention.cache import *
 from minigrad.nn.attention.multi_head import *
 from minigrad.nn.layers.activation import *

@@ -1,12 +1,20 @@
-"""Type checkers see in a user's program what it computes: tests/typing/user.py."""
+"""Type checkers see in a user's program what it computes: tests/typing/user.py, and every page.
+
+What a page shows runs (test_documentation.py), so there a value that may be None is not one. Page
+code has no type hints, and the blocks of a page use a name for several things.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pages import blocks_of, examples_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MISTAKES = ("wher", "dtyp", "fullgraph", "primitive")
@@ -34,3 +42,94 @@ def test_a_users_program_has_the_types_it_says(checker: list[str]) -> None:
     assert len(errors) == len(MISTAKES), done.stdout + done.stderr
     for mistake, error in zip(MISTAKES, errors, strict=True):
         assert "wrong.py" in error and f'"{mistake}"' in error, error
+
+
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").glob("*.md")),
+]
+PYRIGHT = {
+    "typeCheckingMode": "standard",
+    **dict.fromkeys(
+        (
+            "reportOptionalCall", "reportOptionalIterable", "reportOptionalMemberAccess",
+            "reportOptionalOperand", "reportOptionalSubscript", "reportPossiblyUnboundVariable",
+            "reportRedeclaration", "reportUnusedExpression",
+        ),
+        False,
+    ),
+}  # fmt: skip
+MYPY = """
+[mypy]
+strict = true
+allow_redefinition = true
+disallow_any_generics = false
+disallow_incomplete_defs = false
+disallow_untyped_calls = false
+disallow_untyped_defs = false
+strict_optional = false
+warn_return_any = false
+disable_error_code = import-untyped, no-redef, var-annotated
+"""
+KNOWN = re.compile(
+    r'Literal\[0\]|Item "int" of'  # typeshed: Python's sum of nothing is 0
+    r'|"object"|dict\[str, object\]'  # all that mypy finds common to a model and an optimizer
+    r"|floating\["  # NumPy's stubs: its functions return what they return for arrays
+    r'|[Mm]odule "(einx|..arrayapi)"'  # einx does not declare what it exports
+    r'|"Tensor \| None"|[Ff]or class "None"|"None" is not iterable'  # a gradient that is there
+    r'|overloads for "__call__"'  # np.abs of a gradient, which Pyright reports twice
+    r'|"(Leaf|Output)"'  # `_node`, which the guide opens
+    r'|"linear1"'  # what a stack holds are modules
+    r"|minigrad\.lucid\."  # Lucid 3's door has no stubs, Lucid 2's names of dtypes no types
+    r'|"(Float32|long)"'
+)
+"""What checkers say of code that runs: none of it is about a name that minigrad should export."""
+
+
+def program_of(page: Path) -> str:
+    """The code of a page, each line where the page has it; without what is shown to fail."""
+    lines: list[str] = []
+
+    def add(code: str, line: int) -> None:
+        lines.extend([""] * (line - len(lines)))
+        lines.extend(code.rstrip("\n").split("\n"))
+
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        if block.language != "pycon":
+            add(block.code, block.line)
+            continue
+        for example in examples_of(block):
+            if example.exc_msg is None:
+                add(example.source, block.line + example.lineno)
+    return "\n".join(lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("checker", [
+    pytest.param("mypy", marks=[pytest.mark.needs("mypy"), pytest.mark.long]),
+    pytest.param("basedpyright", marks=pytest.mark.needs("basedpyright")),
+])  # fmt: skip
+def test_what_pages_show_has_types(checker: str, tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for page in PAGES:
+        name = page.relative_to(ROOT).with_suffix("").as_posix().replace("/", "_")
+        (folder / f"{name}.py").write_text(program_of(page), encoding="utf-8")
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(PYRIGHT))
+    (tmp_path / "mypy.ini").write_text(MYPY)
+    options = {
+        "mypy": ["--config-file", str(tmp_path / "mypy.ini")],
+        "basedpyright": ["--project", str(tmp_path), "--pythonpath", sys.executable],
+    }
+    # From elsewhere minigrad is a package that is installed: it is asked for what it exports.
+    done = subprocess.run(
+        [sys.executable, "-m", checker, *options[checker], *map(str, folder.glob("*.py"))],
+        cwd=tmp_path, env={**os.environ, "MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    errors = [line.strip() for line in done.stdout.splitlines() if " error: " in line]
+    assert "rror" in done.stdout, done.stdout + done.stderr  # the last line says how many
+    errors = [line for line in errors if not KNOWN.search(line)]
+    assert not errors, "\n".join(errors)

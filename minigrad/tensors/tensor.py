@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["Tensor"]
 
 
+def _operator(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
+    """An operator method; Pyright takes no op for one where a protocol asks, as `sum` does."""
+    return op
+
+
 def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
     """The reflected operator method: ``other op tensor``."""
 
@@ -584,7 +589,7 @@ class Tensor(Variable, results=True):
 
     # Operators ------------------------------------------------------------------------------
 
-    __add__ = ops.add
+    __add__ = _operator(ops.add)
     __sub__ = ops.subtract
     __mul__ = ops.multiply
     __truediv__ = ops.divide

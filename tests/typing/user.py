@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 import numpy as np
 
@@ -17,6 +17,14 @@ from minigrad.autograd import functional as transforms
 from minigrad.autograd import gradcheck, primitive
 from minigrad.data import DataLoader, TensorDataset
 from minigrad.nn import functional as F
+
+# Submodules
+
+assert_type(nn.utils.clip_grad_norm(nn.Linear(2, 3).parameters(), 1.0), float)
+SUBMODULES = (
+    nn.by_hand, nn.functional, nn.generation, nn.init, nn.utils, minigrad.debugging,
+    optim.lr_scheduler, optim.swa_utils,
+)  # fmt: skip
 
 # Tensors, operators, methods and functions
 
@@ -28,6 +36,7 @@ assert_type(x[:, None, 1:2], Tensor)
 assert_type(y > 0, Tensor)
 assert_type(y <= x, Tensor)
 assert_type(1 - y, Tensor)
+assert_type(sum([x, y]), Tensor | Literal[0])
 assert_type(2.0 / y, Tensor)
 assert_type(y - 1, Tensor)
 assert_type(-y, Tensor)
