@@ -38,6 +38,7 @@ mutants: setup-dev  ## put a mistake into every derivative, one at a time: a tes
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check
+	@$(RUN) -m ruff format --check --quiet || { echo "make lint: run .venv/bin/python -m ruff format"; exit 1; }
 	@$(RUN) -m mypy
 	@$(RUN) -m mypy --cache-dir .mypy_cache/behind_stubs $$(find minigrad/torch -name '*.py' -exec test -e {}i ';' -print)
 
