@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from rule_mutants.listing import entry, read_listing
+from rule_mutants.listing import read_listing
 from rule_mutants.mistakes import KINDS
-from rule_mutants.mutations import mutants_of
+from rule_mutants.mutations import Mutant, mutants_of
 from rule_mutants.sites import find_sites
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -66,11 +66,14 @@ def test_line():
 """
 
 
-def mutated(source: str, arrays: set[str]) -> list[tuple[str, str, str]]:
+def mutants(source: str, arrays: set[str]) -> list[Mutant]:
     tree = ast.parse(source).body[0]
     assert isinstance(tree, ast.FunctionDef)
-    found = mutants_of(tree, frozenset(arrays), "rule.py")
-    return [(mutant.kind, mutant.before, mutant.after) for mutant in found]
+    return list(mutants_of(tree, frozenset(arrays), "rule.py"))
+
+
+def mutated(source: str, arrays: set[str]) -> list[tuple[str, str, str]]:
+    return [(mutant.kind, mutant.before, mutant.after) for mutant in mutants(source, arrays)]
 
 
 def test_every_kind_of_mutant_is_made() -> None:
@@ -111,9 +114,12 @@ def test_no_two_mutants_are_alike_and_messages_are_left_alone() -> None:
     found = mutated(FUNCTION, {"g", "x", "out"})
     assert len({(before, after) for _, before, after in found}) == len(found)
     assert not any("raise" in before for _, before, _ in found)
-    twice = mutated("def rule(g):\n    g = 2 * g\n    g = 2 * g\n    return g", {"g"})
-    befores = [before for _, before, _ in twice]
-    assert "g = 2 * g" in befores and "g = 2 * g  # 2" in befores
+
+
+def test_mutants_of_a_kind_are_numbered() -> None:
+    found = mutants("def rule(g):\n    g = 2 * g\n    g = 2 * g\n    return g", {"g"})
+    numbers = [mutant.number for mutant in found if mutant.kind == "dropped term"]
+    assert numbers == [1, 2, 3, 4] and len({(m.kind, m.number) for m in found}) == len(found)
 
 
 def test_what_is_the_same_by_contract_is_left_alone() -> None:
@@ -161,27 +167,30 @@ def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProces
     )
 
 
-RULE = "lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1)"
-EQUIVALENT = [
-    f"lambda g, x: used_by_the_forward_too(g){factor}"
-    for factor in ("", " * 1", " * (0 + 1)", " * (g * 0 + 1)")
-]
+EQUIVALENT = {
+    "dropped term 1": "used_by_the_forward_too(g)",
+    "dropped term 4": "used_by_the_forward_too(g) * 1",
+    "dropped term 6": "used_by_the_forward_too(g) * (0 + 1)",
+    "argument 2": "used_by_the_forward_too(g) * (g * 0 + 1)",
+}
 
 
-def run_toy(toy: Path, listed: list[str], *more: str) -> subprocess.CompletedProcess[str]:
+def run_toy(toy: Path, *listed: str, doubt: bool = False) -> subprocess.CompletedProcess[str]:
     """Run on the toy, with mutants of `line` on the list."""
-    entries = "\n\n".join(entry(("toy.line.x", RULE, after)) for after in listed)
     list_ = toy / "equivalent.toml"
-    list_.write_text(f"[[equivalent]]\nreason = 'plus 0'\nmutants = '''\n{entries}\n'''\n")
+    line = f'"toy.line.x" = "{", ".join(listed)}"\n' if listed else ""
+    list_.write_text(f'["plus 0"]\n{line}')
     options = ["--package", "toy", "--tests", str(toy / "test_toy.py"), "--equivalent", str(list_)]
-    return run(*options, *more, path=toy)
+    return run(*options, *(["--doubt"] if doubt else []), path=toy)
 
 
 def test_a_wrong_rule_is_killed_and_an_equivalent_one_survives(toy: Path) -> None:
-    done = run_toy(toy, [])
+    done = run_toy(toy)
     assert done.returncode == 1, done.stderr
     survivors = done.stdout.split("survived ")[1:]
-    assert {entry(("toy.line.x", RULE, after)) in done.stdout for after in EQUIVALENT} == {True}
+    rule = "- lambda g, x: used_by_the_forward_too(g) * (x * 0 + 1)"
+    for name, after in EQUIVALENT.items():
+        assert f"toy.line.x: {name}\n{rule}\n+ lambda g, x: {after}\n" in done.stdout
     assert len(survivors) == len(EQUIVALENT)
     assert done.stdout.splitlines()[-2].split() == ["all", "29", "0", "25", "0", "4"]
 
@@ -191,33 +200,32 @@ def test_a_list_that_is_not_true_is_refused(toy: Path) -> None:
 
     Otherwise survivors that are listed are not a fault.
     """
-    gone, wrong = f"{RULE} * 3", "lambda g, x: x * 0 + 1"
-    believed = run_toy(toy, [*EQUIVALENT, wrong])
+    believed = run_toy(toy, *EQUIVALENT, "dropped term 2")
     assert believed.returncode == 0, believed.stdout + believed.stderr
     assert believed.stdout.splitlines()[-2].split() == ["all", "29", "0", "24", "5", "0"]
-    done = run_toy(toy, [*EQUIVALENT, gone, wrong], "--doubt")
+    done = run_toy(toy, *EQUIVALENT, "dropped term 7, dropped term 2", doubt=True)
     assert done.returncode == 1
     complaint, _, rest = done.stdout.partition("\n\n")
-    assert complaint == "listed as equivalent, but there is no such mutant:\n" + entry(
-        ("toy.line.x", RULE, gone)
+    assert (
+        complaint == "listed as equivalent, but there is no such mutant: toy.line.x: dropped term 7"
     )
     killed, _, by = rest.partition("\n")[0].partition(" by ")
-    assert killed == "listed as equivalent, but it is killed"
-    assert by.endswith("test_toy.py::test_line:")  # the path before it depends on the folder
+    assert killed == "listed as equivalent, but it is killed"  # then the path, as the folder is
+    assert by.endswith("test_toy.py::test_line: toy.line.x: dropped term 2")
 
 
 def test_a_list_is_read_by_reason(tmp_path: Path) -> None:
     path = tmp_path / "list.toml"
-    names = [("elementwise.f", "x - y", "y - x"), ("elementwise.f", "x - y", "x + y")]
-    both = entry(names[0]) + "\n+ x + y"
-    path.write_text(f"[[equivalent]]\nreason = 'y is 0'\nmutants = '''\n{both}\n'''\n")
-    assert read_listing(path) == dict.fromkeys(names, "y is 0")
-    path.write_text(path.read_text() * 2)
-    with pytest.raises(ValueError, match="listed twice"):
+    path.write_text('["y is 0"]\n"elementwise.f" = "missing guard 2, sign 1-3"\n')
+    names = [("missing guard", 2), ("sign", 1), ("sign", 2), ("sign", 3)]
+    assert read_listing(path) == {("elementwise.f", *name): "y is 0" for name in names}
+    path.write_text(path.read_text() + '["z is 0"]\n"elementwise.f" = "sign 3"\n')
+    with pytest.raises(ValueError, match=r"listed twice: elementwise\.f: sign 3"):
         read_listing(path)
-    path.write_text("[[equivalent]]\nreason = ''\nmutants = '+ x'\n")
-    with pytest.raises(ValueError, match="a site, `- before` and `[+] after` expected"):
-        read_listing(path)
+    for wrong in ("sign", "sine 1", "sign 1-", "sign -1", ""):
+        path.write_text(f'["z is 0"]\n"elementwise.f" = "{wrong}"\n')
+        with pytest.raises(ValueError, match=r"elementwise\.f: kinds with numbers expected"):
+            read_listing(path)
 
 
 def test_an_op_that_there_is_not(toy: Path) -> None:

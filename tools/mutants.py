@@ -29,7 +29,7 @@ for _library in (
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
 import pytest
-from rule_mutants.listing import Name, entry, read_listing
+from rule_mutants.listing import Name, read_listing, shown
 from rule_mutants.mutations import Mutant
 from rule_mutants.sites import Site, find_sites
 from rule_mutants.suite import Test, reaching, with_tests
@@ -161,7 +161,7 @@ def say(text: str) -> None:
 
 def name_in(site: Site, mutant: Mutant) -> Name:
     """The name of a mutant in the list."""
-    return site.name, mutant.before, mutant.after
+    return site.name, mutant.kind, mutant.number
 
 
 def name_of(verdict: Verdict) -> Name:
@@ -171,8 +171,13 @@ def name_of(verdict: Verdict) -> Name:
 
 def survivor(verdict: Verdict) -> str:
     """The message for a survivor."""
+    return f"survived {verdict.tests} tests: {entry(verdict)}\n"
+
+
+def entry(verdict: Verdict) -> str:
+    """A mutant by its name in the list, with the statement before and after."""
     mutant = verdict.mutant
-    return f"survived {verdict.tests} tests ({mutant.kind}):\n{entry(name_of(verdict))}\n"
+    return f"{shown(name_of(verdict))}\n- {mutant.before}\n+ {mutant.after}"
 
 
 def table(run: Run) -> Iterator[str]:
@@ -192,12 +197,13 @@ def table(run: Run) -> Iterator[str]:
 def complaints(run: Run) -> Iterator[str]:
     """The errors of the list."""
     alive = {name_of(verdict) for verdict in run.survivors}
-    dead = {name_of(verdict): verdict.killer for part in run.killed for verdict in part}
+    dead = {name_of(verdict): verdict for part in run.killed for verdict in part}
     for name in run.listed:
         if name in dead:
-            yield f"listed as equivalent, but it is killed by {dead[name]}:\n{entry(name)}"
+            killer = dead[name].killer
+            yield f"listed as equivalent, but it is killed by {killer}: {entry(dead[name])}"
         elif name not in alive and (run.ops is None or name[0] in {s.name for s in run.sites}):
-            yield f"listed as equivalent, but there is no such mutant:\n{entry(name)}"
+            yield f"listed as equivalent, but there is no such mutant: {shown(name)}"
 
 
 def main() -> int:
@@ -209,7 +215,7 @@ def main() -> int:
     wrong = list(complaints(run))
     if given.kills:
         for verdict in (verdict for part in run.killed for verdict in part):
-            print(f"{entry(name_of(verdict))}\n  killed by {verdict.killer}\n")
+            print(f"{entry(verdict)}\n  killed by {verdict.killer}\n")
     for complaint in wrong:
         print(f"{complaint}\n")
     for name in (*broken, *run.failing):

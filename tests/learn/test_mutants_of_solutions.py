@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rule_mutants.listing import Name, entry, read_listing
+from rule_mutants.listing import Name, read_listing, shown
 from rule_mutants.mutations import mutants_of
 
 from minigrad.learn.answer import Answer, Failure, confirmed
@@ -115,8 +115,8 @@ def record_of(one: Exercise, names: dict[str, Any]) -> dict[tuple[str, str], lis
     return record.values
 
 
-def mutants(one: Exercise) -> Iterator[tuple[Name, dict[str, Any]]]:
-    """Every solution with one mistake within its gaps: a name, and what the file defines."""
+def mutants(one: Exercise) -> Iterator[tuple[Name, str, dict[str, Any]]]:
+    """Every solution with one mistake within its gaps: its name, change, definitions."""
     gaps = [
         (one.marked.count("\n", 0, gap.start()) + 1, one.marked.count("\n", 0, gap.end()) + 1)
         for gap in GAP.finditer(one.marked)
@@ -130,7 +130,9 @@ def mutants(one: Exercise) -> Iterator[tuple[Name, dict[str, Any]]]:
             if any(start <= mutant.line < end for start, end in gaps):
                 names = names_of(one, one.solution)
                 put(names, path, mutant.code)
-                yield (f"{one.name}.{'.'.join(path)}", mutant.before, mutant.after), names
+                name = f"{one.name}.{'.'.join(path)}", mutant.kind, mutant.number
+                yield name, f"- {mutant.before}\n+ {mutant.after}", names
+    numbers = itertools.count(1)
     for gap in GAP.finditer(one.marked):
         for old, new in TEXTS:
             for place in re.finditer(re.escape(old), gap[3]):
@@ -139,7 +141,8 @@ def mutants(one: Exercise) -> Iterator[tuple[Name, dict[str, Any]]]:
                 lines = [gap[3], code]
                 start = gap[3].rfind("\n", 0, place.start()) + 1
                 before, after = (part[start:].partition("\n")[0].strip() for part in lines)
-                yield (one.name, before, after), names_of(one, GAP.sub(lambda one: one[3], text))
+                names = names_of(one, GAP.sub(lambda one: one[3], text))
+                yield (one.name, "text", next(numbers)), f"- {before}\n+ {after}", names
 
 
 def functions(
@@ -186,20 +189,21 @@ def test_each_mutant_is_refused_for_what_it_is(one: Exercise) -> None:
         record = record_of(one, names_of(one, wrong.apply(one.marked)))
         records.setdefault(wrong.diagnosis, []).append(record)
     complaints, made = [], set()
-    for name, names in mutants(one):
+    for name, change, names in mutants(one):
         made.add(name)
+        entry = f"{shown(name)}\n{change}"
         diagnosis, value = told(one, names)
         if not diagnosis and name not in listed():
-            complaints.append(f"accepted:\n{entry(name)}")
+            complaints.append(f"accepted: {entry}")
         elif diagnosis in one.diagnoses and value != ("", "") and one.number <= JUDGED:
             mine = record_of(one, names).get(value)
             same = any(mine == record.get(value) for record in records.get(diagnosis, []))
             if not same and name not in listed():
-                complaints.append(f"accused of {diagnosis!r} (at {value}):\n{entry(name)}")
+                complaints.append(f"accused of {diagnosis!r} (at {value}): {entry}")
         elif diagnosis and name in listed():
-            complaints.append(f"listed, but told {diagnosis!r}:\n{entry(name)}")
+            complaints.append(f"listed, but told {diagnosis!r}: {entry}")
     stale = [name for name in listed() if name[0].startswith(one.name) and name not in made]
-    complaints += [f"listed, but not made:\n{entry(name)}" for name in stale]
+    complaints += [f"listed, but not made: {shown(name)}" for name in stale]
     assert not complaints, "\n\n".join(complaints)
 
 
@@ -208,18 +212,18 @@ class Suspects(Answer):
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         super().__init__(names)
-        self.cases: dict[tuple[str, str], list[tuple[np.ndarray, dict[Name, Any]]]] = {}
+        self.cases: dict[tuple[str, str], list[tuple[np.ndarray, dict[tuple[str, int], Any]]]] = {}
 
     def compare(
         self, name: str, got: Any, want: Any, mistakes: Mapping[str, Any] | None = None, **more: Any
     ) -> None:
-        values: dict[Name, Any] = {}
+        values: dict[tuple[str, int], Any] = {}
         for diagnosis, wrong in (mistakes or {}).items():
             if isinstance(wrong, tuple) and not wrong:  # which nothing gives here
-                values[diagnosis, "0", ""] = np.array("impossible")
+                values[diagnosis, 0] = np.array("impossible")
             for place, value in enumerate(wrong if isinstance(wrong, tuple) else (wrong,)):
                 if not callable(value) and not isinstance(value, bool):
-                    values[diagnosis, str(place), ""] = np.asarray(value)
+                    values[diagnosis, place] = np.asarray(value)
         self.cases.setdefault((self._function, name), []).append((np.asarray(want), values))
 
 

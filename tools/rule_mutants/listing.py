@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["Name", "entry", "read_listing"]
+from rule_mutants.mistakes import KINDS
 
-Name = tuple[str, str, str]
-"""The site of a mutant, the statement before and the statement after. No line numbers."""
+__all__ = ["Name", "read_listing", "shown"]
+
+Name = tuple[str, str, int]
+"""The site of a mutant, its kind, and its number among the mutants of this kind at the site."""
 
 
-def entry(name: Name) -> str:
-    """The entry of a mutant in the list and the report."""
-    site, before, after = name
-    return f"{site}\n- {before}\n+ {after}"
+def shown(name: Name) -> str:
+    """A mutant as the report has it, and the list: ``activation._relu_x: branch 2``."""
+    site, kind, number = name
+    return f"{site}: {kind} {number}"
 
 
 def read_listing(path: Path) -> dict[Name, str]:
     """Read the list.
 
     Args:
-        path: A TOML file of tables ``[[equivalent]]``, each with a ``reason`` and, in ``mutants``,
-            the `entry` of each mutant to which it applies.
+        path: A TOML file with a table for each reason. It has the sites, and the mutants of each by
+            kind and number: ``"activation._relu_x" = "argument 2, branch 1-4"``.
 
     Returns:
         The reason for each mutant.
 
     Raises:
-        ValueError: A mutant has not the form of `entry`, or is listed twice.
+        ValueError: A mutant has another form, or is listed twice.
     """
     reasons: dict[Name, str] = {}
-    for table in tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", []):
-        for name in _names(table["mutants"].splitlines()):
-            if name in reasons:
-                raise ValueError(f"{path.name}: listed twice:\n{entry(name)}")
-            reasons[name] = table["reason"]
+    for reason, sites in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        for site, mutants in sites.items():
+            for kind, number in _mutants(site, mutants):
+                if (site, kind, number) in reasons:
+                    raise ValueError(f"{path.name}: listed twice: {shown((site, kind, number))}")
+                reasons[site, kind, number] = reason
     return reasons
 
 
-def _names(lines: Iterable[str]) -> Iterator[Name]:
-    rest = iter([line for line in lines if line.strip()])
-    site = before = ""
-    for line in rest:
-        if line.startswith("- "):
-            before = line[2:]
-        elif not line.startswith("+ "):
-            site, before = line, ""
-        elif site and before:
-            yield site, before, line[2:]
-        else:
-            raise ValueError(f"a site, `- before` and `+ after` expected, got {line!r}")
+def _mutants(site: str, text: str) -> Iterator[tuple[str, int]]:
+    for part in text.split(", "):
+        kind, _, numbers = part.rpartition(" ")
+        if kind not in KINDS or not re.fullmatch(r"\d+(-\d+)?", numbers):
+            raise ValueError(f"{site}: kinds with numbers expected, `branch 1-3, sign 1`: {part!r}")
+        first, _, last = numbers.partition("-")
+        yield from ((kind, number) for number in range(int(first), int(last or first) + 1))

@@ -26,6 +26,7 @@ class Mutant:
 
     Attributes:
         kind: One of the kinds in mistakes.py.
+        number: Its number among the mutants of this kind in the function, from 1.
         before: The original statement, on one line; for an `if` or a loop only its head.
         after: The same with the mistake.
         line: The line in its file at which the statement begins.
@@ -33,6 +34,7 @@ class Mutant:
     """
 
     kind: str
+    number: int
     before: str
     after: str
     line: int
@@ -53,12 +55,9 @@ def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterato
     tree = copy.deepcopy(tree)
     seen = {ast.unparse(tree)}
     gives_array = not ast.unparse(getattr(tree, "returns", None) or tree).startswith("list")
-    equal: Counter[str] = Counter()
+    made: Counter[str] = Counter()
     for statement in _statements(tree):
         before = _head(statement)
-        equal[before] += 1
-        if equal[before] > 1:
-            before += f"  # {equal[before]}"  # the second of two equal statements
         for place in _places(statement, gives_array):
             old = place.node
             for kind, new in changes(place, arrays):
@@ -66,8 +65,9 @@ def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterato
                 text = ast.unparse(tree)
                 if text not in seen:
                     seen.add(text)
-                    code = compiled(tree, filename)
-                    yield Mutant(kind, before, _head(statement), statement.lineno, code)
+                    made[kind] += 1
+                    code, after = compiled(tree, filename), _head(statement)
+                    yield Mutant(kind, made[kind], before, after, statement.lineno, code)
                 place.put(old)
 
 
