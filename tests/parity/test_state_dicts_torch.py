@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from layer_table import LAYERS, Layer, cases
 from side_by_side import assert_close, compare, draw, torch
 
 from minigrad import Tensor, nn
@@ -15,57 +16,15 @@ THEIR_NAMES = {
     "HardSwish": "Hardswish",
     "HardSigmoid": "Hardsigmoid",
 }
-NOT_LAYERS = {"Module", "ModuleDict", "ModuleList", "Parameter"}
-
-STACK = {"num_layers": 2, "bidirectional": True}
-WINDOW = {"kernel_size": 3, "stride": 2, "groups": 2}
-LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[tuple[int, ...]]]] = [
-    ("Linear", (4, 3), {}, [(2, 4)]),
-    ("Linear", (4, 3), {"bias": False}, [(2, 4)]),
-    ("Embedding", (5, 3), {"padding_idx": 1}, []),
-    ("EmbeddingBag", (5, 3), {"mode": "sum"}, []),
-    ("LayerNorm", ((3, 4),), {}, [(2, 3, 4)]),
-    ("LayerNorm", (4,), {"bias": False}, [(2, 4)]),
-    ("RMSNorm", (4,), {}, [(2, 4)]),
-    ("BatchNorm1d", (3,), {}, [(4, 3, 5)]),
-    ("BatchNorm1d", (3,), {"affine": False}, [(4, 3)]),
-    ("BatchNorm2d", (3,), {"momentum": None}, [(2, 3, 4, 5)]),
-    ("GroupNorm", (2, 4), {}, [(2, 4, 3)]),
-    ("InstanceNorm1d", (3,), {"affine": True}, [(4, 3, 5)]),
-    ("InstanceNorm2d", (3,), {"track_running_stats": True}, [(2, 3, 4, 5)]),
-    ("PReLU", (3,), {}, [(4, 3)]),
-    ("Bilinear", (3, 4, 2), {}, [(5, 3), (5, 4)]),
-    ("Conv1d", (4, 6), WINDOW, [(2, 4, 9)]),
-    ("Conv2d", (4, 6), WINDOW | {"bias": False}, [(2, 4, 7, 9)]),
-    ("ConvTranspose1d", (4, 6), WINDOW, [(2, 4, 5)]),
-    ("ConvTranspose2d", (4, 6), WINDOW, [(2, 4, 3, 5)]),
-    ("RNN", (3, 4), STACK, [(5, 2, 3)]),
-    ("LSTM", (3, 4), STACK, [(5, 2, 3)]),
-    ("GRU", (3, 4), STACK | {"bias": False}, [(5, 2, 3)]),
-    ("RNNCell", (3, 4), {}, [(2, 3)]),
-    ("LSTMCell", (3, 4), {}, [(2, 3)]),
-    ("GRUCell", (3, 4), {"bias": False}, [(2, 3)]),
-    ("MultiHeadAttention", (6, 2), {}, [(2, 4, 6), (2, 5, 6), (2, 5, 6)]),
-    ("MultiHeadAttention", (6, 2), {"bias": False}, [(2, 4, 6), (2, 5, 6), (2, 5, 6)]),
-    ("MultiHeadAttention", (6, 2), {"kdim": 3, "vdim": 4, "add_bias_kv": True},
-     [(2, 4, 6), (2, 5, 3), (2, 5, 4)]),
-    ("MultiHeadAttention", (6, 2), {"vdim": 4}, [(2, 4, 6), (2, 5, 6), (2, 5, 4)]),
-    ("TransformerEncoderLayer", (6, 2, 8), {"norm_first": True}, [(2, 4, 6)]),
-    ("TransformerDecoderLayer", (6, 2, 8), {"bias": False}, [(2, 4, 6), (2, 5, 6)]),
-    ("Transformer", (6, 2, 2, 2, 8), {}, [(2, 4, 6), (2, 5, 6)]),
-]  # fmt: skip
-BATCH_FIRST = ("RNN", "LSTM", "GRU", "MultiHeadAttention", "Transformer")
 
 
-def both(name: str, sizes: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any, Any]:
+def both(line: Layer) -> tuple[Any, Any, Any]:
     """Our layer, and two of PyTorch's with other weights, in evaluation mode and float64."""
-    batch_first = name in BATCH_FIRST or name.startswith("Transformer")
-    there = options | ({"batch_first": True} if batch_first else {})
-    here = options | ({"batch_first": True} if name in BATCH_FIRST[:3] else {})
-    kind = getattr(torch.nn, THEIR_NAMES.get(name, name))
-    ours = getattr(nn, name)(*sizes, **here).double().eval()
-    first, second = (shaken(kind(*sizes, **there).double().eval(), seed) for seed in (0, 1))
-    return ours, first, second
+    axes = ("MultiHeadAttention", "Transformer")  # ours have the batch first in any case
+    there = line.options | ({"batch_first": True} if line.kind.startswith(axes) else {})
+    kind = getattr(torch.nn, THEIR_NAMES.get(line.kind, line.kind))
+    first, second = (shaken(kind(*line.sizes, **there).double().eval(), seed) for seed in (0, 1))
+    return line.make().double().eval(), first, second
 
 
 def shaken(module: Any, seed: int) -> Any:
@@ -86,21 +45,25 @@ def outputs(result: Any) -> list[Any]:
     return [] if result is None else [result]
 
 
-CASES = [pytest.param(*case, id=f"{case[0]}-{case[2]}") for case in LAYERS]
+WITH_A_STATE = cases(
+    line
+    for line in LAYERS
+    if hasattr(torch.nn, THEIR_NAMES.get(line.kind, line.kind))
+    and not line.kind.startswith("Lazy")  # what it becomes at its first call is tested
+    and line.make().state_dict()
+)
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")  # PyTorch, of its own speed
-@pytest.mark.parametrize(("name", "sizes", "options", "shapes"), CASES)
-def test_there_and_back(
-    name: str, sizes: tuple[Any, ...], options: dict[str, Any], shapes: list[tuple[int, ...]]
-) -> None:
-    ours, first, second = both(name, sizes, options)
+@pytest.mark.parametrize("line", WITH_A_STATE)
+def test_there_and_back(line: Layer) -> None:
+    ours, first, second = both(line)
     assert not any(ours.load_state_dict(first.state_dict()))
     state = nn.utils.to_pytorch(ours)
     expected = {key: tuple(tensor.shape) for key, tensor in first.state_dict().items()}
     assert {key: array.shape for key, array in state.items()} == expected
     second.load_state_dict({key: torch.from_numpy(array) for key, array in state.items()})
-    arrays = [draw(*shape) for shape in shapes] or [np.array([[0, 1, 4], [2, 2, 3]])]
+    arrays = [draw(*shape) for shape in line.shapes] or [np.array([[0, 1, 4], [2, 2, 3]])]
     mine = outputs(ours(*map(Tensor, arrays)))
     theirs, returned = (outputs(m(*map(torch.tensor, arrays))) for m in (first, second))
     assert mine
@@ -108,29 +71,6 @@ def test_there_and_back(
         np.testing.assert_array_equal(one.detach().numpy(), other.detach().numpy())
     for one, other in zip(mine, theirs, strict=False):  # PyTorch's attention returns weights too
         assert_close(one, other)
-
-
-def test_every_layer_with_a_state_that_both_have_is_among_them() -> None:
-    tested = {case[0] for case in LAYERS}
-    stacks = {"TransformerEncoder", "TransformerDecoder", "Sequential"}  # tested within others
-    for name in nn.__all__:
-        there = getattr(torch.nn, THEIR_NAMES.get(name, name), None)
-        if isinstance(there, type) and issubclass(there, torch.nn.Module):
-            lazy = name.startswith("Lazy")  # what it becomes at its first call is tested
-            stateless = lazy or name in NOT_LAYERS or not has_state(getattr(nn, name))
-            assert stateless or name in tested | stacks, name
-
-
-def has_state(kind: type[nn.Module]) -> bool:
-    """Whether a layer has parameters or buffers: one that can be made without sizes has none."""
-    try:
-        return bool(kind().state_dict())
-    except (TypeError, ValueError):
-        stateless = (
-            "ool1d", "ool2d", "Pad1d", "Pad2d", "Unflatten", "Fold", "PixelShuffle", "Unfold",
-            "Upsample",
-        )  # fmt: skip
-        return not kind.__name__.endswith(stateless)
 
 
 @pytest.mark.filterwarnings("ignore:.*weight_norm.* is deprecated")

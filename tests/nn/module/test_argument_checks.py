@@ -7,60 +7,39 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import layer_table
 import numpy as np
 import pytest
 
 import minigrad
 from minigrad import nn
 
-MADE_OF: dict[str, tuple[Any, ...]] = {
-    "AdaptiveAvgPool1d": (2,), "AdaptiveAvgPool2d": (2,), "AdaptiveMaxPool1d": (2,),
-    "AdaptiveMaxPool2d": (2,), "AdditiveAttention": (4, 4, 3), "AvgPool1d": (2,),
-    "AvgPool2d": (2,), "BatchNorm1d": (4,), "BatchNorm2d": (4,), "Bilinear": (4, 3, 2),
-    "CausalSelfAttention": (4, 2), "Fold": ((4, 4), 2), "InstanceNorm1d": (4,),
-    "InstanceNorm2d": (4,), "PixelShuffle": (2,), "ReflectionPad2d": (1,), "Unfold": (2,),
-    "Upsample": (2,), "ZeroPad2d": (1,),
-    "Conv1d": (4, 4, 2), "Conv2d": (4, 4, 2), "ConvTranspose1d": (4, 4, 2),
-    "ConvTranspose2d": (4, 4, 2), "DotProductAttention": (4, 4, 4, 4),
-    "EinMix": ("a b -> b a", "a b"), "Embedding": (5, 4), "GRU": (4, 4),
-    "GRUCell": (4, 4), "GroupNorm": (2, 4), "LSTM": (4, 4),
-    "LSTMCell": (4, 4), "LayerNorm": (4,), "LearnedPosEmbedding": (5, 4), "Linear": (4, 4),
-    "MaxPool1d": (2,), "MaxPool2d": (2,), "MultiHeadAttention": (4, 2),
-    "MultiHeadDotProductAttention": (4, 4, 4, 4, 2), "RMSNorm": (4,), "RNN": (4, 4),
-    "RNNCell": (4, 4), "Rearrange": ("a b -> b a",), "Reduce": ("a b -> a", "sum"),
-    "MaxUnpool1d": (2,), "MaxUnpool2d": (2,), "EmbeddingBag": (5, 4), "CircularPad1d": (1,),
-    "CircularPad2d": (1,), "ConstantPad1d": (1, 0.5), "ConstantPad2d": (1, 0.5),
-    "ReflectionPad1d": (1,), "ReplicationPad1d": (1,), "ReplicationPad2d": (1,), "ZeroPad1d": (1,),
-    "LazyConv1d": (4, 2), "LazyConv2d": (4, 2), "LazyLinear": (4,),
-    "ConvBNReLU1d": (4, 4, 2), "ConvBNReLU2d": (4, 4, 2), "DepthSeparableConv1d": (4, 4, 2),
-    "DepthSeparableConv2d": (4, 4, 2), "SEModule": (16,), "SelectiveKernel": (4, 16, (1, 3)),
-    "SwiGLU": (4,), "TransformerBlock": (4, 4, 2, 4), "Transformer": (4, 2),
-    "TransformerDecoderLayer": (4, 2), "TransformerEncoderBlock": (4, 2),
-    "TransformerEncoderLayer": (4, 2), "Unflatten": (1, (2, 2)),
-}  # fmt: skip
-"""Arguments with which a layer that needs some can be made."""
+FIRST = {line.kind: line for line in reversed(layer_table.LAYERS)}
+"""A way to make each layer that needs arguments."""
 STACKS = {
     "TransformerDecoder": lambda: (nn.TransformerDecoderLayer(4, 2), 2),
     "TransformerEncoder": lambda: (nn.TransformerEncoderLayer(4, 2), 2),
 }
 """Those whose arguments are layers."""
 OF_EINOPS = ("EinMix", "Rearrange", "Reduce")
-NEED_EINOPS = (*OF_EINOPS, "CausalSelfAttention")
 
 LAYERS = [
-    pytest.param(name, marks=pytest.mark.needs("einops") if name in NEED_EINOPS else ())
+    pytest.param(name, marks=layer_table.needs_of(name))
     for name in sorted(nn.__all__)
     if inspect.isclass(getattr(nn, name)) and issubclass(getattr(nn, name), nn.Module)
 ]
 
 
-def arguments(name: str) -> tuple[Any, ...]:
-    return STACKS[name]() if name in STACKS else MADE_OF.get(name, ())
+def arguments(name: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if name in STACKS:
+        return STACKS[name](), {}
+    line = FIRST.get(name, layer_table.layer(name))
+    return line.sizes, line.options
 
 
 def made(name: str, **options: Any) -> Any:
-    lengths = {"a": 2, "b": 2} if name == "EinMix" else {}
-    return getattr(nn, name)(*arguments(name), **lengths, **options)
+    sizes, needed = arguments(name)
+    return getattr(nn, name)(*sizes, **needed, **options)
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -190,10 +169,10 @@ def options() -> Iterator[tuple[str, str, Any]]:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_number_without_sense_is_refused_where_it_is_given(name: str) -> None:
-    kind, given = getattr(nn, name), arguments(name)
+    kind, (sizes, needed) = getattr(nn, name), arguments(name)
     accepted = []
     for _, option, value in [case for case in options() if case[0] == name]:
-        bound = inspect.signature(kind).bind_partial(*given)
+        bound = inspect.signature(kind).bind_partial(*sizes, **needed)
         bound.arguments[option] = value
         try:
             kind(*bound.args, **bound.kwargs)
@@ -207,7 +186,7 @@ def test_a_number_without_sense_is_refused_where_it_is_given(name: str) -> None:
     for owner, option in MEANT:
         if owner == name:
             for value in MEANT[owner, option]:
-                bound = inspect.signature(kind).bind_partial(*given)
+                bound = inspect.signature(kind).bind_partial(*sizes, **needed)
                 bound.arguments[option] = value
                 kind(*bound.args, **bound.kwargs)
 
@@ -217,7 +196,7 @@ def test_a_flag_is_true_or_false() -> None:
     for name, option in (("Linear", "bias"), ("Conv2d", "bias"), ("LSTM", "bidirectional")):
         for value in ("False", 0.5, float("nan"), 2):
             with pytest.raises(TypeError, match=f"{name}: {option} .*True or False"):
-                getattr(nn, name)(*arguments(name), **{option: value})
+                made(name, **{option: value})
     assert nn.Linear(3, 4, bias=np.bool_(False)).bias is None  # type: ignore[arg-type]
 
 
