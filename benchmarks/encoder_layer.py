@@ -2,7 +2,7 @@
 
 Each library has its own process, and they take turns (see _turns.py). The outputs and all gradients
 are compared with ours: the command fails if they differ. Post-norm, no dropout; the gradients are
-those of all weights and of the input. "processor" is the time of all threads together. "apart by" is
+those of all weights and of the input. "processor" is the time of all threads together, "apart by"
 the largest difference of two elements, relative to the largest element of the array.
 """
 

@@ -29,7 +29,6 @@ from _work import (
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-
 Prepared = Callable[[Any], Any]
 """What is done with a model before it is used; `pytorch_compiled` compiles it."""
 

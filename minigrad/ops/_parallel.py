@@ -40,7 +40,7 @@ from minigrad.support.threads import start_thread
 
 __all__ = [
     "PRODUCTS_PER_NS", "available_cores", "for_rows", "get_num_threads", "in_blocks",
-    "set_num_threads", "unbuffered", "worthwhile",
+    "set_num_threads", "shared", "unbuffered", "worthwhile",
 ]  # fmt: skip
 
 WORTHWHILE = 100_000
@@ -154,6 +154,12 @@ def _quotas(folder: str = "/sys/fs/cgroup") -> Iterator[float]:
 def worthwhile(effort: float) -> bool:
     """Whether work that takes `effort` nanoseconds in one thread should be divided."""
     return effort >= WORTHWHILE and get_num_threads() > 1
+
+
+def shared(rows: int, most: int, effort: float) -> int:
+    """The number of rows in a block, at most `most`, with which no thread of `for_rows` is idle."""
+    threads = get_num_threads() if effort >= WORTHWHILE else 1
+    return max(min(most, -(-rows // threads)), 1)
 
 
 def for_rows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import all_finite, channel_sums, constant, root_of_squares, widened
-from minigrad.ops._parallel import unbuffered
+from minigrad.ops._parallel import for_rows, shared
 from minigrad.ops.norm import in_range, misfit
 
 __all__ = ["batch_norm"]
@@ -59,15 +60,41 @@ def batch_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     """
     if reason := _cannot_normalize(x, weight, bias):
         raise ArgumentError(reason)
-    return unbuffered(math.prod(x.shape[2:]), _normalized, x, weight, bias, eps)
+    rows = _as_rows(widened(x))
+    out = np.empty(rows.shape, rows.dtype)
+    mean, var, std = statistics = np.empty((3, x.shape[1]), rows.dtype)
+
+    def work(channels: slice) -> None:
+        scale, shift = (None if each is None else each[channels] for each in (weight, bias))
+        parts = out[:, channels], statistics[:, channels]
+        _normalize(rows[:, channels], scale, shift, eps, *parts)
+
+    _for_channels(rows, work)
+    with np.errstate(over="ignore"):  # of a variance that float16 cannot hold
+        results = [part.astype(x.dtype, copy=False) for part in (out.reshape(x.shape), mean, var)]
+    return tuple(results), mean, std
 
 
-@np.errstate(over="ignore")  # also of a variance that float16 cannot hold
-def _normalized(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
-    count = max(1, len(x) * math.prod(x.shape[2:]))
-    rows = widened(x).reshape(len(x), x.shape[1], math.prod(x.shape[2:]))
+def _as_rows(x: Any) -> Any:
+    """Shape (N, C, ...) -> (N, C, S)."""
+    return x.reshape(len(x), x.shape[1], math.prod(x.shape[2:]))
+
+
+def _for_channels(rows: np.ndarray, work: Callable[[slice], None]) -> None:
+    """Call a function for channels, in several threads if that is worthwhile."""
+    effort, channels = 4 * rows.size, rows.shape[1]
+    block = shared(channels, channels, effort)
+    for_rows(channels, block, effort, lambda *ends: work(slice(*ends)), inner=rows.shape[2])
+
+
+@np.errstate(over="ignore")
+def _normalize(
+    rows: Any, weight: Any, bias: Any, eps: float, out: np.ndarray, statistics: np.ndarray
+) -> None:
+    """Fill `out` (N, C, S) and the mean, the variance and the deviation (3, C) of some channels."""
+    count = max(1, len(rows) * rows.shape[2])
     mean = channel_sums(rows) / count
-    out = rows - mean[:, None]
+    np.subtract(rows, mean[:, None], out=out)
     rest = channel_sums(out) / count
     var = np.vecdot(out, out).sum(axis=0) / count
     # The rounding error of the mean matters where x is far from zero.
@@ -84,22 +111,38 @@ def _normalized(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, A
     out *= scale[:, None]
     if bias is not None:
         out += bias[:, None]
-    mean += rest
-    results = (out.reshape(x.shape), mean, var)
-    return tuple(part.astype(x.dtype, copy=False) for part in results), mean, std
+    statistics[:] = mean + rest, var, std
 
 
 @batch_norm.defjoint("x", "weight", "bias")
 def _batch_norm_pull(
     g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
 ) -> tuple[Any, Any, Any]:
-    inner = math.prod(x.shape[2:])
-    return unbuffered(inner, _gradients, g, needed, x, weight, mean, std, eps)
+    if isinstance(x, Variable) or isinstance(g[0], Variable):
+        return _gradients(g, needed, x, weight, mean, std, eps)
+    rows, pulls = _as_rows(x), _as_rows(g[0])
+    grad_x = np.empty(rows.shape, widened(x[:0]).dtype)
+    sums = np.empty((2, x.shape[1]), grad_x.dtype)
+
+    def work(channels: slice) -> None:
+        own = None if weight is None else weight[channels]
+        pull = (pulls[:, channels], g[1][channels], g[2][channels])
+        known = (mean[channels], std[channels])
+        found = _gradients(pull, needed, rows[:, channels], own, *known, eps, grad_x[:, channels])
+        for total, part in zip(sums, found[1:], strict=True):
+            if part is not None:
+                total[channels] = part
+
+    _for_channels(rows, work)
+    grads = (grad_x.reshape(x.shape), *sums)
+    return tuple([grad if need else None for grad, need in zip(grads, needed, strict=True)])  # type: ignore[return-value]
 
 
 def _gradients(
-    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float
-) -> tuple[Any, Any, Any]:
+    g: Any, needed: tuple[bool, bool, bool], x: Any, weight: Any, mean: Any, std: Any, eps: float,
+    into: np.ndarray | None = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The cotangents of x, weight and bias; `into` takes that of x."""
     g_out, g_mean, g_var = map(widened, g)
     column, axes = (x.shape[1], *(1,) * (x.ndim - 2)), (0, *range(2, x.ndim))
     count = len(x) * math.prod(x.shape[2:])
@@ -113,7 +156,7 @@ def _gradients(
     if needed[0] or needed[2]:
         grad_bias = channel_sums(g_out)
     if needed[0] or needed[1]:
-        centred = x - mean.reshape(column)
+        centred = np.subtract(x, mean.reshape(column), out=into)
         grad_weight = _channel_dots(g_out, centred) / std
     if needed[0]:
         scale = 1 / std if weight is None else weight / std
@@ -123,9 +166,7 @@ def _gradients(
             by_centred = (2 * g_var - scale * grad_weight / std) / count
         else:  # the square of the scale would be lost
             by_centred = (2 * g_var * std - scale * grad_weight) / count
-            centred = centred / std.reshape(column)
-        recorded = isinstance(x, Variable) or isinstance(g_out, Variable)
-        into = None if recorded else centred  # fresh pages of memory cost more than the sums
+            centred = np.divide(centred, std.reshape(column), out=into)
         grad_x = np.multiply(centred, by_centred.reshape(column), out=into)
         grad_x = np.add(grad_x, by_mean.reshape(column), out=into)
         grad_x = np.add(grad_x, g_out * scale.reshape(column), out=into)

@@ -24,7 +24,7 @@ from minigrad.ops._numerics import (
     row_sums,
     widened,
 )
-from minigrad.ops._parallel import for_rows
+from minigrad.ops._parallel import for_rows, shared
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
 
@@ -382,7 +382,8 @@ def group_norm(
         normal *= rstd[part][..., None] * _of_groups(weight, groups, start, stop, 1)
         np.add(normal, _of_groups(bias, groups, start, stop, 0), out=out[part])
 
-    for_rows(len(parts), _block(size, ELEMENTS), parts.size, work, inner=parts.shape[2])
+    block = shared(len(parts), _block(size, ELEMENTS), parts.size)
+    for_rows(len(parts), block, parts.size, work, inner=parts.shape[2])
     kept = (len(x), groups, 1)
     mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
     return out.reshape(x.shape), (mean, rest), rstd
@@ -435,7 +436,8 @@ def _group_norm_pull(
         centred += average * rstds[part]
         np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
 
-    for_rows(len(parts), _block(size, ELEMENTS), 2 * parts.size, work, inner=parts.shape[2])
+    block = shared(len(parts), _block(size, ELEMENTS), 2 * parts.size)
+    for_rows(len(parts), block, 2 * parts.size, work, inner=parts.shape[2])
     grad_weight, grad_bias = (
         part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)

@@ -7,6 +7,7 @@ Windows are defined in `_windows.py`. Average and adaptive pooling are composed 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.mode import state
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import formula, widened, within_rule, zeroed
+from minigrad.ops._parallel import for_rows, shared
 from minigrad.ops._windows import Padding, Window, cut, offsets, padded
 from minigrad.ops.gathering import take_along_axis
 from minigrad.ops.indexing import IndexUpdate
@@ -44,16 +46,30 @@ def _max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: 
     window = _window(x, kernel, stride, padding, dilation)
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min if x.dtype.kind != "b" else 0
     wide = padded(x, padding, lowest)
-    (_, first), *others = offsets(window, window.counts(x.shape[2:]))
-    out = wide[first].copy()
+    counts = window.counts(x.shape[2:])
+    (_, first), *others = offsets(window, counts)
+    out = np.empty((*x.shape[:2], *counts), x.dtype)
     chosen = np.zeros(out.shape, np.min_scalar_type(len(others)))
-    for number, (_, places) in enumerate(others, start=1):
-        larger = np.maximum(out, wide[places])
-        better = (larger != out) & (out == out)  # the first NaN stays
-        # The largest number is the latest offset; writing with a mask is many times slower.
-        np.maximum(chosen, better * chosen.dtype.type(number), out=chosen)
-        out = larger
+
+    def work(start: int, stop: int) -> None:
+        part, numbers = wide[start:stop], chosen[start:stop]
+        best = part[first].copy()
+        for number, (_, places) in enumerate(others, start=1):
+            larger = np.maximum(best, part[places])
+            better = (larger != best) & (best == best)  # the first NaN stays
+            # The largest number is the latest offset; writing with a mask is many times slower.
+            np.maximum(numbers, better * numbers.dtype.type(number), out=numbers)
+            best = larger
+        out[start:stop] = best
+
+    _for_samples(out, len(others), work)
     return out, chosen
+
+
+def _for_samples(out: np.ndarray, offsets: int, work: Callable[[int, int], None]) -> None:
+    """Call ``work(start, stop)`` for samples, in several threads if that is worthwhile."""
+    effort = 2 * offsets * out.size
+    for_rows(len(out), shared(len(out), len(out), effort), effort, work)
 
 
 def max_pool(x: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes) -> Any:
@@ -90,6 +106,45 @@ def _chosen_places(
         # In a window of -inf only, a padding element may have been chosen.
         index.append(np.clip(places, 0, shape[2 + axis] - 1, out=places))
     return tuple(index)
+
+
+class PoolUpdate(IndexUpdate):
+    """The same as an update at `_chosen_places`, without an index of every element."""
+
+    def __init__(
+        self, g: Any, chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes,
+        shape: Sizes,
+    ) -> None:  # fmt: skip
+        self.value, self.shape, self._chosen = g, shape, chosen
+        self._window = kernel, stride, padding, dilation
+
+    @property
+    def index(self) -> Any:
+        """The index of the elements in the input."""
+        return _chosen_places(self._chosen, *self._window, self.shape)
+
+    def add_to(self, buffer: np.ndarray) -> None:
+        if any(map(any, self._window[2])):  # padding may be chosen where all else is -inf
+            return super().add_to(buffer)
+        window = Window(*self._window)
+        places = [place for _, place in offsets(window, self._chosen.shape[2:])]
+
+        def work(start: int, stop: int) -> None:
+            part, numbers = buffer[start:stop], self._chosen[start:stop]
+            for number, place in enumerate(places):
+                part[place] += np.where(numbers == number, self.value[start:stop], 0)
+
+        _for_samples(self.value, len(places), work)
+
+
+@formula(
+    "IndexUpdate(g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape)"
+)
+def _to_chosen(
+    g: Any, chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes,
+    x_shape: Sizes,
+) -> PoolUpdate:  # fmt: skip
+    return PoolUpdate(g, chosen, kernel, stride, padding, dilation, x_shape)
 
 
 @primitive(arrays=1)
@@ -160,11 +215,7 @@ def sum_parts(x: Any, axis: int, count: int) -> Any:
 
 # The table.
 sum_parts.defvjp(x=lambda g, axis, x_shape: within_rule(sum_parts, g, axis, x_shape[axis]))
-_max_pool.defvjp(
-    x=lambda g, chosen, kernel, stride, padding, dilation, x_shape: IndexUpdate(
-        g, _chosen_places(chosen, kernel, stride, padding, dilation, x_shape), x_shape
-    )
-)
+_max_pool.defvjp(x=_to_chosen)
 sum_pool.defvjp(
     x=lambda g, x_shape, kernel, stride, padding, dilation: within_rule(
         sum_pool_transpose, g, x_shape[2:], kernel, stride, padding, dilation

@@ -17,11 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.views import owner
+from minigrad.ops._parallel import for_rows
 
 BLOCK = 65_536
 """The maximum number of elements in a block: in float32, four arrays of it are 1 MB."""
 SMALL = 16_384
 """Parameters with fewer elements are joined: for larger ones, copying costs more than a call."""
+
+COST = 3
+"""The approximate time of an update for an element, in nanoseconds."""
 
 State = dict[str, Any]
 Rule = Callable[[np.ndarray, np.ndarray, State], None]
@@ -143,12 +147,15 @@ def _update_in_pieces(part: Part, rule: Rule) -> None:
         return
     data, grad = part.data.reshape(-1), part.grad.reshape(-1)
     state = {k: v.reshape(-1) if isinstance(v, np.ndarray) else v for k, v in part.state.items()}
-    pieces = []
-    for start in range(0, data.size, BLOCK):
-        here = slice(start, start + BLOCK)
+    pieces: list[State] = [{} for _ in range(0, data.size, BLOCK)]
+
+    def work(start: int, stop: int) -> None:
+        here = slice(start, stop)
         piece = {k: v[here] if isinstance(v, np.ndarray) else v for k, v in state.items()}
         rule(data[here], grad[here], piece)
-        pieces.append(piece)
+        pieces[start // BLOCK] = piece
+
+    for_rows(data.size, BLOCK, COST * data.size, work)
     for name, value in pieces[-1].items():
         if not isinstance(value, np.ndarray):
             part.state[name] = value

@@ -2,6 +2,7 @@
 
 import math
 import weakref
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -69,7 +70,7 @@ class Optimizer:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[Tensor, State] = {}
-        self._scratch: dict[tuple[int, np.dtype[Any]], np.ndarray] = {}
+        self._scratch: dict[tuple[int, np.dtype[Any], int], np.ndarray] = {}
         self._blocks = Blocks()
         given = self._listed(params)
         if not given:
@@ -280,9 +281,10 @@ class Optimizer:
 
     def _buffer(self, i: int, like: np.ndarray) -> np.ndarray:
         """A scratch array like another; `_with_penalty` uses number 0."""
-        memory = self._scratch.get((i, like.dtype))
+        key = i, like.dtype, get_ident()
+        memory = self._scratch.get(key)
         if memory is None or memory.size < like.size:
-            memory = self._scratch[i, like.dtype] = np.empty(like.size, like.dtype)
+            memory = self._scratch[key] = np.empty(like.size, like.dtype)
         return memory[: like.size].reshape(like.shape)
 
     # State

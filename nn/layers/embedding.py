@@ -64,9 +64,7 @@ class Embedding(Module):
             False
         """
         num_embeddings, embedding_dim = embeddings.shape
-        layer = cls(
-            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, sparse=sparse
-        )
+        layer = cls(num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, sparse=sparse)
         layer.weight = Parameter(embeddings, requires_grad=not freeze)
         return layer
 

@@ -17,7 +17,6 @@ from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import registry
 from minigrad.checking.samples import CASES, FAMILIES, OURS, Case
 
-
 OF_OP: dict[str, list[Case]] = defaultdict(list)
 for _case in CASES:
     OF_OP[_case.op].append(_case)

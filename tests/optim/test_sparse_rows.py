@@ -184,9 +184,7 @@ def test_a_step_is_that_of_the_dense_gradient(name: str) -> None:
             optimizer.zero_grad()
             (table((IDS + step) % 50) ** 2).sum().backward()
             optimizer.step()
-    np.testing.assert_allclose(
-        sparse.weight.numpy(), dense.weight.numpy(), rtol=1e-6, atol=1e-6
-    )
+    np.testing.assert_allclose(sparse.weight.numpy(), dense.weight.numpy(), rtol=1e-6, atol=1e-6)
     kept = [optimizer.state_dict()["state"] for optimizer in optimizers]
     assert kept[0].keys() == kept[1].keys()
     for key, value in kept[1].get(0, {}).items():
