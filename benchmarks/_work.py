@@ -204,6 +204,12 @@ def words_input(words: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return draw.normal(words, 64, scale=0.1), *draw.ids(2, 512, below=words)
 
 
+def table_input() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A table of vectors of width 64 for all words, 256 of their ids, and the gradient of these."""
+    draw = Draw(15)
+    return draw.normal(WORDS, 64, scale=0.1), draw.ids(256, below=WORDS), draw.normal(256, 64)
+
+
 def adamw_input(width: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """The weights and biases of four square layers, each with its gradient."""
     draw = Draw(12)

@@ -2,7 +2,8 @@
 
 Layers (convolution, pooling, normalization, recurrence) have the same arguments and weights in both
 libraries; forward and backward. So have attention without projections at several lengths, and an
-embedding with a cross-entropy over the same table of words. AdamW updates four square layers.
+embedding with a cross-entropy over the same table of words, and steps that read few of its rows.
+AdamW updates four square layers.
 
 Each library has its own process, and they take turns (see _turns.py). The outputs and all gradients
 are compared: the command fails if they differ.
@@ -16,7 +17,7 @@ from _report import disagreements, fail_if, ratios, spread, table
 from _work import ATTENTION, LAYERS, WIDTHS, WORDS, Layer, Size
 from peers import OURS, PYTORCH
 
-Row = tuple[str, str, Layer | Size | int]
+Row = tuple[str, str, Layer | Size | int | str]
 """The measured layer, the function of a peer that does it, and its argument."""
 
 
@@ -31,6 +32,10 @@ def rows_of(
             for s in attention
         ),
         (f"embedding and cross-entropy, {words:,} words", "words", words),
+        *(
+            (f"256 of 50,000 words, sparse, {name}", "table", name)
+            for name in ("SGD", "SparseAdam")
+        ),
         *((f"AdamW, width {width:,}", "adamw", width) for width in widths),
     ]
 

@@ -7,6 +7,7 @@ Each module has functions that take a size and build a `Task`; not every library
     layer       one layer of another kind, forward and backward
     attention   attention without projections, forward and backward
     words       an embedding and a cross-entropy over the same table, forward and backward
+    table       a step that reads few rows of a large table, with a sparse gradient
     adamw       a step of AdamW with given gradients
     training    a whole training step of a model on top of such a stack
     perceptron  a whole training step of three small linear layers

@@ -22,6 +22,7 @@ from _work import (
     perceptron_input,
     perceptron_weights,
     product_input,
+    table_input,
     words_input,
 )
 
@@ -236,6 +237,28 @@ def words(number: int) -> Task:
 
     def answer() -> Arrays:
         return {"loss": run().numpy(), "gradient of table": np.asarray(table.grad)}
+
+    return Task(run, answer)
+
+
+def table(optimizer: str) -> Task:
+    """Steps that read 256 rows of a large table, with sparse gradients; five for the answer."""
+    values, ids, cotangent = table_input()
+    words = nn.Embedding(*values.shape, sparse=True)
+    steps = getattr(optim, optimizer)(words.parameters(), lr=1e-3)
+    g = minigrad.tensor(cotangent)
+
+    def run() -> None:
+        steps.zero_grad()
+        words(ids).backward(g)
+        steps.step()
+
+    def answer() -> Arrays:
+        words.load_state_dict({"weight": values})
+        steps.state.clear()
+        for _ in range(5):
+            run()
+        return {"table": words.weight.numpy().copy()}
 
     return Task(run, answer)
 

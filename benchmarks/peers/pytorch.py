@@ -24,6 +24,7 @@ from _work import (
     perceptron_input,
     perceptron_weights,
     product_input,
+    table_input,
     words_input,
 )
 from torch import Tensor, nn
@@ -226,6 +227,28 @@ def words(number: int) -> Task:
 
     def answer() -> Arrays:
         return {"loss": run().detach().numpy(), "gradient of table": table.grad.numpy()}
+
+    return Task(run, answer)
+
+
+def table(optimizer: str) -> Task:
+    """Steps that read 256 rows of a large table, with sparse gradients; five for the answer."""
+    values, chosen, cotangent = table_input()
+    words = nn.Embedding(*values.shape, sparse=True)
+    steps = getattr(torch.optim, optimizer)(words.parameters(), lr=1e-3)
+    ids, g = torch.tensor(chosen), torch.tensor(cotangent)
+
+    def run() -> None:
+        steps.zero_grad()
+        words(ids).backward(g)
+        steps.step()
+
+    def answer() -> Arrays:
+        load(words, {"weight": values})
+        steps.state.clear()
+        for _ in range(5):
+            run()
+        return {"table": words.weight.detach().numpy().copy()}
 
     return Task(run, answer)
 

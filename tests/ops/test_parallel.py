@@ -20,7 +20,7 @@ import pytest
 from interrupts import before_each_bytecode
 
 import minigrad
-from minigrad import ops
+from minigrad import nn, ops, optim
 from minigrad.ops import _attention_kernel, _parallel, products
 from minigrad.ops.dropout import kept_rows
 from minigrad.support import threads
@@ -69,6 +69,20 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "group_norm": (
         lambda x, w, b: ops.group_norm(x, w, b, groups=3),
         (normal(7, 6, 50), normal(6), normal(6)),
+    ),
+    "batch_norm": (
+        lambda x, w, b: minigrad.concatenate([part.ravel() for part in ops.batch_norm(x, w, b)]),
+        (normal(7, 5, 6, 4), normal(5), normal(5)),
+    ),
+    "batch_norm of rows": (lambda x: ops.batch_norm(x)[0], (normal(70, 5),)),
+    "max_pool": (lambda x: nn.functional.max_pool2d(x, 2), (normal(5, 3, 8, 6),)),
+    "max_pool of windows that overlap": (
+        lambda x: nn.functional.max_pool2d(x, 3, 2),
+        (np.where(normal(5, 3, 9, 7) > 1, -np.inf, 0.5),),
+    ),
+    "max_pool with padding": (
+        lambda x: nn.functional.max_pool2d(x, 3, 2, padding=1),
+        (normal(5, 3, 9, 7),),
     ),
     "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
     "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
@@ -121,6 +135,29 @@ def no_threads(no_workers: None) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("kind", [optim.SGD, optim.AdamW, optim.NAdam, optim.Rprop])
+def test_a_step_of_an_optimizer(kind: Any, three_threads: None) -> None:
+    """A large parameter is updated in parts, each thread with scratch memory of its own."""
+    found = []
+    for threads_ in (1, 3):
+        minigrad.set_num_threads(threads_)
+        parameter = minigrad.tensor(normal_of(0, 5, 70_000), requires_grad=True)
+        optimizer = (
+            kind([parameter], weight_decay=0.1) if kind is not optim.Rprop else kind([parameter])
+        )
+        for step in range(3):
+            parameter.grad = minigrad.tensor(normal_of(step + 1, 5, 70_000))
+            optimizer.step()
+        found.append((parameter.numpy().copy(), optimizer.state_dict()["state"]))
+    assert (found[0][0] == found[1][0]).all()
+    for name, value in found[0][1].get(0, {}).items():
+        assert np.array_equal(value, found[1][1][0][name]), name
+
+
+def normal_of(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
 def test_where_no_thread_can_be_started_the_caller_computes(
     name: str, three_threads: None, no_threads: None
 ) -> None:
