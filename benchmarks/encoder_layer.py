@@ -16,7 +16,7 @@ import _options
 from _comparison import compare, setting
 from _report import disagreements, fail_if, mebibytes, ratios, significant, spread, table
 from _work import SIZES, TINY
-from peers import OURS, PEERS, PYTORCH, Peer
+from peers import COMPILED, OURS, PEERS, PYTORCH, Peer
 
 HEADINGS = ["", "ms (quartiles)", "÷ PyTorch (quartiles)", "processor ms", "peak MiB"]
 HEADINGS += ["apart by"]
@@ -26,6 +26,8 @@ def measure(
     peers: Sequence[Peer], work: str, *arguments: Any, options: argparse.Namespace
 ) -> tuple[str, list[str]]:
     """The table of some work in every library, and disagreements."""
+    if options.quick:  # compiling takes a minute
+        peers = [peer for peer in peers if peer is not COMPILED]
     results = compare(peers, work, *arguments, options=options)
     ours, beside = results[OURS.title], results.get(PYTORCH.title)
     rows, faults = [], []

@@ -22,6 +22,7 @@ from minigrad import interop as interop  # registers tensors with einops and ein
 from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
+from minigrad import trace as _trace  # noqa: F401 - before the op `trace`, or it takes its place
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype
 from minigrad.autograd import is_grad_enabled as is_grad_enabled

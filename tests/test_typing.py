@@ -88,6 +88,13 @@ KNOWN = re.compile(
 """What checkers say of code that runs: none of it is about a name that minigrad should export."""
 
 
+def programs_of(page: Path) -> list[str]:
+    """The programs of a page: one, but each recipe is a program of its own."""
+    if page.name == "recipes.md":
+        return [block.code for block in blocks_of(page.read_text(encoding="utf-8"))]
+    return [program_of(page)]
+
+
 def program_of(page: Path) -> str:
     """The code of a page, each line where the page has it; without what is shown to fail."""
     lines: list[str] = []
@@ -116,7 +123,8 @@ def test_what_pages_show_has_types(checker: str, tmp_path: Path) -> None:
     folder.mkdir()
     for page in PAGES:
         name = page.relative_to(ROOT).with_suffix("").as_posix().replace("/", "_")
-        (folder / f"{name}.py").write_text(program_of(page), encoding="utf-8")
+        for number, program in enumerate(programs_of(page)):
+            (folder / f"{name}_{number}.py").write_text(program, encoding="utf-8")
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(PYRIGHT))
     (tmp_path / "mypy.ini").write_text(MYPY)
     options = {

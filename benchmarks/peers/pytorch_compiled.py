@@ -9,6 +9,7 @@ from _work import Size, Task
 from peers import pytorch
 
 torch._inductor.config.compile_threads = 1  # its pool of processes would outlive the benchmark
+torch._inductor.config.force_disable_caches = True  # kernels for other instructions may be there
 
 
 def encoder(size: Size) -> Task:

@@ -211,12 +211,14 @@ def grad_of(tensor: Tensor) -> Tensor | None:
 @effect
 def add_to_grad(tensor: Any, results: dict[Edge, Any], edge: Edge, create: bool) -> None:
     """Add a cotangent to the ``.grad`` of a tensor."""
-    known, part = tensor._grad, results[edge]
+    known = tensor._grad
     if known is None:
-        tensor._grad = _owned(results, edge)
-    elif isinstance(part, Update) and known._node is None:
-        tensor._grad = part.as_tensor(known)
+        tensor._grad = _owned(results, edge)  # which hands over what nobody else holds
+        return
+    part = results[edge]
+    if isinstance(part, Update):
+        tensor._grad = part.as_tensor(known) if known._node is None else known + part.dense()
     elif create or known._node is not None:
-        tensor._grad = known + (part.dense() if isinstance(part, Update) else part)
+        tensor._grad = known + part
     else:
         tensor._grad = wrap(known._data + np.asarray(part))

@@ -60,11 +60,11 @@ class Update:
         raise NotImplementedError
 
     def joined(self, other: Any) -> Any:
-        """An update that does what this one and `other`, also a sparse one, do."""
+        """Make an update that does what this one and `other`, also a sparse one, do."""
         raise NotImplementedError
 
     def as_tensor(self, known: Any = None) -> Any:
-        """A tensor of these values, added to those of the tensor `known`."""
+        """Make a tensor of these values, added to those of the tensor `known`."""
         raise NotImplementedError
 
 

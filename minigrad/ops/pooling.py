@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.engine import Update
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.mode import state
 from minigrad.autograd.primitive import primitive
@@ -108,33 +109,35 @@ def _chosen_places(
     return tuple(index)
 
 
-class PoolUpdate(IndexUpdate):
+class PoolUpdate(Update):
     """The same as an update at `_chosen_places`, without an index of every element."""
 
     def __init__(
         self, g: Any, chosen: Any, kernel: Sizes, stride: Sizes, padding: Padding, dilation: Sizes,
         shape: Sizes,
     ) -> None:  # fmt: skip
-        self.value, self.shape, self._chosen = g, shape, chosen
+        self._value, self._shape, self._chosen = g, shape, chosen
         self._window = kernel, stride, padding, dilation
 
-    @property
-    def index(self) -> Any:
-        """The index of the elements in the input."""
-        return _chosen_places(self._chosen, *self._window, self.shape)
+    def _by_index(self) -> IndexUpdate:
+        places = _chosen_places(self._chosen, *self._window, self._shape)
+        return IndexUpdate(self._value, places, self._shape)
+
+    def dense(self) -> Any:
+        return self._by_index().dense()
 
     def add_to(self, buffer: np.ndarray) -> None:
         if any(map(any, self._window[2])):  # padding may be chosen where all else is -inf
-            return super().add_to(buffer)
+            return self._by_index().add_to(buffer)
         window = Window(*self._window)
         places = [place for _, place in offsets(window, self._chosen.shape[2:])]
 
         def work(start: int, stop: int) -> None:
             part, numbers = buffer[start:stop], self._chosen[start:stop]
             for number, place in enumerate(places):
-                part[place] += np.where(numbers == number, self.value[start:stop], 0)
+                part[place] += np.where(numbers == number, self._value[start:stop], 0)
 
-        _for_samples(self.value, len(places), work)
+        _for_samples(self._value, len(places), work)
 
 
 @formula(

@@ -5,7 +5,21 @@ Read `steps` (the data), `identity` (which value a tensor holds), `record` (the 
 (the lines of the user's program).
 """
 
-from minigrad.trace.record import Trace
-from minigrad.trace.steps import Step, Value
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from minigrad.trace.record import Trace as Trace
+    from minigrad.trace.steps import Step as Step
+    from minigrad.trace.steps import Value as Value
 
 __all__ = ["Step", "Trace", "Value"]
+
+_MODULES = {"Step": "steps", "Trace": "record", "Value": "steps"}
+"""Where each is: they are imported on first use, since most programs use none."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'minigrad.trace' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"minigrad.trace.{_MODULES[name]}"), name)

@@ -605,9 +605,9 @@ def _searchsorted(batch: Batch, a: Any, v: Any, side: str) -> Any:
 
 
 @batching_rule("embedding")
-def _embedding(batch: Batch, ids: Any, weight: Any, padding_idx: Any) -> Any:
+def _embedding(batch: Batch, ids: Any, weight: Any, padding_idx: Any, sparse: Any) -> Any:
     if not isinstance(weight, Mapped):
-        return batch.run(ids.tensor, weight, padding_idx)
+        return batch.run(ids.tensor, weight, padding_idx, sparse)
     if isinstance(ids, Mapped):
         return _getitem(batch, weight, ids)
     return ops.take(weight.tensor, ids, 1)

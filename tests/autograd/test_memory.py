@@ -268,7 +268,7 @@ SAVES: dict[str, tuple[Any, str, set[str]]] = {
     "dropout": (lambda x: ops.dropout(x, 0.5, 1), "1", {"p", "key"}),
     "where": (lambda a, b: ops.where(np.eye(3) > 0, a, b), "11", {"condition"}),
     "embedding": (lambda w: ops.embedding(np.array([0, 2]), w), "1",
-                  {"ids", "weight_shape", "padding_idx"}),
+                  {"ids", "weight_shape", "padding_idx", "sparse"}),
 }  # fmt: skip
 
 

@@ -105,7 +105,7 @@ def test_every_optimizer_is_compared() -> None:
     here = {
         name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler", "swa_utils")
     }
-    assert here == {*EVERY, "LBFGS", "Muon"}
+    assert here == {*EVERY, "LBFGS", "Muon", "SparseAdam"}  # the last in test_sparse_rows.py
 
 
 @pytest.mark.parametrize(

@@ -537,7 +537,7 @@ class GRU(minigrad.nn.layers.recurrence.GRU, RNNBase):
         hidden_size: int,
         num_layers: int = 1,
         bias: bool = True,
-        batch_first: bool | None = False,
+        batch_first: bool = False,
         dropout: _float = 0.0,
         bidirectional: bool = False,
         device: str | minigrad.tensors.creation.Device | None = None,
@@ -698,7 +698,7 @@ class LSTM(minigrad.nn.layers.recurrence.LSTM, RNNBase):
         hidden_size: int,
         num_layers: int = 1,
         bias: bool = True,
-        batch_first: bool | None = False,
+        batch_first: bool = False,
         dropout: _float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
@@ -996,6 +996,7 @@ class MultiHeadAttention(minigrad.nn.attention.multi_head.MultiHeadAttention, Mo
         vdim: int | None = None,
         *,
         num_kv_heads: int | None = None,
+        rope: minigrad.nn.layers.positional.RotaryPosEmbedding | None = None,
     ) -> None: ...
     def forward(
         self,
@@ -1171,7 +1172,7 @@ class RNN(minigrad.nn.layers.recurrence.RNN, RNNBase):
         num_layers: int = 1,
         nonlinearity: Literal["tanh", "relu"] = "tanh",
         bias: bool = True,
-        batch_first: bool | None = False,
+        batch_first: bool = False,
         dropout: _float = 0.0,
         bidirectional: bool = False,
         device: str | minigrad.tensors.creation.Device | None = None,
@@ -1189,7 +1190,7 @@ class RNNBase(minigrad.nn.layers.recurrence._Recurrent, Module):
         hidden_size: int,
         num_layers: int = 1,
         bias: bool = True,
-        batch_first: bool | None = None,
+        batch_first: bool = False,
         dropout: _float = 0.0,
         bidirectional: bool = False,
     ) -> None: ...
