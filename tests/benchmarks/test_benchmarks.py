@@ -109,7 +109,7 @@ def test_an_encoder_layer_in_every_library(run: Run) -> None:
             assert times == "not installed"
             continue
         assert re.fullmatch(SPREAD, times)
-        assert 0 < float(processor)
+        assert float(processor) > 0
         assert re.fullmatch(SPREAD if PYTORCH.installed else "-", ratio)
         assert peer is OURS or 0 <= float(apart) < _report.TOLERANCE
 

@@ -134,19 +134,17 @@ def no_threads(no_workers: None) -> Iterator[None]:
     threading.stack_size(before)
 
 
-@pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("kind", [optim.SGD, optim.AdamW, optim.NAdam, optim.Rprop])
 def test_a_step_of_an_optimizer(kind: Any, three_threads: None) -> None:
     """A large parameter is updated in parts, each thread with scratch memory of its own."""
     found = []
-    for threads_ in (1, 3):
-        minigrad.set_num_threads(threads_)
-        parameter = minigrad.tensor(normal_of(0, 5, 70_000), requires_grad=True)
-        optimizer = (
-            kind([parameter], weight_decay=0.1) if kind is not optim.Rprop else kind([parameter])
-        )
-        for step in range(3):
-            parameter.grad = minigrad.tensor(normal_of(step + 1, 5, 70_000))
+    draws = [np.random.default_rng(i).standard_normal((5, 70_000)) for i in range(4)]
+    for number in (1, 3):
+        minigrad.set_num_threads(number)
+        parameter = minigrad.tensor(draws[0], requires_grad=True)
+        optimizer = kind([parameter])
+        for draw in draws[1:]:
+            parameter.grad = minigrad.tensor(draw)
             optimizer.step()
         found.append((parameter.numpy().copy(), optimizer.state_dict()["state"]))
     assert (found[0][0] == found[1][0]).all()
@@ -154,10 +152,7 @@ def test_a_step_of_an_optimizer(kind: Any, three_threads: None) -> None:
         assert np.array_equal(value, found[1][1][0][name]), name
 
 
-def normal_of(seed: int, *shape: int) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
+@pytest.mark.parametrize("name", CALLS)
 def test_where_no_thread_can_be_started_the_caller_computes(
     name: str, three_threads: None, no_threads: None
 ) -> None:
