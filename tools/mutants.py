@@ -90,7 +90,8 @@ def is_cheap(item: pytest.Item, ops: Sequence[str] | None) -> bool:
     """Whether a test belongs to the first round: derivatives of single ops."""
     if item.path.name != DERIVATIVES:
         return False
-    of_op = item.callspec.params.get("op", "") if hasattr(item, "callspec") else ""
+    cases = item.callspec.params.get("cases") if hasattr(item, "callspec") else None
+    of_op = cases[0].op if cases else ""
     return ops is None or of_op.rpartition(".")[2] in ops
 
 
