@@ -70,11 +70,20 @@ class Adam(Optimizer):
 
         # Bias correction: m / (1 - β₁ᵗ) and √(v / (1 - β₂ᵗ)), since both means start at zero.
         scale = math.sqrt(1.0 - beta2 ** state["step"])
-        np.sqrt(square, out=work)
-        work += eps * scale
-        np.divide(mean, work, out=work)
-        work *= lr * scale / (1.0 - beta1 ** state["step"])
-        data -= work
+        rate = lr * scale / (1.0 - beta1 ** state["step"])
+        _move(data, mean, square, rate, eps * scale, work)
+
+
+def _move(
+    data: np.ndarray, mean: np.ndarray, square: np.ndarray, rate: float, eps: float,
+    work: np.ndarray,
+) -> None:  # fmt: skip
+    """Update a parameter in place: θ ← θ - rate · m / (√v + eps)."""
+    np.sqrt(square, out=work)
+    work += eps
+    np.divide(mean, work, out=work)
+    work *= rate
+    data -= work
 
 
 class AdamW(Adam):
@@ -149,11 +158,8 @@ class SparseAdam(Optimizer):
         average(mean, grad, beta1, work)
         average_square(square, grad, beta2, work)
         scale = math.sqrt(1.0 - beta2 ** state["step"])
-        np.sqrt(square, out=work)
-        work += float(group["eps"])
-        np.divide(mean, work, out=work)
-        work *= float(group["lr"]) * scale / (1.0 - beta1 ** state["step"])
-        data -= work
+        rate = float(group["lr"]) * scale / (1.0 - beta1 ** state["step"])
+        _move(data, mean, square, rate, float(group["eps"]), work)
 
 
 class Adamax(Optimizer):
