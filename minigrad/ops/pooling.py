@@ -127,7 +127,8 @@ class PoolUpdate(Update):
         return self._by_index().dense()
 
     def add_to(self, buffer: np.ndarray) -> None:
-        if any(map(any, self._window[2])):  # padding may be chosen where all else is -inf
+        # Padding may be chosen where all else is -inf; float16 is added up in float32.
+        if any(map(any, self._window[2])) or buffer.dtype == np.float16:
             return self._by_index().add_to(buffer)
         window = Window(*self._window)
         places = [place for _, place in offsets(window, self._chosen.shape[2:])]
