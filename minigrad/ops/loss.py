@@ -154,11 +154,6 @@ def _block(rows: np.ndarray) -> int:
     return max(ELEMENTS // max(rows.shape[1], 1), 1)
 
 
-def _places(rows: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Where the element of each row's class is among all elements: one axis is faster than two."""
-    return np.arange(0, rows.size, max(rows.shape[1], 1)) + index
-
-
 def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
     return np.ones(classes, dtype) if weight is None else np.asarray(weight, dtype)
 
@@ -181,11 +176,7 @@ def cross_entropy(
     index, counts, kept = row_weights(target, weight, ignore_index, rows.dtype)
     log_total = _log_total(rows)
     shift, rest = log_total
-    if rows.flags.c_contiguous:
-        chosen = rows.reshape(-1)[_places(rows, index)]
-    else:
-        chosen = rows[np.arange(len(rows)), index]
-    losses = rest - (chosen - shift)
+    losses = rest - (rows[np.arange(len(rows)), index] - shift)
     losses = weighted(losses, counts, kept, reduction == "mean")
     if label_smoothing:
         spread_out = _class_weights(weight, rows.shape[1], rows.dtype)
@@ -197,11 +188,8 @@ def cross_entropy(
         return losses.reshape(target.shape), log_total
     loss = total(losses, 0)[0]
     if reduction == "mean":
-        if counts is None and len(rows):
-            loss = loss / number(None, rows)
-        else:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                loss = loss / number(counts, rows)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            loss = loss / number(counts, rows)
     return loss.astype(rows.dtype, copy=False), log_total
 
 
@@ -222,7 +210,7 @@ def _cross_entropy_pull(
         smooth = each * (label_smoothing / rows.shape[1])
         smooth = smooth if kept is None else np.where(kept, smooth, 0)
         factor = scale + smooth * spread_out.sum()
-    pull = np.empty(rows.shape, rows.dtype)
+    pull = np.empty_like(rows)
 
     def work(start: int, stop: int) -> None:
         part = slice(start, stop)
@@ -238,7 +226,7 @@ def _cross_entropy_pull(
             pull[part] -= (smooth[part, None] if smooth.ndim else smooth) * spread_out
 
     for_rows(len(rows), _block(rows), rows.size, work)
-    pull.reshape(-1)[_places(rows, index)] -= scale
+    pull[np.arange(len(rows)), index] -= scale
     return (_unrows(pull, logits.shape),)
 
 
