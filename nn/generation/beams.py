@@ -12,6 +12,7 @@ from minigrad.nn.attention.cache import Cache, DynamicKVCache
 from minigrad.nn.functional.masks import MaskLike
 from minigrad.nn.generation.sampling import checked_ids, checked_padding, last_logits
 from minigrad.ops._numerics import values_of
+from minigrad.ops.softmax import log_softmax
 from minigrad.support.checks import check_flag, check_number, check_size
 from minigrad.tensors.tensor import Tensor
 
@@ -142,8 +143,7 @@ def _best(count: int, values: np.ndarray, *others: np.ndarray) -> list[np.ndarra
 def _log_softmax(logits: Tensor) -> np.ndarray:
     """Log-probabilities in float64, (N, classes)."""
     values = values_of(logits).astype(np.float64)
-    largest = values.max(axis=-1, keepdims=True, initial=-np.inf)
-    if not np.isfinite(largest).all():
+    if not np.isfinite(values.max(axis=-1, initial=-np.inf)).all():
         raise ValueError("beam_search: each row of logits needs a largest finite one, and no NaN")
-    values -= largest
-    return values - np.log(np.exp(values).sum(axis=-1, keepdims=True))
+    found: np.ndarray = values_of(log_softmax(values))
+    return found
