@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from minigrad.nn.module.base import Module
-from minigrad.nn.transformers.encoder import TransformerEncoder, TransformerEncoderLayer
 from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 
@@ -16,9 +15,9 @@ from minigrad.tensors.tensor import Tensor
 def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
     """Collect the attention weights of every attention layer within a block.
 
-    A layer is one whose forward has the argument `need_weights`, except for encoders, which pass it
-    on. The block gets a dict: for the path of each layer, a list with one tensor per call, of shape
-    (N, H, L, S).
+    A layer is one whose forward has the argument `need_weights`, and no layer inside it has: an
+    encoder only passes it on. The block gets a dict: for the path of each layer, a list with one
+    tensor per call, of shape (N, H, L, S).
 
     The model is called as usual and its outputs do not change. Hooks request the weights, so layers
     take the path that materializes them. The weights are those before dropout.
@@ -34,11 +33,16 @@ def attention_weights(model: Module) -> Iterator[dict[str, list[Tensor]]]:
         >>> [(path, found[0].shape) for path, found in weights.items()]
         [('self_attn', (2, 4, 5, 5)), ('multihead_attn', (2, 4, 5, 7))]
     """
-    layers = {
+    able = {
         path: module
         for path, module in model.named_modules()
         if "need_weights" in signature_of(module.forward).parameters
-        and not isinstance(module, (TransformerEncoder, TransformerEncoderLayer))
+    }
+    ids = set(map(id, able.values()))
+    layers = {
+        path: module
+        for path, module in able.items()
+        if sum(id(part) in ids for part in module.modules()) == 1
     }
     if not layers:
         raise ValueError(f"attention_weights: {type(model).__name__} has no attention layer in it")
