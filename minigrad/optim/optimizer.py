@@ -190,8 +190,9 @@ class Optimizer:
                 loss = closure()
         for group in self.param_groups:
             params = [param for param in group["params"] if param._grad is not None]
-            whole = [param for param in params if not self._update_rows(param, group)]
-            parts = [self._part(param) for param in whole]
+            sparse, parts = self._apart(params, group)
+            for param in sparse:
+                self._update_rows(param, group)
             rule = partial(self._update, group=group)
             if self._elementwise:
                 self._blocks.update(parts, rule)
@@ -218,14 +219,25 @@ class Optimizer:
     def _begin(self, data: np.ndarray, state: State, group: State) -> None:
         """Fill the empty state of a parameter, if `_moves_only_rows`."""
 
-    def _update_rows(self, param: Tensor, group: State) -> bool:
-        """Update the rows that a sparse gradient has, and no others, if that is the whole step."""
-        grad = param._grad
-        if not isinstance(grad, SparseRows) or not self._moves_only_rows(group):
-            return False
+    def _apart(self, params: list[Tensor], group: State) -> tuple[list[Tensor], list[Part]]:
+        """The parameters of which only rows are updated, and the parts of the others.
+
+        What does not fit is refused here, before anything is updated.
+        """
+        sparse, parts, by_rows = [], [], self._moves_only_rows(group)
+        for param in params:
+            if not by_rows or not isinstance(param._grad, SparseRows):
+                parts.append(self._part(param))
+            elif param._grad.shape == param.shape:
+                sparse.append(param)
+            else:
+                self._refuse("grad", param._grad._data, param)
+        return sparse, parts
+
+    def _update_rows(self, param: Tensor, group: State) -> None:
+        """Update the rows that a sparse gradient has, and no others."""
+        grad: Any = param._grad
         data, state, rows = param._data, self.state.setdefault(param, {}), grad.indices
-        if grad.shape != data.shape:
-            self._refuse("grad", grad._data, param)
         if not state:
             self._begin(data, state, group)
         values = data[rows]
@@ -237,7 +249,6 @@ class Optimizer:
                 state[name][rows] = value
             else:
                 state[name] = value
-        return True
 
     def _part(self, param: Tensor) -> Part:
         grad = param._grad

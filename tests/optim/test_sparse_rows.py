@@ -216,6 +216,16 @@ def test_sparse_adam_refuses_a_dense_gradient_and_changes_nothing() -> None:
     assert (dense.weight.numpy() == before).all()
 
 
+def test_nothing_is_updated_if_one_of_several_is_refused() -> None:
+    sparse, dense = tables()
+    for table in (sparse, dense):
+        table(IDS).sum().backward()
+    before = sparse.weight.numpy().copy()
+    with pytest.raises(ValueError, match="is dense"):
+        optim.SparseAdam([sparse.weight, dense.weight]).step()
+    assert (sparse.weight.numpy() == before).all()
+
+
 def test_a_captured_step_computes_with_dense_gradients() -> None:
     sparse, dense = tables()
     optimizers = [optim.SGD(table.parameters(), lr=0.1) for table in (sparse, dense)]
