@@ -67,6 +67,7 @@ strict = true
 allow_redefinition = true
 disallow_any_generics = false
 disallow_incomplete_defs = false
+disallow_subclassing_any = false
 disallow_untyped_calls = false
 disallow_untyped_defs = false
 strict_optional = false
