@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ __all__ = [
     "permutation", "rand", "randint", "randn", "seed", "set_state", "set_stream", "uniform",
 ]  # fmt: skip
 
-_generator = np.random.default_rng()
+_generator: np.random.Generator | None = None  # NumPy loads its random numbers on first use
+_lock = Lock()
 _forks = 0  # since the last seed
 _stream = 0
 _repeating: ContextVar[np.random.Generator | None] = ContextVar("minigrad.random", default=None)
@@ -47,7 +49,15 @@ def generator() -> np.random.Generator:
         >>> minigrad.random.generator().random() < 1
         True
     """
-    return _repeating.get() or _generator
+    return _repeating.get() or _generator or _begun()
+
+
+def _begun() -> np.random.Generator:
+    """The generator of the process, made by the first thread that asks."""
+    global _generator
+    with _lock:
+        _generator = _generator or np.random.default_rng()
+    return _generator
 
 
 @effect
@@ -110,10 +120,12 @@ def _count_fork() -> None:
 
 def _leave_the_parents_numbers() -> None:
     """In a child process: seed from a hash of the parent's state and its number of forks."""
-    global _forks
-    state: Any = _generator.bit_generator.state["state"]
-    start = np.random.SeedSequence([state["state"], state["inc"], _forks])
-    _generator.bit_generator.state = np.random.PCG64(start).state
+    global _forks, _lock
+    _lock = Lock()  # a thread that held it is not here
+    if _generator is not None:
+        state: Any = _generator.bit_generator.state["state"]
+        start = np.random.SeedSequence([state["state"], state["inc"], _forks])
+        _generator.bit_generator.state = np.random.PCG64(start).state
     _forks = 0
 
 
@@ -373,14 +385,10 @@ def _finite(name: str, *numbers: Any) -> None:
         raise ValueError(f"{name}: finite numbers expected, got {numbers}")
 
 
-class Stream(np.random.Generator):
-    """A generator of its own, which repeats draws."""
-
-
 @effect
-def _repeated(like: Any = None) -> Stream:
-    """A stream that draws what the generator, or another stream, would draw next."""
-    own = Stream(np.random.PCG64())
+def repeated(like: Any = None) -> np.random.Generator:
+    """A generator of its own that draws what the generator, or another, would draw next."""
+    own = np.random.Generator(np.random.PCG64())
     own.bit_generator.state = (like or generator()).bit_generator.state
     return own
 
@@ -402,8 +410,8 @@ def drawing_from(own: np.random.Generator) -> Iterator[None]:
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:
-    start = _repeated()
-    return lambda: drawing_from(_repeated(start))
+    start = repeated()
+    return lambda: drawing_from(repeated(start))
 
 
 register_snapshot(_snapshot)

@@ -36,9 +36,9 @@ __all__ = ["Layout", "Pulled", "Watched"]
 _COUNTING = (bincount.op, nonzero.op, flatnonzero.op, argwhere.op, registry["unique"])
 _FUNCTIONS = (FunctionType, MethodType)
 _EFFECTS: list[Any] = [
-    grad_of, add_to_grad, call_hook, looked_at, Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
+    grad_of, add_to_grad, call_hook, looked_at, random.repeated, Tensor.grad.fset, Tensor.zero_grad,  # type: ignore[attr-defined]
 ]  # fmt: skip
-READ_GRAD, ADD_TO_GRAD, CALL_HOOK, LOOKED_AT, SET_GRAD, CLEAR_GRAD = (
+READ_GRAD, ADD_TO_GRAD, CALL_HOOK, LOOKED_AT, REPEATED, SET_GRAD, CLEAR_GRAD = (
     undecorated(each) for each in _EFFECTS
 )
 _ON_LOCAL = (READ_GRAD, SET_GRAD, CLEAR_GRAD)
@@ -281,7 +281,7 @@ class Watched(Trace):
         finally:
             self._effects.remove(step)
         self._changed |= not only_reads(function)
-        if isinstance(result, random.Stream):
+        if function is REPEATED:
             value = self._new(step, None)
             self._numbers[id(result)] = result, value
             step.outputs.insert(0, value)
@@ -352,7 +352,7 @@ class Watched(Trace):
             return {key: self._live(part) for key, part in thing.items()}
         if type(thing) in (tuple, list):
             return type(thing)(map(self._live, thing))
-        if isinstance(thing, random.Stream):
+        if isinstance(thing, np.random.Generator):
             return self._numbers.get(id(thing), (None, thing))[1]
         return self._inside(thing)
 

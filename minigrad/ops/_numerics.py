@@ -152,6 +152,17 @@ def zeroed(g: Any, mask: Any) -> Any:
     return (g.view(integers) & bits).view(g.dtype)
 
 
+def kept_only(x: np.ndarray, kept: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Write `x` to `out`, but exactly 0 where it is not kept, as `zeroed` does.
+
+    The arrays have one shape, and `out` has the dtype of `x`.
+    """
+    integers = _INTEGERS[x.itemsize]
+    bits = np.negative(kept.view(np.int8)).astype(integers)
+    np.bitwise_and(x.view(integers), bits, out=out.view(integers))
+    return out
+
+
 @formula("0")
 def zero_gradient(g: Any) -> Any:
     """The cotangent through a constant function: zeros, even where `g` is infinite."""

@@ -39,11 +39,11 @@ from minigrad.ops._numerics import formula
 from minigrad.support.threads import start_thread
 
 __all__ = [
-    "PRODUCTS_PER_NS", "available_cores", "for_rows", "get_num_threads", "in_blocks",
-    "set_num_threads", "shared", "unbuffered", "worthwhile",
+    "PRODUCTS_PER_NS", "available_cores", "block_of", "for_rows", "get_num_threads", "in_blocks",
+    "passes", "set_num_threads", "shared", "unbuffered", "worthwhile",
 ]  # fmt: skip
 
-WORTHWHILE = 100_000
+WORTHWHILE = 300_000
 """The minimum effort, in nanoseconds, that is divided among threads. Smaller work stays on one
 thread: waking workers costs about 0.1 ms, and BLAS's threads would compete.
 """
@@ -52,9 +52,12 @@ PRODUCTS_PER_NS = 60
 """The approximate number of float32 multiply-adds of a thread in a nanosecond."""
 
 ELEMENTS = 1 << 18
-"""The number of elements in a block of an elementwise function. With smaller blocks, threads would
-wait for the interpreter lock too often.
+"""The number of elements in a block for each of several threads, in kernels that pass over their
+data several times. With smaller blocks, they would wait for the interpreter lock too often: every
+call of NumPy releases and takes it.
 """
+ALONE = 1 << 16
+"""The same for one thread: what it computes of a block stays in its cache."""
 
 LONG = 500
 """The length of an innermost loop for which NumPy's buffers cost more than they save."""
@@ -154,6 +157,20 @@ def _quotas(folder: str = "/sys/fs/cgroup") -> Iterator[float]:
 def worthwhile(effort: float) -> bool:
     """Whether work that takes `effort` nanoseconds in one thread should be divided."""
     return effort >= WORTHWHILE and get_num_threads() > 1
+
+
+def passes(size: int, elements: int | None = None) -> float:
+    """The effort of a kernel that passes over `size` elements several times, for `for_rows`.
+
+    It is worthwhile to divide it if there are two blocks of `elements`, by default `ELEMENTS`.
+    """
+    return math.inf if size >= 2 * (elements or ELEMENTS) else 0
+
+
+def block_of(rows: int, width: int, elements: int | None = None) -> int:
+    """The number of rows of some width in a block, for a kernel whose effort is `passes`."""
+    divided = worthwhile(passes(rows * width, elements))
+    return max((elements or ELEMENTS if divided else ALONE) // max(width, 1), 1)
 
 
 def shared(rows: int, most: int, effort: float) -> int:
@@ -304,14 +321,14 @@ def _set_blas(numbers: Iterable[int]) -> None:
 
 
 @formula("function(x, *others)")
-def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -> Any:
+def in_blocks(function: Callable[..., Any], x: Any, *others: Any) -> Any:
     """Call an elementwise function block by block, so that its data stay in the cache.
 
     The function takes parts of `x`, an array or tensor, and of those of `others` that have its
     shape; it returns as many elements of the dtype of `x`. Small arrays and tensors are passed
-    whole. `cost` is the estimated time for an element, in nanoseconds.
+    whole.
     """
-    if isinstance(x, Variable) or x.size <= ELEMENTS:
+    if isinstance(x, Variable) or x.size <= (ELEMENTS if get_num_threads() > 1 else ALONE):
         return function(x, *others)
     if any(isinstance(other, Variable) for other in others):
         return function(x, *others)
@@ -322,7 +339,7 @@ def in_blocks(function: Callable[..., Any], cost: float, x: Any, *others: Any) -
         parts = [part[start:stop] if isinstance(part, np.ndarray) else part for part in flat]
         out[start:stop] = function(*parts)
 
-    for_rows(x.size, ELEMENTS, cost * x.size, work)
+    for_rows(x.size, block_of(x.size, 1), passes(x.size), work)
     return out.reshape(x.shape)
 
 

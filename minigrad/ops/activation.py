@@ -41,7 +41,7 @@ def relu(x: Any) -> Any:
         >>> minigrad.relu(minigrad.tensor([-1.0, 2.0]))
         Tensor([0., 2.], dtype=float32)
     """
-    return in_blocks(_relu, 0.2, x) if x.size > SMALL else np.maximum(x, zero(x.dtype))
+    return in_blocks(_relu, x) if x.size > SMALL else np.maximum(x, zero(x.dtype))
 
 
 def _relu(x: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ def sigmoid(x: Any) -> Any:
         >>> minigrad.sigmoid(minigrad.tensor([-1000.0, 0.0, 1000.0]))
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
-    return in_blocks(_sigmoid, 2, x)
+    return in_blocks(_sigmoid, x)
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
@@ -120,7 +120,7 @@ def silu(x: Any) -> Any:
         >>> minigrad.silu(minigrad.tensor([0.0, 1.0]))
         Tensor([0.       , 0.7310586], dtype=float32)
     """
-    return in_blocks(lambda x: x * _sigmoid(x), 2, x)
+    return in_blocks(lambda x: x * _sigmoid(x), x)
 
 
 @primitive(float_inputs=True, float16_in=np.float32)
@@ -132,7 +132,7 @@ def erf(x: Any) -> Any:
         >>> minigrad.erf(minigrad.tensor([0.0, 1.0]))
         Tensor([0.       , 0.8427007], dtype=float32)
     """
-    return in_blocks(erf_array, 2, x)
+    return in_blocks(erf_array, x)
 
 
 @primitive(float_inputs=True, float16_in=np.float32)
@@ -144,7 +144,7 @@ def erfc(x: Any) -> Any:
         >>> minigrad.erfc(minigrad.tensor([0.0, 5.0]))
         Tensor([1.0000000e+00, 1.5374597e-12], dtype=float32)
     """
-    return in_blocks(erfc_array, 4, x)
+    return in_blocks(erfc_array, x)
 
 
 @primitive(float_inputs=True, float16_in=np.float32)
@@ -159,7 +159,7 @@ def erfinv(x: Any) -> Any:
         >>> minigrad.erfinv(minigrad.tensor([0.0, 0.8427007]))
         Tensor([0.       , 0.9999999], dtype=float32)
     """
-    return in_blocks(erfinv_array, 8, x)
+    return in_blocks(erfinv_array, x)
 
 
 @primitive(arrays=1, float_inputs=True, float16_in=np.float32)
@@ -208,7 +208,7 @@ def gelu(x: Any, approximate: Literal["none", "tanh"] = "none") -> Any:
     """
     if approximate not in ("none", "tanh"):
         raise ValueError(f'approximate must be "none" or "tanh", got {approximate!r}')
-    return in_blocks(_gelu, 2, x, approximate)
+    return in_blocks(_gelu, x, approximate)
 
 
 def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
@@ -225,7 +225,7 @@ def _relu_x(g: Any, out: Any) -> Any:
         product = g * np.sign(out)
         if math.isfinite(np.vdot(product, product)):  # no infinite cotangent, no NaN in the output
             return product
-    return in_blocks(lambda g, out: zeroed(g, out <= zero(out.dtype)), 0.3, g, out)
+    return in_blocks(lambda g, out: zeroed(g, out <= zero(out.dtype)), g, out)
 
 
 def _silu_x(g: Any, x: Any) -> Any:
@@ -262,12 +262,12 @@ relu.defvjp(x=_relu_x)
 hardtanh.defvjp(x=lambda g, x, low, high: zeroed(g, ~((low < constant(x)) & (constant(x) < high))))
 sigmoid.defvjp(x=lambda g, out: g * (out * (1 - out)))
 softplus.defvjp(x=lambda g, x, beta: g * within_rule(sigmoid, x * float(beta)))
-silu.defvjp(x=lambda g, x: in_blocks(_silu_x, 3, g, x))
+silu.defvjp(x=lambda g, x: in_blocks(_silu_x, g, x))
 erf.defvjp(x=lambda g, x: g * (_TWO_OVER_SQRT_PI * np.exp(-x * x)))
 erfc.defvjp(x=lambda g, x: g * (-_TWO_OVER_SQRT_PI * np.exp(-x * x)))
 erfinv.defvjp(x=lambda g, out: g * zero_safe(np.exp(out * out) / _TWO_OVER_SQRT_PI, g))
 logit.defvjp(x=_logit_x)
-gelu.defvjp(x=lambda g, x, approximate: in_blocks(_gelu_x, 4, g, x, approximate))
+gelu.defvjp(x=lambda g, x, approximate: in_blocks(_gelu_x, g, x, approximate))
 relu.defformula(out="max(x, 0)")
 sigmoid.defformula(out="1 / (1 + exp(-x))")
 silu.defformula(out="x * sigmoid(x)")

@@ -12,7 +12,7 @@ from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import all_finite, channel_sums, constant, root_of_squares, widened
-from minigrad.ops._parallel import for_rows, shared
+from minigrad.ops._parallel import for_rows, passes, shared
 from minigrad.ops.norm import in_range, misfit
 
 __all__ = ["batch_norm"]
@@ -82,7 +82,7 @@ def _as_rows(x: Any) -> Any:
 
 def _for_channels(rows: np.ndarray, work: Callable[[slice], None]) -> None:
     """Call a function for channels, in several threads if that is worthwhile."""
-    effort, channels = 4 * rows.size, rows.shape[1]
+    effort, channels = passes(rows.size), rows.shape[1]
     block = shared(channels, channels, effort)
     for_rows(channels, block, effort, lambda *ends: work(slice(*ends)), inner=rows.shape[2])
 

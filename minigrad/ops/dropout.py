@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from operator import index
+from threading import local
 from typing import Any
 
 import numpy as np
 
 from minigrad.autograd.primitive import primitive
-from minigrad.ops._numerics import within_rule, zeroed
-from minigrad.ops._parallel import for_rows
+from minigrad.ops._numerics import kept_only, within_rule
+from minigrad.ops._parallel import block_of, for_rows, passes
 
 __all__ = ["dropout"]
 
@@ -17,31 +19,43 @@ __all__ = ["dropout"]
 STEPS = 1 << 16
 """The resolution of probabilities: 16 random bits for each element."""
 
+APART = 0x9E3779B97F4A7C15F39CC0605CEDC835
+"""How far apart consecutive keys are in the sequence of 2^128 numbers: 2^128 by the golden ratio.
+Multiples of it are spread evenly, so the keys of a program share no numbers.
+"""
 
-def kept_rows(key: int | None, start: int, rows: int, width: int, p: float) -> np.ndarray:
+_own = local()
+
+
+def kept_rows(key: Any, start: int, rows: int, width: int, p: float) -> np.ndarray:
     """Which elements of some rows are kept: bools of shape (rows, width)."""
     dropped = round(p * STEPS)
     kept = draws(key, start, rows, width) >= min(dropped, STEPS - 1)
     return kept if dropped < STEPS else np.zeros_like(kept)
 
 
-def draws(key: int | None, start: int, rows: int, width: int) -> np.ndarray:
+def draws(key: Any, start: int, rows: int, width: int) -> np.ndarray:
     """Random integers below `STEPS` for some rows, of shape (rows, width).
 
     They depend on the key and on the place of each element, with rows counted over all leading
-    axes; not on how rows are grouped. The generator of the key can jump to any place.
+    axes; not on how rows are grouped. All keys share one sequence of numbers, and its generator can
+    jump to any place: a generator for each key would take longer to make than to use.
 
     Source: O'Neill 2014, "PCG: a family of simple fast space-efficient statistically good
     algorithms for random number generation".
     """
-    stream = np.random.PCG64DXSM(key)
+    if not hasattr(_own, "sequence"):
+        sequence = np.random.PCG64DXSM(0)
+        _own.sequence, _own.start = sequence, sequence.state
+    sequence = _own.sequence
     words = -(-width // 4)  # each of 64 bits, which make four draws
-    stream.advance(start * words)
-    drawn: np.ndarray = stream.random_raw(rows * words).view(np.uint16)
+    sequence.state = _own.start
+    sequence.advance(index(key) * APART + start * words)
+    drawn: np.ndarray = sequence.random_raw(rows * words).view(np.uint16)
     return drawn.reshape(rows, 4 * words)[:, :width]
 
 
-def dropout_factor(key: int | None, shape: tuple[int, ...], p: float, dtype: Any) -> np.ndarray:
+def dropout_factor(key: Any, shape: tuple[int, ...], p: float, dtype: Any) -> np.ndarray:
     """The factor of dropout: 0 with probability `p`, else ``1 / (1 - p)``.
 
     It depends on the arguments only.
@@ -74,9 +88,10 @@ def dropout(x: Any, p: float, key: int) -> Any:
 
     def work(start: int, stop: int) -> None:
         kept = kept_rows(key, start, stop - start, width, p)
-        np.multiply(zeroed(rows[start:stop], ~kept), factor, out=out[start:stop])
+        part = kept_only(rows[start:stop], kept, out[start:stop])
+        part *= factor
 
-    for_rows(len(rows), max(65_536 // max(width, 1), 1), 1.5 * x.size, work)
+    for_rows(len(rows), block_of(len(rows), width), passes(x.size), work)
     return out.reshape(x.shape)
 
 

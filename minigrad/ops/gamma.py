@@ -53,7 +53,7 @@ def lgamma(x: Any) -> Any:
         >>> minigrad.lgamma(minigrad.tensor([1.0, 4.0]))
         Tensor([0.       , 1.7917595], dtype=float32)
     """
-    return in_blocks(_lgamma_array, 100, x)
+    return in_blocks(_lgamma_array, x)
 
 
 @primitive(float_inputs=True, float16_in=np.float32)
@@ -67,12 +67,12 @@ def digamma(x: Any) -> Any:
         >>> minigrad.digamma(minigrad.tensor([1.0, 2.0]))
         Tensor([-0.5772157 ,  0.42278433], dtype=float32)
     """
-    return in_blocks(_digamma_array, 100, x)
+    return in_blocks(_digamma_array, x)
 
 
 @primitive(arrays=1, float_inputs=True, float16_in=np.float32)
 def _polygamma(x: Any, n: int) -> Any:
-    return in_blocks(lambda x: _polygamma_array(x, n), 1000, x)
+    return in_blocks(lambda x: _polygamma_array(x, n), x)
 
 
 def polygamma(n: int, x: Any) -> Tensor:

@@ -15,7 +15,7 @@ from minigrad.autograd.events import reading
 from minigrad.autograd.mode import state
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import total, widened
-from minigrad.ops._parallel import ELEMENTS, for_rows
+from minigrad.ops._parallel import block_of, for_rows, passes
 from minigrad.ops.softmax import exponentials
 
 __all__ = ["cross_entropy"]
@@ -141,17 +141,12 @@ def _log_total(rows: np.ndarray) -> np.ndarray:
         shift[start:stop] = top
         np.log(sums, out=rest[start:stop], casting="same_kind")
 
-    for_rows(len(rows), _block(rows), rows.size, work)
+    for_rows(len(rows), block_of(*rows.shape), passes(rows.size), work)
     return log_total[..., 0]
 
 
 def _sums(x: np.ndarray) -> np.ndarray:
     return np.asarray(total(x, 1))
-
-
-def _block(rows: np.ndarray) -> int:
-    """The number of rows in a block."""
-    return max(ELEMENTS // max(rows.shape[1], 1), 1)
 
 
 def _class_weights(weight: Any, classes: int, dtype: Any) -> np.ndarray:
@@ -225,7 +220,7 @@ def _cross_entropy_pull(
         if label_smoothing:
             pull[part] -= (smooth[part, None] if smooth.ndim else smooth) * spread_out
 
-    for_rows(len(rows), _block(rows), rows.size, work)
+    for_rows(len(rows), block_of(*rows.shape), passes(rows.size), work)
     pull[np.arange(len(rows)), index] -= scale
     return (_unrows(pull, logits.shape),)
 

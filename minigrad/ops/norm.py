@@ -24,13 +24,13 @@ from minigrad.ops._numerics import (
     row_sums,
     widened,
 )
-from minigrad.ops._parallel import for_rows, shared
+from minigrad.ops._parallel import block_of, for_rows, passes
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
 
-ELEMENTS = 1 << 19
-"""The number of elements in a block of group normalization. Its calls are many and short: with
-smaller blocks, two threads would wait for the interpreter lock as long as they compute.
+GROUPS = 1 << 19
+"""The number of elements in a block of group normalization for each of several threads. The calls
+of NumPy are shorter there, so that more of them are needed.
 """
 
 
@@ -95,7 +95,7 @@ def layer_norm(
         else:
             np.add(normal, bias, out=flat[part])
 
-    for_rows(len(rows), _block(width), rows.size, work, inner=width)
+    for_rows(len(rows), block_of(len(rows), width), passes(rows.size), work, inner=width)
     mean, rest, rstd = statistics.reshape(3, *x.shape[: x.ndim - ndim], *(1,) * ndim)
     return out, (mean, rest), rstd
 
@@ -159,11 +159,6 @@ def _as_rows(x: Any, weight: Any, bias: Any, ndim: int) -> tuple[Any, int, Any, 
     return rows, width, *flat
 
 
-def _block(width: int, elements: int = 65_536) -> int:
-    """The number of rows in a block; by default of about 256 KiB, which stays in the cache."""
-    return max(elements // max(width, 1), 1)
-
-
 def _wide(x: np.ndarray) -> Any:
     return np.float32 if x.dtype == np.float16 else x.dtype
 
@@ -190,7 +185,7 @@ def _layer_norm_pull(
     means = None if mean is None else [array.reshape(-1, 1) for array in mean]
     grad_x = np.empty(x.shape, x.dtype) if needed[0] else None
     flat = None if grad_x is None else grad_x.reshape(rows.shape)
-    block = _block(width)
+    block = block_of(len(rows), width)
     # Each block has its own sums over rows, for the weight and for the bias.
     blocks = (-(-len(rows) // block), width)
     sums = [np.empty(blocks, _wide(x)) if need else None for need in needed[1:]]
@@ -217,7 +212,7 @@ def _layer_norm_pull(
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=flat[part])
 
-    for_rows(len(rows), block, 2 * rows.size, work, inner=width)
+    for_rows(len(rows), block, passes(rows.size), work, inner=width)
     totals = [s if s is None or len(s) == 1 else s.sum(axis=0) for s in sums]
     axes = x.shape[x.ndim - ndim :]
     grad_weight, grad_bias = [None if s is None else s.reshape(axes) for s in totals]
@@ -302,7 +297,7 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         if weight is not None:
             normal *= weight
 
-    for_rows(len(rows), _block(width), rows.size, work)
+    for_rows(len(rows), block_of(len(rows), width), passes(rows.size), work)
     return out.reshape(x.shape), rstd.reshape(*x.shape[: x.ndim - ndim], *(1,) * ndim)
 
 
@@ -382,8 +377,8 @@ def group_norm(
         normal *= rstd[part][..., None] * _of_groups(weight, groups, start, stop, 1)
         np.add(normal, _of_groups(bias, groups, start, stop, 0), out=out[part])
 
-    block = shared(len(parts), _block(size, ELEMENTS), parts.size)
-    for_rows(len(parts), block, parts.size, work, inner=parts.shape[2])
+    block, effort = block_of(len(parts), size, GROUPS), passes(parts.size, GROUPS)
+    for_rows(len(parts), block, effort, work, inner=parts.shape[2])
     kept = (len(x), groups, 1)
     mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
     return out.reshape(x.shape), (mean, rest), rstd
@@ -436,8 +431,8 @@ def _group_norm_pull(
         centred += average * rstds[part]
         np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
 
-    block = shared(len(parts), _block(size, ELEMENTS), 2 * parts.size)
-    for_rows(len(parts), block, 2 * parts.size, work, inner=parts.shape[2])
+    block, effort = block_of(len(parts), size, GROUPS), passes(parts.size, GROUPS)
+    for_rows(len(parts), block, effort, work, inner=parts.shape[2])
     grad_weight, grad_bias = (
         part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.sums import BLAS_DTYPES
 from minigrad.ops._numerics import SMALL, row_sums, spread_total, total
-from minigrad.ops._parallel import ELEMENTS, for_rows
+from minigrad.ops._parallel import ALONE, block_of, for_rows, passes
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -125,7 +125,7 @@ def _log_softmax(x: np.ndarray, axis: int) -> np.ndarray:
 
 def _by_rows(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.ndarray:
     """Run a kernel on blocks of rows along the last axis."""
-    if x.size <= ELEMENTS or axis not in (-1, x.ndim - 1):
+    if x.size <= ALONE or axis not in (-1, x.ndim - 1):
         return kernel(x, axis)
     rows = x.reshape(-1, x.shape[-1])
     out = np.empty(rows.shape, x.dtype)
@@ -133,7 +133,7 @@ def _by_rows(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.
     def work(start: int, stop: int) -> None:
         out[start:stop] = kernel(rows[start:stop], 1)
 
-    for_rows(len(rows), max(ELEMENTS // x.shape[-1], 1), x.size, work)
+    for_rows(len(rows), block_of(*rows.shape), passes(x.size), work)
     return out.reshape(x.shape)
 
 

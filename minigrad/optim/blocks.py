@@ -17,15 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.views import owner
-from minigrad.ops._parallel import for_rows
+from minigrad.ops._parallel import ALONE, block_of, for_rows, passes
 
-BLOCK = 65_536
-"""The maximum number of elements in a block: in float32, four arrays of it are 1 MB."""
+BLOCK = ALONE
+"""The maximum number of elements in joined parameters: in float32, four arrays of it are 1 MB."""
 SMALL = 16_384
 """Parameters with fewer elements are joined: for larger ones, copying costs more than a call."""
-
-COST = 3
-"""The approximate time of an update for an element, in nanoseconds."""
 
 State = dict[str, Any]
 Rule = Callable[[np.ndarray, np.ndarray, State], None]
@@ -142,20 +139,22 @@ class Blocks:
 
 def _update_in_pieces(part: Part, rule: Rule) -> None:
     arrays = [part.data, *(v for v in part.state.values() if isinstance(v, np.ndarray))]
-    if part.data.size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
+    size = part.data.size
+    block = block_of(size, 1)
+    if size <= block or not all(array.flags.c_contiguous for array in arrays):
         rule(*part[:3])
         return
     data, grad = part.data.reshape(-1), part.grad.reshape(-1)
     state = {k: v.reshape(-1) if isinstance(v, np.ndarray) else v for k, v in part.state.items()}
-    pieces: list[State] = [{} for _ in range(0, data.size, BLOCK)]
+    pieces: list[State] = [{} for _ in range(0, size, block)]
 
     def work(start: int, stop: int) -> None:
         here = slice(start, stop)
         piece = {k: v[here] if isinstance(v, np.ndarray) else v for k, v in state.items()}
         rule(data[here], grad[here], piece)
-        pieces[start // BLOCK] = piece
+        pieces[start // block] = piece
 
-    for_rows(data.size, BLOCK, COST * data.size, work)
+    for_rows(size, block, passes(size), work)
     for name, value in pieces[-1].items():
         if not isinstance(value, np.ndarray):
             part.state[name] = value
