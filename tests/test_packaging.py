@@ -236,6 +236,14 @@ def test_importing_minigrad_does_not_import_others(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
 
 
+def test_random_numbers_are_loaded_when_one_is_drawn() -> None:
+    show = "print('numpy.random' in sys.modules)"
+    code = f"import sys, numpy; {show}; import minigrad; {show}; minigrad.rand(1); {show}"
+    done = python("-c", code, cwd=ROOT)
+    numpy_alone, imported, drawn = done.stdout.split()
+    assert (imported, drawn) == (numpy_alone, "True")  # before 2.3, NumPy itself loads them
+
+
 def test_importing_minigrad_writes_nothing(tmp_path: Path) -> None:
     path = Path(minigrad.__file__).parent.parent
     done = python("-W", "error", "-c", EVERYTHING, cwd=tmp_path, path=path)

@@ -33,8 +33,8 @@ latest = 0
 """The stamp of the latest in-place write."""
 
 
-def mark_written(array: np.ndarray) -> None:
-    """Note that the memory of `array` was just written in place, other than by an op.
+def mark_written(*arrays: np.ndarray) -> None:
+    """Note that the memory of arrays was just written in place, other than by an op.
 
     A later backward pass that needs the old values is then refused.
 
@@ -51,7 +51,8 @@ def mark_written(array: np.ndarray) -> None:
     """
     global latest
     latest = next(clock)
-    _note(_writes, owner(array), latest)
+    for array in arrays:
+        _note(_writes, owner(array), latest)
 
 
 def _note(times: dict[int, tuple[Any, int]], thing: Any, stamp: int) -> None:

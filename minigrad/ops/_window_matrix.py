@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from minigrad.ops._parallel import shared
 from minigrad.ops._windows import Window, cut, offsets
 
 Sizes = tuple[int, ...]
 
-_CACHED = 1 << 21  # bytes
+_CACHED = 1 << 22  # bytes
 
 
 class WindowMatrix:
@@ -67,10 +68,10 @@ class WindowMatrix:
         """The position of an index in the line."""
         return sum(i * step for i, step in zip(place, self._steps, strict=True))
 
-    def block(self, channels: int, itemsize: int) -> int:
-        """The number of images whose windows fit into the cache."""
-        one = channels * math.prod(self.window.kernel) * math.prod(self.counts) * itemsize
-        return max(1, self._cached // max(1, one))
+    def block(self, images: np.ndarray, channels: int, effort: float) -> int:
+        """The number of images whose windows of so many channels fit into the cache."""
+        one = channels * math.prod(self.window.kernel) * math.prod(self.counts) * images.itemsize
+        return shared(len(images), self._cached // max(1, one), effort)
 
     def columns(self, x: np.ndarray) -> np.ndarray:
         """(B, C, *S) -> (G, C/G·K, B·P): a column for each window."""

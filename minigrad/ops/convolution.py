@@ -85,7 +85,8 @@ def convolution(
         columns = windows.columns(x[start:stop])  # (G, C/G·K, B·P)
         out[start:stop] = windows.images(matrix @ columns, stop - start)
 
-    for_rows(len(x), windows.block(x.shape[1], x.itemsize), _effort(out, weight, groups), convolve)
+    effort = _effort(out, weight, groups)
+    for_rows(len(x), windows.block(x, x.shape[1], effort), effort, convolve)
     if bias is not None:
         out += bias.reshape(-1, *(1,) * len(windows.counts))
     return out
@@ -134,7 +135,8 @@ def convolution_transpose(
         columns = matrix * rows if rows.shape[1] == 1 else matrix @ rows  # (G, C/G·K, B·P)
         out[start:stop] = windows.added_up(columns, stop - start)
 
-    for_rows(len(y), windows.block(channels, y.itemsize), _effort(y, weight, groups), transpose)
+    effort = _effort(y, weight, groups)
+    for_rows(len(y), windows.block(y, channels, effort), effort, transpose)
     return out
 
 
@@ -159,14 +161,15 @@ def convolution_weight(
 
 def _correlated(x: np.ndarray, y: np.ndarray, windows: WindowMatrix, shape: Sizes) -> np.ndarray:
     out = np.zeros(shape, x.dtype)
-    size = windows.block(x.shape[1], x.itemsize)
+    effort = _effort(y, out, windows.groups)
+    size = windows.block(x, x.shape[1], effort)
     parts: list[Any] = [None] * -(-len(x) // size)
 
     def correlate(start: int, stop: int) -> None:
         columns = windows.columns(x[start:stop])  # (G, C/G·K, B·P)
         parts[start // size] = windows.rows(y[start:stop]) @ columns.swapaxes(-1, -2)
 
-    for_rows(len(x), size, _effort(y, out, windows.groups), correlate)
+    for_rows(len(x), size, effort, correlate)
     for part in parts:  # in order: the sum must not depend on the threads
         out += part.reshape(out.shape)
     return out

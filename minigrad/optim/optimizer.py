@@ -15,7 +15,7 @@ from minigrad.optim.blocks import Blocks, Part
 from minigrad.optim.blocks import State as State
 from minigrad.optim.options import Options
 from minigrad.support.checks import check_number
-from minigrad.tensors.inplace import written
+from minigrad.tensors.inplace import all_written
 from minigrad.tensors.rows import SparseRows
 from minigrad.tensors.tensor import Tensor
 
@@ -199,8 +199,7 @@ class Optimizer:
             else:
                 for part in parts:
                     rule(*part[:3])
-            for param in params:
-                written(param)
+            all_written(params)
         return loss
 
     def _update(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:

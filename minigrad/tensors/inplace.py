@@ -8,7 +8,7 @@ get their new history when they are next read (autograd/mutation.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,13 @@ def written(tensor: Any, values: Any = None) -> None:
     """Note that a tensor was just overwritten, with `values` if they are known."""
     mark_written(tensor._data)
     tell("wrote", tensor, tensor._data if values is None else values)
+
+
+def all_written(tensors: Sequence[Any]) -> None:
+    """Note that tensors were just overwritten."""
+    mark_written(*[tensor._data for tensor in tensors])
+    for tensor in tensors:
+        tell("wrote", tensor, tensor._data)
 
 
 def read_again(view: Any) -> None:

@@ -13,6 +13,7 @@ from minigrad import Tensor, linalg, no_grad, ops
 from minigrad.autograd import grad, gradcheck
 from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import registry
+from minigrad.ops.dropout import uniform
 
 RNG = np.random.default_rng(0)
 KEEP = np.array([[True, False, True, True, False], [False] * 5, [True] * 5])
@@ -466,6 +467,27 @@ def test_dropout_by_key() -> None:
     for p in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="dropout: p .*0.*1"):
             ops.dropout(x, p, 1)
+
+
+def test_the_masks_of_keys_are_unrelated() -> None:
+    """Of keys that are close, of powers of two and of random ones; and so are their rows."""
+    random = np.random.default_rng(0).integers(2**63, size=40).tolist()
+    keys = [*range(60), *(2**n for n in range(6, 63)), *random]
+    numbers = np.array([uniform(key, (64, 64)) for key in keys])
+    for rows in (numbers.reshape(len(keys), -1), numbers[:40].reshape(-1, 64)):
+        scores = np.corrcoef(rows)[np.triu_indices(len(rows), 1)] * np.sqrt(rows.shape[1])
+        assert np.abs(scores).max() < 6 and abs(scores.std() - 1) < 0.05
+    counts = np.bincount((numbers * 256).astype(int).ravel(), minlength=256) / numbers.size
+    np.testing.assert_allclose(counts, 1 / 256, rtol=5 * np.sqrt(256 / numbers.size))
+
+
+@pytest.mark.parametrize("key", [2**63 - 1, 0, -1, np.int64(5), np.uint8(200)])
+def test_a_key_is_any_integer(key: Any) -> None:
+    one, same = (ops.dropout(np.ones((30, 40)), 0.5, each).numpy() for each in (key, int(key)))
+    np.testing.assert_array_equal(one, same)
+    for wrong in (1.0, "1", None):
+        with pytest.raises(TypeError, match="integer"):
+            ops.dropout(np.ones((30, 40)), 0.5, wrong)
 
 
 # Linear and layer norm ------------------------------------------------------------------------
