@@ -15,6 +15,7 @@ import numpy as np
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import zeroed
+from minigrad.ops._parallel import block_of, for_rows, passes
 from minigrad.ops.activation import relu, sigmoid
 from minigrad.ops.joining import stack
 
@@ -137,15 +138,22 @@ def _lstm_pull(
 ) -> tuple[Any, Any, Any, Any]:  # fmt: skip
     steps, batch, _ = opened.shape
     width = weight.shape[1]
-    i, f, new, o = opened.reshape(steps, batch, 4, width).transpose(2, 0, 1, 3)
-    bent = np.tanh(out[1])
+    gates = opened.reshape(steps, batch, 4, width)
     # The gradient of each gate, without the factor that depends on later steps.
-    slopes = np.empty_like(opened).reshape(steps, batch, 4, width)
-    np.multiply(new, i * (1 - i), out=slopes[:, :, 0])
-    np.multiply(_before(out[1], c0), f * (1 - f), out=slopes[:, :, 1])
-    np.multiply(i, 1 - new * new, out=slopes[:, :, 2])
-    np.multiply(bent, o * (1 - o), out=slopes[:, :, 3])
-    through = o * (1 - bent * bent)  # from the hidden state to the cell state
+    slopes, before = np.empty_like(gates), _before(out[1], c0)
+    through = np.empty_like(before)  # from the hidden state to the cell state
+
+    def work(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        i, f, new, o = gates[part].transpose(2, 0, 1, 3)
+        bent = np.tanh(out[1, part])
+        np.multiply(new, i * (1 - i), out=slopes[part, :, 0])
+        np.multiply(before[part], f * (1 - f), out=slopes[part, :, 1])
+        np.multiply(i, 1 - new * new, out=slopes[part, :, 2])
+        np.multiply(bent, o * (1 - o), out=slopes[part, :, 3])
+        np.multiply(o, 1 - bent * bent, out=through[part])
+
+    for_rows(steps, block_of(steps, 4 * batch * width), passes(gates.size), work)
     rows = slopes.reshape(steps, batch, 4 * width)
     g_h, g_c = np.zeros_like(h0), np.zeros_like(c0)
     for t in reversed(range(steps)):
@@ -155,7 +163,7 @@ def _lstm_pull(
         slopes[t, :, :3] *= g_c[:, None]
         slopes[t, :, 3] *= g_h
         g_h = rows[t] @ weight
-        g_c *= f[t]
+        g_c *= gates[t, :, 1]
     return (
         rows if needed[0] else None,
         _by_weight(rows, _before(out[0], h0)) if needed[1] else None,

@@ -58,10 +58,16 @@ def test_what_cancels_is_zero_up_to_rounding(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", EVERY)
 def test_behind_a_norm_every_gradient_is_rounding_and_the_norm_s_own_are_not(dtype: str) -> None:
-    layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32)
-    found = gradients(traced(layer, np.random.default_rng(0).standard_normal((2, 5, 16)), dtype))
-    told = {name: numbers.cancelled for name, numbers in found.items()}
-    assert told == {name: not name.startswith("norm2") for name in told} and len(told) == 17
+    x, right = np.random.default_rng(0).standard_normal((2, 5, 16)), 0
+    for seed in range(12):
+        minigrad.random.seed(seed)
+        layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32)
+        found = gradients(traced(layer, x, dtype))
+        told = {name: numbers.cancelled for name, numbers in found.items()}
+        assert len(told) == 17
+        right += told == {name: not name.startswith("norm2") for name in told}
+    # With the three digits of float16, rounding is sometimes as large as a gradient.
+    assert right >= (8 if dtype == "float16" else 12)
 
 
 def chain(x: Tensor) -> Tensor:
