@@ -45,11 +45,10 @@ def draws(key: Any, start: int, rows: int, width: int) -> np.ndarray:
     algorithms for random number generation".
     """
     if not hasattr(_own, "sequence"):
-        sequence = np.random.PCG64DXSM(0)
-        _own.sequence, _own.start = sequence, sequence.state
-    sequence = _own.sequence
+        new = np.random.PCG64DXSM(0)
+        _own.sequence = new, new.state
+    sequence, sequence.state = _own.sequence
     words = -(-width // 4)  # each of 64 bits, which make four draws
-    sequence.state = _own.start
     sequence.advance(index(key) * APART + start * words)
     drawn: np.ndarray = sequence.random_raw(rows * words).view(np.uint16)
     return drawn.reshape(rows, 4 * words)[:, :width]
