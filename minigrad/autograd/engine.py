@@ -96,7 +96,8 @@ def run_backward(
     del roots
     seed = None  # so that `pending` alone holds the cotangents, see `uniquely_owned`
     asked = inputs is not None or bool(watched)
-    outer, callbacks = state.get(), list[Callable[[], None]]()
+    outer = state.get()
+    callbacks: list[Callable[[], None]] = []
     try:
         at_end = callbacks if inputs is None else outer.at_end
         own = State(create, outer.frame, outer.observers, at_end, outer.within, outer.sampled)
