@@ -147,9 +147,7 @@ def zeroed(g: Any, mask: Any) -> Any:
         kept[mask] = 0
         return kept
     # Bit masks: all bits of a number are kept or cleared. np.where is many times slower.
-    integers = _INTEGERS[g.itemsize]
-    bits = (mask.view(np.int8) - _ONE).astype(integers)
-    return (g.view(integers) & bits).view(g.dtype)
+    return _with_bits(g, mask.view(np.int8) - _ONE)
 
 
 def kept_only(x: np.ndarray, kept: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -157,10 +155,14 @@ def kept_only(x: np.ndarray, kept: np.ndarray, out: np.ndarray) -> np.ndarray:
 
     The arrays have one shape, and `out` has the dtype of `x`.
     """
+    return _with_bits(x, np.negative(kept.view(np.int8)), out)
+
+
+def _with_bits(x: np.ndarray, bits: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The numbers of `x` where `bits`, of int8, are -1, and 0 where they are 0."""
     integers = _INTEGERS[x.itemsize]
-    bits = np.negative(kept.view(np.int8)).astype(integers)
-    np.bitwise_and(x.view(integers), bits, out=out.view(integers))
-    return out
+    into = None if out is None else out.view(integers)
+    return np.bitwise_and(x.view(integers), bits.astype(integers), out=into).view(x.dtype)
 
 
 @formula("0")

@@ -40,7 +40,7 @@ from minigrad.support.threads import start_thread
 
 __all__ = [
     "PRODUCTS_PER_NS", "available_cores", "block_of", "for_rows", "get_num_threads", "in_blocks",
-    "passes", "set_num_threads", "shared", "unbuffered", "worthwhile",
+    "in_passes", "passes", "set_num_threads", "shared", "unbuffered", "worthwhile",
 ]  # fmt: skip
 
 WORTHWHILE = 300_000
@@ -171,6 +171,15 @@ def block_of(rows: int, width: int, elements: int | None = None) -> int:
     """The number of rows of some width in a block, for a kernel whose effort is `passes`."""
     divided = worthwhile(passes(rows * width, elements))
     return max((elements or ELEMENTS if divided else ALONE) // max(width, 1), 1)
+
+
+def in_passes(
+    rows: int, width: int, work: Callable[[int, int], None], *, elements: int | None = None,
+    inner: int = 0,
+) -> None:  # fmt: skip
+    """Call ``work(start, stop)`` as `for_rows` does, for a kernel whose effort is `passes`."""
+    block, effort = block_of(rows, width, elements), passes(rows * width, elements)
+    for_rows(rows, block, effort, work, inner=inner)
 
 
 def shared(rows: int, most: int, effort: float) -> int:
@@ -339,7 +348,7 @@ def in_blocks(function: Callable[..., Any], x: Any, *others: Any) -> Any:
         parts = [part[start:stop] if isinstance(part, np.ndarray) else part for part in flat]
         out[start:stop] = function(*parts)
 
-    for_rows(x.size, block_of(x.size, 1), passes(x.size), work)
+    in_passes(x.size, 1, work)
     return out.reshape(x.shape)
 
 

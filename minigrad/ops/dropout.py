@@ -11,7 +11,7 @@ import numpy as np
 
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import kept_only, within_rule
-from minigrad.ops._parallel import block_of, for_rows, passes
+from minigrad.ops._parallel import in_passes
 
 __all__ = ["dropout"]
 
@@ -47,8 +47,9 @@ def draws(key: Any, start: int, rows: int, width: int) -> np.ndarray:
     if not hasattr(_own, "sequence"):
         new = np.random.PCG64DXSM(0)
         _own.sequence = new, new.state
-    sequence, sequence.state = _own.sequence
+    sequence, first = _own.sequence
     words = -(-width // 4)  # each of 64 bits, which make four draws
+    sequence.state = first
     sequence.advance(index(key) * APART + start * words)
     drawn: np.ndarray = sequence.random_raw(rows * words).view(np.uint16)
     return drawn.reshape(rows, 4 * words)[:, :width]
@@ -90,7 +91,7 @@ def dropout(x: Any, p: float, key: int) -> Any:
         part = kept_only(rows[start:stop], kept, out[start:stop])
         part *= factor
 
-    for_rows(len(rows), block_of(len(rows), width), passes(x.size), work)
+    in_passes(len(rows), width, work)
     return out.reshape(x.shape)
 
 

@@ -15,7 +15,7 @@ from minigrad.autograd.events import reading
 from minigrad.autograd.mode import state
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import total, widened
-from minigrad.ops._parallel import block_of, for_rows, passes
+from minigrad.ops._parallel import in_passes
 from minigrad.ops.softmax import exponentials
 
 __all__ = ["cross_entropy"]
@@ -141,7 +141,7 @@ def _log_total(rows: np.ndarray) -> np.ndarray:
         shift[start:stop] = top
         np.log(sums, out=rest[start:stop], casting="same_kind")
 
-    for_rows(len(rows), block_of(*rows.shape), passes(rows.size), work)
+    in_passes(len(rows), rows.shape[1], work)
     return log_total[..., 0]
 
 
@@ -220,7 +220,7 @@ def _cross_entropy_pull(
         if label_smoothing:
             pull[part] -= (smooth[part, None] if smooth.ndim else smooth) * spread_out
 
-    for_rows(len(rows), block_of(*rows.shape), passes(rows.size), work)
+    in_passes(len(rows), rows.shape[1], work)
     pull[np.arange(len(rows)), index] -= scale
     return (_unrows(pull, logits.shape),)
 

@@ -24,7 +24,7 @@ from minigrad.ops._numerics import (
     row_sums,
     widened,
 )
-from minigrad.ops._parallel import block_of, for_rows, passes
+from minigrad.ops._parallel import block_of, in_passes
 
 __all__ = ["group_norm", "layer_norm", "rms_norm"]
 
@@ -95,7 +95,7 @@ def layer_norm(
         else:
             np.add(normal, bias, out=flat[part])
 
-    for_rows(len(rows), block_of(len(rows), width), passes(rows.size), work, inner=width)
+    in_passes(len(rows), width, work, inner=width)
     mean, rest, rstd = statistics.reshape(3, *x.shape[: x.ndim - ndim], *(1,) * ndim)
     return out, (mean, rest), rstd
 
@@ -212,7 +212,7 @@ def _layer_norm_pull(
         np.subtract(pull if scale is None else pull * scale, normal, out=normal)
         np.multiply(normal, rstds[part], out=flat[part])
 
-    for_rows(len(rows), block, passes(rows.size), work, inner=width)
+    in_passes(len(rows), width, work, inner=width)
     totals = [s if s is None or len(s) == 1 else s.sum(axis=0) for s in sums]
     axes = x.shape[x.ndim - ndim :]
     grad_weight, grad_bias = [None if s is None else s.reshape(axes) for s in totals]
@@ -297,7 +297,7 @@ def rms_norm(x: Any, weight: Any = None, *, ndim: int = 1, eps: float = 1e-6) ->
         if weight is not None:
             normal *= weight
 
-    for_rows(len(rows), block_of(len(rows), width), passes(rows.size), work)
+    in_passes(len(rows), width, work)
     return out.reshape(x.shape), rstd.reshape(*x.shape[: x.ndim - ndim], *(1,) * ndim)
 
 
@@ -377,8 +377,7 @@ def group_norm(
         normal *= rstd[part][..., None] * _of_groups(weight, groups, start, stop, 1)
         np.add(normal, _of_groups(bias, groups, start, stop, 0), out=out[part])
 
-    block, effort = block_of(len(parts), size, GROUPS), passes(parts.size, GROUPS)
-    for_rows(len(parts), block, effort, work, inner=parts.shape[2])
+    in_passes(len(parts), size, work, elements=GROUPS, inner=parts.shape[2])
     kept = (len(x), groups, 1)
     mean, rest, rstd = (array.reshape(kept) for array in (mean, rest, rstd))
     return out.reshape(x.shape), (mean, rest), rstd
@@ -431,8 +430,7 @@ def _group_norm_pull(
         centred += average * rstds[part]
         np.subtract(pull * (scale * rstds[part]), centred, out=grad_x[part])
 
-    block, effort = block_of(len(parts), size, GROUPS), passes(parts.size, GROUPS)
-    for_rows(len(parts), block, effort, work, inner=parts.shape[2])
+    in_passes(len(parts), size, work, elements=GROUPS, inner=parts.shape[2])
     grad_weight, grad_bias = (
         part.reshape(len(x), x.shape[1]).sum(axis=0) if need else None
         for part, need in zip((products, sums), needed[1:], strict=True)

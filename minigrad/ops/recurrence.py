@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
 from minigrad.ops._numerics import zeroed
-from minigrad.ops._parallel import block_of, for_rows, passes
+from minigrad.ops._parallel import in_passes
 from minigrad.ops.activation import relu, sigmoid
 from minigrad.ops.joining import stack
 
@@ -153,7 +153,7 @@ def _lstm_pull(
         np.multiply(bent, o * (1 - o), out=slopes[part, :, 3])
         np.multiply(o, 1 - bent * bent, out=through[part])
 
-    for_rows(steps, block_of(steps, 4 * batch * width), passes(gates.size), work)
+    in_passes(steps, 4 * batch * width, work)
     rows = slopes.reshape(steps, batch, 4 * width)
     g_h, g_c = np.zeros_like(h0), np.zeros_like(c0)
     for t in reversed(range(steps)):

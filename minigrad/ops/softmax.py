@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.sums import BLAS_DTYPES
 from minigrad.ops._numerics import SMALL, row_sums, spread_total, total
-from minigrad.ops._parallel import ALONE, block_of, for_rows, passes
+from minigrad.ops._parallel import ALONE, in_passes
 
 __all__ = ["log_softmax", "softmax"]
 
@@ -133,7 +133,7 @@ def _by_rows(kernel: Callable[..., np.ndarray], x: np.ndarray, axis: int) -> np.
     def work(start: int, stop: int) -> None:
         out[start:stop] = kernel(rows[start:stop], 1)
 
-    for_rows(len(rows), block_of(*rows.shape), passes(x.size), work)
+    in_passes(len(rows), rows.shape[1], work)
     return out.reshape(x.shape)
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from minigrad.autograd.views import owner
-from minigrad.ops._parallel import ALONE, block_of, for_rows, passes
+from minigrad.ops._parallel import ALONE, block_of, in_passes
 
 BLOCK = ALONE
 """The maximum number of elements in joined parameters: in float32, four arrays of it are 1 MB."""
@@ -154,7 +154,7 @@ def _update_in_pieces(part: Part, rule: Rule) -> None:
         rule(data[here], grad[here], piece)
         pieces[start // block] = piece
 
-    for_rows(size, block, passes(size), work)
+    in_passes(size, 1, work)
     for name, value in pieces[-1].items():
         if not isinstance(value, np.ndarray):
             part.state[name] = value
