@@ -150,7 +150,8 @@ def examples() -> list[dict[str, str]]:
 def runner() -> Any:
     """The module that runs in the worker."""
     spec = importlib.util.spec_from_file_location("playground_runner", PLAYGROUND / "runner.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -464,7 +464,8 @@ def test_integers_beyond_int64_are_exact_or_refused_unless_a_float_is_asked_for(
     if dtype in (np.float32, np.float64):
         wanted = np.array(elements, np.float64).astype(dtype)
         result = FROM_LARGE[name](number, dtype)
-        assert result.dtype == dtype and result.ravel().tolist() == wanted.tolist()
+        assert result.dtype == dtype
+        assert result.ravel().tolist() == wanted.tolist()
         return
     fitting = [
         np.dtype(kind)
@@ -473,7 +474,8 @@ def test_integers_beyond_int64_are_exact_or_refused_unless_a_float_is_asked_for(
     ]
     if fitting:
         result = FROM_LARGE[name](number, dtype)
-        assert result.dtype == fitting[0] and result.ravel().tolist() == elements
+        assert result.dtype == fitting[0]
+        assert result.ravel().tolist() == elements
     else:
         with pytest.raises(OverflowError, match=rf"^{name.split()[0]}: .*\d{{19}}"):
             FROM_LARGE[name](number, dtype)
@@ -490,7 +492,8 @@ def test_beside_floats_large_integers_are_floats() -> None:
         minigrad.where([True, False], 2**70, minigrad.ones(2)),
         minigrad.ones(2) + 2**70,
     ):
-        assert result.dtype == minigrad.get_default_dtype() and result.max() > 1e18
+        assert result.dtype == minigrad.get_default_dtype()
+        assert result.max() > 1e18
 
 
 def test_numbers_that_fit_become_integers_as_in_numpy() -> None:

@@ -196,7 +196,8 @@ def test_recipe_runs_as_a_script(
 
 def test_each_chapter_of_the_guide_has_its_picture() -> None:
     *pages, reading = chapters()
-    assert len(pages) == 20 and reading.stem == "reading"
+    assert len(pages) == 20
+    assert reading.stem == "reading"
     assert {*pages, reading} == {*GUIDE.glob("*.md")} - {GUIDE / "index.md"}
     for page in pages:
         languages = [block.language for block in blocks_of(page.read_text(encoding="utf-8"))]

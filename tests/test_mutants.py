@@ -102,7 +102,8 @@ def test_every_kind_of_mutant_is_made() -> None:
         "g = undo_reduction(g, x.shape, axis)",
     ) in found
     test = "if x.ndim == 0 and axis is not None:"
-    assert ("branch", test, "if True:") in found and ("branch", test, "if x.ndim == 0:") in found
+    assert ("branch", test, "if True:") in found
+    assert ("branch", test, "if x.ndim == 0:") in found
     sum_ = "g += total(x[..., None] - out, axis=-1)"
     assert ("slice", sum_, "g += total(x - out, axis=-1)") in found
     assert ("axis", sum_, "g += total(x[..., None] - out, axis=-2)") in found
@@ -119,7 +120,8 @@ def test_no_two_mutants_are_alike_and_messages_are_left_alone() -> None:
 def test_mutants_of_a_kind_are_numbered() -> None:
     found = mutants("def rule(g):\n    g = 2 * g\n    g = 2 * g\n    return g", {"g"})
     numbers = [mutant.number for mutant in found if mutant.kind == "dropped term"]
-    assert numbers == [1, 2, 3, 4] and len({(m.kind, m.number) for m in found}) == len(found)
+    assert numbers == [1, 2, 3, 4]
+    assert len({(m.kind, m.number) for m in found}) == len(found)
 
 
 def test_what_is_the_same_by_contract_is_left_alone() -> None:
@@ -230,7 +232,8 @@ def test_a_list_is_read_by_reason(tmp_path: Path) -> None:
 
 def test_an_op_that_there_is_not(toy: Path) -> None:
     done = run("--op", "frobnicate", "--package", "toy", path=toy)
-    assert done.returncode == 1 and "no op with a rule is called frobnicate" in done.stderr
+    assert done.returncode == 1
+    assert "no op with a rule is called frobnicate" in done.stderr
 
 
 @pytest.mark.slow
@@ -238,4 +241,7 @@ def test_the_mutants_of_an_op() -> None:
     done = run("--op", "tanh")
     assert done.returncode == 0, done.stdout + done.stderr
     name, made, killed, *rest = done.stdout.splitlines()[-2].split()
-    assert name == "all" and made == killed and int(made) > 10 and rest == ["0", "0", "0"]
+    assert name == "all"
+    assert made == killed
+    assert int(made) > 10
+    assert rest == ["0", "0", "0"]

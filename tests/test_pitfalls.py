@@ -78,7 +78,8 @@ class TestGraphs:
                 h = h + minigrad.tanh(h * 0.5)
             return h
 
-        assert gradcheck(function, normal(3)) and gradgradcheck(function, normal(3))
+        assert gradcheck(function, normal(3))
+        assert gradgradcheck(function, normal(3))
 
     @pytest.mark.parametrize("norm_first", [True, False])
     def test_encoders(self, norm_first: bool) -> None:
@@ -146,7 +147,8 @@ class TestGraphs:
         kept.retain_grad()
         (kept * left).sum().backward()
         assert left.grad is None
-        assert kept.grad is not None and kept.grad.tolist() == [3.0, 6.0]
+        assert kept.grad is not None
+        assert kept.grad.tolist() == [3.0, 6.0]
 
     def test_an_unused_input(self) -> None:
         x, unused = var(1.0), var(2.0)
@@ -252,7 +254,8 @@ class TestTiesAndCorners:
         assert slope(minigrad.prod, var([2.0, 0.0, 0.0])) == [0.0, 0.0, 0.0]
         for zeros in ([2.0, 0.0, 3.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 2.0]):
             for op in (minigrad.prod, minigrad.cumprod):
-                assert gradcheck(op, var(zeros)) and gradgradcheck(op, var(zeros))
+                assert gradcheck(op, var(zeros))
+                assert gradgradcheck(op, var(zeros))
 
     def test_powers(self) -> None:
         assert slope(lambda x: x**0.0, var(0.0)) == 0.0
@@ -263,7 +266,9 @@ class TestTiesAndCorners:
         assert slope(lambda x: 0.0**x, var([0.0, 2.0])) == [0.0, 0.0]
         base, exponent = slope(minigrad.power, var([0.0, -2.0, 0.0]), var([2.0, 3.0, 1.0]))
         assert base == [0.0, 12.0, 1.0]
-        assert exponent[0] == 0.0 and np.isnan(exponent[1]) and exponent[2] == 0.0
+        assert exponent[0] == 0.0
+        assert np.isnan(exponent[1])
+        assert exponent[2] == 0.0
         x = var(0.0)
         first = grad(x**2, x, create_graph=True)
         assert grad(first, x).item() == 2.0
@@ -284,7 +289,8 @@ class TestRange:
         assert minigrad.logsumexp(rows, axis=1).tolist()[0] == -np.inf
         for op in (minigrad.softmax, lambda x: minigrad.logsumexp(x, axis=1)):
             found = np.array(slope(op, rows))
-            assert found[0].tolist() == [0.0, 0.0] and np.isfinite(found).all()
+            assert found[0].tolist() == [0.0, 0.0]
+            assert np.isfinite(found).all()
 
     @pytest.mark.parametrize(
         "op", [minigrad.sigmoid, minigrad.tanh, minigrad.gelu, minigrad.softplus, minigrad.silu]
@@ -318,7 +324,8 @@ class TestRange:
         out = out[0] if weights else out
         out.sum().backward()
         assert np.isfinite(out.tolist()).all()
-        assert x.grad is not None and np.isfinite(x.grad.tolist()).all()
+        assert x.grad is not None
+        assert np.isfinite(x.grad.tolist()).all()
         for flag in (False, True):
             pair = F.scaled_dot_product_attention(x, x, x, mask, output_weight=flag)
             assert (pair[0] if flag else pair)[0, 1].tolist() == [0.0] * 4
@@ -346,7 +353,8 @@ class TestTypes:
             y = function(x)
             assert y.dtype == np.float32
             y.sum().backward()
-            assert x.grad is not None and x.grad.dtype == np.float32
+            assert x.grad is not None
+            assert x.grad.dtype == np.float32
 
     @pytest.mark.parametrize(
         "op",
@@ -362,14 +370,16 @@ class TestTypes:
         y = op(x)
         assert y.dtype == dtype
         y.sum().backward()
-        assert x.grad is not None and x.grad.dtype == dtype
+        assert x.grad is not None
+        assert x.grad.dtype == dtype
 
     def test_a_gradient_has_the_dtype_of_its_parameter(self) -> None:
         w = var([1.0, 2.0], dtype=np.float32)
         y = w * np.array([0.1, 0.2])
         assert y.dtype == np.float64
         y.sum().backward()
-        assert w.grad is not None and w.grad.dtype == np.float32
+        assert w.grad is not None
+        assert w.grad.dtype == np.float32
 
     def test_integers_take_no_gradient(self) -> None:
         with pytest.raises(TypeError, match="float.*grad"):
@@ -459,7 +469,8 @@ class TestIndexingAndMutation:
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert x.grad is not None and (x.grad.numpy() == 1).all()
+        assert x.grad is not None
+        assert (x.grad.numpy() == 1).all()
         assert peak < 4 * x.numpy().nbytes
 
     def test_a_write_carries_both_gradients_and_the_last_one_wins(self) -> None:
@@ -506,7 +517,8 @@ class TestInterplay:
         x = var([1.0, 2.0], dtype=np.float32)
         for left in (np.array([1.0, 2.0]), np.float64(2.0), np.float32(2.0), 2.0):
             for y in (left * x, left + x, left - x, left / x):
-                assert type(y) is Tensor and y.requires_grad
+                assert type(y) is Tensor
+                assert y.requires_grad
             assert type(left > x) is Tensor
 
     @pytest.mark.parametrize(
@@ -520,7 +532,8 @@ class TestInterplay:
     def test_numpy_functions_dispatch(self, function: Any) -> None:
         x = normal(2, 2)
         y = function(x)
-        assert type(y) is Tensor and y.requires_grad
+        assert type(y) is Tensor
+        assert y.requires_grad
         np.testing.assert_allclose(y.numpy(), function(x.numpy()))
         assert gradcheck(function, x)
 
@@ -539,13 +552,19 @@ class TestInterplay:
 
     def test_it_behaves_as_a_python_object(self) -> None:
         t, other = var([1.0, 2.0]), var([1.0, 2.0])
-        assert {t: "it"}[t] == "it" and hash(t) != hash(other)
-        assert t in [t, other] and t in [t]
-        assert len(t) == 2 and float(t[0]) == 1.0 and int(t[1]) == 2
+        assert {t: "it"}[t] == "it"
+        assert hash(t) != hash(other)
+        assert t in [t, other]
+        assert t in [t]
+        assert len(t) == 2
+        assert float(t[0]) == 1.0
+        assert int(t[1]) == 2
         with pytest.raises(ValueError, match="ambiguous"):
             bool(t)
         for twin in (copy.deepcopy(t), pickle.loads(pickle.dumps(t))):
-            assert twin.tolist() == [1.0, 2.0] and twin.requires_grad and twin.is_leaf
+            assert twin.tolist() == [1.0, 2.0]
+            assert twin.requires_grad
+            assert twin.is_leaf
             twin.data[0] = 5.0
         assert t.tolist() == [1.0, 2.0]
 
@@ -570,7 +589,8 @@ class TestOrdersAndMachinery:
         for _ in range(10_000):
             y = y + 0.0
         y.backward()
-        assert x.grad is not None and x.grad.item() == 1.0
+        assert x.grad is not None
+        assert x.grad.item() == 1.0
 
     @pytest.mark.parametrize("then", ["dropped", "backward", "create_graph"])
     def test_graphs_are_freed_without_the_collector(self, then: str) -> None:

@@ -174,7 +174,8 @@ def tools(program: Program, folder: Path) -> None:
         program.whole(x()).backward()
         statistics.step()
     assert "detach" in why_no_grad(program.whole(x().detach()), x())
-    assert repr(program.model) and repr(program.whole(x()))
+    assert repr(program.model)
+    assert repr(program.whole(x()))
 
 
 def captures(program: Program, folder: Path) -> None:

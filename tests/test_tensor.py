@@ -143,7 +143,8 @@ def test_every_method_is_its_function() -> None:
     for name, args in calls:
         method, function = getattr(x, name)(*args), getattr(ops, name)(x, *args)
         np.testing.assert_array_equal(method.numpy(), function.numpy())
-        assert method.requires_grad and method.dtype == function.dtype
+        assert method.requires_grad
+        assert method.dtype == function.dtype
     assert vars(Tensor)["unsqueeze"] is ops.expand_dims
 
 
@@ -263,6 +264,7 @@ def test_plus_makes_a_copy_as_in_numpy() -> None:
     for plus in (lambda x: +x, np.positive):
         x = Tensor([1.0, 2.0], requires_grad=True)
         y = plus(x)
-        assert y is not x and not np.shares_memory(y.data, x.data)
+        assert y is not x
+        assert not np.shares_memory(y.data, x.data)
         y.sum().backward()
         assert x.grad.tolist() == [1.0, 1.0]

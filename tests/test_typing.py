@@ -41,7 +41,8 @@ def test_a_users_program_has_the_types_it_says(checker: list[str]) -> None:
     errors = [line.strip() for line in done.stdout.splitlines() if " error: " in line]
     assert len(errors) == len(MISTAKES), done.stdout + done.stderr
     for mistake, error in zip(MISTAKES, errors, strict=True):
-        assert "wrong.py" in error and f'"{mistake}"' in error, error
+        assert "wrong.py" in error, error
+        assert f'"{mistake}"' in error, error
 
 
 PAGES = [

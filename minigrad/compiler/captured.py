@@ -334,7 +334,9 @@ class _Entry:
 
     def replay(self, tensors: list[Tensor]) -> Any:
         """Run the program."""
-        assert self.run is not None and self.program is not None and self._result is not None
+        assert self.run is not None
+        assert self.program is not None
+        assert self._result is not None
         found = iter(self.run(tensors))
         leaves = self.program.result
         made = [

@@ -122,7 +122,8 @@ class Tensor(Variable, results=True):
             self._node = None
             self.requires_grad = True
             fresh = self._node
-            assert isinstance(known, Leaf) and isinstance(fresh, Leaf)
+            assert isinstance(known, Leaf)
+            assert isinstance(fresh, Leaf)
             fresh.name, fresh.hooks, fresh.post_hooks = known.name, known.hooks, known.post_hooks
             if known in hooked:
                 hooked.add(fresh)

@@ -439,14 +439,16 @@ def test_an_update_in_the_backward_pass(create_graph: bool) -> None:
     (other.exp() * x * x).backward(create_graph=create_graph)
     np.testing.assert_allclose(seen[0][0], 100 + 4 * np.exp(3.0))
     assert seen[0][1] is None, "the pass was over"
-    assert x.grad is None and other.grad is not None
+    assert x.grad is None
+    assert other.grad is not None
     grad(x * x, x)  # writes no gradient
     assert len(seen) == 1
     x.backward()  # the leaf itself
     assert [value for value, _ in seen[1:]] == [1.0]
     handle.remove()
     (x * x).backward()
-    assert x.grad.item() == 4.0 and len(seen) == 2
+    assert x.grad.item() == 4.0
+    assert len(seen) == 2
 
 
 def test_leaves_are_told_through_checkpoints_and_views() -> None:

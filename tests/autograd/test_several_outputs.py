@@ -62,7 +62,8 @@ def test_the_rule_runs_once_with_zeros_for_what_is_unused(x):
     assert len(calls) == 1
     unused, used = calls[0]
     assert unused.shape == used.shape == (2, 3)
-    assert not unused.any() and (used == 3).all()
+    assert not unused.any()
+    assert (used == 3).all()
 
 
 def test_a_joint_rule_and_interior_gradients(x):
@@ -77,11 +78,13 @@ def test_a_joint_rule_and_interior_gradients(x):
 
 def test_an_edge_is_a_node_and_the_number_of_an_output(x):
     t, e = tanh_and_exp(x)
-    assert t._node.node is e._node.node and (t._node.number, e._node.number) == (0, 1)
+    assert t._node.node is e._node.node
+    assert (t._node.number, e._node.number) == (0, 1)
     assert (e._node.shape, e._node.dtype) == ((2, 3), minigrad.float64)
     assert (t * e)._node.edges == (t._node, e._node) == t._node.node.outputs
     assert (t * e)._node.parents == (t._node.node, t._node.node)
-    assert not e.is_leaf and "op=tanh_and_exp" in repr(e)
+    assert not e.is_leaf
+    assert "op=tanh_and_exp" in repr(e)
 
 
 def test_hooks_and_retained_gradients_of_one_output_each(x):
@@ -90,7 +93,9 @@ def test_hooks_and_retained_gradients_of_one_output_each(x):
     e.register_hook(lambda g: (seen.append(g.tolist()), 2 * g)[1])
     e.retain_grad()
     (t.sum() + 3 * e.sum()).backward()
-    assert seen == [[[3.0] * 3] * 2] and (e.grad.data == 6).all() and t.grad is None
+    assert seen == [[[3.0] * 3] * 2]
+    assert (e.grad.data == 6).all()
+    assert t.grad is None
     assert np.allclose(x.grad.data, 1 - np.tanh(x.data) ** 2 + 6 * np.exp(x.data))
 
 

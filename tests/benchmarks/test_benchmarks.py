@@ -125,7 +125,8 @@ def test_transforms(run: Run, name: str) -> None:
     ((_, *rows),) = run("transforms", "--only", name)
     assert len(rows) == 1
     for _, times, captured, ratio, _, apart in rows:
-        assert re.fullmatch(SPREAD, times) and re.fullmatch(SPREAD, captured)
+        assert re.fullmatch(SPREAD, times)
+        assert re.fullmatch(SPREAD, captured)
         assert re.fullmatch(SPREAD if PYTORCH.installed else "not installed", ratio)
         assert float(apart) < _report.TOLERANCE
 
@@ -308,7 +309,8 @@ def test_memory_is_that_of_the_work() -> None:
     if not sys.platform.startswith("linux"):
         assert small is large is None
         return
-    assert small is not None and large is not None
+    assert small is not None
+    assert large is not None
     one = 8 * 512 * 64 * 4  # bytes of one activation; some ten of them live at once
     assert small < 4 * one
     assert 5 * one < large < 40 * one

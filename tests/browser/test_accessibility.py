@@ -114,7 +114,8 @@ def test_a_finger_meets_every_button(open_page: Callable[..., Any], width: int) 
     for button in buttons.all():
         area = button.bounding_box()
         assert min(area["width"], area["height"]) >= FINGER, button.evaluate("(b) => b.outerHTML")
-        assert area["x"] >= 0 and area["x"] + area["width"] <= width
+        assert area["x"] >= 0
+        assert area["x"] + area["width"] <= width
     assert page.locator("#stage").bounding_box()["height"] >= 200
 
 

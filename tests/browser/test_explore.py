@@ -140,7 +140,8 @@ class TestPicture:
         x, y, width = seen()
         scale = before[2] / page.locator("#stage").bounding_box()["width"]
         assert (x, y) == pytest.approx((before[0] - 60 * scale, before[1] - 40 * scale), abs=0.5)
-        assert width == before[2] and "box=" not in page.url  # a drag selects nothing
+        assert width == before[2]
+        assert "box=" not in page.url  # a drag selects nothing
 
     def test_hovering_and_tracing(self, open_page: Open) -> None:
         graph = perceptron()
@@ -164,7 +165,8 @@ class TestPlayer:
     def test_to_the_end_by_keyboard(self, open_page: Open) -> None:
         graph = perceptron()
         page = open_page(graph)
-        assert status(page) == "before the first of 4 steps" and lit(page) == []
+        assert status(page) == "before the first of 4 steps"
+        assert lit(page) == []
         for at, step in enumerate(graph.steps):
             page.keyboard.press("ArrowRight")
             assert status(page) == f"step {at + 1} of 4: {step.op}"
@@ -217,7 +219,8 @@ class TestPlayer:
         namespaces = page.evaluate(
             "[...document.querySelectorAll('#step math, #step math *')].map((e) => e.namespaceURI)"
         )
-        assert len(namespaces) > 30 and set(namespaces) == {"http://www.w3.org/1998/Math/MathML"}
+        assert len(namespaces) > 30
+        assert set(namespaces) == {"http://www.w3.org/1998/Math/MathML"}
         page.get_by_role("button", name="step 1").first.click()
         assert status(page).startswith("step 1")
 
@@ -241,9 +244,8 @@ class TestPlayer:
         assert "ḡ[0,\u00a00] · x[0,\u00a00]" in worked.locator(".equations").inner_text()
         assert weight.locator(".chosen").count() == 1
         page.keyboard.press("ArrowDown")  # the click has given the table the focus
-        assert worked.inner_text().startswith("The entry [1, 0]") and status(page).startswith(
-            "step 2"
-        )
+        assert worked.inner_text().startswith("The entry [1, 0]")
+        assert status(page).startswith("step 2")
 
     def test_so_is_an_entry_of_a_value_and_a_sum_of_shares(self, open_page: Open) -> None:
         x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
@@ -314,7 +316,8 @@ class TestPlayer:
         group = graph.steps[at].node
         assert lit(page) == [group]
         page.locator(f'.box[data-id="{group}"]').dblclick()
-        assert lit(page) == [group] and page.locator(".frame.lit").count() == 1
+        assert lit(page) == [group]
+        assert page.locator(".frame.lit").count() == 1
         assert page.locator("#stage .gradient.out").count() >= 3
 
     def test_what_is_saved_is_told_where_it_is_known(self, open_page: Open) -> None:
@@ -390,11 +393,11 @@ class TestAddress:
         page.keyboard.type("softmax")
         page.keyboard.press("Enter")
         address = page.url.partition("#")[2]
-        assert f"step={len(graph.steps)}" in address and "open=TransformerEncoder/" in (
-            address.replace("%2F", "/")
-        )
+        assert f"step={len(graph.steps)}" in address
+        assert "open=TransformerEncoder/" in (address.replace("%2F", "/"))
         again = open_page(graph, f"#{address}")
-        assert boxes(again) == boxes(page) and status(again) == status(page)
+        assert boxes(again) == boxes(page)
+        assert status(again) == status(page)
         assert again.locator("#box h2").inner_text() == "softmax"
         assert again.url.partition("#")[2] == address
 
@@ -426,7 +429,8 @@ class TestSearch:
         page.keyboard.press("Enter")
         assert page.locator("#box h2").inner_text() == "layers.1.linear2.weight"
         found = page.evaluate("document.activeElement.dataset.id")
-        assert found in boxes(page) and page.locator("#found").is_hidden()
+        assert found in boxes(page)
+        assert page.locator("#found").is_hidden()
 
     def test_choosing_and_leaving(self, open_page: Open) -> None:
         page = open_page(perceptron())
@@ -437,7 +441,8 @@ class TestSearch:
         page.keyboard.press("ArrowDown")
         assert page.locator("#query").get_attribute("aria-activedescendant") != first
         page.keyboard.press("Escape")
-        assert page.locator("#found").is_hidden() and page.locator("#query").input_value() == ""
+        assert page.locator("#found").is_hidden()
+        assert page.locator("#query").input_value() == ""
         page.keyboard.press("/")
         page.keyboard.type("nobody")
         assert "nothing found" in page.locator("#found").inner_text()
@@ -451,7 +456,8 @@ class TestAccess:
                 name = one.get_attribute("aria-label") or one.inner_text()
                 assert name.strip(), (role, one.evaluate("(e) => e.outerHTML"))
         for box in page.locator("#stage .box[data-id]").all():
-            assert box.get_attribute("role") == "button" and box.get_attribute("tabindex") == "0"
+            assert box.get_attribute("role") == "button"
+            assert box.get_attribute("tabindex") == "0"
             assert box.get_attribute("aria-label")
         assert page.locator("#status").get_attribute("aria-live") == "polite"
         assert page.locator("html").get_attribute("lang") == "en"
@@ -466,7 +472,8 @@ class TestAccess:
         for key in ("ArrowUp", "ArrowUp", "Shift+ArrowRight", "ArrowDown", "ArrowDown"):
             page.keyboard.press(key)
             walked.append(heading.inner_text())
-        assert walked[0] == "linear" and walked[1] in {"x", "0.weight", "0.bias"}
+        assert walked[0] == "linear"
+        assert walked[1] in {"x", "0.weight", "0.bias"}
         assert walked[2] in {"x", "0.weight", "0.bias"} - {walked[1]}
         assert walked[3:] == ["linear", "relu"]
         ring = "getComputedStyle(document.activeElement.querySelector('.shape')).strokeWidth"
@@ -605,7 +612,9 @@ def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
                 "x = e.getAttribute('d').match(/(?<=[ML])[^ ]+/g).map(Number);"
                 "return [Math.min(...x), Math.max(...x)].map(a => b.x + a * b.width / 100) }"
             )
-            assert right - left > 100 and left >= 0 and right <= 390
+            assert right - left > 100
+            assert left >= 0
+            assert right <= 390
         for chart in page.locator(".minigrad-curves").all():
             assert chart.evaluate(  # no text is small, and none is cut off
                 "e => { const b = e.getBoundingClientRect(); return b.right <= 390 &&"

@@ -82,7 +82,8 @@ def roots_of(page: Any) -> list[tuple[np.ndarray, float, list[float]]]:
 def assert_drawn(root: tuple[np.ndarray, float, list[float]]) -> None:
     """A stroke from the foot to the top, left of the content, and a bar above all of that."""
     ink, em, inside = root
-    assert inside and min(inside) >= 0.5 * em
+    assert inside
+    assert min(inside) >= 0.5 * em
     assert len(ink) > 0.9 * em
     sign, bar = ink[:, : round(0.66 * em)], ink[: round(0.2 * em), round(0.7 * em) :]
     assert (sign.max(1) > 0.2).mean() > 0.9, "the sign does not reach from foot to top"
@@ -94,7 +95,8 @@ def assert_drawn(root: tuple[np.ndarray, float, list[float]]) -> None:
 def conf() -> Any:
     """The settings of the documentation, as a module."""
     spec = importlib.util.spec_from_file_location("docs_conf", DOCS / "conf.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -159,5 +161,6 @@ class TestThePage:
                 return [letter.textContent, style.textTransform, style.fontStyle];
             })"""
         )
-        assert ["x", "none", "italic"] in styles and ["erf", "none", "normal"] in styles
+        assert ["x", "none", "italic"] in styles
+        assert ["erf", "none", "normal"] in styles
         assert {transform for _, transform, _ in styles} == {"none"}

@@ -89,7 +89,8 @@ def test_what_the_texts_promise_is_there(open_page: Open, pages: Path) -> None:
 def test_a_program_says_what_to_look_at() -> None:
     for name in names():
         one = example(name)
-        assert one.title and one.text.count(".") >= 2, name
+        assert one.title, name
+        assert one.text.count(".") >= 2, name
         assert len(one.code.splitlines()) <= 50
         assert f'path="{name}.html"' in one.code.splitlines()[-1]
 

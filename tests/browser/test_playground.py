@@ -178,7 +178,8 @@ def test_progress_is_saved_and_loaded(tab: Any, tmp_path: Path) -> None:
     file = tmp_path / "exercises.json"
     download.value.save_as(file)
     (grade,) = grading.grades(file)
-    assert grade[:3] == (7, True, True) and (grade.checks, grade.hints) == (2, 1)
+    assert grade[:3] == (7, True, True)
+    assert (grade.checks, grade.hints) == (2, 1)
     page.evaluate("localStorage.clear()")
     page.reload()
     page.wait_for_selector(".cm-content")
@@ -221,7 +222,8 @@ Bad()
     run(page)
     frame = page.frame_locator("#figures iframe")
     assert frame.locator("p").inner_text() == "shown"
-    assert page.title() == "minigrad: the playground" and page.evaluate("window.taken") is None
+    assert page.title() == "minigrad: the playground"
+    assert page.evaluate("window.taken") is None
 
 
 def test_a_chapter_of_the_guide_runs(tab: Any) -> None:

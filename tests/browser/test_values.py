@@ -50,7 +50,8 @@ class TestValue:
         cells = [[float(c.replace("−", "-")) for c in r.inner_text().split()] for r in rows]
         np.testing.assert_allclose(cells, x.numpy(), rtol=6e-3)
         facts = page.locator("#box .numbers .facts").inner_text().replace("−", "-")
-        assert facts.startswith("5×3 · norm ") and "deviation" in facts
+        assert facts.startswith("5×3 · norm ")
+        assert "deviation" in facts
         assert f"{x.numpy().max():.3g}" in facts
 
     def test_of_a_large_one_a_histogram_and_the_call_for_more(self, open_page: Any) -> None:
@@ -126,7 +127,8 @@ class TestHeatmap:
         figures = page.locator("#box .pair figure")
         assert figures.locator("figcaption").all_inner_texts() == ["value", "gradient"]
         left, right = (figure.bounding_box() for figure in figures.all())
-        assert left["x"] + left["width"] <= right["x"] and left["y"] == right["y"]
+        assert left["x"] + left["width"] <= right["x"]
+        assert left["y"] == right["y"]
         weight = model.k_proj.weight
         assert weight.grad is not None
         scale = np.array(diverging(SHADES))
@@ -135,7 +137,8 @@ class TestHeatmap:
             places = np.rint((array / abs(array).max() + 1) * (SHADES - 1) / 2).astype(int)
             drawn = pixels(figure.locator(".map image"))
             close = np.abs(drawn - scale[places]).max(-1) <= 12  # a shade: three digits are kept
-            assert drawn.shape == (16, 16, 3) and close.all()
+            assert drawn.shape == (16, 16, 3)
+            assert close.all()
             ends = figure.locator(".scale").inner_text().replace("−", "-").split()
             far = float(abs(array).max())
             np.testing.assert_allclose([float(end) for end in ends[:2]], [-far, far], rtol=5e-3)
@@ -146,13 +149,15 @@ class TestHeatmap:
         page = open_page(self.graph(model), "#box=MultiHeadAttention/q_proj/q_proj.weight")
         figure = page.locator("#box .pair figure").nth(1)
         rows = figure.locator(".map text.end").all_text_contents()
-        assert rows[0] == "0" and int(rows[1]) >= 1
+        assert rows[0] == "0"
+        assert int(rows[1]) >= 1
         box, place = figure.locator(".map image").bounding_box(), (3, 11)
         x = box["x"] + (place[1] + 0.5) * box["width"] / 16
         page.mouse.move(x, box["y"] + (place[0] + 0.5) * box["height"] / 16)
         said = figure.locator("output").inner_text().replace("−", "-")
         grad = model.q_proj.weight.grad
-        assert grad is not None and said.startswith("[3, 11] = ")
+        assert grad is not None
+        assert said.startswith("[3, 11] = ")
         assert float(said.split()[-1]) == pytest.approx(float(grad.numpy()[place]), rel=1e-2)
 
     def test_all_numbers_and_every_matrix(
@@ -176,7 +181,8 @@ class TestHeatmap:
         graph, _ = perceptron()
         page = open_page(graph, "#box=Sequential/0/0.weight")
         cells = page.locator("#box .pair td")
-        assert cells.count() == 2 * 12 and page.locator("#box .map").count() == 0
+        assert cells.count() == 2 * 12
+        assert page.locator("#box .map").count() == 0
         colours = cells.evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
         assert len(set(colours)) > 6
 
@@ -269,7 +275,8 @@ class TestForward:
     def test_the_ways_there(self, open_page: Any) -> None:
         page = open_page(perceptron()[0])
         page.get_by_role("button", name="Watch it").click()
-        assert status(page) == "forward 0 of 4" and "#step=-5" in page.url
+        assert status(page) == "forward 0 of 4"
+        assert "#step=-5" in page.url
         assert "5 tensors" in page.locator("#step").inner_text()
         assert page.get_by_role("button", name="To the beginning").is_disabled()
         page.keyboard.press("End")

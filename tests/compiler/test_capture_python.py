@@ -276,7 +276,8 @@ def test_methods_and_copies_of_a_model_that_holds_its_captures(copied: Any) -> N
     for model in (first, second) * 5:
         assert bits(model.step(x)) == bits(model.layer(x) * model.scale)
         model.evaluate(x)
-    assert first.step.program is not None and first.step is not second.step
+    assert first.step.program is not None
+    assert first.step is not second.step
     third = copied(first)
     with minigrad.no_grad():
         third.layer.weight.mul_(2)
@@ -319,4 +320,5 @@ def test_threads_that_share_a_first_call() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not wrong and step.program is not None
+    assert not wrong
+    assert step.program is not None

@@ -37,7 +37,8 @@ def test_arrays_tensors_and_batches(name: str) -> None:
     for image in (IMAGE, Tensor(IMAGE), np.stack([IMAGE, IMAGE])):
         minigrad.random.seed(3)
         found.append(EVERY[name](image))
-    assert isinstance(found[0], np.ndarray) and isinstance(found[1], Tensor)
+    assert isinstance(found[0], np.ndarray)
+    assert isinstance(found[1], Tensor)
     assert found[0].dtype == found[1].dtype == IMAGE.dtype
     np.testing.assert_array_equal(found[0], found[1].numpy())
     for one in found[2]:
@@ -92,7 +93,8 @@ def test_gradients_go_through() -> None:
         if x.shape[-1] < 6:
             x = transforms.Resize((5, 7))(x)
     x.sum().backward()
-    assert leaf.grad is not None and leaf.grad.shape == leaf.shape
+    assert leaf.grad is not None
+    assert leaf.grad.shape == leaf.shape
 
 
 @pytest.mark.parametrize(

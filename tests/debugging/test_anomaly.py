@@ -77,7 +77,8 @@ def test_the_forward_error_names_op_module_line_shapes_and_ranges() -> None:
         "log: its output float32 (3, 2) has 3 NaN, first at (0, 0), and none of its inputs has: "
         "x float32 (3, 2) from -1 to 2; at "
     )
-    assert f"{this_file()}:" in message and "return minigrad.log(x)" in message
+    assert f"{this_file()}:" in message
+    assert "return minigrad.log(x)" in message
     assert message.endswith("[in logs]")
 
 
@@ -88,7 +89,8 @@ def test_infinities_in_a_mask_are_no_anomaly() -> None:
         weights = minigrad.softmax(scores + mask, axis=-1)
         weights = weights + minigrad.softmax(scores.masked_fill(mask < 0, -np.inf), axis=-1)
         (weights * weights).sum().backward()
-    assert scores.grad is not None and np.isfinite(scores.grad.numpy()).all()
+    assert scores.grad is not None
+    assert np.isfinite(scores.grad.numpy()).all()
 
 
 def test_an_infinity_out_of_finite_numbers() -> None:
@@ -201,7 +203,8 @@ def test_observers_see_every_op_and_every_step_and_nest() -> None:
         def pulled(self, pull: Any) -> None:
             node = pull.node
             assert len(pull.parts) == len(pull.contributions) == len(pull.totals)
-            assert len(pull.parts) == len(node.edges) and not node.freed
+            assert len(pull.parts) == len(node.edges)
+            assert not node.freed
             self.steps.append(node.plan.op.name)
 
     x = minigrad.ones(2, 4, requires_grad=True)
@@ -215,6 +218,8 @@ def test_observers_see_every_op_and_every_step_and_nest() -> None:
         loss = c.sum()
         loss.backward()
     _ = x + 1.0
-    assert inner.ops[-3:] == ["greater", "multiply", "concatenate"] and inner.steps == []
+    assert inner.ops[-3:] == ["greater", "multiply", "concatenate"]
+    assert inner.steps == []
     assert outer.ops == [*inner.ops, "sum"]
-    assert outer.steps[:2] == ["sum", "concatenate"] and "multiply" in outer.steps
+    assert outer.steps[:2] == ["sum", "concatenate"]
+    assert "multiply" in outer.steps

@@ -19,7 +19,8 @@ def test_memory_by_op_counts_what_is_shared_once() -> None:
     z = (x * minigrad.tanh(x.detach() + 1.0)).sum()
     assert graph_memory(z).nbytes == 400
     both = graph_memory(y, z)
-    assert both.nbytes == 800 and sum(op.nodes for op in both.ops) == 5
+    assert both.nbytes == 800
+    assert sum(op.nodes for op in both.ops) == 5
 
 
 def test_memory_of_views_is_that_of_the_whole() -> None:

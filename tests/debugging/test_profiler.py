@@ -45,7 +45,8 @@ def test_time_is_that_of_the_block_and_rows_add_up() -> None:
     assert all(e.line.startswith("tests/debugging/test_profiler.py:") for e in events[:-1])
     for by in ("module", "line", "op"):
         table = profile.table(by)
-        assert row(table, "in all")[0] == "3" and row(table, "in all")[5] == "100%", table
+        assert row(table, "in all")[0] == "3", table
+        assert row(table, "in all")[5] == "100%", table
     assert row(profile.table(), "Sequential")[0] == "2"
     assert row(profile.table(), "0: Linear")[0] == "1"
     with pytest.raises(ValueError, match="'module', 'line' or 'op', not 'file'"):
@@ -78,13 +79,17 @@ def test_memory_is_followed_from_birth_to_end() -> None:
     assert profile.peak == 400 + 400 + 400 + 4
     owners = {line.split(":")[0]: line for line in profile.owners().splitlines()[1:]}
     assert list(owners) == ["exp", "multiply", "add", "sum"]
-    assert "exp: saved by exp as out" in owners["exp"] and "multiply: result" in owners["multiply"]
-    assert owners["add"].endswith("1  400 B") and "c = (b + 1.0).sum()" in owners["add"]
+    assert "exp: saved by exp as out" in owners["exp"]
+    assert "multiply: result" in owners["multiply"]
+    assert owners["add"].endswith("1  400 B")
+    assert "c = (b + 1.0).sum()" in owners["add"]
     times, curves = profile.memory("op")
     assert (np.diff(times) >= 0).all()
-    assert curves["add"].max() == 400 and curves["add"][4] == 0, "freed at once"
+    assert curves["add"].max() == 400, "freed at once"
+    assert curves["add"][4] == 0, "freed at once"
     total = np.sum([*curves.values()], axis=0)
-    assert total.max() == profile.peak and total[-1] == 0
+    assert total.max() == profile.peak
+    assert total[-1] == 0
     whole = profiled(lambda: run().backward())
     assert x.grad is not None
     last = {name: int(curve[-1]) for name, curve in whole.memory("op")[1].items()}
@@ -100,7 +105,8 @@ def test_gradients_are_followed_too() -> None:
     assert sum(int(curve[-1]) for curve in curves.values()) == 200 + 40
     assert (np.diff(times) >= 0).all(), "gradients are looked at after others were freed"
     profile = profiled(lambda: (x * 2.0).exp().sum().backward())
-    assert profile.peak >= 800 and "exp: gradient of the backward step" in profile.owners()
+    assert profile.peak >= 800
+    assert "exp: gradient of the backward step" in profile.owners()
 
 
 def test_what_an_op_in_place_saves_is_a_copy() -> None:
@@ -200,7 +206,8 @@ def test_a_fused_op_counts_what_it_stands_for(name: str) -> None:
     with Composed():
         run()
     events = [event for event in profiled(run).events if event.op == name]
-    assert parts == [event.flops for event in events] and parts[0] > 0
+    assert parts == [event.flops for event in events]
+    assert parts[0] > 0
 
 
 def test_the_backward_step_of_a_fused_op_counts_its_products() -> None:
@@ -261,4 +268,5 @@ def test_the_next_step_is_added() -> None:
         x.exp()  # outside
     assert [e.op for e in profile.events] == ["exp", "(no op)"] * 2
     assert "2 ops and 0 backward steps" in str(profile)
-    assert "0 ops" in str(Profile()) and Profile().memory()[1] == {}
+    assert "0 ops" in str(Profile())
+    assert Profile().memory()[1] == {}

@@ -46,7 +46,8 @@ def test_numbers_are_those_of_the_arrays() -> None:
         assert kept.deviation == pytest.approx(array.std(), rel=1e-5)
         assert kept.norm == pytest.approx(np.linalg.norm(array), rel=1e-5)
         assert (kept.low, kept.high) == (array.min(), array.max())
-        assert kept.count == array.size == sum(kept.histogram) and not kept.bad
+        assert kept.count == array.size == sum(kept.histogram)
+        assert not kept.bad
         assert statistics.activations["1"][step].zeros == (array <= 0).sum()
     gradient = net[0].weight.grad
     assert gradient is not None
@@ -129,9 +130,12 @@ def test_a_long_training_keeps_few_steps(monkeypatch: pytest.MonkeyPatch) -> Non
             points = list(statistics.curves["weights"]["0"])
             histograms = list(statistics.gradients["0.weight"])
             for kept, most in ((points, 8), (histograms, 4)):
-                assert kept[0] == 0 and len(kept) <= most
-                assert len({*np.diff(kept)}) <= 1 and step - kept[-1] < max(kept[-1], 3)
-    assert points == list(range(0, 100, 24)) and histograms == [0, 48, 96]
+                assert kept[0] == 0
+                assert len(kept) <= most
+                assert len({*np.diff(kept)}) <= 1
+                assert step - kept[-1] < max(kept[-1], 3)
+    assert points == list(range(0, 100, 24))
+    assert histograms == [0, 48, 96]
     assert list(statistics.curves["updates"]["0"]) == points
     assert list(statistics.activations["1"]) == histograms
 
@@ -182,7 +186,8 @@ def test_a_picture_that_fails_does_not_end_the_training(monkeypatch: pytest.Monk
     gone = pytest.warns(UserWarning, match="the page is gone")
     with gone as told, Statistics(net, live=True) as statistics:
         train(net, statistics, 3)
-    assert len(told) == 1 and len(statistics.gradients["0.bias"]) == 3
+    assert len(told) == 1
+    assert len(statistics.gradients["0.bias"]) == 3
 
 
 def test_calls_of_one_step_are_taken_together() -> None:

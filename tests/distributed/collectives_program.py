@@ -91,8 +91,10 @@ for comm in (WORLD, PAIR):
                     assert got.dtype == ("float32" if mean else kept), (name, dtype, got.dtype)
 
 numbers = all_gather(minigrad.tensor(float(RANK), requires_grad=True))
-assert numbers.tolist() == [*range(SIZE)] and numbers.requires_grad
-assert all_reduce(RANK).item() == sum(range(SIZE)) and all_reduce(True).item() == SIZE
+assert numbers.tolist() == [*range(SIZE)]
+assert numbers.requires_grad
+assert all_reduce(RANK).item() == sum(range(SIZE))
+assert all_reduce(True).item() == SIZE
 x = np.zeros(3)
 x[1] = np.nan if RANK == 1 else -np.inf
 assert np.isnan(all_reduce(x, "max").numpy()).tolist() == [False, True, False]
@@ -158,7 +160,8 @@ assert not all_reduce(minigrad.ones(2)).requires_grad
 
 assert (WORLD.split(None if RANK else 3) is None) == (RANK > 0)
 order = WORLD.split(0, -RANK)
-assert order is not None and order.rank == SIZE - 1 - RANK
+assert order is not None
+assert order.rank == SIZE - 1 - RANK
 assert all_gather(RANK, comm=order).tolist() == [*range(SIZE)][::-1]
 WORLD.barrier()
 for bad in (

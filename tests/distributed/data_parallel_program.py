@@ -89,7 +89,8 @@ for (name, one), other in zip(model.named_parameters(), alone.parameters(), stri
     if one.grad is not None:
         scale = abs(other.grad.numpy()).max()
         np.testing.assert_allclose(one.grad.numpy(), other.grad.numpy(), 0, 1e-12 * scale, name)
-assert model.never.weight.grad is None and model.frozen.weight.grad is None
+assert model.never.weight.grad is None
+assert model.frozen.weight.grad is None
 
 # The same once more, bit for bit, and with one large bucket.
 for size in (0.0003, 25):
@@ -179,7 +180,8 @@ for kind, reach in {
     out = returning(data[0][share])
     assert isinstance(out, (Result, Both, SimpleNamespace))
     reach(out).square().mean().backward()
-    assert same_on_all(returning.module) and abs(returning.module.inner.weight.grad.numpy()).max()
+    assert same_on_all(returning.module)
+    assert abs(returning.module.inner.weight.grad.numpy()).max()
 
 # Running statistics are those of rank 0; what the backward pass did not change is not sent.
 normed = DistributedDataParallel(nn.Sequential(nn.BatchNorm1d(5), nn.Linear(5, 1)))
@@ -200,7 +202,8 @@ assert not np.array_equal(*gathered(kept.module[0].running_var.numpy())[:2])
 frozen = DistributedDataParallel(nn.BatchNorm1d(5).requires_grad_(False))
 x = data[0][share].detach().requires_grad_()
 frozen(x).square().sum().backward()
-assert x.grad is not None and same_on_all(frozen.module)
+assert x.grad is not None
+assert same_on_all(frozen.module)
 plain_frozen = DistributedDataParallel(nn.Linear(5, 1).requires_grad_(False))
 plain_frozen(x).sum().backward()
 
@@ -215,8 +218,10 @@ for batch in data[:2]:
     optimizer.zero_grad()
     (twin(batch[share]).square().mean() + normed(batch[share]).mean()).backward()
     optimizer.step()
-    assert same_on_all(twin.module) and same_on_all(normed.module)
-assert twin.comm is not normed.comm and twin._reducer is not normed._reducer
+    assert same_on_all(twin.module)
+    assert same_on_all(normed.module)
+assert twin.comm is not normed.comm
+assert twin._reducer is not normed._reducer
 for one, other in zip(normed.parameters(), before_twin, strict=True):
     np.testing.assert_array_equal(one.numpy(), other)
 assert not np.array_equal(twin.module[1].weight.numpy(), before_twin[2])
@@ -239,7 +244,8 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     captured = [step(data[0][share]).item() for _ in range(3)]
 assert "step runs plainly from now on: the step calls a collective" in str(caught[0].message)
-assert captured[0] > captured[1] > captured[2] and same_on_all(stepped.module)
+assert captured[0] > captured[1] > captured[2]
+assert same_on_all(stepped.module)
 
 # A rank whose loss uses no parameter at all.
 small = DistributedDataParallel(nn.Linear(2, 1, bias=False))
@@ -289,7 +295,8 @@ assert isinstance(synced[0][1], SyncBatchNorm)
 shared = nn.BatchNorm1d(2)  # under a key that is a digit, and twice in the model
 keyed = nn.ModuleDict({"7": shared, "list": nn.ModuleList([shared])})
 SyncBatchNorm.convert_sync_batchnorm(keyed)
-assert list(keyed) == ["7", "list"] and isinstance(keyed["7"], SyncBatchNorm)
+assert list(keyed) == ["7", "list"]
+assert isinstance(keyed["7"], SyncBatchNorm)
 assert keyed["list"][0] is keyed["7"]
 images = np.random.default_rng(2).normal(size=(sum(counts), 2, 5, 5))
 mine = images[sum(counts[:RANK]) :][: counts[RANK]]
@@ -311,7 +318,8 @@ np.testing.assert_allclose(synced(x).numpy(), plain(x).numpy(), rtol=1e-12)
 # float16 gradients are added in float32.
 half = DistributedDataParallel(nn.Linear(2, 1).half())
 half(minigrad.ones(1, 2, dtype=minigrad.float16)).sum().backward()
-assert half.module.weight.grad.dtype == "float16" and half.module.weight.grad.tolist() == [[1, 1]]
+assert half.module.weight.grad.dtype == "float16"
+assert half.module.weight.grad.tolist() == [[1, 1]]
 
 # Models that differ are refused by all.
 try:

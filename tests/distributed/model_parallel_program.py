@@ -50,7 +50,8 @@ def compare(
         path: module.divided[path.rpartition(".")[2]]
         for path, _, module in divided_parameters(divided)
     }
-    assert axes and list(divided.state_dict()) == list(model.state_dict())
+    assert axes
+    assert list(divided.state_dict()) == list(model.state_dict())
     optimizers = [optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (model, divided)]
     for _ in range(steps):
         losses = [loss(m) for m in (model, divided)]
@@ -104,7 +105,8 @@ for refusing in (optim.LBFGS, optim.Muon):
     try:
         refusing([copy.deepcopy(encoder).linear1.weight])
     except ValueError as error:
-        assert "is divided among ranks" in str(error) and refusing.__name__ in str(error)
+        assert "is divided among ranks" in str(error)
+        assert refusing.__name__ in str(error)
     else:
         raise AssertionError("no error")
 
@@ -144,7 +146,8 @@ def language_loss(model: Any) -> Tensor:
 
 compare(pretrained.GPT2(config), language_loss)
 gpt = compare(pretrained.GPT2(config), language_loss, gather_logits=False)
-assert gpt.tokens.weight is gpt.head.weight and len(gpt.tokens.weight) <= 8
+assert gpt.tokens.weight is gpt.head.weight
+assert len(gpt.tokens.weight) <= 8
 
 bert_config = pretrained.BertConfig(
     vocab_size=5 * SIZE + 1, hidden_size=WIDTH, num_hidden_layers=1, num_attention_heads=HEADS,
@@ -176,7 +179,8 @@ results = []
 for _ in range(2):
     minigrad.random.seed(3)
     results.append(divided(x.astype("float32")).numpy())
-assert (results[0] == results[1]).all() and (masks[0] == masks[1]).all()
+assert (results[0] == results[1]).all()
+assert (masks[0] == masks[1]).all()
 everywhere = distributed.all_gather(results[0][None]).numpy()
 assert (everywhere == results[0]).all()
 draws = distributed.all_gather(minigrad.random.rand(1)).numpy()
@@ -285,7 +289,8 @@ for make in (
     counts = distributed.all_gather(np.array([len(zero.state)])).numpy()
     numbers = distributed.all_gather(np.array([sum(p.size for p in zero.state)])).numpy()
     assert counts.sum() == len([*plain.parameters()])
-    assert numbers.sum() == plain.count_parameters() and numbers.max() < 1.5 * numbers.mean()
+    assert numbers.sum() == plain.count_parameters()
+    assert numbers.max() < 1.5 * numbers.mean()
 try:
     distributed.ZeroRedundancyOptimizer(optim.LBFGS(plain.parameters()))
 except TypeError as error:
@@ -305,7 +310,8 @@ if SIZE > 1:
 together = viz.all_ranks(mine_alone)
 labels = [node.label for node in together.nodes]
 assert labels.count("ppermute") == labels.count("all_reduce") == 1
-assert labels.count("multiply") == 2 * SIZE and labels.count("output") == SIZE
+assert labels.count("multiply") == 2 * SIZE
+assert labels.count("output") == SIZE
 places = {node.id: i for i, node in enumerate(together.nodes)}
 assert all(places[edge.source] < places[edge.target] for edge in together.edges)
 assert {group.name for group in together.groups} == {f"rank {rank}" for rank in range(SIZE)}
@@ -324,7 +330,8 @@ assert shown == [(op, rank) for op in order for rank in range(SIZE)], shown
 for step in steps[-SIZE:]:
     (given,), want = step.parts, sum(range(1, SIZE + 1))
     assert step.cotangent.values == (step.rank + 1.0,) * 2, step
-    assert given.sent.values == (want,) * 2 and (given.arrival, given.arrivals) == (1, 1), step
+    assert given.sent.values == (want,) * 2, step
+    assert (given.arrival, given.arrivals) == (1, 1), step
 # One rank alone may watch: nothing is run again that would wait for the others.
 with viz.trace(timed=True) if RANK == 0 else nullcontext() as traced:
     rows = minigrad.ones((1, 2, 3, 4), requires_grad=True)

@@ -92,7 +92,8 @@ if MODE == "run":
     minigrad.save(expected, FOLDER.parent / f"expected{RANK}.npz")
     if RANK == 0:
         names = sorted(path.name for path in FOLDER.iterdir())
-        assert len(names) == SIZE + 1 and names[-1] == "index.npz", names
+        assert len(names) == SIZE + 1, names
+        assert names[-1] == "index.npz", names
         # What is equal on all ranks is written once
         written = [minigrad.load(path) for path in FOLDER.glob("*.rank*.npz")]
         assert sum("states.linear.weight" in part for part in written) == 1
@@ -105,7 +106,8 @@ elif MODE in ("resume", "whole"):
     expected = minigrad.load(FOLDER.parent / f"expected{min(RANK, int(sys.argv[3]) - 1)}.npz")
     draw = minigrad.random.rand(1).item()
     if int(sys.argv[3]) == SIZE:
-        assert losses == expected["losses"] and draw == expected["draw"]
+        assert losses == expected["losses"]
+        assert draw == expected["draw"]
         for name, array in weights(run).items():
             assert array.tobytes() == expected["weights"][name].tobytes(), name
     else:
@@ -183,7 +185,8 @@ elif MODE == "kill":
         step = distributed.load_training(FOLDER, model=model, optimizer=optimizer)["step"]
         assert all((p.data == step).all() for p in model.parameters()), "weights of another save"
         states = [s["momentum_buffer"] for s in optimizer.state.values()]
-        assert len(states) == 4 and all((state == 10 * step).all() for state in states)
+        assert len(states) == 4
+        assert all((state == 10 * step).all() for state in states)
     for parameter in model.parameters():
         parameter.data[...] = step + 1
         optimizer.state[parameter] = {

@@ -54,7 +54,8 @@ def test_a_killed_rank_leaves_the_last_save_whole(tmp_path: Path) -> None:
     found = []
     for victim, moment in moments:
         done = run(2, PROGRAM, "kill", folder, str(victim), str(moment))
-        assert done.returncode and "Error" not in done.stderr, (victim, moment, done.stderr)
+        assert done.returncode, (victim, moment, done.stderr)
+        assert "Error" not in done.stderr, (victim, moment, done.stderr)
         found.append(found_by(done.stdout))
     last = passes(2, PROGRAM, "kill", folder, "0", "0")
     found.append(found_by(last))

@@ -27,9 +27,11 @@ def test_the_demo_on_two_ranks_prints_what_one_prints(tmp_path: Path) -> None:
         script = str(ROOT / "examples/digits.py")
         printed = passes(ranks, script, "--smoke", "--out", str(tmp_path / str(ranks)))
         lines.append([line for line in printed.splitlines() if "held-out" in line])
-    assert len(lines[0]) == 3 and lines[0] == lines[1]
+    assert len(lines[0]) == 3
+    assert lines[0] == lines[1]
     names = [{path.name for path in (tmp_path / str(ranks)).iterdir()} for ranks in (1, 2)]
-    assert names[0] == names[1] and len(names[0]) == 6
+    assert names[0] == names[1]
+    assert len(names[0]) == 6
 
 
 MISTAKES = {
@@ -120,10 +122,13 @@ def test_a_rank_that_is_stopped_within_a_call(call: str) -> None:
 
 def test_a_slow_rank_brings_a_warning() -> None:
     done = run(2, "mistakes_program.py", "slow", seconds=30)
-    assert done.returncode == 0 and done.stdout.count("passed") == 2, done.stderr
-    assert "rank 0 has waited" in done.stderr and "not yet there: rank 1" in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("passed") == 2, done.stderr
+    assert "rank 0 has waited" in done.stderr
+    assert "not yet there: rank 1" in done.stderr
 
 
 def test_an_interrupt_ends_all_ranks() -> None:
     done = run(2, "mistakes_program.py", "waits", seconds=30, interrupt="ready")
-    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr

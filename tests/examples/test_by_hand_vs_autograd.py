@@ -70,9 +70,11 @@ def test_each_way_is_explained(smoke: str) -> None:
     for way in ("1. By hand: ", "2. By autograd: ", "3. By finite differences: "):
         line = smoke.index(way)
         explanation = smoke[smoke.index("\n", line) :].split("\n\n")[0].split("\n")[1]
-        assert explanation.startswith("   ") and len(explanation) > 40
+        assert explanation.startswith("   ")
+        assert len(explanation) > 40
     losses = re.findall(r"loss (\d+\.\d+), ", smoke)
-    assert len(losses) == 2 and losses[0] == losses[1]
+    assert len(losses) == 2
+    assert losses[0] == losses[1]
     assert max(map(len, smoke.splitlines())) <= 100
 
 
@@ -104,7 +106,8 @@ def test_options_count(
     }
     assert len(losses) == 4  # the mask is there unless told otherwise
     assert re.findall(r"loss (\S+), ", smoke)[0] in losses
-    assert " 20 of 256" in smoke and "all 16" in smoke
+    assert " 20 of 256" in smoke
+    assert "all 16" in smoke
 
 
 def scaled(factor: float, position: int) -> Callable[[Any], Any]:
@@ -250,9 +253,12 @@ def test_a_bad_value_gets_one_line(
     with pytest.raises(SystemExit) as stop:
         example.main()
     captured = capsys.readouterr()
-    assert stop.value.code == 2 and not captured.out
+    assert stop.value.code == 2
+    assert not captured.out
     (line,) = captured.err.splitlines()
-    assert line.startswith("by_hand_vs_autograd.py: ") and said in line and "--help" in line
+    assert line.startswith("by_hand_vs_autograd.py: ")
+    assert said in line
+    assert "--help" in line
 
 
 def test_help_says_how_long_it_takes() -> None:

@@ -147,7 +147,8 @@ def test_the_text_is_in_order_and_whole(text: example.Text) -> None:
     assert {words(p) for p in re.split(r"\n\s*\n", found)} == {
         words(p) for topic in topics.values() for p in re.split(r"\n\s*\n", topic)
     }
-    assert len(found) > 300_000 and len(found) < sum(map(len, topics.values()))
+    assert len(found) > 300_000
+    assert len(found) < sum(map(len, topics.values()))
 
 
 def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +156,8 @@ def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: pytest.Monke
     topics["last"] = "only here: é and ü, é again"
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", SimpleNamespace(topics=topics))
     text = example.load()
-    assert "é" not in text.alphabet and text.alphabet[-1] == example.UNKNOWN
+    assert "é" not in text.alphabet
+    assert text.alphabet[-1] == example.UNKNOWN
     held_out = text.ids[text.cut :]
     unknown = [character for character in topics["last"] if character not in text.alphabet]
     assert {"é", "ü", ":"} <= {*unknown}
@@ -257,7 +259,9 @@ def test_training_learns_from_nothing_held_out(
 def test_learning_rate_rises_and_falls() -> None:
     rates = [example.learning_rate(i / 100) for i in range(101)]
     top = rates.index(max(rates))
-    assert 2 <= top <= 10 and rates[0] == 0 and rates[-1] == pytest.approx(0, abs=1e-12)
+    assert 2 <= top <= 10
+    assert rates[0] == 0
+    assert rates[-1] == pytest.approx(0, abs=1e-12)
     assert rates == sorted(rates[:top]) + sorted(rates[top:], reverse=True)
     assert max(rates) <= example.PEAK_RATE
 
@@ -285,7 +289,8 @@ def test_it_writes_the_likeliest_through_the_cache(short: example.Text, beginnin
     for parameter in model.positions.parameters():
         nn.init.normal(parameter)  # so that it is not always the same character
     written = "".join(example.write(model, beginning, length, temperature=0.0))
-    assert len(written) == length and len({*written}) > 3
+    assert len(written) == length
+    assert len({*written}) > 3
 
     half = example.CONTEXT // 2
     ids = example.encode(beginning, short.alphabet)[-half:].tolist()
@@ -383,7 +388,8 @@ def test_a_stopped_training_goes_on_bit_for_bit(
     assert stop.value.code == 130
     said = capsys.readouterr().out
     steps = re.search(r"^stopped after (\d+) of 20 steps: \d\.\d+ bits", said, re.MULTILINE)
-    assert steps and 7 <= int(steps[1]) < 20
+    assert steps
+    assert 7 <= int(steps[1]) < 20
     assert "\nthe training is in out/char_lm/training.npz, --resume goes on\n" in said
 
     resumed = weights("--length", "5", "--resume", "--seed", "7")
@@ -426,7 +432,8 @@ def test_it_says_what_came_of_it(smoke: tuple[Path, str], text: example.Text) ->
     tables = [(f"{n}-gram", f"{example.ngram_bits(text, n):.3f}") for n in range(1, 6)]
     assert lines[:5] == lines[5:10] == tables
     ((name, bits),) = lines[10:]
-    assert name == "transformer" and float(bits) < float(tables[0][1])
+    assert name == "transformer"
+    assert float(bits) < float(tables[0][1])
     model = example.restore(folder / "out/char_lm/weights.npz")
     assert float(bits) == pytest.approx(example.bits_per_character(model, text), abs=6e-4)
     sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", output, re.MULTILINE)
@@ -441,7 +448,8 @@ def test_the_curve_is_drawn(smoke: tuple[Path, str]) -> None:
     named = re.findall(r"^(?:weights|training curve): +(out\S+)$", output, re.MULTILINE)
     assert set(named) == {str(f.relative_to(folder)) for f in (folder / "out/char_lm").iterdir()}
     picture = (folder / "out/char_lm/training.png").read_bytes()
-    assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 10_000
 
 
 @pytest.mark.slow
@@ -498,9 +506,12 @@ def test_a_bad_value_gets_one_line(
     with pytest.raises(SystemExit) as stop:
         example.main()
     captured = capsys.readouterr()
-    assert stop.value.code == 2 and not captured.out
+    assert stop.value.code == 2
+    assert not captured.out
     (line,) = captured.err.splitlines()
-    assert line.startswith("char_lm.py: ") and said in line and "--help" in line
+    assert line.startswith("char_lm.py: ")
+    assert said in line
+    assert "--help" in line
     assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
@@ -516,5 +527,6 @@ def test_three_seeds_beat_the_tables_within_five_minutes(tmp_path: Path) -> None
     for seed in range(3):
         output = run(tmp_path, "--seed", str(seed)).stdout
         seconds, bits = re.search(r"steps in (\d+\.\d) s", output), dict(LINE.findall(output))
-        assert seconds and float(seconds[1]) < 280
+        assert seconds
+        assert float(seconds[1]) < 280
         assert float(bits["transformer"]) < float(bits["4-gram"]) - 0.1

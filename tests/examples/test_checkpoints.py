@@ -52,4 +52,5 @@ def test_the_second_ctrl_c_stops_at_once(tmp_path: Path) -> None:
         steps += 1
         signal.raise_signal(signal.SIGINT)
         steps += 1
-    assert steps == 1 and not [*tmp_path.iterdir()]
+    assert steps == 1
+    assert not [*tmp_path.iterdir()]

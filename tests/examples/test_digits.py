@@ -83,7 +83,8 @@ def test_a_batch_in_parts_teaches_the_same(tmp_path: Path) -> None:
 def digits() -> ModuleType:
     """The script as a module."""
     spec = importlib.util.spec_from_file_location("digits", SCRIPT)
-    assert spec and spec.loader
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -103,7 +104,8 @@ def test_it_ends_with_the_places_of_all_files_and_the_accuracy(smoke: tuple[Path
 def test_pictures_are_pictures(smoke: tuple[Path, str]) -> None:
     for name in ("training", "confusion", "attention"):
         picture = (smoke[0] / f"results/digits/{name}.png").read_bytes()
-        assert picture.startswith(b"\x89PNG") and len(picture) > 10_000
+        assert picture.startswith(b"\x89PNG")
+        assert len(picture) > 10_000
 
 
 def test_the_graph_shows_the_model(smoke: tuple[Path, str]) -> None:
@@ -116,7 +118,8 @@ def test_the_graph_shows_the_model(smoke: tuple[Path, str]) -> None:
 def test_the_page_walks_from_the_loss_to_every_parameter(smoke: tuple[Path, str]) -> None:
     page = (smoke[0] / "results/digits/explore.html").read_text(encoding="utf-8")
     size = re.search(r"explore\.html, (\d+) kB: the backward pass, step by step$", smoke[1], re.M)
-    assert size and abs(int(size[1]) - len(page.encode()) / 1000) < 1
+    assert size
+    assert abs(int(size[1]) - len(page.encode()) / 1000) < 1
     assert "It begins at the output of cross_entropy." in page
     assert "<title>DigitReader</title>" in page
     for part in ("images", "class_token", "69,130 parameters", "backward steps"):
@@ -214,9 +217,12 @@ def test_a_bad_value_gets_one_line(
         with pytest.raises(SystemExit) as ended:
             digits.main()
         output, error = capsys.readouterr()
-        assert ended.value.code == 2 and not output, options
-        assert error.count("\n") == 1 and error.startswith("digits.py: "), error
-        assert said in error and "--help" in error, (options, error)
+        assert ended.value.code == 2, options
+        assert not output, options
+        assert error.count("\n") == 1, error
+        assert error.startswith("digits.py: "), error
+        assert said in error, (options, error)
+        assert "--help" in error, (options, error)
     assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
@@ -271,7 +277,8 @@ def test_control_c_saves_it_and_it_goes_on_as_if_nothing_had_been(
     here.mkdir()
     environment = without(here, "tqdm") | {"PATH": str(here)}  # nor is there a program `dot`
     result = run(here, "--resume", "--out", str(tmp_path / "out/digits"), **environment)
-    assert result.returncode == 0 and not result.stderr, result.stderr
+    assert result.returncode == 0, result.stderr
+    assert not result.stderr, result.stderr
     assert result.stdout.startswith("epoch 2/2: loss ")
     graph = str(tmp_path / "out/digits/graph.svg")  # not below where it ran: said in full
     assert graph in result.stdout
@@ -289,6 +296,7 @@ def test_five_seeds_reach_97_percent_each_within_a_minute(tmp_path: Path) -> Non
     for seed in range(5):
         output = run(tmp_path, "--seed", str(seed)).stdout
         seconds = re.search(r"epochs in (\d+\.\d) s", output)
-        assert seconds and float(seconds[1]) < 60
+        assert seconds
+        assert float(seconds[1]) < 60
         accuracies.append(accuracy_in(output))
     assert statistics.median(accuracies) >= 97.0, accuracies

@@ -50,7 +50,8 @@ def test_it_ends_with_the_places_of_all_files_and_the_accuracy(smoke: tuple[Path
     for name in ("training.png", "confusion.png"):
         assert (folder / name).read_bytes().startswith(b"\x89PNG")
     graph = (folder / "graph.svg").read_text(encoding="utf-8")
-    assert "DigitCNN" in graph and "AdaptiveAvgPool2d" in graph
+    assert "DigitCNN" in graph
+    assert "AdaptiveAvgPool2d" in graph
     assert accuracy_in(output) > 60  # after two epochs
 
 
@@ -103,9 +104,12 @@ def test_a_bad_value_gets_one_line(
         with pytest.raises(SystemExit) as ended:
             digits_cnn.main()
         output, error = capsys.readouterr()
-        assert ended.value.code == 2 and not output, options
-        assert error.count("\n") == 1 and error.startswith("digits_cnn.py: "), error
-        assert said in error and "--help" in error, (options, error)
+        assert ended.value.code == 2, options
+        assert not output, options
+        assert error.count("\n") == 1, error
+        assert error.startswith("digits_cnn.py: "), error
+        assert said in error, (options, error)
+        assert "--help" in error, (options, error)
 
 
 def test_help_says_how_long_it_takes(tmp_path: Path) -> None:

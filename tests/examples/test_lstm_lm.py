@@ -53,7 +53,8 @@ def test_it_writes_the_likeliest_from_its_state(short: char_lm.Text) -> None:
     for parameter in model.parameters():
         minigrad.nn.init.normal(parameter)  # so that it is not always the same character
     written = "".join(example.write(model, beginning, 60, temperature=0.0))
-    assert len(written) == 60 and len({*written}) > 3
+    assert len(written) == 60
+    assert len({*written}) > 3
     ids = char_lm.encode(beginning, short.alphabet).tolist()
     for character in written:
         ids.append(int(model([ids]).numpy()[0, -1].argmax()))
@@ -142,9 +143,12 @@ def test_a_bad_value_gets_one_line(
     with pytest.raises(SystemExit) as stop:
         example.main()
     captured = capsys.readouterr()
-    assert stop.value.code == 2 and not captured.out
+    assert stop.value.code == 2
+    assert not captured.out
     (line,) = captured.err.splitlines()
-    assert line.startswith("lstm_lm.py: ") and said in line and "--help" in line
+    assert line.startswith("lstm_lm.py: ")
+    assert said in line
+    assert "--help" in line
 
 
 def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
@@ -158,5 +162,6 @@ def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
 def test_it_beats_the_tables_within_five_minutes(tmp_path: Path) -> None:
     output = run(tmp_path).stdout
     seconds, bits = re.search(r"steps in (\d+\.\d) s", output), dict(LINE.findall(output))
-    assert seconds and float(seconds[1]) < 280
+    assert seconds
+    assert float(seconds[1]) < 280
     assert float(bits["LSTM"]) < float(bits["4-gram"])

@@ -40,7 +40,8 @@ def test_the_two_differ_in_import_lines_only() -> None:
     assert [theirs.replace("lucid", "minigrad") for theirs, _ in changed] == [
         ours for _, ours in changed
     ]
-    assert "lucid" not in OURS and "minigrad" not in LUCIDS
+    assert "lucid" not in OURS
+    assert "minigrad" not in LUCIDS
     compile(LUCIDS, "lucid", "exec")
 
 

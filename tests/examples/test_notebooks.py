@@ -40,7 +40,8 @@ def test_its_form_is_that_of_a_notebook(path: Path) -> None:
         source = "".join(cell["source"])
         assert source.strip() == source, "an empty line at the end of a cell"
         if cell["cell_type"] == "markdown":
-            assert ":::" not in source and "```{" not in source, "left over from Sphinx"
+            assert ":::" not in source, "left over from Sphinx"
+            assert "```{" not in source, "left over from Sphinx"
             for link in source.split("](")[1:]:
                 target = path.parent / link.partition(")")[0]
                 assert link.startswith("http") or target.exists(), link

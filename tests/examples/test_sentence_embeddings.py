@@ -68,5 +68,7 @@ def test_mistakes_get_one_line(folder: Path) -> None:
         ([str(folder), "a"], 2, "two sentences at least"),
     ):
         done = run(*arguments)
-        assert done.returncode == code and message in done.stderr
-        assert "Traceback" not in done.stderr and done.stdout == ""
+        assert done.returncode == code
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+        assert done.stdout == ""

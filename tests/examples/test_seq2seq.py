@@ -227,7 +227,8 @@ def test_cross_attention_leaves_the_model_as_it_was(model: example.Speller) -> N
     example.cross_attention(model, example.Spelling(3481, "three"))
     np.testing.assert_array_equal(model(*inputs).numpy(), before)
     for module in model.modules():
-        assert not module._hooks and not module._pre_hooks
+        assert not module._hooks
+        assert not module._pre_hooks
 
 
 def test_a_spelling_says_whether_it_is_right() -> None:
@@ -268,7 +269,8 @@ def trained(folder: Path) -> example.Speller:
 def test_it_says_what_came_of_it(smoke: tuple[Path, str]) -> None:
     folder, output = smoke
     loss = re.search(r"^step 20/20: loss (\d\.\d+)$", output, re.MULTILINE)
-    assert loss and float(loss[1]) < 3.5  # guessing is log 41 = 3.7
+    assert loss
+    assert float(loss[1]) < 3.5  # guessing is log 41 = 3.7
     table = re.findall(r"^ +(\d)  (\d+) of (\d+)$", output, re.MULTILINE)
     assert [(int(digits), int(count)) for digits, _, count in table] == [
         (1, 1), (2, 9), (3, 90), (4, 300), (5, 300), (6, 300),
@@ -278,7 +280,8 @@ def test_it_says_what_came_of_it(smoke: tuple[Path, str]) -> None:
     assert float(total[1]) == pytest.approx(sum(int(right) for _, right, _ in table) / 10)
     named = re.findall(r"^(?:weights|cross-attention): +(out\S+)$", output, re.MULTILINE)
     written = {str(file.relative_to(folder)) for file in (folder / "out/seq2seq").iterdir()}
-    assert set(named) == written and len(named) == 2
+    assert set(named) == written
+    assert len(named) == 2
 
 
 @pytest.mark.slow
@@ -307,7 +310,8 @@ def test_one_number_is_spelled_after_a_training(
     assert str(example.write(trained(folder), [3481])[0]) in output
     picture = folder / "out/seq2seq/attention-3481.png"
     assert str(picture.relative_to(folder)) in output
-    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 10_000
     picture.unlink()
 
 
@@ -349,9 +353,12 @@ def test_a_bad_value_gets_one_line(
     with pytest.raises(SystemExit) as stop:
         example.main()
     captured = capsys.readouterr()
-    assert stop.value.code == 2 and not captured.out
+    assert stop.value.code == 2
+    assert not captured.out
     (line,) = captured.err.splitlines()
-    assert line.startswith("seq2seq.py: ") and said in line and "--help" in line
+    assert line.startswith("seq2seq.py: ")
+    assert said in line
+    assert "--help" in line
     assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
@@ -368,5 +375,7 @@ def test_three_seeds_spell_95_percent_within_five_minutes(tmp_path: Path) -> Non
     for seed in range(3):
         output = run(tmp_path, "--seed", str(seed)).stdout
         seconds, total = re.search(r"steps in (\d+\.\d) s", output), TOTAL.search(output)
-        assert seconds and float(seconds[1]) < 300
-        assert total and float(total[1]) >= 95
+        assert seconds
+        assert float(seconds[1]) < 300
+        assert total
+        assert float(total[1]) >= 95

@@ -124,7 +124,8 @@ def main(suffix: str, count: int, seed: int) -> None:
             try:
                 found = load(path)
             except LoadError as error:
-                assert str(error).startswith(f"load: {path}: ") and len(str(error)) < 1000, error
+                assert str(error).startswith(f"load: {path}: "), error
+                assert len(str(error)) < 1000, error
                 outcomes["refused"] += 1
                 continue
             if any(same(found, value) for value in originals):

@@ -27,5 +27,6 @@ def refused(path: Path, said: str) -> None:
     finally:
         tracemalloc.stop()
     message = str(caught.value)
-    assert message.startswith(f"load: {path}: ") and said in message, message
+    assert message.startswith(f"load: {path}: "), message
+    assert said in message, message
     assert peak < ENOUGH, peak

@@ -45,7 +45,8 @@ def run(path: Path, kills: int, seed: int) -> tuple[int, int]:
 @pytest.mark.slow
 def test_a_killed_save_leaves_a_whole_file(path: Path) -> None:
     saves, unfinished = run(path, kills=20, seed=0)
-    assert saves > 0 and unfinished >= 10  # every limit strikes while something is written
+    assert saves > 0
+    assert unfinished >= 10  # every limit strikes while something is written
 
 
 @unix
@@ -53,7 +54,8 @@ def test_a_killed_save_leaves_a_whole_file(path: Path) -> None:
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_hundreds_of_killed_saves_leave_a_whole_file(path: Path, seed: int) -> None:
     saves, unfinished = run(path, kills=200, seed=seed)
-    assert saves > 0 and unfinished >= 100
+    assert saves > 0
+    assert unfinished >= 100
 
 
 # Failures
@@ -77,9 +79,11 @@ def test_a_full_disk_is_an_error_and_the_old_file_stays(path: Path, most: int) -
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("OSError: ") and f"save: {path} was not written" in last
+    assert last.startswith("OSError: ")
+    assert f"save: {path} was not written" in last
     assert "File too large" in last
-    assert load(path) == {"x": 1} and [*path.parent.iterdir()] == [path]
+    assert load(path) == {"x": 1}
+    assert [*path.parent.iterdir()] == [path]
 
 
 def test_a_full_disk_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +95,8 @@ def test_a_full_disk_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(OSError, match=f"save: {path} .*No space left") as caught:
         save([2], path)
     assert caught.value.errno == errno.ENOSPC
-    assert load(path) == [1] and [*path.parent.iterdir()] == [path]
+    assert load(path) == [1]
+    assert [*path.parent.iterdir()] == [path]
 
 
 def test_a_folder_that_is_not_there(path: Path) -> None:
@@ -115,7 +120,8 @@ def test_a_folder_in_its_place(path: Path) -> None:
     path.mkdir()
     with pytest.raises(OSError, match=f"save: {path} "):
         save([1], path)
-    assert path.is_dir() and [*path.parent.iterdir()] == [path]
+    assert path.is_dir()
+    assert [*path.parent.iterdir()] == [path]
 
 
 @pytest.mark.parametrize("name", ["fsync", "replace"])
@@ -130,7 +136,8 @@ def test_what_interrupts_a_save_leaves_nothing_behind(
     monkeypatch.setattr(os, name, interrupted)
     with pytest.raises(error):
         save([2], path)
-    assert load(path) == [1] and [*path.parent.iterdir()] == [path]
+    assert load(path) == [1]
+    assert [*path.parent.iterdir()] == [path]
 
 
 # The order of things
@@ -200,7 +207,8 @@ def test_a_link_stays_a_link(path: Path) -> None:
     path.symlink_to(target)
     for value in ([1], [2]):
         save(value, path)
-        assert path.is_symlink() and load(target) == value
+        assert path.is_symlink()
+        assert load(target) == value
     assert [*target.parent.iterdir()] == [target]
 
 
@@ -208,17 +216,20 @@ def test_a_link_stays_a_link(path: Path) -> None:
 def test_long_names(path: Path, name: str) -> None:
     path = path.with_name(name + path.suffix)
     save([1], path)
-    assert load(path) == [1] and [*path.parent.iterdir()] == [path]
+    assert load(path) == [1]
+    assert [*path.parent.iterdir()] == [path]
 
 
 def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
     with files.replacing(path) as unfinished:
-        assert unfinished.parent == path.parent and unfinished.exists()
+        assert unfinished.parent == path.parent
+        assert unfinished.exists()
         assert re.fullmatch(
             rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.unfinished", unfinished.name
         )
         unfinished.write_bytes(b"new")
-    assert path.read_bytes() == b"new" and not unfinished.exists()
+    assert path.read_bytes() == b"new"
+    assert not unfinished.exists()
 
 
 # What killed programs leave
@@ -250,9 +261,11 @@ def test_what_a_killed_program_left_is_removed_and_what_a_live_one_writes_is_not
     ]  # fmt: skip
     try:
         for writer in writers:
-            assert writer.stdout is not None and writer.stdout.readline() == b"writing\n"
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == b"writing\n"
         save([2], path)
-        assert load(path) == [2] and len(unfinished(path)) == 3  # all of them are being written
+        assert load(path) == [2]
+        assert len(unfinished(path)) == 3  # all of them are being written
         for writer in writers[1:]:
             writer.kill()
             writer.wait()
@@ -261,7 +274,8 @@ def test_what_a_killed_program_left_is_removed_and_what_a_live_one_writes_is_not
         else:
             save([3], path)
         left = unfinished(path)
-        assert len(left) == 2 and sum(name.startswith(f".{other.name}.") for name in left) == 1
+        assert len(left) == 2
+        assert sum(name.startswith(f".{other.name}.") for name in left) == 1
     finally:
         for writer in writers:
             writer.kill()
@@ -290,7 +304,9 @@ def test_a_new_file_that_was_taken_for_one_that_was_left_is_made_again(
 
     monkeypatch.setattr(files, "_locked", locked)
     save([1], path)
-    assert len(seen[0]) == 1 and load(path) == [1] and [*path.parent.iterdir()] == [path]
+    assert len(seen[0]) == 1
+    assert load(path) == [1]
+    assert [*path.parent.iterdir()] == [path]
 
 
 def test_who_may_not_remove_what_was_left_loads(

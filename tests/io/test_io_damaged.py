@@ -48,7 +48,8 @@ def test_files_damaged_by_chance(suffix: str) -> None:
     refused, unharmed, foreign = fuzz(suffix, 600, seed=0)
     assert refused + unharmed + foreign == 600
     at_least = 480 if suffix == ".pt" else 540  # damage to the padding of a record harms nothing
-    assert refused > at_least and foreign < 10
+    assert refused > at_least
+    assert foreign < 10
 
 
 @pytest.mark.long

@@ -113,7 +113,9 @@ def test_every_layout(path: Path) -> None:
     found = round_trip(layouts, path)
     assert same(found, layouts)
     for name, array in found.items():
-        assert array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative, name
+        assert array.flags.c_contiguous, name
+        assert array.flags.writeable, name
+        assert array.dtype.isnative, name
 
 
 def test_what_is_shared_is_saved_in_each_place(path: Path) -> None:
@@ -123,7 +125,8 @@ def test_what_is_shared_is_saved_in_each_place(path: Path) -> None:
     found = round_trip(value, path)
     assert same(found, value)
     found["a"][:] = 0
-    assert found["view"][0] == 1 and found["again"][0][1] == 1
+    assert found["view"][0] == 1
+    assert found["again"][0][1] == 1
     assert not np.shares_memory(found["x"].numpy(), found["y"].numpy())
 
 
@@ -132,10 +135,13 @@ def test_what_is_loaded_stands_alone(path: Path) -> None:
     save({"x": minigrad.tensor([1.0, 2.0], requires_grad=True)}, path)
     x = load(path)["x"]
     path.write_bytes(bytes(path.stat().st_size))
-    assert x.tolist() == [1, 2] and x.is_leaf and not x.requires_grad
+    assert x.tolist() == [1, 2]
+    assert x.is_leaf
+    assert not x.requires_grad
     x.requires_grad_()
     (x * x).sum().backward()
-    assert x.grad is not None and x.grad.tolist() == [2, 4]
+    assert x.grad is not None
+    assert x.grad.tolist() == [2, 4]
 
 
 @pytest.mark.parametrize(
@@ -193,8 +199,10 @@ def test_what_cannot_be_saved_is_named(
     with pytest.raises(error) as caught:
         save(value, path)
     message = str(caught.value)
-    assert message.startswith(f"save: {path}: ") and said in message
-    assert path.read_text() == "what was there" and [*path.parent.iterdir()] == [path]
+    assert message.startswith(f"save: {path}: ")
+    assert said in message
+    assert path.read_text() == "what was there"
+    assert [*path.parent.iterdir()] == [path]
 
 
 @pytest.mark.parametrize("name", ["weights", "weights.ptx", "weights.pkl", "weights.h5"])
@@ -310,7 +318,8 @@ def test_bfloat16_is_widened(tmp_path: Path) -> None:
     assert {array.dtype for array in found.values()} == {np.dtype(np.float32)}
     assert [found[name].shape for name in parts] == [(2, 3), (0, 3), (), (2, 3)]
     assert np.array_equal(found["all"].view(np.uint32), bits.astype(np.uint32) << 16)
-    assert found["one"] == 1.5 and np.array_equal(found["beside"], values, equal_nan=True)
+    assert found["one"] == 1.5
+    assert np.array_equal(found["beside"], values, equal_nan=True)
 
 
 def test_names_that_no_format_takes(path: Path) -> None:
@@ -340,8 +349,10 @@ def test_a_missing_package_gets_one_line(tmp_path: Path, action: str) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("ImportError: ") and "pip install safetensors" in last
-    assert path.read_text() == "what was there" and [*tmp_path.iterdir()] == [path]
+    assert last.startswith("ImportError: ")
+    assert "pip install safetensors" in last
+    assert path.read_text() == "what was there"
+    assert [*tmp_path.iterdir()] == [path]
 
 
 @pytest.mark.slow

@@ -171,7 +171,8 @@ def test_what_is_not_a_file_is_not_replaced_by_one(
     before = seen(tmp_path)
     with pytest.raises(OSError, match=kind.partition(",")[0]) as caught:
         FILES[name](path)
-    assert name in str(caught.value) and "another path" in str(caught.value)
+    assert name in str(caught.value)
+    assert "another path" in str(caught.value)
     assert not path.is_symlink() or f"{tmp_path}/far" in str(caught.value)
     assert seen(tmp_path) == before
 
@@ -183,8 +184,10 @@ def test_the_file_that_a_link_leads_to_is_replaced(name: str, tmp_path: Path) ->
     target.write_text("old")
     path.symlink_to(target)
     FILES[name](path)
-    assert path.is_symlink() and path.resolve() == target
-    assert target.is_file() and target.read_bytes() != b"old"
+    assert path.is_symlink()
+    assert path.resolve() == target
+    assert target.is_file()
+    assert target.read_bytes() != b"old"
     assert [*target.parent.iterdir()] == [target]
 
 
@@ -231,7 +234,8 @@ def test_a_folder_may_be_a_link(name: str, tmp_path: Path) -> None:
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "far")
     FOLDERS[name][0](tmp_path / "link")
-    assert (tmp_path / "link").is_symlink() and [*(tmp_path / "far").iterdir()]
+    assert (tmp_path / "link").is_symlink()
+    assert [*(tmp_path / "far").iterdir()]
 
 
 @pytest.mark.parametrize("kind", OBSTACLES)
@@ -252,7 +256,8 @@ def test_what_came_while_a_file_was_written_is_not_replaced(
 def test_a_link_to_nothing_is_filled(tmp_path: Path) -> None:
     (tmp_path / "x.npz").symlink_to(tmp_path / "far.npz")
     save([1], tmp_path / "x.npz")
-    assert load(tmp_path / "far.npz") == [1] and (tmp_path / "x.npz").is_symlink()
+    assert load(tmp_path / "far.npz") == [1]
+    assert (tmp_path / "x.npz").is_symlink()
 
 
 def test_a_link_to_itself_is_an_error(tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_every_dtype(tmp_path: Path, dtype: str) -> None:
     array = np.array(ends, dtype)
     found = round_trip({"x": array, "t": minigrad.tensor(array), "d": array.dtype}, tmp_path)
     for x in (found["x"], found["t"]):
-        assert type(x) is Tensor and x.dtype == dtype and x.numpy().tobytes() == array.tobytes()
+        assert type(x) is Tensor
+        assert x.dtype == dtype
+        assert x.numpy().tobytes() == array.tobytes()
     assert found["d"] == dtype
 
 
@@ -117,7 +119,8 @@ def test_every_layout(tmp_path: Path) -> None:
     found = round_trip(layouts, tmp_path)
     for name, array in layouts.items():
         x = found[name]._data
-        assert x.shape == array.shape and x.dtype.isnative, name
+        assert x.shape == array.shape, name
+        assert x.dtype.isnative, name
         assert x.tobytes() == array.astype(x.dtype).tobytes(), name
         if name in ("transposed", "column", "spread", "windows"):
             assert x.strides == array.strides, name
@@ -137,7 +140,8 @@ def test_what_is_shared_stays_shared(tmp_path: Path) -> None:
     alone = {memory(found[name]) for name in ("x", "left", "right", "bits")}
     assert len(alone) == 4
     found["x"][...] = 0
-    assert not found["turned"].numpy().any() and not found["row"].numpy().any()
+    assert not found["turned"].numpy().any()
+    assert not found["row"].numpy().any()
     assert found["bits"].numpy().any()
 
 
@@ -162,7 +166,8 @@ def test_gradients_and_parameters(tmp_path: Path) -> None:
         "result": (Tensor, True), "plain": (Tensor, False),
     }  # fmt: skip
     (found["weight"] * found["leaf"]).sum().backward()
-    assert found["leaf"].grad.tolist() == [1, 2] and found["weight"].is_leaf
+    assert found["leaf"].grad.tolist() == [1, 2]
+    assert found["weight"].is_leaf
     optim.SGD([found["weight"]], lr=1.0).step()
     assert found["weight"].tolist() == [0, 1]
 
@@ -172,7 +177,8 @@ def test_the_metadata_of_a_state_dict(tmp_path: Path) -> None:
     state._metadata = OrderedDict([("", {"version": 1})])
     found = round_trip({"model": state, "empty": OrderedDict()}, tmp_path)
     assert type(found["model"]) is type(found["empty"]) is OrderedDict
-    assert found["model"]._metadata == state._metadata and not vars(found["empty"])
+    assert found["model"]._metadata == state._metadata
+    assert not vars(found["empty"])
 
 
 def test_classes_of_ones_own_come_back_plain(tmp_path: Path) -> None:
@@ -239,8 +245,10 @@ def test_what_cannot_be_saved_is_named(
     with pytest.raises(error) as caught:
         save(value, path)
     message = str(caught.value)
-    assert message.startswith(f"save: {path}: ") and said in message
-    assert path.read_text() == "what was there" and [*tmp_path.iterdir()] == [path]
+    assert message.startswith(f"save: {path}: ")
+    assert said in message
+    assert path.read_text() == "what was there"
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_equal_values_make_equal_files(tmp_path: Path) -> None:
@@ -267,8 +275,10 @@ def test_the_records_of_a_file(tmp_path: Path) -> None:
         "data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0", "data/1",
         "data/2", "version", ".data/serialization_id",
     ]  # fmt: skip
-    assert records["version"] == b"3\n" and records["byteorder"] == sys.byteorder.encode()
-    assert records["data/0"] == np.ones(3, np.float32).tobytes() and records["data/1"] == b""
+    assert records["version"] == b"3\n"
+    assert records["byteorder"] == sys.byteorder.encode()
+    assert records["data/0"] == np.ones(3, np.float32).tobytes()
+    assert records["data/1"] == b""
     assert len(records[".data/serialization_id"]) == 40
 
 
@@ -331,11 +341,13 @@ def test_big_endian(tmp_path: Path, dtype: str) -> None:
     content = tensor((3,), of=storage(count=3, kind=f"torch {kind}"))
     data = {"0": array.astype(dtype.replace("<", ">")).tobytes()}
     x = load(archive(tmp_path / "a.pt", content, data, byteorder=b"big"))
-    assert x.tolist() == [1, -2, 3] and x.dtype.isnative
+    assert x.tolist() == [1, -2, 3]
+    assert x.dtype.isnative
     bytes_ = storage(count=4, kind="torch.storage UntypedStorage")
     content = tensor((2,), of=bytes_, more=named("torch uint16"), version=3)
     x = load(archive(tmp_path / "a.pt", content, {"0": b"\0\1\2\0"}, byteorder=b"big"))
-    assert x.tolist() == [1, 512] and x.dtype == np.uint16
+    assert x.tolist() == [1, 512]
+    assert x.dtype == np.uint16
 
 
 @pytest.mark.parametrize("write", [archive, old])
@@ -353,7 +365,8 @@ def test_bfloat16_is_widened_on_request(tmp_path: Path, write: Any, byteorder: s
     path = write(tmp_path / "a.pt", content, {"0": data}, **options)
     refused(path, 'bfloat16="float32"')
     x, part = load(path, bfloat16="float32")
-    assert x.dtype == np.float32 and memory(x) == memory(part)
+    assert x.dtype == np.float32
+    assert memory(x) == memory(part)
     expected = (bits.astype(np.uint32) << 16).view(np.float32)
     assert x.numpy().tobytes() == expected.tobytes()
     assert part.numpy().tobytes() == expected[1:5].reshape(2, 2).T.tobytes()
@@ -365,7 +378,8 @@ def test_bfloat16_is_widened_on_request(tmp_path: Path, write: Any, byteorder: s
 def test_a_leaf_that_repeats_its_elements_gets_memory(tmp_path: Path) -> None:
     content = tensor((3, 4), (0, 1), requires=b"\x88")
     x = load(archive(tmp_path / "a.pt", content))
-    assert x.tolist() == [[1, 2, 3, 4]] * 3 and x.requires_grad
+    assert x.tolist() == [[1, 2, 3, 4]] * 3
+    assert x.requires_grad
     optim.SGD([x], lr=1.0)
     x.sum().backward()
     assert x._data.flags.writeable
@@ -376,4 +390,7 @@ def test_devices_sizes_and_dtypes(tmp_path: Path) -> None:
         "torch Size", numbers(2, 3)
     ) + named("torch float16") + b"t"  # fmt: skip
     device, size, dtype = load(archive(tmp_path / "a.pt", content, {}))
-    assert device == "cpu" and device.type == "cpu" and size == (2, 3) and dtype == np.float16
+    assert device == "cpu"
+    assert device.type == "cpu"
+    assert size == (2, 3)
+    assert dtype == np.float16

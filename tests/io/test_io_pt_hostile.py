@@ -366,7 +366,8 @@ def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
                 repr(load(path))
                 outcomes["loaded"] += 1
             except LoadError as error:
-                assert str(error).startswith(f"load: {path}: ") and len(str(error)) < 1000, error
+                assert str(error).startswith(f"load: {path}: "), error
+                assert len(str(error)) < 1000, error
                 outcomes["refused"] += 1
         assert tracemalloc.get_traced_memory()[1] < 16 << 20
     finally:
@@ -376,7 +377,8 @@ def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
 
 def test_pickles_damaged_by_chance(tmp_path: Path) -> None:
     outcomes = fuzz(tmp_path, 300, seed=0)
-    assert outcomes["refused"] > 200 and outcomes.total() == 300
+    assert outcomes["refused"] > 200
+    assert outcomes.total() == 300
 
 
 @pytest.mark.long

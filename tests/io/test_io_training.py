@@ -56,9 +56,11 @@ def killed_and_resumed(path: Path, seed: int, option: str) -> str:
         lines = run(path, every, option, draw.randrange(1, 12), draw.uniform(0, 0.01))
         if lines[0].startswith("from "):
             begun, earlier = int(lines[0].removeprefix("from ")), begun
-            assert begun >= earlier and begun % every == 0
+            assert begun >= earlier
+            assert begun % every == 0
         if lines[-1].startswith("end "):
-            assert kills > 0 and begun > 0
+            assert kills > 0
+            assert begun > 0
             return lines[-1]
         kills += 1
 
@@ -255,7 +257,8 @@ def test_options_that_came_with_a_state_go_with_it(path: Path) -> None:
     with pytest.raises(ValueError, match="nothing was changed: last"):
         load_training(path, model=model, optimizer=optimizer, last=wrong)
     assert "initial_lr" not in optimizer.param_groups[0]
-    assert optimizer.param_groups[0]["lr"] == 0.7 and not optimizer.state
+    assert optimizer.param_groups[0]["lr"] == 0.7
+    assert not optimizer.state
 
 
 @pytest.mark.parametrize("parts", [{}, {"model": 0, "optimizer": 0}, {"network": 0}])
@@ -308,7 +311,8 @@ def test_whatever_has_a_state_is_a_part(path: Path) -> None:
     counter, other = Counter(), Counter()
     counter.count = 3
     save_training(path, counter=counter)
-    assert load_training(path, counter=other) == {} and other.count == 3
+    assert load_training(path, counter=other) == {}
+    assert other.count == 3
 
 
 OPTIMIZERS = [

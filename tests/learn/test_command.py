@@ -39,7 +39,8 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
 
 def test_from_the_list_to_a_right_answer(typed) -> None:
     listed = typed()
-    assert "1         a slope by hand" in listed and "0 of " in listed
+    assert "1         a slope by hand" in listed
+    assert "0 of " in listed
     assert listed.rstrip().endswith(" -m minigrad learn 1")
     folder = Path("minigrad_exercises")
     file = folder / "01_slope.py"
@@ -47,7 +48,8 @@ def test_from_the_list_to_a_right_answer(typed) -> None:
     assert file.read_text() == exercise(1).skeleton
     assert "A gap is still open." in typed("check")
     file.write_text(exercise(1).skeleton + "# mine\n")
-    assert "there already" in typed("01") and file.read_text().endswith("# mine\n")
+    assert "there already" in typed("01")
+    assert file.read_text().endswith("# mine\n")
     for number in (1, 2, 3, 3):
         given = typed("hint")
         assert given.count("Hint ") == number
@@ -55,11 +57,14 @@ def test_from_the_list_to_a_right_answer(typed) -> None:
     assert exercise(1).solution in typed("solution", "1")
     file.write_text(exercise(1).solution)
     right = typed("check", str(file))
-    assert "1 a slope by hand: right." in right and "Why:" in right
-    assert "docs/guide/multiplication.md" in right and "learn 2" in right
+    assert "1 a slope by hand: right." in right
+    assert "Why:" in right
+    assert "docs/guide/multiplication.md" in right
+    assert "learn 2" in right
     assert file.with_suffix(".svg").read_text().startswith("<svg ")
     listed = typed()
-    assert "1  done   a slope by hand" in listed and listed.rstrip().endswith("learn 2")
+    assert "1  done   a slope by hand" in listed
+    assert listed.rstrip().endswith("learn 2")
     known = json.loads((folder / "progress.json").read_text())["exercises"]["1"]
     assert known == {"checks": 2, "hints": 3, "done": True}
 
@@ -173,7 +178,9 @@ def test_what_ends_a_file_is_said(name: str, tmp_path: Path) -> None:
     file = tmp_path / "01_slope.py"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     result = check_file(exercise(1), file)
-    assert not result.right and told in result.facts and len(result.facts) < 5000, str(result)
+    assert not result.right, str(result)
+    assert told in result.facts, str(result)
+    assert len(result.facts) < 5000, str(result)
 
 
 DAMAGED = (
@@ -200,7 +207,8 @@ def test_a_file_as_the_folder_and_what_is_done_stays_done(typed) -> None:
     file.write_text(RIGHT)
     assert "right." in typed("check", "1")
     file.write_text("experiment = True\n")
-    assert "not yet" in typed("check", "1") and "   1  done " in typed()
+    assert "not yet" in typed("check", "1")
+    assert "   1  done " in typed()
 
 
 def test_pipes(tmp_path: Path) -> None:
@@ -209,7 +217,8 @@ def test_pipes(tmp_path: Path) -> None:
     done = subprocess.run(
         [*command, "hint", "11"], env=environment, cwd=tmp_path, capture_output=True, check=True
     )
-    assert done.stdout.isascii() and not done.stderr
+    assert done.stdout.isascii()
+    assert not done.stderr
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as pipe:
@@ -238,13 +247,16 @@ def test_pipes(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_file_that_does_not_work(text: str, diagnosis: str, told: str) -> None:
     result = run_text(exercise(1), text, "01_slope.py")
-    assert result.diagnosis == diagnosis and told in str(result), str(result)
+    assert result.diagnosis == diagnosis, str(result)
+    assert told in str(result), str(result)
 
 
 def test_an_answer_that_only_arrays_allow_is_right_without_a_drawing() -> None:
     text = exercise(7).solution.replace("return g @ b.T", "return np.asarray(g).dot(b.T)")
     result = run_text(exercise(7), text, "07_matmul.py")
-    assert result.right and not result.drawing and "There is no drawing" in str(result)
+    assert result.right
+    assert not result.drawing
+    assert "There is no drawing" in str(result)
 
 
 def test_what_is_right_so_far_is_said() -> None:
@@ -258,7 +270,8 @@ def test_what_the_code_prints_is_shown_and_shortened() -> None:
     assert "    seen 1.5\n    seen -1.0" in str(run_text(exercise(1), text, "01_slope.py"))
     text = "for i in range(100):\n    print(i)\n"
     printed = run_text(exercise(1), text, "01_slope.py").printed.splitlines()
-    assert len(printed) == 21 and printed[-1] == "... and 80 lines more"
+    assert len(printed) == 21
+    assert printed[-1] == "... and 80 lines more"
 
 
 def test_writing_into_an_argument_is_told() -> None:
@@ -267,7 +280,8 @@ def test_writing_into_an_argument_is_told() -> None:
         return g @ b.T, a.T @ g
 
     result = learn.check(7, matmul_backward)
-    assert result.diagnosis == "changed" and "changed its argument `g`" in result.facts
+    assert result.diagnosis == "changed"
+    assert "changed its argument `g`" in result.facts
 
 
 def test_a_cell_of_a_notebook_checks_functions_or_all_its_names() -> None:
@@ -281,6 +295,7 @@ def test_a_cell_of_a_notebook_checks_functions_or_all_its_names() -> None:
     told = str(run_text(exercise(7), in_a_cell, "/tmp/ipykernel_7/1234.py"))
     assert "your cell, line 2, in matmul_backward:\n    return g @ c\nNameError" in told
     missing = learn.check(7, names["matmul_backward"])
-    assert missing.diagnosis == "missing" and "layer_backward" in str(missing)
+    assert missing.diagnosis == "missing"
+    assert "layer_backward" in str(missing)
     with pytest.raises(ValueError, match="hints 1, 2 and 3"):
         learn.hint(7, 4)

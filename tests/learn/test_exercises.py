@@ -37,7 +37,8 @@ def test_the_skeleton_names_its_first_gap(exercise: Exercise) -> None:
     result = checked(exercise, skeleton)
     assert result.diagnosis == "gap", str(result)
     line = re.search(rf"{exercise.file}, line (\d+)", result.facts)
-    assert line and "NotImplementedError" in skeleton.splitlines()[int(line[1]) - 1]
+    assert line
+    assert "NotImplementedError" in skeleton.splitlines()[int(line[1]) - 1]
 
 
 @pytest.mark.parametrize(("exercise", "number"), WRONG)
@@ -56,7 +57,8 @@ def test_an_exercise_is_complete(exercise: Exercise) -> None:
     assert told <= {*exercise.diagnoses, *GENERAL}
     assert {*exercise.diagnoses} <= told, "a diagnosis that no wrong answer gets"
     assert not {*exercise.diagnoses} & {*GENERAL}, "a name with two meanings"
-    assert len({*exercise.hints}) == 3 and exercise.why
+    assert len({*exercise.hints}) == 3
+    assert exercise.why
     chapter = (ROOT / "docs" / "guide" / f"{exercise.chapter}.md").read_text(encoding="utf-8")
     link = f"[{chapter.partition(chr(10))[0][2:]}](guide/{exercise.chapter}.md)"
     row = f"| {exercise.number} | {exercise.title} | {link} |"

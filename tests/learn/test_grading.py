@@ -37,7 +37,9 @@ def test_the_first_right_answer_counts(tmp_path: Path) -> None:
 def test_a_claim_is_not_believed(tmp_path: Path) -> None:
     file = saved(tmp_path / "a.json", check(WRONG, True))
     (grade,) = grading.grades(file)
-    assert grade.claimed and not grade.right and grade.diagnosis == "transpose"
+    assert grade.claimed
+    assert not grade.right
+    assert grade.diagnosis == "transpose"
     (text,) = grading.report([file])
     assert "not yet: transpose (the file says otherwise)" in text
     assert text.endswith("0 of 1 answers are right, of 32 exercises")
@@ -49,7 +51,8 @@ def test_the_command(tmp_path: Path) -> None:
         [sys.executable, "-m", "minigrad", "learn", "grade", *files],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
-    assert done.stdout.count("1 of 1 answers are right") == 2 and str(files[1]) in done.stdout
+    assert done.stdout.count("1 of 1 answers are right") == 2
+    assert str(files[1]) in done.stdout
 
 
 BAD = {

@@ -45,7 +45,8 @@ def test_every_public_name_is_here_or_refused_in_a_sentence() -> None:
             except ModuleNotFoundError as error:
                 assert error.name == path
                 refused += 1
-    assert here > 600 and here + refused > 900
+    assert here > 600
+    assert here + refused > 900
 
 
 VALUES: dict[str, tuple[Any, Any]] = {
@@ -145,13 +146,15 @@ def test_losses_have_no_arguments_before_the_reduction(index: int) -> None:
 def test_pooling_has_return_indices_before_ceil_mode() -> None:
     image = lucid.tensor(SQUARE[None])
     for found in (F.max_pool2d(image, 2, 1, 0, 1, True), nn.MaxPool2d(2, 1, 0, 1, True)(image)):
-        assert len(found) == 2 and found[1].shape == (1, 2, 2, 2)
+        assert len(found) == 2
+        assert found[1].shape == (1, 2, 2, 2)
     assert nn.MaxPool2d(2, 2, 0, 1, False, True)(image).shape == (1, 2, 2, 2)
 
 
 def test_transformer_layers() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, 0.25, "gelu", True)
-    assert layer.self_attn.dropout == 0.25 and layer.dropout1.p == 0.0
+    assert layer.self_attn.dropout == 0.25
+    assert layer.dropout1.p == 0.0
     x = lucid.randn(3, 5, 8)
     assert layer(x).shape == (3, 5, 8)
     other = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, "gelu", batch_first=True)
@@ -167,7 +170,8 @@ def test_transformer_layers() -> None:
 def test_attention_refuses_caches_and_groups() -> None:
     attention, x = nn.MultiheadAttention(8, 2), lucid.randn(5, 1, 8)
     output, weights = attention(x, x, x)
-    assert output.shape == (5, 1, 8) and weights.shape == (1, 5, 5)
+    assert output.shape == (5, 1, 8)
+    assert weights.shape == (1, 5, 5)
     with pytest.raises(NotImplementedError, match=r"past_key_value=.* kv_cache="):
         attention(x, x, x, past_key_value=minigrad.nn.DynamicKVCache())
     with pytest.raises(NotImplementedError, match=r"use_cache=True .* kv_cache="):
@@ -214,12 +218,14 @@ def test_all_tensors_are_lucids() -> None:
     for tensor in made:
         assert type(tensor) is lucid.Tensor, tensor
     for parameter in model.parameters():
-        assert type(parameter) is nn.Parameter and isinstance(parameter, lucid.Tensor)
+        assert type(parameter) is nn.Parameter
+        assert isinstance(parameter, lucid.Tensor)
     assert all(type(buffer) is lucid.Tensor for buffer in model.buffers())
     assert all(isinstance(module, nn.Module) for module in model.modules())
     assert model[0].weight.max(dim=1).shape == (4,)
     assert type(pickle.loads(pickle.dumps(model))[0]) is nn.Linear
-    assert type(minigrad.ones(2) + 1) is minigrad.Tensor and type(torch.ones(2)) is torch.Tensor
+    assert type(minigrad.ones(2) + 1) is minigrad.Tensor
+    assert type(torch.ones(2)) is torch.Tensor
 
 
 def test_a_function_of_ones_own() -> None:
@@ -237,7 +243,8 @@ def test_a_function_of_ones_own() -> None:
     x = lucid.ones(3).requires_grad_()
     out = Double.apply(x)
     out.sum().backward()
-    assert type(out) is lucid.Tensor and x.grad.tolist() == [2.0] * 3
+    assert type(out) is lucid.Tensor
+    assert x.grad.tolist() == [2.0] * 3
 
 
 @pytest.mark.needs("safetensors")
@@ -292,7 +299,8 @@ def test_a_model_trains_as_in_pytorchs_door() -> None:
         exec(text, own)
         minigrad.random.seed(0)
         losses.append(trained(own, np.random.default_rng(0)))
-    assert losses[0] == losses[1] and losses[0][-1] < losses[0][0]
+    assert losses[0] == losses[1]
+    assert losses[0][-1] < losses[0][0]
 
 
 def trained(own: dict[str, Any], numbers: np.random.Generator) -> list[float]:

@@ -135,7 +135,8 @@ def test_beside_a_search_in_plain_python(
         table(), prompts, 6, num_beams=beams, length_penalty=penalty, early_stopping=early,
         stop=stop,
     )  # fmt: skip
-    assert found.dtype == np.int64 and scores.dtype == np.float64
+    assert found.dtype == np.int64
+    assert scores.dtype == np.float64
     for prompt, row in zip(prompts, rows(found, scores, 3, stop), strict=True):
         same(row, plain(table(), prompt, 6, beams, penalty, stop, early))
 
@@ -196,7 +197,8 @@ def test_a_shorter_result_is_padded_and_no_longer_than_needed() -> None:
     found, scores = beam_search(table(), [[1, 0], [2, 2]], 9, num_beams=2, stop=0, length_penalty=0)
     new = found.data[:, :, 2:]
     first = (new == 0).argmax(axis=2)
-    assert (first < new.shape[2]).all() and first.max() == new.shape[2] - 1
+    assert (first < new.shape[2]).all()
+    assert first.max() == new.shape[2] - 1
     for row, end in zip(new.reshape(4, -1), first.reshape(-1), strict=True):
         assert (row[end:] == 0).all()
     assert (np.diff(scores.data, axis=1) <= 0).all()
@@ -259,7 +261,8 @@ def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
     before = [m.training for m in model.modules()]
     found, scores = beam_search(model, [[1]], 3)
     assert [m.training for m in model.modules()] == before
-    assert not found.requires_grad and not scores.requires_grad
+    assert not found.requires_grad
+    assert not scores.requires_grad
 
 
 @pytest.mark.parametrize(

@@ -118,10 +118,14 @@ def test_what_a_model_keeps_is_as_any_other_tensor_afterwards(tmp_path: Path) ->
     KEPT.clear()
     exported(keeping, tmp_path)
     for tensor in KEPT[:2]:
-        assert type(tensor) is Tensor and vars(tensor).keys() <= {"_data"}
+        assert type(tensor) is Tensor
+        assert vars(tensor).keys() <= {"_data"}
         assert tensor.numpy().shape == (2, 5, 4)
-    assert {KEPT[2]: 1}[5] == 1 and int(KEPT[2]) == 5 and KEPT[2] / 2 == 2.5
-    assert pickle.loads(pickle.dumps(KEPT[2])) == 5 and copy.deepcopy(KEPT[2]) == 5
+    assert {KEPT[2]: 1}[5] == 1
+    assert int(KEPT[2]) == 5
+    assert KEPT[2] / 2 == 2.5
+    assert pickle.loads(pickle.dumps(KEPT[2])) == 5
+    assert copy.deepcopy(KEPT[2]) == 5
 
 
 def go_on(m: Any, x: Tensor) -> Tensor:
@@ -194,7 +198,8 @@ def test_a_comparison_that_may_come_out_otherwise_is_refused_with_its_line(
 ) -> None:
     with pytest.raises(NotImplementedError, match=r"test_onnx_branches\.py:\d+: .*x") as caught:
         exported(BRANCHES[name], tmp_path)
-    assert "dynamic_axes" in str(caught.value) and not [*tmp_path.iterdir()]
+    assert "dynamic_axes" in str(caught.value)
+    assert not [*tmp_path.iterdir()]
     assert exported(BRANCHES[name], tmp_path, dynamic_axes={}).difference <= 1e-6
 
 
@@ -278,7 +283,8 @@ def test_a_comparison_that_only_guards_narrows_what_the_file_promises(
     low, high = least.get("length", 1), most.get("length")
     assert said["size.length"] == (f"{low} to {high}" if high else f"{low} or more")
     assert said["size.batch"] == "1 or more"
-    assert said.get("conditions", "").endswith(condition) and str(tmp_path.anchor) not in said
+    assert said.get("conditions", "").endswith(condition)
+    assert str(tmp_path.anchor) not in said
 
 
 def test_a_size_that_must_be_a_multiple_is_a_condition(tmp_path: Path) -> None:
@@ -287,7 +293,8 @@ def test_a_size_that_must_be_a_multiple_is_a_condition(tmp_path: Path) -> None:
         return x * 2
 
     written = export(Model(blocks), minigrad.randn(2, 4, 4), tmp_path / "m.onnx", dynamic_axes=AXES)
-    assert written.conditions and "assert x.shape[1] % 4 == 0" in written.conditions[0]
+    assert written.conditions
+    assert "assert x.shape[1] % 4 == 0" in written.conditions[0]
 
 
 # The class

@@ -159,7 +159,9 @@ def test_inputs_in_structures(tmp_path: Path) -> None:
     x, h, c = minigrad.randn(2, 5, 4), minigrad.randn(1, 2, 3), minigrad.randn(1, 2, 3)
     written = export(model, (x, (h, c)), tmp_path / "m.onnx")
     names = [*written.inputs]
-    assert len(names) == 3 and names[1].endswith("_0") and names[2].endswith("_1")
+    assert len(names) == 3
+    assert names[1].endswith("_0")
+    assert names[2].endswith("_1")
     found = run(written.path, dict(zip(names, (x, h * 2, c * 3), strict=True)))
     with minigrad.no_grad():
         wanted, (last, _) = model(x, (h * 2, c * 3))

@@ -60,7 +60,8 @@ def test_layer(case: Case, tmp_path: Path) -> None:
     tensors = [k for k, v in inputs.items() if isinstance(v, (Tensor, np.ndarray))]
     assert {one.name for one in content.graph.input} == {*tensors} == {*written.inputs}
 
-    assert written.difference is not None and written.difference <= WITHIN
+    assert written.difference is not None
+    assert written.difference <= WITHIN
     for size in ((2, 5), *case.at):
         assert difference(model, path, case.inputs(*size)) <= WITHIN, size
 
@@ -77,7 +78,8 @@ def test_training_mode_is_not_exported_and_not_changed(tmp_path: Path) -> None:
     model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.9))
     x = minigrad.randn(2, 4)
     export(model, x, tmp_path / "model.onnx")
-    assert model.training and model[1].training
+    assert model.training
+    assert model[1].training
     assert difference(model.eval(), tmp_path / "model.onnx", {"input_": x}) <= WITHIN
 
 
@@ -138,7 +140,8 @@ def test_a_table_without_an_end_is_as_long_as_asked(tmp_path: Path, used_before:
     model(minigrad.zeros(1, used_before, 8))
     written = export(model, minigrad.randn(2, 5, 8), path, table_size=300)
     assert 300 <= written.limits["input_1"] < 600
-    assert model.table is not None and len(model.table) < 300  # the model itself was not used
+    assert model.table is not None
+    assert len(model.table) < 300  # the model itself was not used
     assert difference(model, path, {"input_": minigrad.randn(3, 300, 8)}) <= WITHIN
 
 

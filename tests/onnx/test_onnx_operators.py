@@ -248,7 +248,8 @@ def test_operator(name: str, tmp_path: Path) -> None:
         wanted = model(minigrad.tensor(x))
         found = session.run(None, {"x": x})
         for a, b in zip(wanted if isinstance(wanted, tuple) else [wanted], found, strict=True):
-            assert a.shape == b.shape and a.dtype == b.dtype
+            assert a.shape == b.shape
+            assert a.dtype == b.dtype
             np.testing.assert_allclose(b, a.numpy(), rtol=1e-5, atol=1e-5)
     for kind, x in extremes().items():
         if name.replace(",", "").split()[0] not in DIFFERS.get(kind, "").split():

@@ -87,7 +87,8 @@ def test_a_wider_float_is_what_is_computed_in(name: str) -> None:
     np.testing.assert_allclose(result.numpy(), getattr(np, name)(numbers.astype(np.float64)))
     x = minigrad.tensor(numbers / 1e8, requires_grad=True)
     getattr(ops, name)(x, dtype=np.float64).sum().backward()
-    assert x.grad is not None and x.grad.dtype == np.float32
+    assert x.grad is not None
+    assert x.grad.dtype == np.float32
     wide = minigrad.tensor(np.arange(6.0).reshape(2, 3), requires_grad=True)
     assert gradcheck(lambda x: getattr(ops, name)(x, dtype=np.float64), [wide])
 

@@ -476,7 +476,8 @@ def test_the_masks_of_keys_are_unrelated() -> None:
     numbers = np.array([uniform(key, (64, 64)) for key in keys])
     for rows in (numbers.reshape(len(keys), -1), numbers[:40].reshape(-1, 64)):
         scores = np.corrcoef(rows)[np.triu_indices(len(rows), 1)] * np.sqrt(rows.shape[1])
-        assert np.abs(scores).max() < 6 and abs(scores.std() - 1) < 0.05
+        assert np.abs(scores).max() < 6
+        assert abs(scores.std() - 1) < 0.05
     counts = np.bincount((numbers * 256).astype(int).ravel(), minlength=256) / numbers.size
     np.testing.assert_allclose(counts, 1 / 256, rtol=5 * np.sqrt(256 / numbers.size))
 
@@ -560,7 +561,8 @@ def test_constant_rows_are_zeros_exactly(width: int, value: float) -> None:
     x = np.full((2, width), value, np.float32)
     assert not ops.layer_norm(Tensor(x)).numpy().any()
     out, _, var = ops.batch_norm(Tensor(x[:, None]))
-    assert not out.numpy().any() and not var.numpy().any()
+    assert not out.numpy().any()
+    assert not var.numpy().any()
 
 
 @pytest.mark.parametrize("shape", [(8, 16, 784), (2, 3, 50_000), (4096, 5)], ids=str)
@@ -588,5 +590,6 @@ def test_nothing_goes_back_through_the_normal_of_a_single_number(width: int) -> 
     weight, bias = (Tensor(np.full(width, 2.0), requires_grad=True) for _ in range(2))
     with np.errstate(all="raise"):
         ops.layer_norm(x, weight, bias).backward(np.full((3, width), 5.0))
-    assert not x.grad.numpy().any() and not weight.grad.numpy().any()
+    assert not x.grad.numpy().any()
+    assert not weight.grad.numpy().any()
     assert bias.grad.tolist() == [15.0] * width

@@ -326,7 +326,8 @@ def test_scatter_reduce_takes_the_common_dtype(how: str) -> None:
     x, src = np.array([4, 7]), np.array([1, 2, 6])
     found = ops.scatter_reduce(x, 0, [0, 0, 0], src, how)
     wanted = {"sum": 13, "prod": 48, "mean": 3, "amax": 6, "amin": 1}[how]
-    assert found.tolist() == [wanted, 7] and found.dtype == x.dtype
+    assert found.tolist() == [wanted, 7]
+    assert found.dtype == x.dtype
     wide = ops.scatter_reduce(np.ones(2, np.float32), 0, [0], np.ones(1), how)
     assert wide.dtype == np.float64
     assert ops.scatter_reduce(x, 0, [], np.ones(0, int), how, include_self=False).tolist() == [4, 7]

@@ -101,7 +101,8 @@ def test_the_gradient_of_a_norm_at_an_element_of_zero_is_zero(ord: Any) -> None:
     for values in ([0.0, 2.0, -3.0], [0.0, 0.0, 0.0]):
         x = leaf(values)
         slope = grad(minigrad.norm(x, ord), x, create_graph=True)
-        assert slope.numpy()[0] == 0 and np.isfinite(slope.numpy()).all()
+        assert slope.numpy()[0] == 0
+        assert np.isfinite(slope.numpy()).all()
         if slope.requires_grad:
             assert np.isfinite(grad(slope.sum(), x).numpy()).all()
 
@@ -137,7 +138,8 @@ def test_the_condition_number_of_a_singular_matrix_is_infinite(p: Any) -> None:
     found = linalg.cond(x, p)
     assert np.isinf(found.numpy()).tolist() == [True, False, True]
     slope = grad(found[1], x).numpy()
-    assert np.isfinite(slope).all() and not slope[[0, 2]].any()
+    assert np.isfinite(slope).all()
+    assert not slope[[0, 2]].any()
 
 
 def test_matrix_rank() -> None:

@@ -153,7 +153,8 @@ def test_the_matrix_of_a_stack_is_named() -> None:
         grad((vectors * draw(3, 3)).sum(), x)
     _, vectors = linalg.eigh(x)
     slope = grad((vectors[0] * draw(3, 3)).sum(), x).numpy()
-    assert slope[0].any() and not slope[1].any()
+    assert slope[0].any()
+    assert not slope[1].any()
 
 
 @pytest.mark.parametrize("cotangent", [[[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [1.0, 0.0]]])
@@ -183,7 +184,8 @@ def test_equal_to_rounding_is_told_by_the_greatest_and_the_side(
                 grad((vectors * along).sum(), x)
         else:
             slope = grad((vectors * along).sum(), x).numpy()
-            assert np.isfinite(slope).all() and slope[1].any()
+            assert np.isfinite(slope).all()
+            assert slope[1].any()
 
 
 def test_nearly_equal_eigenvalues_are_told_apart_as_far_as_numbers_go() -> None:
@@ -318,7 +320,8 @@ def test_a_stack_in_which_one_matrix_has_equal_values_and_is_not_used() -> None:
     x = leaf([np.eye(2), np.diag([1.0, 3.0])])
     u, _, _ = linalg.svd(x)
     slope = grad((u[1] * draw(2, 2)).sum(), x).numpy()
-    assert slope[1].any() and not slope[0].any()
+    assert slope[1].any()
+    assert not slope[0].any()
 
 
 def test_messages() -> None:

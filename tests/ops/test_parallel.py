@@ -161,7 +161,8 @@ def test_where_no_thread_can_be_started_the_caller_computes(
         threading.Thread(target=int).start()
     run, arrays = CALLS[name]
     found = gradients(run, *arrays)
-    assert not _parallel._workers and not _parallel._holders
+    assert not _parallel._workers
+    assert not _parallel._holders
     threading.stack_size(0)
     for ours, theirs in zip(found, gradients(run, *arrays), strict=True):
         np.testing.assert_array_equal(ours, theirs)

@@ -222,6 +222,7 @@ def test_the_last_axis_of_a_number_without_axes(axis: int) -> None:
     for op, expected in ((ops.softmax, 1.0), (ops.log_softmax, 0.0), (ops.logsumexp, 2.0)):
         x = Tensor(2.0, requires_grad=True)
         out = op(x, axis=axis)
-        assert out.shape == () and out.item() == expected
+        assert out.shape == ()
+        assert out.item() == expected
         out.backward()
         assert x.grad.item() == (1.0 if op is ops.logsumexp else 0.0)

@@ -239,7 +239,8 @@ def test_the_index_of_a_view_is_found_from_its_memory() -> None:
         if index is not None:
             found += 1
             again = base[(*index, ...)]
-            assert again.shape == view.shape and again.base is not None
+            assert again.shape == view.shape
+            assert again.base is not None
             np.testing.assert_array_equal(again, view)
         elif view.size:  # only the axes' order, or one of length 1, is no integer or slice
             assert view.ndim > 1

@@ -33,8 +33,11 @@ def test_it_has_the_rows_each_once_and_says_so() -> None:
         (table(IDS) ** 2).sum().backward()
     grad = sparse.weight.grad
     assert isinstance(grad, SparseRows)
-    assert grad.indices.tolist() == [1, 2, 3, 7] and grad.values.shape == (4, 4)
-    assert grad.shape == (50, 4) and grad.dtype == np.float32 and grad.ndim == 2
+    assert grad.indices.tolist() == [1, 2, 3, 7]
+    assert grad.values.shape == (4, 4)
+    assert grad.shape == (50, 4)
+    assert grad.dtype == np.float32
+    assert grad.ndim == 2
     assert repr(grad) == "SparseRows([1, 2, 3, 7] of 50, dtype=float32)"
     assert isinstance(sparse.weight.grad, SparseRows)  # nothing so far has read the array
     same(sparse, dense)
@@ -99,7 +102,8 @@ def test_hooks_higher_orders_and_observers_see_tensors() -> None:
     handle = sparse.weight.register_hook(lambda g: seen.append(g) or 2 * g)
     sparse(IDS).sum().backward()
     handle.remove()
-    assert seen[0].shape == (50, 4) and sparse.weight.grad.sum().item() == 48
+    assert seen[0].shape == (50, 4)
+    assert sparse.weight.grad.sum().item() == 48
 
     for table in (sparse, dense):
         table.weight.grad = None

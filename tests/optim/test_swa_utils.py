@@ -94,4 +94,5 @@ def test_running_statistics_are_those_of_all_batches() -> None:
     torch.optim.swa_utils.update_bn([torch.tensor(batch) for batch in batches], theirs)
     for (name, mine), other in zip(ours.named_buffers(), theirs.buffers(), strict=True):
         np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=1e-5, err_msg=name)
-    assert not any(module.training for module in ours.modules()) and ours[0].momentum == 0.1
+    assert not any(module.training for module in ours.modules())
+    assert ours[0].momentum == 0.1

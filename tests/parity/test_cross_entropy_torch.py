@@ -51,7 +51,8 @@ def test_lists_arrays_and_other_floats_are_probabilities() -> None:
     wanted = F.cross_entropy(x, minigrad.tensor(rows)).item()
     for target in (rows, np.array(rows), np.array(rows, np.float16)):
         loss = F.cross_entropy(x, target)
-        assert loss.item() == wanted and loss.dtype == np.float32
+        assert loss.item() == wanted
+        assert loss.dtype == np.float32
     one_hot = F.cross_entropy(x, [[0.0, 1.0, 0.0]])
     np.testing.assert_allclose(one_hot.item(), F.cross_entropy(x, [1]).item(), rtol=1e-6)
 

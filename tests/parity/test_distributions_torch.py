@@ -134,7 +134,8 @@ def test_samples(name: str) -> None:
     tensors = [Tensor(a, requires_grad=True) for a in arrays]
     p = family(distributions)(*tensors)
     drawn = p.sample((2, 10000))
-    assert drawn.shape == (2, 10000, *p.batch_shape, *p.event_shape) and not drawn.requires_grad
+    assert drawn.shape == (2, 10000, *p.batch_shape, *p.event_shape)
+    assert not drawn.requires_grad
     assert p.sample().dtype == drawn.dtype
     if name == "Categorical":
         return

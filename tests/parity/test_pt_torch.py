@@ -66,7 +66,8 @@ def address(x: Tensor) -> int:
 def test_every_dtype(dtype: str, theirs: Any, ours: Any) -> None:
     values = array(dtype)
     x = theirs({"x": torch.from_numpy(values.copy()), "dtype": getattr(torch, dtype)})
-    assert x["x"].dtype == dtype == x["dtype"] and x["x"].numpy().tobytes() == values.tobytes()
+    assert x["x"].dtype == dtype == x["dtype"]
+    assert x["x"].numpy().tobytes() == values.tobytes()
     y = ours({"x": minigrad.tensor(values), "array": values, "dtype": np.dtype(dtype)})
     assert y["x"].dtype == y["array"].dtype == y["dtype"] == getattr(torch, dtype)
     for found in (y["x"], y["array"]):
@@ -105,7 +106,8 @@ def test_layouts(theirs: Any, ours: Any) -> None:
     found = theirs(value)
     back = ours(found)
     assert [*found] == [*back] == [*value]
-    assert found["again"] is found["base"] and back["again"] is back["base"]
+    assert found["again"] is found["base"]
+    assert back["again"] is back["base"]
     for name, x in value.items():
         assert found[name].shape == tuple(x.shape) == tuple(back[name].shape), name
         assert found[name].tolist() == x.tolist() == back[name].tolist(), name
@@ -118,7 +120,8 @@ def test_layouts(theirs: Any, ours: Any) -> None:
     storages = {back[name].untyped_storage().data_ptr() for name in shared}
     assert storages == {back["base"].untyped_storage().data_ptr()}
     found["base"][...] = 0
-    assert not found["turned"].numpy().any() and found["of_base"].item() == 0
+    assert not found["turned"].numpy().any()
+    assert found["of_base"].item() == 0
 
 
 def test_nested_values(theirs: Any, ours: Any) -> None:
@@ -129,7 +132,8 @@ def test_nested_values(theirs: Any, ours: Any) -> None:
         "long": list(range(1000)), "text": "x" * 70000,
     }  # fmt: skip
     found = theirs(value)
-    assert found == value and ours(value) == value
+    assert found == value
+    assert ours(value) == value
     # The types and the order of dicts too; the order of a set depends on how it was made.
     assert repr({**found, "set": None}) == repr({**value, "set": None})
 
@@ -145,7 +149,8 @@ def test_protocols(tmp_path: Path, protocol: int) -> None:
     state = {**torch.nn.Linear(3, 2).state_dict(), "set": {1}, "raw": b"bytes"}
     torch.save(state, tmp_path / "a.pt", pickle_protocol=protocol)
     found = load(tmp_path / "a.pt")
-    assert found["weight"].tolist() == state["weight"].tolist() and found["set"] == {1}
+    assert found["weight"].tolist() == state["weight"].tolist()
+    assert found["set"] == {1}
     assert found["raw"] == b"bytes"
 
 
@@ -153,10 +158,12 @@ def test_state_dicts(theirs: Any, ours: Any) -> None:
     layer, model = torch.nn.TransformerEncoderLayer(8, 2, 16), nn.TransformerEncoderLayer(8, 2, 16)
     state = layer.state_dict()
     found = theirs(state)
-    assert type(found) is OrderedDict and found._metadata == state._metadata
+    assert type(found) is OrderedDict
+    assert found._metadata == state._metadata
     model.load_state_dict(found)
     back = ours(found)
-    assert type(back) is OrderedDict and back._metadata == state._metadata
+    assert type(back) is OrderedDict
+    assert back._metadata == state._metadata
     assert all(torch.equal(back[name], state[name]) for name in state)
     linear = nn.Linear(3, 2)
     torch.nn.Linear(3, 2).load_state_dict(ours(linear.state_dict()))
@@ -176,7 +183,8 @@ def test_parameters(theirs: Any, ours: Any) -> None:
         assert isinstance(found[name], nn.Parameter) == parameter, name
         assert isinstance(back[name], torch.nn.Parameter) == parameter, name
         assert found[name].requires_grad == back[name].requires_grad == x.requires_grad, name
-    assert found["tied"] is found["weight"] and back["tied"] is back["weight"]
+    assert found["tied"] is found["weight"]
+    assert back["tied"] is back["weight"]
     assert address(found["values"]) == address(found["weight"])
     assert back["values"].data_ptr() == back["weight"].data_ptr()
 
@@ -188,7 +196,8 @@ def test_bfloat16(theirs: Any) -> None:
     found = theirs({"x": x, "part": x[1::2], "dtype": torch.bfloat16}, bfloat16="float32")
     assert found["x"].numpy().tobytes() == x.float().numpy().tobytes()
     assert found["part"].numpy().tobytes() == x[1::2].float().numpy().tobytes()
-    assert address(found["x"]) == address(found["part"]) and found["dtype"] == np.float32
+    assert address(found["x"]) == address(found["part"])
+    assert found["dtype"] == np.float32
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])

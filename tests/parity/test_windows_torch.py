@@ -220,10 +220,12 @@ def test_ties_infinities_and_nan() -> None:
         np.testing.assert_array_equal(one.numpy(), other.numpy())
     leaf = Tensor(x[..., :6], requires_grad=True)
     F.max_pool1d(leaf, 2).sum().backward()
-    assert leaf.grad is not None and leaf.grad.tolist() == [[[1, 0, 1, 0, 1, 0]]]
+    assert leaf.grad is not None
+    assert leaf.grad.tolist() == [[[1, 0, 1, 0, 1, 0]]]
     lowest = Tensor(np.full((1, 1, 4), -np.inf), requires_grad=True)
     F.max_pool1d(lowest, 2, 2, 1).sum().backward()
-    assert lowest.grad is not None and lowest.grad.tolist() == [[[1, 1, 0, 1]]]
+    assert lowest.grad is not None
+    assert lowest.grad.tolist() == [[[1, 1, 0, 1]]]
 
 
 NORMS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {

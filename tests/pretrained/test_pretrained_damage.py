@@ -272,4 +272,5 @@ def test_loading_draws_nothing(tmp_path: Path, kind: str, monkeypatch: pytest.Mo
     load(tmp_path)
     assert minigrad.random.get_state() == state
     drawn = nn.Linear(3, 2)  # afterwards parameters are drawn again
-    assert drawn.weight.data.any() and minigrad.random.get_state() != state
+    assert drawn.weight.data.any()
+    assert minigrad.random.get_state() != state

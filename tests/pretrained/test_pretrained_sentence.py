@@ -116,7 +116,8 @@ def test_every_text_as_if_it_were_alone(
     vectors = model.encode(TEXTS, batch_size=batch_size)
     expected = torch.cat([torch.cat([alone(t, m) for m in modes], dim=1) for t in TEXTS])
     assert_close(vectors, expected)
-    assert not vectors.requires_grad and not model.training
+    assert not vectors.requires_grad
+    assert not model.training
 
 
 def test_padding_has_no_influence(tmp_path: Path) -> None:
@@ -167,7 +168,8 @@ def test_the_length_is_the_folders_not_the_tokenizers(
     model = pretrained.load_sentence_encoder(folder).double()
     long = "the cat sat on a mat, it likes to eat small fishs in the old park."
     ids, _, padding = model.tokenize([long])
-    assert ids.shape == (1, longest) and not padding.any()
+    assert ids.shape == (1, longest)
+    assert not padding.any()
     assert_close(model.encode([long]), alone(long, "mean", longest=longest))
 
 
@@ -368,7 +370,8 @@ def test_encoding_leaves_the_mode_as_it_is(tmp_path: Path) -> None:
     still = model.encode(TEXTS)
     model.bert.train()
     np.testing.assert_array_equal(model.encode(TEXTS), still)
-    assert model.bert.encoder.training and not model.training
+    assert model.bert.encoder.training
+    assert not model.training
 
 
 @pytest.mark.parametrize("modules", [MODULES, [*MODULES, NORMALIZE]], ids=["plain", "normalized"])

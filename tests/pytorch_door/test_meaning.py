@@ -286,7 +286,8 @@ def plain(value: Any) -> Any:
 
 def agree(found: Any, wanted: Any) -> None:
     if isinstance(wanted, list):
-        assert isinstance(found, list) and len(found) == len(wanted)
+        assert isinstance(found, list)
+        assert len(found) == len(wanted)
         for one, other in zip(found, wanted, strict=True):
             agree(one, other)
     elif isinstance(wanted, (np.ndarray, float)):

@@ -53,7 +53,8 @@ def test_parts_of_a_model_are_replaced() -> None:
     model: Any = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
     setattr(model, "0", nn.Linear(2, 3))
     model._modules["1"] = nn.Tanh()
-    assert model(door.ones(1, 2)).shape == (1, 3) and isinstance(model[1], nn.Tanh)
+    assert model(door.ones(1, 2)).shape == (1, 3)
+    assert isinstance(model[1], nn.Tanh)
     weight: Any = model[0].weight
     before, a, b = weight.data.clone(), door.ones(3, 1), door.ones(1, 2)
     weight.data += a @ b
@@ -71,7 +72,8 @@ def test_a_parameter_is_parametrized() -> None:
     assert door.equal(layer.weight, layer.weight.T)
     layer(door.ones(2, 3)).sum().backward()
     original = layer.parametrizations.weight.original
-    assert type(original) is nn.Parameter and original.grad is not None
+    assert type(original) is nn.Parameter
+    assert original.grad is not None
 
 
 def test_hooks_have_an_order_and_are_called_after_failures() -> None:
@@ -82,7 +84,9 @@ def test_hooks_have_an_order_and_are_called_after_failures() -> None:
     layer.register_forward_hook(lambda *given: seen.append(given[2]), with_kwargs=True)
     layer.register_forward_hook(lambda *given: seen.append("always"), always_call=True)
     layer(input=door.ones(1, 2))
-    assert seen[:2] == ["first", "last"] and list(seen[2]) == ["input"] and seen[3] == "always"
+    assert seen[:2] == ["first", "last"]
+    assert list(seen[2]) == ["input"]
+    assert seen[3] == "always"
     with pytest.raises(ValueError):
         layer(door.ones(1, 3))
     assert seen[4:] == ["always"]
@@ -135,7 +139,8 @@ def test_gradients_are_retained_and_have_names() -> None:
     x = door.tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
     y.retain_grad()
-    assert y.retains_grad and y.grad_fn.name() == "MultiplyBackward0"
+    assert y.retains_grad
+    assert y.grad_fn.name() == "MultiplyBackward0"
     assert y.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
     (y**2).sum().backward(create_graph=True)
     assert y.grad.requires_grad
@@ -186,5 +191,6 @@ def test_what_a_module_shows_of_others_stays_as_it_is() -> None:
 
     from minigrad.torch import profiler, types
 
-    assert profiler.ProfilerActivity.__module__ == "minigrad.torch.profiler" and types
+    assert profiler.ProfilerActivity.__module__ == "minigrad.torch.profiler"
+    assert types
     assert typing.Any.__module__ == "typing"

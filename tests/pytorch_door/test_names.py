@@ -69,7 +69,8 @@ def test_a_module_is_here_or_says_why_not() -> None:
             here += 1
         except ImportError as error:
             assert ": " in str(error), error
-    assert len(public) > 700 and here > 120
+    assert len(public) > 700
+    assert here > 120
 
 
 def test_views_have_the_names_of_the_other_module() -> None:
@@ -89,12 +90,17 @@ def test_views_have_the_names_of_the_other_module() -> None:
     assert door.nn.modules.activation.ReLU is door.nn.ReLU
     module = importlib.import_module("minigrad.torch.autograd.gradcheck")
     x = door.ones(2, dtype=door.float64, requires_grad=True)
-    assert module.gradcheck(door.sin, (x,)) and door.autograd.gradcheck(door.sin, (x,))
+    assert module.gradcheck(door.sin, (x,))
+    assert door.autograd.gradcheck(door.sin, (x,))
     assert isinstance(door.nn.BatchNorm2d(2), door.nn.modules.batchnorm._BatchNorm)
 
 
 def test_the_version_passes_gates() -> None:
     version = door.__version__
-    assert version >= "1.8" and version > (2, 2) and version < "2.20.1" and version == "2.13.0"
+    assert version >= "1.8"
+    assert version > (2, 2)
+    assert version < "2.20.1"
+    assert version == "2.13.0"
     assert tuple(map(int, version.split(".")[:2])) >= (1, 10)
-    assert door.version.cuda is None and not door.accelerator.is_available()
+    assert door.version.cuda is None
+    assert not door.accelerator.is_available()

@@ -49,7 +49,8 @@ def trained(world: Any, line: str, steps: int = 4) -> tuple[Any, Any, list[float
 def test_an_optimizer_steps_as_pytorchs(line: str) -> None:
     (ours, optimizer, rates), (theirs, other, wanted) = trained(door, line), trained(torch, line)
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), 1e-5, 1e-6)
-    assert rates == pytest.approx(wanted) and optimizer.param_groups[0]["tag"] == "all"
+    assert rates == pytest.approx(wanted)
+    assert optimizer.param_groups[0]["tag"] == "all"
     optimizer.load_state_dict(other.state_dict())
     file = io.BytesIO()
     door.save(optimizer.state_dict(), file)
@@ -86,7 +87,8 @@ def test_an_optimizer_of_ones_own_runs() -> None:
             optimizer.step()
         twin = own(world)([w])
         twin.load_state_dict(optimizer.state_dict())
-        assert twin.param_groups[0]["lr"] == 0.3 and len(twin.state[w]) == 1
+        assert twin.param_groups[0]["lr"] == 0.3
+        assert len(twin.state[w]) == 1
         results.append(w.detach().numpy())
     np.testing.assert_allclose(*results, 1e-6)
 

@@ -79,7 +79,8 @@ def test_a_module_runs_too(tmp_path: Path) -> None:
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True
     )
-    assert done.stdout.startswith("minigrad.torch.nn [") and done.stdout.endswith("'--x']\n")
+    assert done.stdout.startswith("minigrad.torch.nn [")
+    assert done.stdout.endswith("'--x']\n")
 
 
 @pytest.mark.parametrize(
@@ -99,10 +100,12 @@ def test_a_refusal_is_a_sentence(text: str, told: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(text, encoding="utf-8")
     done = run(str(script))
-    assert done.returncode == 1 and told in done.stderr.splitlines()[-1]
+    assert done.returncode == 1
+    assert told in done.stderr.splitlines()[-1]
 
 
 def test_a_file_that_is_not_there() -> None:
     done = run("no_such_file.py")
-    assert done.returncode == 2 and "there is no file no_such_file.py" in done.stderr
+    assert done.returncode == 2
+    assert "there is no file no_such_file.py" in done.stderr
     assert "usage: python -m minigrad.torch FILE" in run("--help").stdout

@@ -77,14 +77,17 @@ def test_modules_of_minigrads_become_pytorchs_and_stay_themselves() -> None:
             return self.layers[0](self.inner(x))
 
     model = Model()
-    assert model.inner is inner and inner[0].weight is weight
+    assert model.inner is inner
+    assert inner[0].weight is weight
     assert all(isinstance(module, nn.Module) for module in model.modules())
     assert all(type(p) is nn.Parameter for p in model.parameters())
     assert type(inner[1].running_mean) is torch.Tensor
-    assert isinstance(inner[0], nn.Linear) and isinstance(inner, nn.Sequential)
+    assert isinstance(inner[0], nn.Linear)
+    assert isinstance(inner, nn.Sequential)
     out = model(torch.ones(4, 2))
     out.sum().backward()
-    assert type(out) is torch.Tensor and type(weight.grad) is torch.Tensor
+    assert type(out) is torch.Tensor
+    assert type(weight.grad) is torch.Tensor
     assert all(type(value) is torch.Tensor for value in model.state_dict().values())
     assert type(own_nn.Linear(2, 3).weight) is own_nn.Parameter
     assert type(nn.Sequential(own_nn.Linear(2, 3))[0].weight) is nn.Parameter
@@ -93,11 +96,14 @@ def test_modules_of_minigrads_become_pytorchs_and_stay_themselves() -> None:
 def test_copies_and_pickles_keep_the_class() -> None:
     model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
     for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-        assert type(twin[0]) is nn.Linear and type(twin[0].weight) is nn.Parameter
+        assert type(twin[0]) is nn.Linear
+        assert type(twin[0].weight) is nn.Parameter
         assert torch.equal(twin[0].weight, model[0].weight)
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     for same in (copy.deepcopy(x), pickle.loads(pickle.dumps(x))):
-        assert type(same) is torch.Tensor and same.requires_grad and torch.equal(same, x)
+        assert type(same) is torch.Tensor
+        assert same.requires_grad
+        assert torch.equal(same, x)
 
 
 def test_hooks_and_functions_get_pytorchs_tensors() -> None:
@@ -119,15 +125,19 @@ def test_hooks_and_functions_get_pytorchs_tensors() -> None:
     x.register_hook(seen.append)
     y = Double.apply(x)
     y.sum().backward()
-    assert type(y) is torch.Tensor and x.grad.tolist() == [2.0] * 3
-    assert [type(value) for value in seen] == [torch.Tensor] * len(seen) and len(seen) == 4
+    assert type(y) is torch.Tensor
+    assert x.grad.tolist() == [2.0] * 3
+    assert [type(value) for value in seen] == [torch.Tensor] * len(seen)
+    assert len(seen) == 4
 
 
 def test_batches_are_pytorchs() -> None:
     data = torch.utils.data.TensorDataset(torch.ones(4, 2), torch.arange(4))
     for x, i in torch.utils.data.DataLoader(data, batch_size=2):
-        assert type(x) is torch.Tensor and type(i) is torch.Tensor
-        assert x.size() == (2, 2) and i.max(0).indices.item() == 1
+        assert type(x) is torch.Tensor
+        assert type(i) is torch.Tensor
+        assert x.size() == (2, 2)
+        assert i.max(0).indices.item() == 1
 
 
 def test_what_stays_out_says_so() -> None:

@@ -20,7 +20,8 @@ SITE = Path(__file__).resolve().parents[2] / "site"
 
 def loaded(path: Path) -> Any:
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -56,7 +57,8 @@ def error(messages: list[dict[str, Any]]) -> tuple[int, str]:
 def test_printing_is_told_line_by_line() -> None:
     messages = run("import sys\nprint('a', 1)\nprint('b\\nc', end='')\nprint('d', file=sys.stderr)")
     assert [m["text"] for m in messages] == ["a 1\n", "b\n", "d\n", "c"]
-    assert printed(messages) == "a 1\nb\nc" and printed(messages, "err") == "d\n"
+    assert printed(messages) == "a 1\nb\nc"
+    assert printed(messages, "err") == "d\n"
 
 
 def test_the_last_value_is_shown() -> None:
@@ -70,14 +72,17 @@ def test_tensors_graphs_pages_and_pictures() -> None:
         "import minigrad\nfrom minigrad import nn, viz\nx = minigrad.ones(2, requires_grad=True)\n"
     )
     computed = run(f"{start}x.exp().sum()")
-    assert "Tensor(" in printed(computed) and shown(computed) == ["graph"]
+    assert "Tensor(" in printed(computed)
+    assert shown(computed) == ["graph"]
     assert computed[-1]["svg"].startswith("<svg")
     assert shown(run(f"{start}viz.graph(x.exp())")) == ["graph"]
     (page,) = run(f"{start}viz.explore(nn.Linear(2, 1), x)")
-    assert page["tab"] == "steps" and page["html"].startswith("<!DOCTYPE html>")
+    assert page["tab"] == "steps"
+    assert page["html"].startswith("<!DOCTYPE html>")
     assert shown(run(f"{start}nn.Linear(2, 1)")) == ["figures"]
     asked = run(f"{start}display(viz.graph(x.exp()), name='first')\nx.sum()")
-    assert shown(asked) == ["graph"] and asked[0]["name"] == "first"
+    assert shown(asked) == ["graph"]
+    assert asked[0]["name"] == "first"
 
 
 def test_the_page_of_steps_is_run_again_with_another_number() -> None:
@@ -102,13 +107,15 @@ def test_a_picture_moves_as_in_a_notebook() -> None:
 def test_a_profile_shows_its_page() -> None:
     code = "from minigrad import ones\nfrom minigrad.debugging import Profile\n"
     (page,) = run(f"{code}with Profile() as profile:\n    ones(3).sum()\nprofile")
-    assert page["tab"] == "figures" and "Memory by line" in page["html"]
+    assert page["tab"] == "figures"
+    assert "Memory by line" in page["html"]
 
 
 def test_an_error_is_told_with_its_line() -> None:
     code = "import minigrad\n\ndef f(x):\n    return x @ x\n\nf(minigrad.ones(2, 3))\n"
     line, text = error(run(code))
-    assert line == 4 and text.startswith("ValueError: matmul: (2, 3) @ (2, 3)")
+    assert line == 4
+    assert text.startswith("ValueError: matmul: (2, 3) @ (2, 3)")
     assert "line 4, in f: return x @ x" in text
     assert error(run("x = 1\nx = = 2"))[0] == 2
     assert error(run("print('a')\nraise SystemExit(3)")) == (
@@ -156,23 +163,28 @@ def test_an_example(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_statistics, "PAUSE", math.inf)  # live: the first and the last
     messages = run(EXAMPLES[name]["code"])
     tabs, text = EXPECTED[name]
-    assert shown(messages) == tabs and text in printed(messages)
+    assert shown(messages) == tabs
+    assert text in printed(messages)
     failed = [m for m in messages if m["kind"] == "error"]
     assert bool(failed) == (name in ERRORS)
     if failed:
         line, words = ERRORS[name]
-        assert failed[0]["line"] == line and words in failed[0]["text"]
+        assert failed[0]["line"] == line
+        assert words in failed[0]["text"]
 
 
 def test_exercises_are_those_of_the_command_line() -> None:
     listed = runner.exercise_list()
     numbers = [each["number"] for each in listed]
-    assert sorted(numbers) == [*range(1, len(listed) + 1)] and numbers[5] == 29  # after 5
+    assert sorted(numbers) == [*range(1, len(listed) + 1)]
+    assert numbers[5] == 29  # after 5
     assert all(each["task"] and len(each["hints"]) == 3 for each in listed)
     assert json.loads(json.dumps(listed)) == [
         {**each, "hints": [*each["hints"]]} for each in listed
     ]
     open_gap = json.loads(runner.check(7, listed[numbers.index(7)]["skeleton"]))
-    assert not open_gap["right"] and "A gap is still open" in open_gap["text"]
+    assert not open_gap["right"]
+    assert "A gap is still open" in open_gap["text"]
     done = json.loads(runner.check(7, json.loads(runner.solution(7))["code"]))
-    assert done["right"] and done["drawing"].startswith("<svg")
+    assert done["right"]
+    assert done["drawing"].startswith("<svg")

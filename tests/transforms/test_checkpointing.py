@@ -76,7 +76,8 @@ def test_what_is_closed_over_gets_its_gradient_though_the_argument_is_constant()
     y = checkpoint(lambda x: (x * w * outer).sum(), np.arange(3.0))
     assert y.shape == ()  # and a result without axes
     y.backward()
-    assert w.grad is not None and inner.grad is not None
+    assert w.grad is not None
+    assert inner.grad is not None
     np.testing.assert_allclose(w.grad.numpy(), np.arange(3.0) * outer.numpy())
     np.testing.assert_allclose(inner.grad.numpy(), 2 * np.arange(3.0) * w.numpy())
 
@@ -306,7 +307,8 @@ def test_it_keeps_only_the_inputs_alive() -> None:
         with Watch() as watch:
             y = checkpoint(deep, x)
         alive = [r for r in watch.arrays if r() is not None]
-        assert len(watch.arrays) == 12 and len(alive) == 1  # the result
+        assert len(watch.arrays) == 12
+        assert len(alive) == 1  # the result
         assert graph_memory(y).nbytes == 0 < graph_memory(deep(x)).nbytes
         y.sum().backward()
         graph = weakref.ref(y._node.node)

@@ -105,7 +105,8 @@ def test_linearize_is_jvp_for_many_directions() -> None:
         return {"y": ops.tanh(p["x"]) * p["s"], "z": (p["x"] ** 2,)}, "told"
 
     value, push, told = linearize(f, point, has_aux=True)
-    assert told == "told" and value["y"].shape == (3,)
+    assert told == "told"
+    assert value["y"].shape == (3,)
     for seed in range(2):
         along = {"x": tensor(3, seed=seed), "s": 2.0}
         found = push(along)
@@ -129,12 +130,16 @@ def test_a_jacobian_by_rows_and_by_columns(transform: Any) -> None:
     a, b = Tensor([1.0, 2.0]), Tensor(3.0, dtype="float64")
     found = transform(lambda a, b: {"p": a * b, "q": (b**2, a[:0])}, (0, 1))(a, b)
     assert found["p"][0].tolist() == [[3.0, 0.0], [0.0, 3.0]]
-    assert found["p"][1].tolist() == [1.0, 2.0] and found["p"][1].dtype == "float64"
-    assert found["q"][0][0].tolist() == [0.0, 0.0] and found["q"][0][1].item() == 6.0
-    assert found["q"][1][0].shape == (0, 2) and found["p"][0].dtype == "float32"
+    assert found["p"][1].tolist() == [1.0, 2.0]
+    assert found["p"][1].dtype == "float64"
+    assert found["q"][0][0].tolist() == [0.0, 0.0]
+    assert found["q"][0][1].item() == 6.0
+    assert found["q"][1][0].shape == (0, 2)
+    assert found["p"][0].dtype == "float32"
     w = Tensor(2.0, requires_grad=True)
     transform(lambda x: w * x**2)(Tensor(3.0)).backward()
-    assert w.grad is not None and w.grad.item() == 6.0
+    assert w.grad is not None
+    assert w.grad.item() == 6.0
     twice = jacfwd(transform(lambda x: ops.tile(x**3, 4)))(x)
     expected = np.einsum("i,ij,ik->ijk", 6 * x.numpy(), np.eye(3), np.eye(3))
     np.testing.assert_allclose(twice, np.tile(expected, (4, 1, 1)), rtol=1e-12)

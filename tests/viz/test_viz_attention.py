@@ -50,7 +50,8 @@ class TestWeights:
         one = viz.attention(attention, q, k, k)["MultiHeadAttention"]
         np.testing.assert_allclose(one.weights, expected.numpy(), rtol=0, atol=1e-6)
         np.testing.assert_allclose(one.weights.sum(-1), 1, rtol=0, atol=1e-6)
-        assert one.weights.shape == one.masked.shape == (3, 2, 4, 7) and not one.masked.any()
+        assert one.weights.shape == one.masked.shape == (3, 2, 4, 7)
+        assert not one.masked.any()
         asked = viz.attention(lambda: attention(q, k, k, need_weights=True))
         np.testing.assert_array_equal(asked["MultiHeadAttention"].weights, one.weights)
 
@@ -120,7 +121,9 @@ class TestWeights:
         x = minigrad.randn(2, 3, 8, requires_grad=True)
         before, mean = minigrad.random.get_state(), model[0].running_mean.numpy().copy()
         maps = viz.attention(model, x)
-        assert model.training and minigrad.random.get_state() == before and x.grad is None
+        assert model.training
+        assert minigrad.random.get_state() == before
+        assert x.grad is None
         np.testing.assert_array_equal(model[0].running_mean, mean)
         np.testing.assert_allclose(maps["1.self_attn"].weights.sum(-1), 1, atol=1e-6)
 
@@ -130,9 +133,11 @@ class TestChoice:
         x = minigrad.randn(3, 5, 8)
         model = encoder(layers=3).eval()
         maps = viz.attention(model, x, layers=["layers.[02].*"], heads=[1], sample=2)
-        assert list(maps) == ["layers.0.self_attn", "layers.2.self_attn"] and len(maps) == 2
+        assert list(maps) == ["layers.0.self_attn", "layers.2.self_attn"]
+        assert len(maps) == 2
         said = texts(maps.to_svg())
-        assert said.count("head 1") == 2 and "head 0" not in said
+        assert said.count("head 1") == 2
+        assert "head 0" not in said
         alone = viz.attention(model, x[2:], layers=["layers.[02].*"], heads=[1])
         images = re.findall('href="([^"]*)"', maps.to_svg())
         assert images == re.findall('href="([^"]*)"', alone.to_svg())
@@ -184,14 +189,16 @@ class TestPicture:
             assert [token.text for token in tokens] == 2 * WORDS
         numbers = [text for text in said if re.fullmatch(r"\.?\d+", text)]
         assert len(numbers) == 4 * 25 + 2
-        assert "masked" not in said and "<sat>" not in svg
+        assert "masked" not in said
+        assert "<sat>" not in svg
 
     def test_masked_cells_are_hatched(self) -> None:
         x = minigrad.randn(1, 4, 8)
         maps = viz.attention(nn.MultiHeadAttention(8, 2), x, x, x, is_causal=True)
         root = ET.fromstring(maps.to_svg())
         hatched = [one.get("d", "") for one in root.iter(f"{SVG}path") if one.get("class")]
-        assert [path.count("M") for path in hatched] == [3, 3] and "masked" in texts(maps.to_svg())
+        assert [path.count("M") for path in hatched] == [3, 3]
+        assert "masked" in texts(maps.to_svg())
 
     def test_where_there_is_no_room_every_other_token_is_written(self) -> None:
         tokens = [f"w{i}" for i in range(80)]
@@ -200,20 +207,24 @@ class TestPicture:
         svg = maps.to_svg()
         written = [text for text in texts(svg) if text in tokens]
         every = 160 // len(written) + (160 % len(written) > 0)
-        assert every > 1 and written == 2 * tokens[::every]
-        assert len(svg) < 60_000 and len(maps.to_html()) < 120_000
+        assert every > 1
+        assert written == 2 * tokens[::every]
+        assert len(svg) < 60_000
+        assert len(maps.to_html()) < 120_000
 
     def test_spaces_newlines_and_long_tokens(self) -> None:
         tokens = [" a", "\n", "extraordinarily-long"]
         said = texts(viz.attention(encoder(1), minigrad.randn(1, 3, 8), tokens=tokens).to_svg())
-        assert {"␣a", r"\n"} <= {*said} and any("…" in text for text in said)
+        assert {"␣a", r"\n"} <= {*said}
+        assert any("…" in text for text in said)
 
     def test_what_is_not_finite_is_drawn(self) -> None:
         x = np.ones((1, 3, 8), np.float32)
         x[0, 1] = np.nan
         with np.errstate(all="ignore"):
             maps = viz.attention(encoder(1), x)
-        assert "nan" in texts(maps.to_svg()) and '"nan"' in maps.to_html()
+        assert "nan" in texts(maps.to_svg())
+        assert '"nan"' in maps.to_html()
         assert maps._repr_svg_() == maps.to_svg()
 
     def test_equal_runs_give_equal_files(self, tmp_path: Path) -> None:
@@ -271,11 +282,14 @@ def test_the_page_needs_nothing_else() -> None:
     maps = viz.attention(encoder(), minigrad.randn(1, 5, 8), tokens=[*WORDS[:4], "</script>"])
     text = maps.to_html()
     page = Reader(text)
-    assert page.addresses and all(one.startswith("data:image/png") for one in page.addresses)
+    assert page.addresses
+    assert all(one.startswith("data:image/png") for one in page.addresses)
     assert "default-src 'none'" in page.policy
     assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
-    assert text.count("</script>") == 2 and "<sat>" not in text
-    assert text.count("<section>") == 3 and text.count("<style>") == text.count("<pattern") + 1 == 2
+    assert text.count("</script>") == 2
+    assert "<sat>" not in text
+    assert text.count("<section>") == 3
+    assert text.count("<style>") == text.count("<pattern") + 1 == 2
 
 
 def test_a_notebook_does_not_wait_for_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,4 +304,5 @@ def test_an_overview_of_the_layers() -> None:
     assert repr(maps) == "AttentionMaps(layers.0.self_attn, layers.1.self_attn)"
     one = maps["layers.0.self_attn"]
     assert repr(one) == "AttentionMap('layers.0.self_attn', 1 sample, 2 heads, 5 queries, 5 keys)"
-    assert one.path == "layers.0.self_attn" and one.queries == ("0", "1", "2", "3", "4")
+    assert one.path == "layers.0.self_attn"
+    assert one.queries == ("0", "1", "2", "3", "4")

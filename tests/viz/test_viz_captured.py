@@ -34,7 +34,8 @@ def test_each_pass_marks_what_it_changed() -> None:
     assert [text.split()[-1] for text in dropped] == ["exp"]
     multiply = next(text for text, _ in first if text.endswith("multiply"))
     [(text, mark)] = shared
-    assert text.endswith("multiply") and mark == ("shared", multiply.split()[0])
+    assert text.endswith("multiply")
+    assert mark == ("shared", multiply.split()[0])
     assert "tanh" in into
     svg = drawing.to_svg()
     said = [element.get("aria-label", "") for element in ET.fromstring(svg).iter()]
@@ -47,8 +48,10 @@ def test_lifetimes_end_at_the_last_use() -> None:
     before = {one.name.split()[-1]: one for one in buffers(stages[0][1])}
     place = {i.name: i.place for i in stages[0][1].instructions}
     assert before["exp"].start == before["exp"].end == place["exp"]
-    assert before["tanh"].nbytes == 4000 and before["tanh"].end == place["tanh"] + 1
-    assert before["add"].kept and not before["tanh"].kept
+    assert before["tanh"].nbytes == 4000
+    assert before["tanh"].end == place["tanh"] + 1
+    assert before["add"].kept
+    assert not before["tanh"].kept
     after = buffers(stages[-1][1])
     assert [one.end for one in after if one.nbytes == 4000] == [place["tanh"] + 1]
     assert peak(buffers(stages[0][1]))[0] >= 8000 > peak(after)[0]
@@ -56,7 +59,8 @@ def test_lifetimes_end_at_the_last_use() -> None:
 
 def test_the_peak_counts_what_lives_at_once() -> None:
     arrays = [Buffer("a", 0, 2, 5), Buffer("b", 2, 3, 7), Buffer("c", 3, 4, 6)]
-    assert peak(arrays) == (13, 3) and peak([]) == (0, 0)
+    assert peak(arrays) == (13, 3)
+    assert peak([]) == (0, 0)
 
 
 def test_one_row_stands_for_those_with_the_same_marks_and_the_rest_is_cut() -> None:

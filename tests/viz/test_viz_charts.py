@@ -31,7 +31,8 @@ class Reader(html.parser.HTMLParser):
         if tag not in ("meta", "path"):
             self.open.append(tag)
         values = dict(attrs)
-        assert "src" not in values and "href" not in values
+        assert "src" not in values
+        assert "href" not in values
         if tag == "path":
             self.paths.append(f"{values['class']}: {values['d']}")
 
@@ -43,7 +44,8 @@ class Reader(html.parser.HTMLParser):
 def read(page: viz.Page) -> tuple[str, list[str]]:
     text = page.path.read_text(encoding="utf-8")
     reader = Reader(text)
-    assert not reader.open and "nan" not in "".join(reader.paths)
+    assert not reader.open
+    assert "nan" not in "".join(reader.paths)
     return text, reader.paths
 
 
@@ -63,7 +65,8 @@ def test_a_profile_shows_memory_over_time_and_all_tables(tmp_path: Path) -> None
     bands = [path for path in paths if path.startswith("band")]
     assert len(bands) == len(legend)
     ys = [float(y) for path in bands for y in re.findall(r" ([\d.e+-]+)(?=[LZ])", path)]
-    assert min(ys) == pytest.approx(0, abs=1e-6) and max(ys) == 100
+    assert min(ys) == pytest.approx(0, abs=1e-6)
+    assert max(ys) == 100
 
 
 def test_many_owners_are_drawn_together() -> None:
@@ -72,7 +75,8 @@ def test_many_owners_are_drawn_together() -> None:
         kept += [minigrad.ones(2).tanh(), minigrad.ones(2).sqrt()]
         kept += [minigrad.ones(2).square(), minigrad.ones(2).abs()]  # eight lines at least
     text, _ = read(viz.charts(profile))
-    assert len(kept) == 8 and text.count("<li>") <= 12
+    assert len(kept) == 8
+    assert text.count("<li>") <= 12
 
 
 def test_statistics_show_a_histogram_for_every_layer_and_parameter() -> None:
@@ -87,7 +91,8 @@ def test_statistics_show_a_histogram_for_every_layer_and_parameter() -> None:
     names = re.findall("<figcaption>(.*?)</figcaption>", text)
     assert names == ["0", "1", "0.weight", "0.bias"]
     assert len([path for path in paths if path.startswith("ridge")]) == 4 * 14
-    assert "steps 0 to 19" in text and "NaN or infinite" in text
+    assert "steps 0 to 19" in text
+    assert "NaN or infinite" in text
 
 
 def followed(net: nn.Module, losses: list[float], x: minigrad.Tensor, **options: Any) -> Statistics:
@@ -123,7 +128,8 @@ def test_the_axis_of_a_loss_over_decades_is_logarithmic() -> None:
     (logarithmic,) = drawn(followed(net, [100.0, 10.0, 1.0, 0.1], x))["Loss: 0.1"]
     assert len({*np.diff(logarithmic).round(1)}) == 1
     (linear,) = drawn(followed(net, [3.0, 2.0, 1.0], x))["Loss: 1"]
-    assert len({*np.diff(linear).round(1)}) == 1 and linear[0] == curves.TOP
+    assert len({*np.diff(linear).round(1)}) == 1
+    assert linear[0] == curves.TOP
     (small,) = drawn(followed(net, [100.0, 0.0, 1.0], x))["Loss: 1"]
     assert small[1] == max(small), "0 has no logarithm: it is at the lower end"
     (flat,) = drawn(followed(net, [2.0, 2.001], x))["Loss: 2.001"]

@@ -41,7 +41,8 @@ def test_a_right_rule_never_differs(name: str, dtype: str) -> None:
     values = np.zeros((4, 3), dtype)
     values[0] = 1.0
     for part in parts_of(KINKS[name], Tensor(values, requires_grad=True)).values():
-        assert part.check is not None and part.check < 1e-3, (part, part.kink)
+        assert part.check is not None, (part, part.kink)
+        assert part.check < 1e-3, (part, part.kink)
 
 
 def test_both_slopes_are_told() -> None:
@@ -70,7 +71,9 @@ def test_a_wrong_rule_is_seen_at_a_kink_too() -> None:
 
     planted.defvjp(x=lambda g, x: 2 * g * (x > 0))
     part = parts_of(planted, Tensor([0.0, 0.0, 1.0], requires_grad=True))[planted.op.name]
-    assert part.kink is not None and part.check is not None and part.check > 0.1
+    assert part.kink is not None
+    assert part.check is not None
+    assert part.check > 0.1
 
 
 def test_a_kink_is_said_on_the_page_and_in_the_report() -> None:
@@ -78,7 +81,8 @@ def test_a_kink_is_said_on_the_page_and_in_the_report() -> None:
     with viz.trace() as traced:
         F.relu(x).sum().backward()
     text = viz.explain(traced)
-    assert "a kink: the slope is" in text and "beside it, " in text
+    assert "a kink: the slope is" in text
+    assert "beside it, " in text
     graph = traced.graph()
     assert viz.Graph.from_json(graph.to_json()) == graph
 
@@ -110,7 +114,8 @@ def test_a_custom_function_is_checked(function: Any, right: bool) -> None:
         for name, part in parts_of(function.apply, Tensor([1.0, 2.0], requires_grad=True)).items()
         if function.__name__ in name
     ]
-    assert part.check is not None and (part.check < 1e-3) == right
+    assert part.check is not None
+    assert (part.check < 1e-3) == right
 
 
 def test_tracing_leaves_the_context_of_a_custom_function_as_it_is() -> None:
@@ -121,7 +126,8 @@ def test_tracing_leaves_the_context_of_a_custom_function_as_it_is() -> None:
             y.sum().backward(retain_graph=True)
             viz.explain(traced)
             traced.graph().to_html()
-    assert x.grad is not None and x.grad.tolist() == [6.0, 24.0]
+    assert x.grad is not None
+    assert x.grad.tolist() == [6.0, 24.0]
 
 
 def test_a_custom_function_stands_for_what_runs_in_it() -> None:

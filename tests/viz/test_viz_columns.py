@@ -196,7 +196,8 @@ class TestScreen:
         model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 6)
         graph = viz.graph(model, minigrad.randn(2, 3, 16))
         width, height, unit = self.size(graph.to_svg(depth, direction=direction))
-        assert width <= 1920 and height <= 1.5 * 1080
+        assert width <= 1920
+        assert height <= 1.5 * 1080
         assert min(SIZES.values()) * unit >= 11.9
 
     def test_a_small_one_is_whole(self) -> None:

@@ -24,14 +24,17 @@ def lines(found: viz.Difference) -> list[str]:
 def test_two_runs_from_the_same_seed_are_the_same() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16)
     found = viz.diff(traced(layer), traced(layer))
-    assert not found and str(found) == "no difference"
+    assert not found
+    assert str(found) == "no difference"
     assert found == viz.Difference()
 
 
 def test_another_seed_changes_numbers_and_nothing_else() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
     found = viz.diff(traced(layer, seed=0), traced(layer, seed=1))
-    assert found.changed and not found.added and not found.removed
+    assert found.changed
+    assert not found.added
+    assert not found.removed
     facts = [fact for change in found.changed for fact in change.facts]
     assert all(fact.startswith(("gradient norm", "norm of saved")) for fact in facts)
     assert any(fact.startswith("gradient norm") for fact in facts)
@@ -47,7 +50,9 @@ def test_an_op_more_and_an_op_less() -> None:
     assert lines(found) == ["+ exp 2×3", "≠ sum x: multiply → exp"]
     assert lines(viz.diff(other, one)) == ["− exp 2×3", "≠ sum x: exp → multiply"]
     (added,) = found.added
-    assert added.before is None and added.after is not None and added.after.label == "exp"
+    assert added.before is None
+    assert added.after is not None
+    assert added.after.label == "exp"
 
 
 def test_shapes_arguments_and_dtypes() -> None:
@@ -94,7 +99,8 @@ def test_a_fused_op_is_one_op_with_and_without_its_decomposition() -> None:
     with viz.trace() as trace:
         y = attention(x, x, x)
     found = viz.diff(trace.graph(x=x), viz.graph(y, x=x))
-    assert not found.added and not found.removed
+    assert not found.added
+    assert not found.removed
     assert "attention" not in {change.name for change in found.changed}
 
 

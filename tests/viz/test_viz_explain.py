@@ -98,7 +98,9 @@ def test_a_plan_runs_and_changes_nothing() -> None:
     del calls[:]
     state = minigrad.random.get_state()
     assert viz.explain(loss) == viz.explain(loss)
-    assert not calls and x.grad is None and state == minigrad.random.get_state()
+    assert not calls
+    assert x.grad is None
+    assert state == minigrad.random.get_state()
     loss.backward()
     assert calls == ["forward", "rule", "hook"]
     np.testing.assert_array_equal(x.grad, [2.0, 2.0])
@@ -110,7 +112,8 @@ def test_a_trace_adds_numbers_and_checks() -> None:
         (x * x).sum().backward()
     for text in (viz.explain(traced, x=x), viz.explain(traced.graph(x=x))):
         product = steps(text)[1]
-        assert product[0].startswith("step 2: multiply  (") and "test_viz_explain" in product[0]
+        assert product[0].startswith("step 2: multiply  (")
+        assert "test_viz_explain" in product[0]
         assert product[1] == "ḡ: 2 = [1, 1]"
         assert "2 = [3, 4] to the gradient of x, 2 of 2, together = [6, 8]" in product
         assert sum(line.endswith("from a finite difference") for line in product) == 2

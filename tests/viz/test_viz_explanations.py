@@ -66,7 +66,8 @@ class TestProducts:
         out.backward(g)
         for name, tensor in tensors.items():
             share = found.share(name)
-            assert share is not None and tensor.grad is not None
+            assert share is not None
+            assert tensor.grad is not None
             other = tensors[share.factors[1].name].numpy()
             gradient = np.einsum(subscripts(share.factors, share.target.indices), g, other)
             np.testing.assert_allclose(gradient, tensor.grad.numpy(), rtol=1e-12)
@@ -122,13 +123,15 @@ def test_other_ops_and_broadcast_stacks_are_no_products() -> None:
 
 def test_the_words_for_a_weight() -> None:
     found = product("linear", {"x": (5, 3), "weight": (4, 3), "bias": (4,)})
-    assert found is not None and found.share("bias") is None
+    assert found is not None
+    assert found.share("bias") is None
     share = found.share("weight")
     assert share is not None
     assert "used weight[o, i] 5 times: once for each n (0 … 4)" in explain_sum(share)
     assert "ḡ[n, o] · x[n, i], and shares add up: hence the sum over n" in explain_sum(share)
     why = explain_transpose(share)
-    assert "ḡᵀ @ x" in why and "n, the first axis of ḡ: so ḡ is transposed" in why
+    assert "ḡᵀ @ x" in why
+    assert "n, the first axis of ḡ: so ḡ is transposed" in why
     share = found.share("x")
     assert share is not None
     assert "nothing is transposed" in explain_transpose(share)
@@ -199,7 +202,8 @@ class TestMissing:
             model(x).sum().backward()
         found = self.explained(traced, x=x)
         assert set(found) == {"x", "weight"}
-        assert "frozen" in found["weight"] and "given from outside" in found["x"]
+        assert "frozen" in found["weight"]
+        assert "given from outside" in found["x"]
 
     def test_cuts(self) -> None:
         x, y = leaf(3), leaf(3)
@@ -212,8 +216,10 @@ class TestMissing:
         assert index.shape == ()
         found = self.explained(traced, x=x, y=y)
         assert set(found) == {"y", "exp", "sin", "argmax", "detach"}
-        assert "no_grad" in found["sin"] and "argmax has no derivative" in found["argmax"]
-        assert "cut at sin" in found["y"] and "no_grad" in found["y"]
+        assert "no_grad" in found["sin"]
+        assert "argmax has no derivative" in found["argmax"]
+        assert "cut at sin" in found["y"]
+        assert "no_grad" in found["y"]
         assert "cut at" in found["exp"]
 
     def test_what_nothing_reads_and_what_has_not_run(self) -> None:

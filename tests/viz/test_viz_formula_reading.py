@@ -77,7 +77,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     functions = [Writer(seed).function(f"program{seed}") for seed in range(PROGRAMS)]
     path.write_text(helper + "\n".join(functions), encoding="utf-8")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module

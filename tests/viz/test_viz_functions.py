@@ -181,7 +181,8 @@ def test_functions_lie_in_their_module_and_own_no_parameters() -> None:
     found = [(g.name, g.path, g.place, g.parent) for g in graph.groups if g.function]
     assert found == [("mish", "", "mish", "g0"), ("leaky_relu", "", "leaky_relu", "g0")]
     homes = {node.label: groups[node.group or ""].module for node in graph.nodes if node.group}
-    assert homes["scale"] == "Net" and homes["conv.weight"] == "Conv2d"
+    assert homes["scale"] == "Net"
+    assert homes["conv.weight"] == "Conv2d"
     assert graph.counts()["module"] == 2
 
 
@@ -242,7 +243,8 @@ def test_frames_close_and_open_like_modules() -> None:
     closed = graph.collapse(1)
     assert [n.label for n in closed.nodes if n.kind == "module"] == ["conv", "mish", "leaky_relu"]
     text = graph.collapse(0, open=["mish"]).to_text()
-    assert "    %2 = softplus(" in text and "  mish" in text.splitlines()[4]
+    assert "    %2 = softplus(" in text
+    assert "  mish" in text.splitlines()[4]
     assert re.search(r"%\d+ = leaky_relu\(%\d+\) +→ 1×2×3×3", text)
     with pytest.raises(ValueError, match="similar: leaky_relu"):
         graph.collapse(0, open=["leaky_rel"])
@@ -262,15 +264,18 @@ def test_frames_in_the_text_and_the_picture_of_a_graph_and_of_a_trace() -> None:
     for graph in (traced.graph(), viz.graph(Net(), ones(1, 1, 5, 5))):
         assert "\n  mish\n" in graph.to_text()
         svg = graph.to_svg()
-        assert 'aria-label="mish"' in svg and "2 open functions" in svg
+        assert 'aria-label="mish"' in svg
+        assert "2 open functions" in svg
         closed = graph.collapse(1).to_svg()
-        assert "closed module or function" in closed and "2 functions" in closed
+        assert "closed module or function" in closed
+        assert "2 functions" in closed
 
 
 def test_frames_on_the_page_of_steps() -> None:
     page = viz.explore(Net(), ones(1, 1, 5, 5))
     text = page.path.read_text(encoding="utf-8")
-    assert "mish" in text and "<td>mish</td>" in text
+    assert "mish" in text
+    assert "<td>mish</td>" in text
 
 
 def test_a_frame_is_written_and_read() -> None:

@@ -49,7 +49,8 @@ class TestWeights:
         step = (heatmap.weights.high - heatmap.weights.low) / 254
         np.testing.assert_allclose(heatmap.values(), expected, rtol=0, atol=step / 2 * 1.001)
         np.testing.assert_allclose(heatmap.values().sum(-1), 1, rtol=0, atol=5 * step / 2)
-        assert heatmap.weights.high == expected.max() and heatmap.weights.low == expected.min()
+        assert heatmap.weights.high == expected.max()
+        assert heatmap.weights.low == expected.min()
 
     def test_masked_cells_are_marked_and_zero(self) -> None:
         q, k, v = qkv(2, 2, 4, 3)
@@ -106,7 +107,8 @@ class TestGradients:
         if dropout:
             used = weights * dropout_factor(7, weights.shape, dropout, weights.dtype)
         ((used @ v) * factor).sum().backward()
-        assert weights.grad is not None and heatmap.gradients is not None
+        assert weights.grad is not None
+        assert heatmap.gradients is not None
         step = (heatmap.gradients.high - heatmap.gradients.low) / 254
         np.testing.assert_allclose(
             heatmap.gradient_values(), weights.grad.numpy()[0], rtol=0, atol=step / 2 * 1.001
@@ -147,7 +149,8 @@ class TestFinding:
         groups = {group.id: group for group in graph.groups}
         for heatmap in graph.heatmaps:
             assert nodes[heatmap.node].label == "softmax"
-            assert heatmap.group is not None and groups[heatmap.group].name == "attention"
+            assert heatmap.group is not None
+            assert groups[heatmap.group].name == "attention"
             assert heatmap.gradients is not None
 
     def test_attention_written_out(self) -> None:
@@ -160,7 +163,8 @@ class TestFinding:
             out = minigrad.einsum("bhqk,bhkd->bhqd", weights * 0.5, v)
             (out * out).sum().backward()
         heatmap = only(traced.graph())
-        assert heatmap.group is None and weights.grad is not None
+        assert heatmap.group is None
+        assert weights.grad is not None
         np.testing.assert_allclose(heatmap.values(), weights.numpy()[0], atol=0.003)
         np.testing.assert_array_equal(heatmap.masked()[1], ~keep)
         np.testing.assert_allclose(
@@ -179,7 +183,8 @@ class TestFinding:
     def test_json_both_ways(self) -> None:
         graph, _ = fused(*qkv(1, 2, 3, 4), causal=True)
         again = Graph.from_json(graph.to_json())
-        assert again == graph and again.heatmaps == graph.heatmaps != ()
+        assert again == graph
+        assert again.heatmaps == graph.heatmaps != ()
 
     def test_watching_changes_no_gradient(self) -> None:
         q, k, v = qkv(1, 2, 3, 4)
@@ -225,7 +230,8 @@ class TestPicture:
 
     def test_equal_steps_look_equal(self) -> None:
         steps = np.diff([lightness(colour) for colour in sequential(33)])
-        assert (steps < 0).all() and steps.max() / steps.min() > 0.5
+        assert (steps < 0).all()
+        assert steps.max() / steps.min() > 0.5
         red, _, blue = np.array(sequential(255)[20:]).T
         assert (blue > red).all()
         scale = diverging(255)

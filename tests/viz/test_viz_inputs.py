@@ -81,7 +81,8 @@ def test_a_cache_does_not_grow_and_its_contents_are_named(grad: bool) -> None:
     keys, values = cache.get(0)
     graph = viz.graph(layer, x, x, x, kv_cache=cache, use_cache=True)
     assert cache.get_seq_length() == 3
-    assert cache.get(0)[0] is keys and cache.get(0)[1] is values
+    assert cache.get(0)[0] is keys
+    assert cache.get(0)[1] is values
     assert given(graph) == [
         ("input", "query, key, value"), ("input", "cached keys"), ("input", "cached values")
     ]  # fmt: skip
@@ -127,8 +128,10 @@ def test_a_page_runs_its_model_again_with_another_number() -> None:
     page = viz.explore(model, x)
     for name, index in (("weight", (0, 1)), ("input", (4, 2))):
         shown = page.what_if(name, index, 100.0)
-        assert shown.path != page.path and "100" in shown.path.read_text(encoding="utf-8")
-    assert np.array_equal(model.weight.numpy(), before[0]) and np.array_equal(x.numpy(), before[1])
+        assert shown.path != page.path
+        assert "100" in shown.path.read_text(encoding="utf-8")
+    assert np.array_equal(model.weight.numpy(), before[0])
+    assert np.array_equal(x.numpy(), before[1])
     y.sum().backward()  # what it saved is as it was
     with pytest.raises(
         KeyError, match="no input or parameter is called 'wait': weight, bias, input"
@@ -143,7 +146,8 @@ def test_a_page_runs_its_model_again_with_another_number() -> None:
 def test_an_input_gets_a_gradient_unless_the_model_writes_to_it() -> None:
     x = minigrad.randn(5, 3)
     page = viz.explore(nn.Linear(3, 2), x).path.read_text(encoding="utf-8")
-    assert "1 backward step" in page and not x.requires_grad
+    assert "1 backward step" in page
+    assert not x.requires_grad
 
     def writes(x: minigrad.Tensor) -> minigrad.Tensor:
         return nn.functional.linear(x.add_(1.0), minigrad.ones(2, 3, requires_grad=True))

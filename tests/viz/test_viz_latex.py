@@ -41,7 +41,9 @@ def check(text: str) -> None:
     for begin, end in ((r"\\left\b", r"\\right\b"), (r"\\begin\b", r"\\end\b")):
         assert len(re.findall(begin, text)) == len(re.findall(end, text))
     for word in re.findall(r"\\(?:text|mathit|operatorname|mathrm)\{([^{}]*)\}", plain):
-        assert "_" not in word and "^" not in word and "&" not in word
+        assert "_" not in word
+        assert "^" not in word
+        assert "&" not in word
 
 
 def test_every_formula() -> None:
@@ -93,7 +95,8 @@ def test_some_formulas(op: str, argument: str, expected: str) -> None:
 )  # fmt: skip
 def test_notations(notation: n.Notation, expected: str) -> None:
     text = latex(notation)
-    assert text == expected and text.isascii()
+    assert text == expected
+    assert text.isascii()
 
 
 def test_a_row_that_begins_with_a_bracket_is_no_argument_of_the_line_break() -> None:
@@ -125,7 +128,8 @@ def test_an_explanation_as_the_body_of_a_document() -> None:
     assert {("layer\\_norm", r" in \texttt{1}"), ("my\\_op", "")} <= {tuple(s[1:]) for s in steps}
     assert text.count(r"\begin{align*}") == len(steps)
     assert r"\overline{\mathit{tensor\_b}} &= \bar{g} \odot x" in text
-    assert r"\overline{\mathit{tensors}}[1] &= " in text and r"weight is \texttt{0.weight}" in text
+    assert r"\overline{\mathit{tensors}}[1] &= " in text
+    assert r"weight is \texttt{0.weight}" in text
 
 
 def test_a_trace_has_the_formulas_of_its_calls() -> None:
@@ -136,7 +140,8 @@ def test_a_trace_has_the_formulas_of_its_calls() -> None:
     check(explained.to_latex())
     assert r"\begin{cases}" not in explained.to_latex()
     for again in (copy.deepcopy(explained), pickle.loads(pickle.dumps(explained))):
-        assert again == explained and again.to_latex() == explained.to_latex()
+        assert again == explained
+        assert again.to_latex() == explained.to_latex()
 
 
 def test_hostile_names() -> None:

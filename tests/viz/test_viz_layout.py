@@ -116,8 +116,10 @@ def check(graph: Graph, closed: set[str], direction: Direction = "down") -> Plac
         if source != target:
             start, end = placement.edges[index][0], placement.edges[index][-1]
             (x, y, w, h), (a, b, c, _) = boxes[source], boxes[target]
-            assert x < start[0] < x + w and start[1] == y + h
-            assert a < end[0] < a + c and end[1] == b
+            assert x < start[0] < x + w
+            assert start[1] == y + h
+            assert a < end[0] < a + c
+            assert end[1] == b
     for _, segment in segments(placement):
         (_, y), (_, b) = segment
         assert y < b

@@ -73,7 +73,8 @@ def test_showing_a_value_runs_nothing() -> None:
         bundle(nn.Linear(2, 3))
     assert repr(traced) == "Trace(no op yet)"
     y.sum().backward()
-    assert x.grad is not None and x.grad.tolist() == [2.0, 2.0, 2.0]
+    assert x.grad is not None
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
 
 
 def test_a_module_shows_its_parts() -> None:
@@ -93,7 +94,8 @@ def test_a_module_with_hostile_names_is_text() -> None:
 
     model = nn.ModuleDict({"<img src=x onerror=alert(1)>": Evil()})
     page = bundle(model)["text/html"]
-    assert "<script" not in page and "<img" not in page
+    assert "<script" not in page
+    assert "<img" not in page
     ElementTree.fromstring(page)
 
 
@@ -119,7 +121,8 @@ def test_a_trace_of_a_failure_shows_how_far_it_came() -> None:
 def test_a_formula_shows_itself_set() -> None:
     formula = viz.formulas("multiply")["a"]
     shown = formula._repr_html_()
-    assert formula.mathml in shown and ".root" in shown  # with what draws a root in any font
+    assert formula.mathml in shown
+    assert ".root" in shown  # with what draws a root in any font
     assert "<math" not in repr(formula)
 
 
@@ -128,7 +131,8 @@ def test_a_profile_shows_what_its_page_shows() -> None:
         nn.Linear(3, 2)(minigrad.ones(5, 3)).sum().backward()
     shown = bundle(profile)["text/html"]
     assert str(profile).splitlines()[0] in shown.replace("&quot;", '"').replace("&#x27;", "'")
-    assert "Memory by module" in shown and "By line" in shown
+    assert "Memory by module" in shown
+    assert "By line" in shown
     page = viz.charts(profile).path.read_text(encoding="utf-8")
     assert shown.replace("<h1>Profile</h1>", "") in page
 
@@ -148,7 +152,8 @@ def test_statistics_show_their_curves() -> None:
 def test_a_page_whose_file_is_gone_shows_its_path(tmp_path: Path) -> None:
     page = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2), path=tmp_path / "page.html")
     shown = page._repr_html_()
-    assert shown is not None and shown.startswith("<iframe srcdoc=")
+    assert shown is not None
+    assert shown.startswith("<iframe srcdoc=")
     page.path.unlink()
     assert page._repr_html_() is None
     assert repr(page) == f"Page({str(page.path)!r})"

@@ -48,7 +48,8 @@ class TestAnyFusedOp:
     def test_the_parts_give_what_it_gives(self, name: str) -> None:
         graph = opened(name)
         [group] = [group for group in graph.groups if group.op is not None]
-        assert group.opened is not None and 0 <= group.opened < 1e-5
+        assert group.opened is not None
+        assert 0 <= group.opened < 1e-5
         [step] = [step for step in graph.steps if step.inner]
         assert (step.op, step.node) == (name, group.id)
         last: dict[str, viz.Summary] = {}
@@ -57,7 +58,8 @@ class TestAnyFusedOp:
                 last[part.target] = part.total or part.sent
         for part in step.parts:
             ours = last[part.target]
-            assert ours.shape == part.sent.shape and ours.values is not None
+            assert ours.shape == part.sent.shape
+            assert ours.values is not None
             values = np.array(part.sent.values)
             np.testing.assert_allclose(ours.values, values, atol=2e-5 * np.abs(values).max())
 
@@ -71,7 +73,8 @@ class TestAnyFusedOp:
         stepped = {one.node for one in step.inner}
         assert stepped == {node.id for node in inside if node.recorded}
         checks = [part.check for one in step.inner for part in one.parts]
-        assert checks and all(check is not None and check < 1e-3 for check in checks)
+        assert checks
+        assert all(check is not None and check < 1e-3 for check in checks)
 
     @pytest.mark.parametrize("name", CALLS)
     def test_the_engine_s_own_results_are_the_same(self, name: str) -> None:
@@ -115,7 +118,8 @@ class TestContributions:
             ops.attention(x, x, x).sum().backward()
         graph = traced.graph(x=x)
         [group] = graph.groups
-        assert group.opened is not None and group.opened < 1e-5
+        assert group.opened is not None
+        assert group.opened < 1e-5
         [last] = {p.arrivals for s in with_inner(graph.steps) for p in s.parts if p.target == "n0"}
         assert last == 3
 
@@ -151,7 +155,8 @@ class TestWhatIsOpened:
             ops.attention(random(3, 4), random(3, 4), random(3, 4))
         graph = traced.graph()
         [group] = graph.groups
-        assert group.opened is not None and group.opened < 1e-6
+        assert group.opened is not None
+        assert group.opened < 1e-6
         assert all(n.value is not None for n in graph.nodes if n.group == group.id)
 
     def test_a_mismatch_is_told(self) -> None:
@@ -180,16 +185,19 @@ class TestPage:
         [part] = softmax["parts"]
         assert part["formula"]["source"].endswith("out * (g - spread_total(g * out, axis))")
         [node] = [node for node in data["nodes"] if node["label"] == "softmax"]
-        assert node["saved"][0]["name"] == "out" and node["value"]["values"]
+        assert node["saved"][0]["name"] == "out"
+        assert node["value"]["values"]
         [group] = [group for group in data["groups"] if group["opened"] is not None]
-        assert group["opened"] < 1e-5 and len(group["rule"]["parts"]) == 3
+        assert group["opened"] < 1e-5
+        assert len(group["rule"]["parts"]) == 3
         assert group["id"] in data["closed"]
 
     def test_what_is_named_is_open_at_first(self) -> None:
         layer, x = nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(2, 3, 8)
         data = data_of(viz.explore(layer, x, open=["layer_norm", "linear1"]).path.read_text())
         by_name = {group["name"]: group for group in data["groups"]}
-        assert by_name["layer_norm"]["opened"] < 1e-5 and by_name["attention"]["opened"] is None
+        assert by_name["layer_norm"]["opened"] < 1e-5
+        assert by_name["attention"]["opened"] is None
         assert not {by_name[name]["id"] for name in ("layer_norm", "linear1")} & {*data["closed"]}
         with pytest.raises(ValueError, match="softmax"):
             viz.explore(layer, x, open=["softmax"])

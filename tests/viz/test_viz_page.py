@@ -171,7 +171,8 @@ class TestHostileNames:
     def test_nothing_of_them_is_markup(self) -> None:
         document = Document(self.page())
         tags = [tag for tag, _ in document.elements]
-        assert tags.count("script") == 2 and "img" not in tags
+        assert tags.count("script") == 2
+        assert "img" not in tags
         for _, attributes in document.elements:
             assert not any(name.startswith("on") for name in attributes)
 
@@ -195,7 +196,8 @@ def test_the_same_in_every_process() -> None:
         subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
         for _ in range(2)
     ]
-    assert runs[0] == runs[1] and len(runs[0]) > 50_000
+    assert runs[0] == runs[1]
+    assert len(runs[0]) > 50_000
 
 
 class TestContents:
@@ -203,7 +205,9 @@ class TestContents:
         page = page_of("perceptron")
         document = Document(page)
         pictures = [a for tag, a in document.elements if a.get("class") == "minigrad-graph"]
-        assert pictures and pictures[0]["role"] == "group" and pictures[0]["aria-label"]
+        assert pictures
+        assert pictures[0]["role"] == "group"
+        assert pictures[0]["aria-label"]
         nodes = data_of(page)["nodes"]
         assert [row[0] for row in document.rows[1:]] == [node["label"] for node in nodes]
         assert document.rows[0] == ["box", "kind", "in", "shape", "reads", "gradient"]
@@ -216,7 +220,8 @@ class TestContents:
         found = data_of(graph.to_html())
         for node, row in zip(graph.nodes, found["nodes"], strict=True):
             assert (node.id, node.kind, node.label) == (row["id"], row["kind"], row["label"])
-            assert list(node.shape) == row["shape"] and node.group == row["group"]
+            assert list(node.shape) == row["shape"]
+            assert node.group == row["group"]
             assert len(node.saved) == len(row["saved"])
         assert [e.source for e in graph.edges] == [row["source"] for row in found["edges"]]
         for step, row in zip(with_inner(graph.steps), found["steps"], strict=True):
@@ -269,7 +274,8 @@ class TestContents:
 
     def test_a_graph_without_steps_says_so(self) -> None:
         page = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3)).to_html()
-        assert "no backward pass" in page and data_of(page)["steps"] == []
+        assert "no backward pass" in page
+        assert data_of(page)["steps"] == []
 
     def test_saving(self, tmp_path: Path) -> None:
         graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
@@ -291,12 +297,14 @@ class TestExplore:
         before = minigrad.random.get_state()
         viz.explore(model, x)
         assert str(minigrad.random.get_state()) == str(before)
-        assert x.grad is None and all(p.grad is None for p in model.parameters())
+        assert x.grad is None
+        assert all(p.grad is None for p in model.parameters())
 
     def test_where_it_writes(self, tmp_path: Path) -> None:
         page = viz.explore(nn.ReLU(), minigrad.ones(3), path=tmp_path / "my page.html")
         assert page.path == tmp_path / "my page.html"
-        assert str(page) == str(page.path) and Path(page).read_text().startswith("<!DOCTYPE html>")
+        assert str(page) == str(page.path)
+        assert Path(page).read_text().startswith("<!DOCTYPE html>")
         assert viz.explore(nn.ReLU(), minigrad.ones(3)).path.name == "ReLU.html"
         drawing = viz.graph(nn.ReLU(), minigrad.ones(3))
         page = viz.explore(drawing, path=tmp_path / "my_relu.html")
@@ -320,7 +328,8 @@ class TestExplore:
         came = step["cotangent"]["values"]
         if shape:
             assert data["start"].startswith("the output, with fixed pseudo-random numbers")
-            assert len(set(came)) == 4 and f"It begins at {data['start']}." in page
+            assert len(set(came)) == 4
+            assert f"It begins at {data['start']}." in page
         else:
             assert (data["start"], came) == ("the output", [1])
 
@@ -359,7 +368,8 @@ class TestExplore:
         page = viz.explore(model, minigrad.randn(5, 3))
         nodes = data_of(page.path.read_text(encoding="utf-8"))["nodes"]
         reasons = {node["label"]: node["missing"] for node in nodes if node["missing"]}
-        assert "frozen" in reasons["0.weight"] and "frozen" in reasons["0.bias"]
+        assert "frozen" in reasons["0.weight"]
+        assert "frozen" in reasons["0.bias"]
         assert "1.weight" not in reasons
 
     def test_without_a_backward_pass(self) -> None:
@@ -372,7 +382,8 @@ class TestExplore:
         with no_grad():
             page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
         data = data_of(page.path.read_text(encoding="utf-8"))
-        assert data["steps"] == [] and "made under no_grad()" in data["start"]
+        assert data["steps"] == []
+        assert "made under no_grad()" in data["start"]
 
     def test_tensors_graphs_and_traces(self) -> None:
         x = minigrad.tensor([1.0, 2.0], requires_grad=True)

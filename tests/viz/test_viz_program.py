@@ -48,25 +48,26 @@ def test_a_line_alone_says_no_more_than_itself(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text("y = x * x\n")
     assert source_lines(f"{file}:1: y = x * x") is None
-    assert (
-        source_lines("") is None
-        and source_lines("<stdin>:1") is None
-        and source_lines("gone.py:1: y") is None
-    )
+    assert source_lines("") is None
+    assert source_lines("<stdin>:1") is None
+    assert source_lines("gone.py:1: y") is None
 
 
 def test_a_long_neighbour_is_cut(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(f"a = '{'x' * 500}'\nb = a\n")
     lines = source_lines(f"{file}:2: b = a")
-    assert lines is not None and len(lines[0]) < 200 and lines[1:] == ("b = a", "")
+    assert lines is not None
+    assert len(lines[0]) < 200
+    assert lines[1:] == ("b = a", "")
 
 
 def test_what_a_neighbour_says_runs_nothing(tmp_path: Path) -> None:
     file = tmp_path / "program.py"
     file.write_text(SOURCE.replace("# the largest", "# </script><script>alert(1)</script>"))
     page = runpy.run_path(str(file))["traced"].graph().to_html()
-    assert "<script>alert" not in page and "alert(1)" in str(data_of(page))
+    assert "<script>alert" not in page
+    assert "alert(1)" in str(data_of(page))
 
 
 def test_in_a_notebook_cells_are_quoted() -> None:

@@ -115,7 +115,8 @@ def test_a_ladder_is_linear() -> None:
     assert graph.to_dot(depth=1).count(" -> ") == 51
     assert graph.to_svg(depth=1).count("data-edge=") == 51
     text = graph.to_text(depth=1)
-    assert len(text.splitlines()) == 27 and "%24 = add(%23, %23)" in text
+    assert len(text.splitlines()) == 27
+    assert "%24 = add(%23, %23)" in text
 
 
 def test_every_residual_of_a_long_chain_is_found() -> None:
@@ -235,7 +236,8 @@ def test_a_traced_graph_survives_json() -> None:
     with viz.trace() as traced:
         layer(minigrad.randn(2, 3, 8)).sum().backward()
     graph = traced.graph()
-    assert graph.steps and graph.heatmaps
+    assert graph.steps
+    assert graph.heatmaps
     assert Graph.from_json(graph.to_json()) == graph
 
 
@@ -286,7 +288,8 @@ PAIRS: dict[str, tuple[Any, Any]] = {
 def test_programs_that_differ_in_what_has_no_gradient_are_told_apart(name: str) -> None:
     a, c = minigrad.ones(2, 2, requires_grad=True), minigrad.ones(2, 2)
     one, other = (viz.graph(program(a, c), a=a) for program in PAIRS[name])
-    assert viz.diff(one, other) and not viz.diff(one, one)
+    assert viz.diff(one, other)
+    assert not viz.diff(one, one)
     if name != "an array":  # a picture has no values
         assert one.to_text() != other.to_text()
         assert one.to_svg() != other.to_svg()
@@ -300,9 +303,11 @@ def test_what_nothing_saved_is_said_to_be_unknown() -> None:
     for program in (lambda k: a + k, lambda k: k - a, lambda k: minigrad.concatenate([k, a])):
         one, other = (viz.graph(program(k)) for k in (c, c * 3.0))
         (op,) = [node for node in one.nodes if node.kind == "op"]
-        assert op.notes[-1].endswith(": unknown") and op.notes[-1] in one.to_text()
+        assert op.notes[-1].endswith(": unknown")
+        assert op.notes[-1] in one.to_text()
         found = viz.diff(one, other)
-        assert not found and len(found.unknown) == 1
+        assert not found
+        assert len(found.unknown) == 1
         assert str(found).startswith("no difference in what is known\n? ")
         with viz.trace() as traced:
             program(c)

@@ -55,7 +55,8 @@ def test_modules_indent_and_say_their_size() -> None:
 def test_a_module_called_twice_and_a_shared_weight() -> None:
     layer = nn.Linear(4, 4)
     text = viz.graph(layer(layer(minigrad.ones(2, 4)))).to_text(depth=2)
-    assert "Linear: call 1/2  · 20 parameters" in text and "Linear: call 2/2" in text
+    assert "Linear: call 1/2  · 20 parameters" in text
+    assert "Linear: call 2/2" in text
     assert text.count("weight 4×4") == 2
 
 
@@ -111,12 +112,14 @@ def test_names_with_line_breaks_stay_on_their_line() -> None:
             return next(iter(self.layers.values()))(x)
 
     text = viz.graph(Model(), minigrad.ones(1, 2)).to_text(depth=5)
-    assert "a\\nb<&\\x1b[31m" in text and "\x1b" not in text
+    assert "a\\nb<&\\x1b[31m" in text
+    assert "\x1b" not in text
 
 
 def test_it_shows_itself_as_it_prints() -> None:
     text = viz.graph(nn.Linear(2, 2), minigrad.ones(1, 2)).to_text()
-    assert repr(text) == str(text) and "\n" in repr(text)
+    assert repr(text) == str(text)
+    assert "\n" in repr(text)
 
 
 def test_a_depth_below_zero_is_refused() -> None:

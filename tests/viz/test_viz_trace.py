@@ -65,7 +65,8 @@ def test_lines_and_what_is_saved() -> None:
     with viz.trace() as traced:
         _ = minigrad.exp(x)  # this very line
     (op,) = [node for node in traced.graph().nodes if node.kind == "op"]
-    assert Path(__file__).name in op.line and op.line.endswith("# this very line")
+    assert Path(__file__).name in op.line
+    assert op.line.endswith("# this very line")
     assert [(saved.name, saved.nbytes) for saved in op.saved] == [("out", 8)]
 
 
@@ -98,8 +99,11 @@ def test_attention_opens_onto_its_decomposition() -> None:
         y = attention(x, x, x, attn_mask=mask)
     graph = traced.graph(x=x)
     (group,) = [group for group in graph.groups if group.op is not None]
-    assert group.name == "attention" and group.parent == "g0"
-    assert group.op is not None and group.op.kind == "fused" and group.op.saved
+    assert group.name == "attention"
+    assert group.parent == "g0"
+    assert group.op is not None
+    assert group.op.kind == "fused"
+    assert group.op.saved
     inside = [node.label for node in graph.nodes if node.group == group.id]
     assert inside == ["multiply", "swapaxes", "matmul", "where", "softmax", "matmul"]
     assert ("mask", "where", "condition") in links(graph)
@@ -119,7 +123,8 @@ def test_names_of_inputs_that_take_no_gradient() -> None:
         model(ids)
     traced.name(ids, "tokens")
     kinds = {node.label: node.kind for node in traced.graph().nodes}
-    assert kinds["weight"] == "parameter" and "embedding" in kinds
+    assert kinds["weight"] == "parameter"
+    assert "embedding" in kinds
 
 
 class TestSteps:
@@ -176,7 +181,8 @@ class TestSteps:
         assert [(p.arrival, p.arrivals) for p in parts] == [(1, 3), (2, 3), (3, 3)]
         totals = [None if p.total is None else p.total.values for p in parts]
         assert totals == [None, (2.0, 3.0), (3.0, 5.0)]
-        assert x.grad is not None and totals[-1] == tuple(x.grad.tolist())
+        assert x.grad is not None
+        assert totals[-1] == tuple(x.grad.tolist())
 
     def test_passes_of_one_op_are_told_apart(self) -> None:
         x = leaf(3.0)
@@ -193,7 +199,8 @@ class TestSteps:
             minigrad.exp(x)
         (op,) = [node for node in traced.graph().nodes if node.kind == "op"]
         (saved,) = op.saved
-        assert saved.numbers is not None and saved.numbers.values is not None
+        assert saved.numbers is not None
+        assert saved.numbers.values is not None
         np.testing.assert_allclose(saved.numbers.values, np.exp([0.0, 1.0]), rtol=1e-6)
         assert viz.graph(minigrad.exp(x)).nodes[1].saved[0].numbers is None
 
@@ -234,7 +241,8 @@ class TestSteps:
         with viz.trace() as traced:
             planted(leaf(1.0, 2.0)).sum().backward()
         (part,) = traced.graph().steps[1].parts
-        assert part.check is not None and part.check > 0.1
+        assert part.check is not None
+        assert part.check > 0.1
 
     def test_large_arrays_are_not_checked_and_say_so(self) -> None:
         with viz.trace() as traced:
@@ -269,7 +277,10 @@ class TestSteps:
         with viz.trace() as traced:
             loss.backward()
         ops = [step.op for step in traced.graph().steps]
-        assert ops[0] == "sum" and ops[-1] == "multiply" and "checkpoint" in ops and "exp" in ops
+        assert ops[0] == "sum"
+        assert ops[-1] == "multiply"
+        assert "checkpoint" in ops
+        assert "exp" in ops
 
     def test_create_graph_traces_the_rules_too(self) -> None:
         x = leaf(1.0, 2.0)

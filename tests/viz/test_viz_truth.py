@@ -165,7 +165,8 @@ class TestDetached:
             critic(fake.detach()).sum().backward()
         graph = traced.graph()
         [cut] = boxes(graph, "detach")
-        assert cut.group is None and "fake.detach()" in cut.line
+        assert cut.group is None
+        assert "fake.detach()" in cut.line
         missing = missing_gradients(graph)
         assert "detach" in missing[boxes(graph, "weight")[0].id]
 
@@ -194,7 +195,8 @@ class TestDetached:
             loss.backward()
             float(loss.detach())
         graph = traced.graph(x=x)
-        assert not boxes(graph, "detach") and len(boxes(graph, "output")) == 1
+        assert not boxes(graph, "detach")
+        assert len(boxes(graph, "output")) == 1
 
 
 class TestWhatGradHolds:
@@ -238,7 +240,8 @@ class TestWhatGradHolds:
         assert boxes(graph, "x")[0].notes == ("hook halved changed its gradient",)
         assert boxes(graph, "multiply")[0].notes == ("hook append saw its gradient",)
         assert "in a hook" in boxes(graph, "multiply")[1].notes
-        assert len(boxes(graph, "output")) == 1 and seen
+        assert len(boxes(graph, "output")) == 1
+        assert seen
 
     def test_no_grad_is_written(self) -> None:
         x = leaf(3.0)
@@ -285,7 +288,8 @@ class TestReasons:
         graph = traced.graph(x=x)
         missing = missing_gradients(graph)
         [first, again] = boxes(graph, "exp")
-        assert "runs it again" in missing[first.id] and again.id not in missing
+        assert "runs it again" in missing[first.id]
+        assert again.id not in missing
         assert again.notes == ("in the backward pass of checkpoint",)
         assert sources(graph, boxes(graph, "checkpoint")[0]) == {"": "exp"}
         assert len(boxes(graph, "output")) == 1
@@ -306,8 +310,8 @@ class TestHigherOrders:
         marked = [n for n in ops if any(note.startswith("in the backward") for note in n.notes)]
         assert "in the backward pass of power" in {note for n in marked for note in n.notes}
         assert len(ops) - len(marked) == 5
-        assert boxes(graph, "grad") and not [n for n in graph.nodes if n.kind == "constant"
-                                             and n.label == "x"]  # fmt: skip
+        assert boxes(graph, "grad")
+        assert not [n for n in graph.nodes if n.kind == "constant" and n.label == "x"]
 
     @pytest.mark.parametrize("order", [2, 3])
     def test_generated_code_is_not_the_users(self, order: int) -> None:
@@ -380,7 +384,8 @@ class TestWhatIsTaken:
 
         Layer.__name__ = "../a/b c"
         page = viz.explore(Layer(2, 2), minigrad.ones(1, 2))
-        assert page.path.name == ".._a_b_c.html" and page.path.exists()
+        assert page.path.name == ".._a_b_c.html"
+        assert page.path.exists()
 
 
 def test_a_tensor_that_is_known_is_called_by_what_made_it() -> None:

@@ -155,7 +155,8 @@ def test_another_stack_does_not_read_either(use_cache: bool) -> None:
     for index in (None, 0):
         with pytest.raises(ValueError, match="cache_layer_idx"):
             other(x[:, :2], kv_cache=cache, use_cache=use_cache, cache_layer_idx=index)
-    assert cache.get_seq_length() == L and cache.cached_layers() == [0]
+    assert cache.get_seq_length() == L
+    assert cache.cached_layers() == [0]
 
 
 @kinds

@@ -138,7 +138,8 @@ def test_queries_and_keys_have_the_positions_of_is_causal() -> None:
 
 def test_a_decoder_turns_its_own_attention_only() -> None:
     layer = nn.TransformerDecoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding()).double().eval()
-    assert layer.self_attn.rope is not None and layer.multihead_attn.rope is None
+    assert layer.self_attn.rope is not None
+    assert layer.multihead_attn.rope is None
     tgt, memory = draw(N, L, E), draw(N, 3, E)
     cache = nn.EncoderDecoderCache()
     steps = [

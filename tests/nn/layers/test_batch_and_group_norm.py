@@ -34,7 +34,8 @@ def test_training_learns_statistics_and_evaluation_uses_them() -> None:
     np.testing.assert_allclose(one.numpy(), norm(x).numpy()[:1], rtol=1e-5)
     assert all((value == before[name]).all() for name, value in norm.state_dict().items())
     norm.reset_parameters()
-    assert norm.running_mean.tolist() == [0.0] * 3 and norm.running_var.tolist() == [1.0] * 3
+    assert norm.running_mean.tolist() == [0.0] * 3
+    assert norm.running_var.tolist() == [1.0] * 3
     assert norm.num_batches_tracked.item() == 0
 
 
@@ -43,7 +44,8 @@ def test_statistics_carry_no_graph() -> None:
     for _ in range(3):
         norm(minigrad.randn(4, 2, requires_grad=True))
         for buffer in norm.buffers():
-            assert not buffer.requires_grad and buffer.is_leaf
+            assert not buffer.requires_grad
+            assert buffer.is_leaf
     assert norm.num_batches_tracked.dtype == np.int64
 
 
@@ -52,7 +54,8 @@ def test_a_graph_through_two_calls_of_one_layer() -> None:
     norm = nn.BatchNorm1d(2).double()
     x = Tensor(np.random.default_rng(0).standard_normal((5, 2)), requires_grad=True)
     (norm(x) * norm(x * x)).sum().backward()
-    assert x.grad is not None and np.isfinite(x.grad.numpy()).all()
+    assert x.grad is not None
+    assert np.isfinite(x.grad.numpy()).all()
     norm.eval()
     scale = 1 / np.sqrt(norm.running_var.numpy() + norm.eps)
     y = norm(x)
@@ -64,7 +67,8 @@ def test_a_graph_through_two_calls_of_one_layer() -> None:
 
 def test_without_running_statistics_the_batch_decides() -> None:
     norm = nn.BatchNorm1d(2, track_running_stats=False, affine=False).eval()
-    assert not list(norm.buffers()) and not list(norm.parameters())
+    assert not list(norm.buffers())
+    assert not list(norm.parameters())
     y = norm(Tensor([[1.0, 5.0], [3.0, 5.0]])).numpy()
     np.testing.assert_allclose(y, [[-1, 0], [1, 0]], atol=1e-4)
 
@@ -81,10 +85,12 @@ def test_dtypes_and_empty_batches(dtype: Any) -> None:
             before = [buffer.numpy().copy() for buffer in layer.buffers()]
             x = minigrad.randn(batch, *shape[1:], dtype=dtype, requires_grad=True)
             y = layer(x)
-            assert y.dtype == dtype and y.shape == x.shape
+            assert y.dtype == dtype
+            assert y.shape == x.shape
             y.sum().backward()
             for leaf in (x, *layer.parameters()):
-                assert leaf.grad is not None and leaf.grad.dtype == dtype
+                assert leaf.grad is not None
+                assert leaf.grad.dtype == dtype
                 assert np.isfinite(leaf.grad.numpy()).all()
             if not batch:
                 for buffer, old in zip(layer.buffers(), before, strict=True):
@@ -121,7 +127,8 @@ def test_a_constant_channel_has_finite_gradients(dtype: Any) -> None:
     y = F.batch_norm(x)
     assert not y.numpy().any()
     y.backward(np.arange(16).reshape(8, 2).astype(dtype))
-    assert x.grad is not None and np.isfinite(x.grad.numpy()).all()
+    assert x.grad is not None
+    assert np.isfinite(x.grad.numpy()).all()
 
 
 REFUSALS: list[tuple[Any, str]] = [

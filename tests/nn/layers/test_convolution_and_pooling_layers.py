@@ -115,11 +115,13 @@ def test_dtypes_and_empty_batches(make: Any, shape: tuple[int, ...], dtype: Any)
         layer.zero_grad()
         x = minigrad.ones((batch, *shape[1:]), dtype=dtype, requires_grad=True)
         y = layer(x)
-        assert y.dtype == dtype and y.shape[0] == batch
+        assert y.dtype == dtype
+        assert y.shape[0] == batch
         y.sum().backward()
         for leaf in (x, *layer.parameters()):
             assert leaf.grad is not None
-            assert leaf.grad.dtype == dtype and leaf.grad.shape == leaf.shape
+            assert leaf.grad.dtype == dtype
+            assert leaf.grad.shape == leaf.shape
             if not batch:
                 assert not leaf.grad.numpy().any()
 
@@ -208,7 +210,8 @@ def test_reset_parameters_draws_anew() -> None:
     assert (before != layer.weight.numpy()).all()
     bound = 1 / np.sqrt(3 * 9)
     assert 0.9 * bound < np.abs(layer.weight.numpy()).max() <= bound
-    assert layer.bias is not None and np.abs(layer.bias.numpy()).max() <= bound
+    assert layer.bias is not None
+    assert np.abs(layer.bias.numpy()).max() <= bound
 
 
 def test_a_convolution_learns() -> None:

@@ -44,7 +44,8 @@ def test_it_becomes_the_layer_of_that_size(name: str) -> None:
     minigrad.random.seed(0)
     wanted = usual()
     np.testing.assert_array_equal(out.numpy(), wanted(x).numpy())
-    assert type(layer) is type(wanted) and repr(layer) == repr(wanted)
+    assert type(layer) is type(wanted)
+    assert repr(layer) == repr(wanted)
     for one, other in zip(layer.parameters(), wanted.parameters(), strict=True):
         np.testing.assert_array_equal(one.numpy(), other.numpy())
     np.testing.assert_array_equal(layer(x).numpy(), wanted(x).numpy())
@@ -55,9 +56,11 @@ def test_dtype_copies_and_states_from_before(name: str) -> None:
     lazy, usual, shape = LAYERS[name]
     layer, x = lazy().double(), draw(*shape, dtype=np.float64)
     copied = copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))
-    assert layer(x).dtype == np.float64 and all(p.dtype == np.float64 for p in layer.parameters())
+    assert layer(x).dtype == np.float64
+    assert all(p.dtype == np.float64 for p in layer.parameters())
     for other in copied:
-        assert type(other) is not type(layer) and type(other(x)) is type(x)
+        assert type(other) is not type(layer)
+        assert type(other(x)) is type(x)
     if "weight" in dict(layer.named_parameters()):
         loaded, source = lazy(), usual()
         loaded.load_state_dict(source.state_dict())

@@ -90,11 +90,13 @@ def test_dtypes_and_empty_batches(kind: str, dtype: Any) -> None:
     for batch in (2, 0):
         x = minigrad.ones((batch, 5, 3), dtype=dtype, requires_grad=True)
         output, _ = result = layer(x)
-        assert output.shape == (batch, 5, 8) and output.dtype == dtype
+        assert output.shape == (batch, 5, 8)
+        assert output.dtype == dtype
         assert all(s.shape == (4, batch, 4) and s.dtype == dtype for s in states_of(result))
         output.sum().backward()
         for leaf in (x, *layer.parameters()):
-            assert leaf.grad is not None and leaf.grad.dtype == dtype
+            assert leaf.grad is not None
+            assert leaf.grad.dtype == dtype
             assert leaf.grad.shape == leaf.shape
 
 
@@ -105,7 +107,8 @@ def test_gates_that_are_wide_open_do_not_overflow() -> None:
         with np.errstate(all="raise", under="ignore"):
             output = layer(x)[0]
             output.sum().backward()
-        assert np.isfinite(output.numpy()).all() and np.isfinite(x.grad.numpy()).all()
+        assert np.isfinite(output.numpy()).all()
+        assert np.isfinite(x.grad.numpy()).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -233,7 +236,8 @@ class TestPacking:
 
     def test_integers_and_dtypes(self) -> None:
         ids = nn.utils.rnn.pad_sequence([minigrad.tensor([1, 2]), minigrad.tensor([3])], True, -1)
-        assert ids.dtype == np.int64 and ids.tolist() == [[1, 2], [3, -1]]
+        assert ids.dtype == np.int64
+        assert ids.tolist() == [[1, 2], [3, -1]]
         for dtype in (np.float16, np.float32, np.float64):
             x = minigrad.ones((2, 3, 4), dtype=dtype)[:, ::-1]
             layer = nn.LSTM(4, 2).to(dtype)

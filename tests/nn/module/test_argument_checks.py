@@ -179,7 +179,8 @@ def test_a_number_without_sense_is_refused_where_it_is_given(name: str) -> None:
         except (TypeError, ValueError) as error:
             owner, *_ = str(error).partition(":")
             spoken = option if owner == name else "must be"  # a part speaks for itself
-            assert hasattr(nn, owner) and spoken in str(error), f"{option}={value}: {error}"
+            assert hasattr(nn, owner), f"{option}={value}: {error}"
+            assert spoken in str(error), f"{option}={value}: {error}"
         else:
             accepted.append((option, value))
     assert not accepted

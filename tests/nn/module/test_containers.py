@@ -170,7 +170,8 @@ def test_a_subclass_may_have_modules_besides() -> None:
         modules["head"] = nn.Linear(1, 1)
     modules["body"] = nn.Linear(1, 1)
     modules.body = nn.Linear(1, 2)
-    assert modules["body"] is modules.body and modules.body.out_features == 2
+    assert modules["body"] is modules.body
+    assert modules.body.out_features == 2
     assert [name for name, _ in modules.named_children()] == ["body", "head"]
 
 
@@ -244,7 +245,10 @@ class TestParameterContainers:
         several += [minigrad.ones(4)]
         several.insert(0, minigrad.ones(5))
         assert [p.shape for p in several] == [(5,), (2,), (3,), (4,)]
-        assert several[1] is one and several[-3] is one and one in several and two not in several
+        assert several[1] is one
+        assert several[-3] is one
+        assert one in several
+        assert two not in several
         assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in several)
         assert [name for name, _ in several.named_parameters()] == ["0", "1", "2", "3"]
         del several[0]
@@ -254,7 +258,8 @@ class TestParameterContainers:
         assert {k: v.shape for k, v in several.state_dict().items()} == {"0": (2,), "1": (7,)}
         assert repr(several) == "ParameterList(0: float32 of (2,), 1: float32 of (7,))"
         for again in (copy.deepcopy(several), pickle.loads(pickle.dumps(several))):
-            assert [p.shape for p in again] == [(2,), (7,)] and again[0] is not one
+            assert [p.shape for p in again] == [(2,), (7,)]
+            assert again[0] is not one
         with pytest.raises(IndexError, match="ParameterList: index 2 is not one of 2 parameters"):
             several[2]
         with pytest.raises(TypeError, match="ParameterList: a Parameter or Tensor expected, got"):
@@ -265,9 +270,12 @@ class TestParameterContainers:
         one = nn.Parameter(minigrad.ones(2))
         several = nn.ParameterDict({"left": one})
         several.update(right=minigrad.zeros(3))
-        assert list(several) == ["left", "right"] and several["left"] is one and len(several) == 2
+        assert list(several) == ["left", "right"]
+        assert several["left"] is one
+        assert len(several) == 2
         assert [name for name, _ in several.named_parameters()] == ["left", "right"]
-        assert several.pop("right").shape == (3,) and "right" not in several
+        assert several.pop("right").shape == (3,)
+        assert "right" not in several
         assert list(copy.deepcopy(several).state_dict()) == ["left"]
         with pytest.raises(KeyError, match="no parameter 'right'; it has \\['left'\\]"):
             several["right"]

@@ -455,7 +455,8 @@ class TestBackwardHooks:
         x, y = (minigrad.ones(1, 2, requires_grad=True) for _ in range(2))
         layer(x, y).sum().backward()
         assert seen([x.grad, y.grad]) == [[[2100.0, 2100.0]], None]
-        assert layer.weight.grad is not None and layer.weight.grad.tolist() == [[[100.0] * 2] * 2]
+        assert layer.weight.grad is not None
+        assert layer.weight.grad.tolist() == [[[100.0] * 2] * 2]
 
     def test_higher_orders(self) -> None:
         """A replaced gradient is differentiated as what it is."""
@@ -505,7 +506,8 @@ class TestBuffer:
         module.table = nn.Buffer([1.0, 2.0])
         module.cache = nn.Buffer([3], persistent=False)
         assert [name for name, _ in module.named_buffers()] == ["table", "cache"]
-        assert list(module.state_dict()) == ["table"] and not list(module.parameters())
+        assert list(module.state_dict()) == ["table"]
+        assert not list(module.parameters())
         module.table = minigrad.zeros(3)
         module.cache = nn.Buffer([4.0])
         assert list(module.state_dict()) == ["table", "cache"]
@@ -533,7 +535,8 @@ class TestWeightNorm:
         linear.weight_g.data *= 2
         np.testing.assert_allclose(linear.weight.data, 2 * before, rtol=1e-6)
         linear.weight.sum().backward()
-        assert linear.weight_g.grad is not None and linear.weight_v.grad is not None
+        assert linear.weight_g.grad is not None
+        assert linear.weight_v.grad is not None
         x = minigrad.ones(3)
         wanted = linear(x).data
         for again in (copy.deepcopy(linear), pickle.loads(pickle.dumps(linear))):
@@ -576,9 +579,11 @@ def test_parameters_as_a_vector_and_back() -> None:
     vector = nn.utils.parameters_to_vector(linear.parameters())
     assert vector.tolist() == [*linear.weight.data.ravel(), *linear.bias.data]
     (vector * np.arange(8.0, dtype=np.float32)).sum().backward()
-    assert linear.bias.grad is not None and linear.bias.grad.tolist() == [6.0, 7.0]
+    assert linear.bias.grad is not None
+    assert linear.bias.grad.tolist() == [6.0, 7.0]
     nn.utils.vector_to_parameters(minigrad.arange(8.0), linear.parameters())
-    assert linear.weight.tolist() == [[0, 1, 2], [3, 4, 5]] and linear.bias.tolist() == [6, 7]
+    assert linear.weight.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert linear.bias.tolist() == [6, 7]
     assert linear.weight.dtype == np.float32
     with pytest.raises(ValueError, match=r"vector of shape \(8,\) expected, got \(7,\)"):
         nn.utils.vector_to_parameters(minigrad.ones(7), linear.parameters())

@@ -77,14 +77,17 @@ def test_what_is_hidden_is_no_part(make: Any, hide: Any, copied: Any) -> None:
     ]:  # fmt: skip
         hide(module, name, value)
     twin = copied(module)
-    assert names(twin) == names(module) == before and repr(twin) == repr(module) == text
+    assert names(twin) == names(module) == before
+    assert repr(twin) == repr(module) == text
     assert all(a is b for a, b in zip(module.parameters(), parameters, strict=True))
     twin.eval()
     twin.to(np.float64)
     twin.requires_grad_(False)
-    assert twin.teacher.training and twin.teacher.weight.dtype == np.float32
+    assert twin.teacher.training
+    assert twin.teacher.weight.dtype == np.float32
     assert all(p.requires_grad for p in twin.teacher.parameters())
-    assert twin.target.dtype == np.float32 and twin.target.requires_grad
+    assert twin.target.dtype == np.float32
+    assert twin.target.requires_grad
     assert twin.count_parameters() == sum(p.size for p in parameters)
 
 
@@ -117,7 +120,8 @@ def test_a_child_may_know_its_parent(hide: Any) -> None:
     parent, child = nn.Sequential(Identity()), Identity()
     hide(child, "parent", parent)
     parent.append(child)
-    assert child.parent is parent and [*parent.modules()] == [parent, parent[0], child]
+    assert child.parent is parent
+    assert [*parent.modules()] == [parent, parent[0], child]
     assert [name for name, _ in parent.named_modules()] == ["", "0", "1"]
     assert "Sequential" not in repr(child)
     for twin in (copy.deepcopy(parent), pickled(parent)):
@@ -141,7 +145,8 @@ def test_what_is_put_under_a_registered_name_is_that_part(hide: Any) -> None:
 def test_a_module_that_is_not_made_yet_has_nothing() -> None:
     class Late(nn.Module):
         def __init__(self) -> None:
-            assert not list(self.modules())[1:] and not list(self.parameters())
+            assert not list(self.modules())[1:]
+            assert not list(self.parameters())
             self.before = 3
             with pytest.raises(AttributeError, match=r"Late: call super\(\).__init__\(\)"):
                 self.register_parameter("weight", None)
@@ -155,9 +160,11 @@ def test_a_copy_has_registers_of_its_own() -> None:
         module = make()
         twin = copy.copy(module)
         before = names(module)
-        assert type(twin) is type(module) and names(twin) == before
+        assert type(twin) is type(module)
+        assert names(twin) == before
         twin.another = Identity()
-        assert names(module) == before and not hasattr(module, "another")
+        assert names(module) == before
+        assert not hasattr(module, "another")
         twin.register_forward_hook(lambda *_: None)
         assert not module._hooks
         if isinstance(twin, nn.Sequential | nn.ModuleList | nn.ParameterList):
@@ -176,7 +183,8 @@ def assert_whole(container: Any) -> None:
     keys = [name for name, _ in named]
     assert len(keys) == len({*keys})
     for name, value in named:
-        assert getattr(container, name) is value and hasattr(container, name)
+        assert getattr(container, name) is value
+        assert hasattr(container, name)
         if isinstance(value, nn.Module):
             assert container.get_submodule(name) is value
         else:
@@ -297,10 +305,12 @@ def test_named_entries_keep_their_names() -> None:
     steps = nn.Sequential({"0": Tag("a"), "head": Tag("b"), "2": Tag("c")})
     steps.head = Tag("x")
     setattr(steps, "2", Tag("y"))
-    assert steps("") == "axy" and [n for n, _ in steps.named_children()] == ["0", "head", "2"]
+    assert steps("") == "axy"
+    assert [n for n, _ in steps.named_children()] == ["0", "head", "2"]
     assert nn.Sequential(dict(steps.named_children()))("") == "axy"
     del steps.head
-    assert steps("") == "ay" and [n for n, _ in steps.named_children()] == ["0", "1"]
+    assert steps("") == "ay"
+    assert [n for n, _ in steps.named_children()] == ["0", "1"]
     again = nn.Sequential()
     again.add_module("body", Tag("a"))
     again.add_module("body", Tag("b"))
@@ -308,7 +318,8 @@ def test_named_entries_keep_their_names() -> None:
     assert again("") == "bc"
     again.later = None
     again.later = Tag("d")
-    assert again.later is again[2] and again("") == "bcd"
+    assert again.later is again[2]
+    assert again("") == "bcd"
 
 
 @pytest.mark.parametrize(
@@ -336,9 +347,11 @@ def test_what_is_no_position_changes_nothing(
 def test_none_is_no_entry_but_in_a_list_of_modules() -> None:
     layers = nn.ModuleList([Identity(), Identity()])
     setattr(layers, "0", None)
-    assert layers[0] is None and [name for name, _ in layers.named_children()] == ["1"]
+    assert layers[0] is None
+    assert [name for name, _ in layers.named_children()] == ["1"]
     setattr(layers, "0", layers[1])
-    assert layers[0] is layers[1] and len(layers) == 2
+    assert layers[0] is layers[1]
+    assert len(layers) == 2
     for container in (nn.Sequential(Identity()), nn.ParameterList([minigrad.ones(1)]),
                       nn.ModuleDict({"0": Identity()})):  # fmt: skip
         with pytest.raises(TypeError, match="got NoneType"):
@@ -351,4 +364,5 @@ def test_an_attribute_is_not_the_name_of_an_entry(name: str) -> None:
     with pytest.raises(ValueError, match=f"Sequential: .*'{name}'"):
         nn.Sequential({name: Identity()})
     modules = nn.ModuleDict({name: Identity()}).eval()
-    assert not modules.training and not modules[name].training
+    assert not modules.training
+    assert not modules[name].training

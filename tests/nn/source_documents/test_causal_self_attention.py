@@ -200,7 +200,8 @@ class TestTheLayer:
             np.testing.assert_allclose(np.abs(part).max(), np.abs(xavier).max(), rtol=0.01)
             np.testing.assert_allclose(part.std(), xavier.std(), rtol=0.05)
         for projection in (layer.qkv_weights, layer.o_weight):
-            assert projection.bias is not None and not projection.bias.numpy().any()
+            assert projection.bias is not None
+            assert not projection.bias.numpy().any()
 
     def test_dropout_acts_in_training_only(self) -> None:
         layer, x = attention(dropout=0.5), draw(N, L, D)

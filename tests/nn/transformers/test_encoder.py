@@ -258,7 +258,8 @@ class TestNeedWeights:
         given: Any = (KEEP, PADDING, True)
         output, weights = encoder(x, *given, need_weights=True)
         np.testing.assert_allclose(output.data, encoder(x, *given).data, rtol=1e-10)
-        assert isinstance(weights, tuple) and len(weights) == 3
+        assert isinstance(weights, tuple)
+        assert len(weights) == 3
         y = x
         for layer, found in zip(encoder.layers, weights, strict=True):
             z = layer.norm1(y) if norm_first else y
