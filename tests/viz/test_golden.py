@@ -1,0 +1,282 @@
+"""Pictures and texts of small programs as they are, in files: `__snapshots__` beside this one.
+
+Read the difference in review. `pytest tests/viz/test_golden.py --snapshot-update` writes the files.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import count
+from typing import Any
+
+import pytest
+from golden_programs import GRAPHS, attention_maps, captured, profiled, training
+from test_viz_page import data_of
+
+import minigrad
+from minigrad import nn, viz
+from minigrad.autograd.primitive import Primitive
+from minigrad.debugging import profiler
+from minigrad.viz import Graph
+from minigrad.viz.drawing.colour_scale import dark, diverging, sequential
+from minigrad.viz.drawing.style import STYLE
+from minigrad.viz.page.notebook import mimebundle
+
+pytest.importorskip("syrupy")
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+
+class Golden(SingleFileSnapshotExtension):
+    """A text in a file of its own."""
+
+    file_extension = "txt"
+    _write_mode = WriteMode.TEXT
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(Golden)
+
+
+def steady(text: str) -> str:
+    """A text without what differs between machines, or as soon as a file gets a line more."""
+    text = re.sub(r"<style>.*?</style>|<!DOCTYPE.*?</head>", "", text, flags=re.DOTALL)
+    text = re.sub(r"data:image/png;base64,([\w+/=]+)", lambda found: pixels(found[1]), text)
+    text = re.sub(r"(\w+\.py):\d+", r"\1", text)
+    text = re.sub(r"object at 0x\w+", "object", text)
+    text = re.sub(r"\S+ from a finite difference", "# from a finite difference", text)
+    return re.sub(r"(?<![\w.#])[-−]?\d+\.\d+(e-?\d+)?\b", rounded, text)
+
+
+def rounded(found: re.Match[str]) -> str:
+    number = float(found[0].replace("−", "-"))
+    text = f"{number if abs(number) > 1e-9 else 0:.4g}"
+    return text.replace("-", "−", found[0].startswith("−"))
+
+
+def pixels(written: str) -> str:
+    """The numbers of the colours of a PNG, row by row: zlib's versions compress differently."""
+    data = base64.b64decode(written)
+    width = int.from_bytes(data[16:20])
+    place = data.index(b"IDAT") + 4
+    rows = zlib.decompressobj().decompress(data[place:])
+    return " | ".join(
+        " ".join(map(str, rows[at + 1 : at + 1 + width])) for at in range(0, len(rows), width + 1)
+    )
+
+
+def lines(text: str) -> str:
+    """Markup with a line for each element that opens."""
+    return re.sub(r"(?<=>)\s*(?=<[^/])", "\n", text).strip() + "\n"
+
+
+def page(graph: Graph) -> str:
+    """What the page gets, but for what the picture and the report say as well."""
+    data: Any = data_of(graph.to_html())
+    for name in ("skeleton", "scale", "dark", "heatmaps"):
+        del data[name]
+    for row in (*data["nodes"], *(group["box"] for group in data["groups"])):
+        del row["drawn"], row["around"], row["line"]
+    for step in (*data["steps"], *(g["rule"] for g in data["groups"] if g["rule"])):
+        for part in step["parts"]:
+            del part["formula"], part["check"]
+    return "\n".join(outline(told(data))) + "\n"
+
+
+def outline(value: Any, indent: str = "") -> Iterator[str]:
+    """Data as JSON has it, in lines that can be read."""
+    for name, one in value.items() if isinstance(value, dict) else (("-", one) for one in value):
+        short = json.dumps(one, ensure_ascii=False)
+        if len(short) <= 100 or not isinstance(one, dict | list):
+            yield f"{indent}{name} {short}"
+        else:
+            yield f"{indent}{name}"
+            yield from outline(one, f"{indent}  ")
+
+
+def told(value: Any) -> Any:
+    """Data without what is empty, or zero up to rounding."""
+    if isinstance(value, dict):
+        return {name: found for name, one in value.items() if (found := told(one))}
+    if isinstance(value, float) and abs(value) < 1e-9:
+        return 0
+    return [*map(told, value)] if isinstance(value, list) else value
+
+
+OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
+    "svg": (
+        lambda graph: lines(graph.to_svg()),
+        "scalars island several_outputs in_place stopped residual attention",
+    ),
+    "dot": (lambda graph: graph.to_dot(), "several_outputs custom_function stopped residual"),
+    "text": (lambda graph: graph.to_text(), " ".join(GRAPHS)),
+    "page": (
+        page,
+        "scalars island custom_function stopped perceptron opened",
+    ),
+    "report": (
+        lambda graph: str(viz.explain(graph)),
+        " ".join(GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm"}),
+    ),
+    "latex": (
+        lambda graph: viz.explain(graph).to_latex(),
+        "broadcasting custom_function residual matrices",
+    ),
+}
+"""For each output how it is made, and the programs of which it is kept."""
+
+graph_of = cache(lambda name: GRAPHS[name]())
+
+
+@pytest.mark.parametrize(
+    ("program", "output"),
+    [
+        pytest.param(program, output, id=f"{program}-{output}")
+        for output, (_, programs) in OUTPUTS.items()
+        for program in sorted(programs.split())
+    ],
+)
+def test_a_graph(program: str, output: str, golden: SnapshotAssertion) -> None:
+    make, _ = OUTPUTS[output]
+    assert steady(make(graph_of(program))) == golden
+
+
+def every_formula() -> str:
+    """Of each op of minigrad's, the formulas as text and as LaTeX."""
+    told = []
+    for name in sorted(minigrad.ops.__all__):
+        for argument, formula in formulas_of(getattr(minigrad.ops, name)).items():
+            told += [f"{name}, {argument}: {formula.text}", f"    {formula.latex}"]
+            told += [f"    {note}" for note in formula.notes]
+    return "\n".join(told) + "\n"
+
+
+def formulas_of(op: Any) -> Mapping[str, viz.Formula]:
+    return viz.formulas(op) if isinstance(getattr(op, "op", None), Primitive) else {}
+
+
+def some_mathml() -> str:
+    """One op for each kind of notation."""
+    names = (
+        "arctan2 clip erf getitem hypot linear max maximum norm power prod rms_norm softmax "
+        "sqrt where"
+    )
+    found = {name: formulas_of(getattr(minigrad.ops, name)) for name in names.split()}
+    return "".join(
+        lines(f"{name}, {argument}: {formula.mathml}")
+        for name, of in found.items()
+        for argument, formula in of.items()
+    )
+
+
+def training_page() -> str:
+    return body(viz.charts(training()))
+
+
+def body(page: viz.Page) -> str:
+    """A page but for its head, its scripts and its data."""
+    text = page.path.read_text(encoding="utf-8")
+    return lines(re.sub(r"<script.*?</script>|<style.*?</style>", "", text, flags=re.DOTALL))
+
+
+def memory(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The memory of a step, by a clock that adds a millisecond whenever it is read."""
+    clock = count()
+    monkeypatch.setattr(profiler, "perf_counter", lambda: next(clock) / 1000)
+    profile = profiled()
+    profile._changes.sort(key=lambda one: (one[0], -one[2], one[1].nbytes))  # of one moment
+    return body(viz.charts(profile))
+
+
+def heatmaps() -> str:
+    [heatmap] = graph_of("attention").heatmaps
+    return lines(heatmap.to_svg()) + lines(heatmap.to_svg(gradients=True))
+
+
+def maps() -> str:
+    """The picture of all maps, and what the page says of a cell."""
+    made = attention_maps()
+    [data] = re.findall('id="weights">(.*?)</script>', made.to_html(), re.DOTALL)
+    return lines(made.to_svg()) + "\n".join(outline(told(json.loads(data))))
+
+
+def walks() -> str:
+    """The stops that a page of attention, and of a layer of an encoder, offers."""
+    x, told = minigrad.ones(1, 3, 4), []
+    for layer, given in (
+        (nn.MultiHeadAttention(4, 2, dropout=0.5), (x, x, x)),
+        (nn.TransformerEncoderLayer(4, 2, 4), (x,)),
+    ):
+        data: Any = data_of(viz.explore(layer, *given).path.read_text(encoding="utf-8"))
+        told += [f"{stop['tab']} {stop['at']}: {stop['title']}" for stop in data["walk"]]
+    return "\n".join(told) + "\n"
+
+
+def differences() -> str:
+    """Of two graphs: what is more, less and other in one than in the other."""
+    names = ("perceptron", "shared"), ("residual", "opened"), ("island", "broadcasting")
+    return "\n\n".join(str(viz.diff(*map(graph_of, pair))) for pair in names) + "\n"
+
+
+def views() -> str:
+    """A picture cut for a slide, to the right, closed, with some opened and some hidden."""
+    residual, repeated = graph_of("residual"), graph_of("repeated")
+    return "".join(
+        lines(svg)
+        for svg in (
+            repeated.to_svg(fit=(16, 9), title="Layers & a loop"),
+            residual.to_svg(direction="right"),
+            residual.to_svg(0, open=["layer"], hide=["*weight"]),
+        )
+    )
+
+
+def plan() -> str:
+    """What would run, and one entry of what ran, in numbers."""
+    x, w = (minigrad.ones(*shape, requires_grad=True) for shape in ((2, 3), (3,)))
+    planned = viz.explain(minigrad.maximum(x * w, x @ w[:, None]).mean(), x=x, w=w)
+    return f"{planned}\n\n{viz.explain(graph_of('matrices'), entry=(1, 2))}"
+
+
+def colours() -> str:
+    """The style sheet of pictures, and a few colours of each scale."""
+    scales = [sequential(9), diverging(9), [*map(dark, diverging(9))]]
+    return "\n".join([STYLE.replace("}", "}\n"), *map(str, scales)])
+
+
+def notebook() -> str:
+    x = minigrad.ones(2, requires_grad=True)
+    model = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU(), nn.Dropout(0.5)))
+    return "".join(lines(mimebundle(one)["text/html"]) for one in (x * 2, model))
+
+
+OTHERS: dict[str, Callable[[], str]] = {
+    made.__name__: made
+    for made in (
+        every_formula, some_mathml, training_page, heatmaps, maps, walks, differences, views, plan,
+        colours, notebook,
+    )
+} | {
+    "captured": lambda: lines(captured().to_svg(title="A step")),
+    "page_without_script": lambda: lines(
+        re.sub(
+            r"<svg.*?</svg>|<script.*?</script>", "", graph_of("perceptron").to_html(), flags=re.S
+        )
+    ),
+    "json": lambda: "\n".join(outline(told(json.loads(graph_of("custom_function").to_json())))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*OTHERS])
+def test_another_output(name: str, golden: SnapshotAssertion) -> None:
+    assert steady(OTHERS[name]()) == golden
+
+
+def test_memory(golden: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert steady(memory(monkeypatch)) == golden
