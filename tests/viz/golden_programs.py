@@ -1,6 +1,6 @@
-"""The small programs whose pictures and texts tests/viz/__snapshots__ holds.
+"""The small programs whose pictures and texts `__snapshots__` holds.
 
-Their numbers are few, simple and in float64: rounded to four digits they are the same on every
+Their numbers are few, simple and in float64: rounded to four digits, they are the same on every
 processor.
 """
 
@@ -245,7 +245,7 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
 
 
 def training() -> Statistics:
-    """Four steps, one with a NaN; a unit dies, and the loss falls by three decades."""
+    """Four steps, one with a NaN, of a net with a dead unit; the loss falls by three decades."""
     model = simple(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
     optimizer, x = optim.SGD(model.parameters(), lr=0.125), numbers(2, 3)
     with Statistics(model, optimizer=optimizer) as statistics:
@@ -268,7 +268,10 @@ def profiled() -> Profile:
 def attention_maps() -> AttentionMaps:
     model = simple(nn.TransformerDecoderLayer(4, 2, 4))
     x, memory = numbers(1, 3, 4), numbers(1, 2, 4, start=3)
-    tokens = {"self_attn": [" a", "<b>", "\n"], "multihead_attn": (["a", "b", "c"], ["x", "y"])}
+    tokens = {
+        "self_attn": [" a", "<b>", "\n"],
+        "multihead_attn": (["a", "b", "extraordinarily-long"], ["x", "y"]),
+    }
     mask = np.triu(np.full((3, 3), -np.inf), 1)
     return viz.attention(model, x, memory, tgt_mask=mask, tokens=tokens)
 

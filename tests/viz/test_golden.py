@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from golden_programs import GRAPHS, attention_maps, captured, profiled, training
+from golden_views import VIEWS, boxes
 from test_viz_page import data_of
 
 import minigrad
@@ -118,7 +119,7 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     "text": (lambda graph: graph.to_text(), " ".join(GRAPHS)),
     "page": (
         page,
-        "scalars island custom_function stopped perceptron opened",
+        "scalars island custom_function stopped perceptron detached",
     ),
     "report": (
         lambda graph: str(viz.explain(graph)),
@@ -226,11 +227,11 @@ def differences() -> str:
 
 def views() -> str:
     """A picture cut for a slide, to the right, closed, with some opened and some hidden."""
-    residual, repeated = graph_of("residual"), graph_of("repeated")
+    residual, shared = graph_of("residual"), graph_of("shared")
     return "".join(
         lines(svg)
         for svg in (
-            repeated.to_svg(fit=(16, 9), title="Layers & a loop"),
+            shared.to_svg(fit=(16, 9), title="Twice & wide"),
             residual.to_svg(direction="right"),
             residual.to_svg(0, open=["layer"], hide=["*weight"]),
         )
@@ -280,3 +281,9 @@ def test_another_output(name: str, golden: SnapshotAssertion) -> None:
 
 def test_memory(golden: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch) -> None:
     assert steady(memory(monkeypatch)) == golden
+
+
+@pytest.mark.parametrize("name", [*VIEWS])
+def test_a_view(name: str, golden: SnapshotAssertion) -> None:
+    view = VIEWS[name]()
+    assert "\n".join([*boxes(view), ""]) == golden

@@ -123,28 +123,6 @@ def drawn(statistics: Statistics, whole: bool = False) -> dict[str, list[list[fl
     return lines(bare("".join(curves.draw(statistics, whole))))
 
 
-def test_the_axis_of_a_loss_over_decades_is_logarithmic() -> None:
-    net, x = nn.Linear(2, 2), minigrad.ones(1, 2)
-    (logarithmic,) = drawn(followed(net, [100.0, 10.0, 1.0, 0.1], x))["Loss: 0.1"]
-    assert len({*np.diff(logarithmic).round(1)}) == 1
-    (linear,) = drawn(followed(net, [3.0, 2.0, 1.0], x))["Loss: 1"]
-    assert len({*np.diff(linear).round(1)}) == 1
-    assert linear[0] == curves.TOP
-    (small,) = drawn(followed(net, [100.0, 0.0, 1.0], x))["Loss: 1"]
-    assert small[1] == max(small), "0 has no logarithm: it is at the lower end"
-    (flat,) = drawn(followed(net, [2.0, 2.001], x))["Loss: 2.001"]
-    assert flat == pytest.approx([curves.TOP] * 2, abs=0.2), "nearly constant, beside 0"
-
-
-def test_a_loss_that_is_not_a_number_is_a_gap_with_a_mark() -> None:
-    net, x = nn.Linear(2, 2), minigrad.ones(1, 2)
-    for bad in (np.nan, np.inf, -np.inf):
-        statistics = followed(net, [1.0, bad, 3.0, 2.0], x)
-        assert [*map(len, drawn(statistics)["Loss: 2"])] == [1, 2]
-        assert "".join(curves.draw(statistics, False)).count("✕") == 2  # and what it means
-    assert drawn(followed(net, [np.nan], x))["Loss: NaN"] == []
-
-
 def test_a_large_model_shows_every_layer_and_live_a_few() -> None:
     net = nn.Sequential(*(nn.Linear(2, 2) for _ in range(10)))
     statistics = followed(net, [1.0], minigrad.ones(1, 2))

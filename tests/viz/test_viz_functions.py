@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -175,31 +174,6 @@ def test_a_function_keeps_its_signature_and_its_docstring(name: str) -> None:
     assert (function.__name__, function.__doc__) == (plain.__name__, plain.__doc__) != (name, None)
 
 
-def test_functions_lie_in_their_module_and_own_no_parameters() -> None:
-    graph = viz.graph(Net(), ones(1, 1, 5, 5))
-    groups = {group.id: group for group in graph.groups}
-    found = [(g.name, g.path, g.place, g.parent) for g in graph.groups if g.function]
-    assert found == [("mish", "", "mish", "g0"), ("leaky_relu", "", "leaky_relu", "g0")]
-    homes = {node.label: groups[node.group or ""].module for node in graph.nodes if node.group}
-    assert homes["scale"] == "Net"
-    assert homes["conv.weight"] == "Conv2d"
-    assert graph.counts()["module"] == 2
-
-
-def test_the_same_function_has_a_frame_for_each_call() -> None:
-    y = F.elu(F.elu(x(3)), 2.0)
-    graph = viz.graph(y)
-    assert frames(graph) == ["elu", "elu"]
-    assert len({node.group for node in graph.nodes if node.label == "where"}) == 2
-
-
-def test_functions_within_functions_lie_in_their_frames() -> None:
-    result = F.triplet_margin_loss(x(2, 3), x(2, 3), x(2, 3))
-    outer, *inner = viz.graph(result).groups
-    assert outer.name == "triplet_margin_loss"
-    assert [(g.name, g.parent) for g in inner] == [("pairwise_distance", outer.id)] * 2
-
-
 def test_a_function_that_is_all_of_a_module_has_no_frame_of_its_own() -> None:
     graph = viz.graph(nn.LeakyReLU(), x(3))
     assert [group.module for group in graph.groups] == ["LeakyReLU"]
@@ -256,32 +230,6 @@ def test_calls_in_a_row_fold() -> None:
         y = F.elu(y)
     folded = wrap_repeats(viz.graph(y))
     assert [group.name for group in folded.groups if group.parent is None] == ["elu ×5", "elu"]
-
-
-def test_frames_in_the_text_and_the_picture_of_a_graph_and_of_a_trace() -> None:
-    with viz.trace() as traced:
-        Net()(ones(1, 1, 5, 5)).sum().backward()
-    for graph in (traced.graph(), viz.graph(Net(), ones(1, 1, 5, 5))):
-        assert "\n  mish\n" in graph.to_text()
-        svg = graph.to_svg()
-        assert 'aria-label="mish"' in svg
-        assert "2 open functions" in svg
-        closed = graph.collapse(1).to_svg()
-        assert "closed module or function" in closed
-        assert "2 functions" in closed
-
-
-def test_frames_on_the_page_of_steps() -> None:
-    page = viz.explore(Net(), ones(1, 1, 5, 5))
-    text = page.path.read_text(encoding="utf-8")
-    assert "mish" in text
-    assert "<td>mish</td>" in text
-
-
-def test_a_frame_is_written_and_read() -> None:
-    graph = viz.graph(Net(), ones(1, 1, 5, 5))
-    assert json.loads(graph.to_json())["groups"][2]["name"] == "mish"
-    assert Graph.from_json(graph.to_json()) == graph
 
 
 class Wrong(nn.Module):

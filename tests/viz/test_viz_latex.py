@@ -55,21 +55,6 @@ def test_every_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("op", "argument", "expected"),
-    [
-        ("sqrt", "x", r"\frac{\bar{g}}{2y}"),
-        ("divide", "b", r"-\frac{\bar{g} \odot y}{b}"),
-        ("matmul", "a", r"\bar{g} \, b^{\top}"),
-        ("softmax", "x", r"y \odot (\bar{g} - \sum_{\mathit{axis}} (\bar{g} \odot y))"),
-        ("where", "a", r"\bar{g} \odot [\mathit{condition}]"),
-        ("getitem", "x", r"\bar{g}\text{ at }\mathit{index}\text{, 0 elsewhere}"),
-    ],
-)
-def test_some_formulas(op: str, argument: str, expected: str) -> None:
-    assert formulas(op)[argument].latex == expected
-
-
-@pytest.mark.parametrize(
     ("notation", "expected"),
     [
         (n.Number("1e-12"), "{10^{-12}}"),

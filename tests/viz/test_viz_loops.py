@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +13,12 @@ from hypothesis import given
 from random_graphs import diagrams
 
 import minigrad
-from minigrad import Tensor, nn, viz
+from minigrad import Tensor, viz
 from minigrad.autograd import grad
 from minigrad.viz import Graph
 from minigrad.viz.layout import build, skeleton
 from minigrad.viz.record import repeats
-from minigrad.viz.record.fold import BLOCK, BUDGET
+from minigrad.viz.record.fold import BLOCK
 from minigrad.viz.record.repeats import wrap_repeats
 from minigrad.viz.record.roles import residuals
 
@@ -101,17 +100,6 @@ def nested() -> Tensor:
     return x
 
 
-LOOPS: list[tuple[Callable[[], Tensor], list[str], int]] = [
-    (chain, ["multiply, add ×2,000"], 9),
-    (ladder, ["add ×200"], 5),
-    (fan_out, ["multiply ×100", "add ×99"], 8),
-    (lstm, ["18 ops ×50"], 29),
-    (training, ["7 ops ×10"], 28),
-    (decode, ["9 ops ×40 · 2…41×4 · 4×2…41"], 27),
-    (shrinking, ["getitem, tanh ×50 · 59…10×2"], 8),
-]
-
-
 def found(graph: Graph) -> list[str]:
     return [group.module for group in wrap_repeats(graph).groups if group.name == "loop"]
 
@@ -119,47 +107,6 @@ def found(graph: Graph) -> list[str]:
 def contents(graph: Graph) -> tuple[object, ...]:
     """All but the places of the boxes."""
     return [replace(node, group=None) for node in graph.nodes], graph.edges
-
-
-@pytest.mark.parametrize(("program", "names", "boxes"), LOOPS)
-def test_a_loop_is_one_group_that_can_be_read(
-    program: Callable[[], Tensor], names: list[str], boxes: int
-) -> None:
-    graph = viz.graph(program())
-    assert found(graph) == names
-    assert len(graph.collapse().nodes) == boxes
-
-
-@pytest.mark.parametrize(("program", "names", "boxes"), LOOPS)
-def test_opening_a_loop_shows_every_op_again(
-    program: Callable[[], Tensor], names: list[str], boxes: int
-) -> None:
-    graph = viz.graph(program())
-    wrapped = wrap_repeats(graph)
-    assert contents(wrapped) == contents(graph)
-    assert contents(wrapped.collapse(100)) == contents(graph)
-    assert graph.collapse(100) == graph  # a depth that is asked for means modules
-
-
-def test_the_first_and_the_last_step_are_at_hand() -> None:
-    wrapped = wrap_repeats(viz.graph(lstm()))
-    assert [(group.name, group.module) for group in wrapped.groups][:3] == [
-        ("loop", "18 ops ×50"),
-        ("steps 2 … 49", "18 ops ×48"),
-        ("step 1", "18 ops"),
-    ]
-    inside = Counter(group.parent for group in wrapped.groups)
-    outer, middle, *_ = wrapped.groups
-    assert inside == {None: 1, outer.id: 3, middle.id: 48}
-    labels = [node.label for node in wrapped.collapse(1).nodes]
-    assert labels[-6:-3] == ["step 1", "steps 2 … 49", "step 50"]
-
-
-def test_the_tensors_of_all_steps_are_one_line() -> None:
-    view = viz.graph(lstm()).collapse()
-    (stack,) = (node.id for node in view.nodes if node.label == "stack")
-    names = [edge.name.partition("[")[2] for edge in view.edges if edge.target == stack]
-    assert names == ["0]", "1…48]", "49]"]
 
 
 def test_the_tensors_of_all_steps_leave_at_one_port() -> None:
@@ -185,44 +132,6 @@ def test_a_bias_that_all_steps_share_is_no_residual() -> None:
     sources = {graph.edges[index].source for index in residuals(graph)}
     labels = [node.label for node in graph.nodes if node.id in sources]
     assert sorted(labels) == ["add"] * 9 + ["input 0"]
-
-
-def test_what_one_step_is_given_stands_in_that_step() -> None:
-    x = weights(3)
-    for step in range(30):
-        x = minigrad.tanh(x) * Tensor(np.full(3, float(step)), requires_grad=True)
-    graph = viz.graph(x)
-    homes = {node.label: node.group for node in wrap_repeats(graph).nodes}
-    assert {homes["input 0"], homes["input 1"]} == {None}  # what the loop begins with
-    assert None not in [homes[f"input {step}"] for step in range(2, 31)]
-    assert [node.label for node in graph.collapse().nodes][:3] == ["input 0", "tanh", "input 1"]
-
-
-def test_a_loop_within_a_module_and_modules_within_a_loop() -> None:
-    class Unrolled(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(12)])
-
-        def forward(self, x: Tensor) -> Tensor:
-            for layer in self.layers:
-                x = x + minigrad.tanh(layer(x))
-            return x
-
-    graph = viz.graph(Unrolled(), minigrad.ones(2, 4))
-    assert found(graph) == ["layers.0, tanh, add ×12"]
-    assert len(graph.collapse().nodes) <= BUDGET
-    sizes = [node.notes for node in graph.collapse().nodes if node.label == "steps 2 … 11"]
-    assert sizes == [("10 × 20 parameters",)]
-
-
-def test_loops_in_loops() -> None:
-    graph = viz.graph(nested())
-    wrapped = wrap_repeats(graph)
-    kinds = Counter(group.module for group in wrapped.groups if group.name == "loop")
-    assert kinds == {"52 ops ×30": 1, "multiply, tanh ×25": 30}
-    assert len(graph.collapse().nodes) <= BUDGET
-    assert contents(wrapped.collapse(100)) == contents(graph)
 
 
 def test_what_changes_irregularly_is_no_loop() -> None:
@@ -264,14 +173,6 @@ def test_a_large_drawing_says_at_once_how_to_make_it_smaller(
     graph.save(tmp_path / "folded.svg")  # six boxes: nothing to say
     with pytest.warns(UserWarning, match=r"202 boxes takes seconds; a smaller depth=.* hide="):
         graph.save(tmp_path / "all.svg", depth=1)
-
-
-def test_the_page_has_the_loop() -> None:
-    with viz.trace() as traced:
-        lstm(20).backward()
-    page = viz.explore(traced).path.read_text()
-    assert "18 ops ×20" in page
-    assert "steps 2 … 19" in page
 
 
 @given(

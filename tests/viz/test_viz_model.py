@@ -60,36 +60,6 @@ def test_json_with_an_unknown_kind_is_refused() -> None:
         Graph.from_json(json.dumps(data))
 
 
-def test_a_closed_group_is_one_box_and_keeps_the_edges_around_it() -> None:
-    closed = residual_block().collapse(depth=0)
-    assert [(node.id, node.kind, node.label) for node in closed.nodes] == [
-        ("n0", "input", "x"),
-        ("g0", "module", "f"),
-        ("n3", "op", "add"),
-        ("n4", "output", "output"),
-    ]
-    assert [(edge.source, edge.target, edge.slot) for edge in closed.edges] == [
-        ("n0", "g0", None),
-        ("n0", "n3", 0),
-        ("g0", "n3", 1),
-        ("n3", "n4", 0),
-    ]
-
-
-def test_one_tensor_enters_a_closed_module_once() -> None:
-    nodes = chain("x", "multiply", "output", groups=(None, "g0", None))
-    edges = [Edge("n0", "n1", 0), Edge("n0", "n1", 1), Edge("n1", "n2", 0)]
-    graph = Graph(tuple(nodes), tuple(edges), (Group("g0", "", "", "Square"),))
-    assert len(graph.collapse(depth=1).edges) == 3
-    assert len(graph.collapse(depth=0).edges) == 2
-
-
-def test_residuals_are_the_edges_that_lead_around() -> None:
-    graph = residual_block()
-    assert residuals(graph) == {2}
-    assert residuals(graph.collapse(depth=0)) == {1}
-
-
 def test_a_doubling_is_no_residual() -> None:
     nodes = chain("x", "add", "output")
     graph = Diagram(tuple(nodes), (Edge("n0", "n1", 0), Edge("n0", "n1", 1), Edge("n1", "n2", 0)))

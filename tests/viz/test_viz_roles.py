@@ -49,18 +49,6 @@ def notes(graph: Graph) -> list[str]:
     return [f"{labels[box]}: {text}" for box, text in heads(graph).items()]
 
 
-@pytest.mark.parametrize("watch", [viz.graph, traced], ids=["graph", "trace"])
-def test_heads_are_told_where_they_are_split_and_joined(watch: object) -> None:
-    x = minigrad.ones(2, 5, 12)
-    graph = watch(nn.MultiHeadAttention(12, 3), x, x, x)
-    view = graph.collapse(1)
-    assert notes(view) == [
-        *["reshape: 3 heads of 4"] * 3, "attention: 3 heads of 4", "reshape: 3 heads joined"
-    ]  # fmt: skip
-    assert texts(parse(view.to_svg())).count("3 heads of 4") == 4
-    assert "3 heads joined" in texts(parse(view.to_svg(direction="right")))
-
-
 @pytest.mark.parametrize("added", [False, True], ids=["where", "added"])
 @pytest.mark.parametrize("watch", [viz.graph, traced], ids=["graph", "trace"])
 def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added: bool) -> None:
@@ -82,18 +70,6 @@ def test_a_reshape_that_makes_no_heads_is_not_called_so() -> None:
         x.exp().swapaxes(1, 2).reshape(2, 60),
     ):
         assert notes(viz.graph(y)) == []
-
-
-@pytest.mark.parametrize("watch", [viz.graph, traced], ids=["graph", "trace"])
-def test_masks_are_called_masks(watch: object) -> None:
-    x, mask = minigrad.ones(1, 5, 12), np.tril(np.ones((5, 5), bool))
-    layer = nn.MultiHeadAttention(12, 3)
-    view = watch(layer, x, x, x, attn_mask=mask).collapse(2)
-    shown = texts(parse(view.to_svg()))
-    assert "mask" in shown
-    assert "keep" not in shown
-    causal = texts(parse(watch(layer, x, x, x, is_causal=True).collapse(2).to_svg()))
-    assert "causal mask" in causal
 
 
 def slots(svg: str) -> list[str]:

@@ -62,10 +62,6 @@ class TestNames:
         assert graph.steps[place(graph, step="relu") - 1].op == "relu"
         assert graph.steps[place(graph, step="linear") - 1].op == "linear"
 
-    def test_a_step_of_a_fused_op(self) -> None:
-        graph = traced(nn.LayerNorm(8), x())
-        assert graph.steps[place(graph, step="layer_norm") - 1].op == "layer_norm"
-
     @pytest.mark.parametrize(
         ("where", "message"),
         [
@@ -113,11 +109,6 @@ class TestPrepared:
             "Is the gradient of `k_proj.bias` zero?",
         ]
         assert [title for title in full if title in bare] == bare
-
-    def test_without_a_backward_pass_there_are_only_boxes(self) -> None:
-        data = x(requires_grad=True)
-        page = viz.explore(nn.MultiHeadAttention(8, 2), data, data, data, backward=False)
-        assert {stop["tab"] for stop in walk_of(page)} == {"box"}
 
     def test_only_exactly_these_classes_have_one(self) -> None:
         class Own(nn.TransformerEncoderLayer):
