@@ -334,7 +334,7 @@ def _launched() -> int:
     for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"):
         if name in os.environ:
             return int(os.environ[name])
-    return int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) if "PMIX_RANK" in os.environ else 0
+    return int(os.environ.get("SLURM_STEP_NUM_TASKS", "1")) if "PMIX_RANK" in os.environ else 0
 
 
 def _end_together(MPI: Any) -> None:

@@ -250,7 +250,7 @@ def test_detect_anomaly_holds_in_each_step_of_a_generator() -> None:
 
 def test_exceptions_put_the_mode_back() -> None:
     for manager in (no_grad, enable_grad, lambda: set_grad_enabled(True)):
-        with pytest.raises(LookupError), no_grad():
+        with pytest.raises(LookupError), no_grad():  # noqa: PT012  # the blocks are left
             try:
                 with manager():
                     raise LookupError

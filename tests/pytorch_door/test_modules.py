@@ -87,7 +87,7 @@ def test_hooks_have_an_order_and_are_called_after_failures() -> None:
     assert seen[:2] == ["first", "last"]
     assert list(seen[2]) == ["input"]
     assert seen[3] == "always"
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"\(1, 3\), its last axis must be 2"):
         layer(door.ones(1, 3))
     assert seen[4:] == ["always"]
 
