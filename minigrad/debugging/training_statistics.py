@@ -285,7 +285,7 @@ class Statistics:
                 self._picture = display(self, display_id=True)
             else:
                 self._picture.update(self)
-        except Exception as error:  # a training does not end for the sake of its picture
+        except Exception as error:  # noqa: BLE001  # a training goes on without it
             self._live = False
             warnings.warn(f"Statistics: the live picture has ended: {error!r}", stacklevel=3)
         self._shown = monotonic()

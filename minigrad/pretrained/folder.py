@@ -203,7 +203,7 @@ def load_tokenizer(folder: str | Path) -> Any:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # tokenizers raises Exception, or panics in Rust
+    except BaseException as error:  # noqa: BLE001  # tokenizers raises Exception, or panics in Rust
         raise ValueError(f"{path}: {error}") from None
     _check_normalizer(Path(folder) / "tokenizer_config.json", tokenizer)
     return tokenizer

@@ -98,7 +98,7 @@ def told(one: Exercise, names: dict[str, Any]) -> tuple[str, tuple[str, str]]:
             one.check(Answer(names))
         except Failure as failure:
             return confirmed(one.check, names, failure), failure.value
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # a mutant may raise any
             return type(error).__name__, ("", "")
         return "", ("", "")
 

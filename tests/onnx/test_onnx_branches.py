@@ -131,7 +131,7 @@ def test_what_a_model_keeps_is_as_any_other_tensor_afterwards(tmp_path: Path) ->
 def go_on(m: Any, x: Tensor) -> Tensor:
     try:
         return x * float(x.sum())
-    except Exception:
+    except Exception:  # noqa: BLE001  # export sees through it
         return x
 
 
