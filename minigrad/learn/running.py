@@ -105,7 +105,7 @@ class Result:
             parts += [self.facts, paragraphs(this.advice(self.diagnosis), width)]
         return "\n\n".join(part for part in parts if part)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         import html
 
         page = f"<pre style='white-space: pre-wrap'>{html.escape(str(self))}</pre>{self.drawing}"

@@ -269,7 +269,7 @@ def test_exceptions_put_the_mode_back() -> None:
 
 def test_a_forward_that_fails_leaves_nothing_behind() -> None:
     @primitive
-    def fails_forwards(x: Any) -> Any:
+    def fails_forwards(x: Any) -> Any:  # noqa: ARG001
         raise LookupError("in the forward")
 
     fails_forwards.defvjp(x=lambda g: g)

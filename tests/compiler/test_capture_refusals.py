@@ -93,7 +93,7 @@ def test_writes_of_what_no_op_computed() -> None:
         (x * w).sum().backward()
         w.data -= 0.1
 
-    def replaced(x: Any) -> None:
+    def replaced(_x: Any) -> None:
         w.data = np.ones(3, "f4")
 
     runs_plainly(through_data, "looks at the values")

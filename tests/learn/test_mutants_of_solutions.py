@@ -65,7 +65,7 @@ def limited(run: Callable[[], Any], one: Exercise) -> Any:
     """Run, and stop an answer with a `while` that runs too many lines."""
     count, file = 0, one.file
 
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+    def trace(frame: FrameType, _event: str, _argument: Any) -> Any:
         nonlocal count
         if frame.f_code.co_filename != file:
             return None

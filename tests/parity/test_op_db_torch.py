@@ -217,7 +217,7 @@ def compare(most: int | None) -> Counter[str]:
 
 
 @pytest.fixture(autouse=True)
-def random_state(global_random: None) -> Iterator[None]:
+def random_state(global_random: None) -> Iterator[None]:  # noqa: ARG001
     """Samples are drawn from the global generators of Python, NumPy and PyTorch."""
     state = random.getstate()
     with torch.random.fork_rng():

@@ -201,7 +201,7 @@ def test_a_folder_as_later_versions_write_it(tmp_path: Path) -> None:
         pretrained.load_sentence_encoder(folder)
 
 
-def test_padding_in_front(tmp_path: Path) -> None:
+def test_padding_in_front() -> None:
     hidden = minigrad.tensor([[[9.0], [2.0], [1.0]], [[3.0], [4.0], [5.0]]])
     padding = np.array([[True, False, False], [False, False, False]])
     pooled = pretrained.Pooling(["cls", "max", "mean"])(hidden, padding)

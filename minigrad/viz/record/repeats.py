@@ -275,7 +275,7 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
 
 
 def _around_calls(
-    run: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
+    run: _Run, groups: Mapping[str, Group], _nodes: Mapping[str, Node]
 ) -> tuple[list[Group], dict[str, str]]:
     """The group of all calls but the first, and the new parents of its items."""
     calls = [groups[call] for (call,) in run.steps[1:]]
