@@ -109,7 +109,7 @@ class Writer(nn.Module):
         )
         self.layers = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width))
 
-    def forward(self, ids: Any, cache: nn.Cache | None = None) -> Tensor:
+    def forward(self, ids: Any, cache: nn.KVCache | None = None) -> Tensor:
         """The logits of the next character at each position: (N, L) -> (N, L, characters).
 
         With a cache, the characters are those after the cached ones.
@@ -250,7 +250,7 @@ def train(
 # Generation
 
 
-def write(model: Writer, beginning: str, length: int, **choice: float) -> Iterator[str]:
+def write(model: Writer, beginning: str, length: int, **choice: Any) -> Iterator[str]:
     """Continue a text, and yield each character as it is sampled.
 
     The model has positions for one context. When it is full, its second half starts a new context.

@@ -71,7 +71,7 @@ class DigitReader(nn.Module):
 def attention_maps(model: DigitReader, images: np.ndarray) -> np.ndarray:
     """The attention of the class token to each patch in the last layer: (N, heads, 4, 4)."""
     attention = [part for part in model.modules() if isinstance(part, nn.MultiHeadAttention)][-1]
-    inputs: list[tuple[Tensor, ...]] = []
+    inputs: list[Any] = []
     remove = attention.register_forward_pre_hook(lambda _, args: inputs.append(args))
     model(minigrad.tensor(images))
     remove()
@@ -155,8 +155,8 @@ def train(
                 scheduler.step()
                 checkpoint.reached()
             held_out_loss, predicted = evaluate(model, held_out)
-            means = distributed.all_reduce([np.mean(done["losses"]), np.mean(done["hits"])], "mean")
-            means = tuple(means.tolist())
+            own = [np.mean(done["losses"]), np.mean(done["hits"])]
+            means = tuple(distributed.all_reduce(own, "mean").tolist())
             accuracy = float((predicted == held_out.labels).mean())
             done["history"].append((*means, held_out_loss, accuracy))
             done.update(losses=[], hits=[])

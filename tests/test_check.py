@@ -92,6 +92,7 @@ def check(root: Path, what: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYTEST_ADDOPTS": "-rA -p no:cacheprovider", "PYTHONPATH": "tests"},
         capture_output=True,
         text=True,
+        check=False,
     )
 
 

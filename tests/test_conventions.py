@@ -82,7 +82,7 @@ def refuse(offenders: Iterable[tuple[Path, int, str]], remedy: str) -> None:
 
 
 SHOWN = """
-def _repr_mimebundle_(self, include: Any=None, exclude: Any=None) -> dict[str, str]:
+def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
     from minigrad.viz.page.notebook import mimebundle
     return mimebundle(self)
 """.strip()

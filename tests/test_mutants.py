@@ -165,6 +165,7 @@ def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProces
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
         text=True,
+        check=False,
         timeout=600,
     )
 

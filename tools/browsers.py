@@ -41,7 +41,7 @@ class Firefox:
 
     def new_context(
         self, *, color_scheme: str = "light", reduced_motion: str = "no-preference",
-        permissions: Any = None, **options: Any,
+        permissions: Any = None, **options: Any,  # noqa: ARG002  # Playwright's
     ) -> Any:  # fmt: skip
         looks = color_scheme, reduced_motion
         if looks not in self.started:

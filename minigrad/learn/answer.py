@@ -271,7 +271,7 @@ class _Witness(Answer):
         self,
         name: str,
         mine: np.ndarray,
-        right: np.ndarray,
+        right: np.ndarray,  # noqa: ARG002
         mistakes: Mapping[str, Any],
         rtol: float,
         atol: float,

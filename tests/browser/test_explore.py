@@ -580,7 +580,7 @@ def test_attention_weights(open_page: Open) -> None:
         for text, weight in zip(numbers[: weights.size], weights.ravel(), strict=True):
             assert float(text) == pytest.approx(weight, abs=0.006)
 
-    def test_so_do_both_passes_at_the_softmax_of_attention(self, open_page: Open) -> None:
+    def test_so_do_both_passes_at_the_softmax_of_attention(_self, open_page: Open) -> None:
         attention = nn.MultiHeadAttention(8, 2)
         x = minigrad.randn(1, 3, 8)
         with viz.trace() as traced:

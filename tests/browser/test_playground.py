@@ -261,7 +261,7 @@ def test_screen_readers_and_phones(browser: Any, address: str, scheme: str) -> N
     context.close()
 
 
-def test_every_file_of_pyodide_is_checked(folder: Path, browser: Any, address: str) -> None:
+def test_every_file_of_pyodide_is_checked(browser: Any, address: str) -> None:
     """A file that was changed on the way is refused, and the page says so."""
     context = browser.new_context()
     page = context.new_page()

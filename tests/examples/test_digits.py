@@ -9,6 +9,8 @@ import signal
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree
@@ -249,9 +251,14 @@ def test_a_missing_package_gets_one_line(tmp_path: Path, module: str, package: s
     assert_one_line(result, 1, module, f"pip install {package}")
 
 
-def listen_to_control_c() -> None:
-    """Undo what a shell does to jobs in the background, and what they inherit: ignore it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+@contextmanager
+def listening_to_control_c() -> Iterator[None]:
+    """What is started here does not ignore it, as jobs of a shell in the background do."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
@@ -260,10 +267,11 @@ def test_control_c_saves_it_and_it_goes_on_as_if_nothing_had_been(
 ) -> None:
     """It goes on without tqdm and Graphviz, from another folder."""
     command = [sys.executable, str(SCRIPT), "--smoke", "--seed", "3"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=listen_to_control_c,
-    ) as process:  # fmt: skip
+    with listening_to_control_c():
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+    with process:
         assert process.stdout
         assert process.stdout.readline().startswith("epoch 1/2: ")
         process.send_signal(signal.SIGINT)

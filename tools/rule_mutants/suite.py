@@ -64,7 +64,7 @@ def with_tests(paths: Sequence[str], work: Callable[[list[pytest.Item]], None]) 
             try:
                 work(session.items)
                 ends.append(None)
-            except BaseException as error:  # pytest would only print it
+            except BaseException as error:  # noqa: BLE001  # pytest would only print it
                 ends.append(error)
             return True
 
