@@ -603,7 +603,7 @@ def test_a_rule_that_fails_leaves_no_state_behind() -> None:
     def fails_backwards(x: Any) -> Any:
         return x * 1
 
-    def rule(_g: Any) -> Any:
+    def rule(g: Any) -> Any:  # noqa: ARG001  # the name is read
         raise LookupError("from the rule")
 
     fails_backwards.defvjp(x=rule)
