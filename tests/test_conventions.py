@@ -1,6 +1,7 @@
 """House rules that neither ruff nor mypy knows: imports point one way, builtins stay builtins.
 
-Each test reads every file of the library and lists what breaks its rule, as file:line.
+Each test reads every file of the library, one of them the tests in a browser, and lists what breaks
+its rule, as file:line.
 """
 
 from __future__ import annotations
@@ -355,10 +356,9 @@ Functions = dict[str, ast.FunctionDef]
 
 
 def happens(node: ast.AST, functions: Functions) -> Iterator[tuple[str, ast.AST]]:
-    """What is done with a page, in order: "act", "wait" and "read", each with where.
+    """What is done with a page, in order: "act", "wait" or "read", and where.
 
-    The body of a loop is gone through twice, and that of a function of the same file where it is
-    called.
+    A loop is gone through twice, a function of the same file where it is called.
     """
     if isinstance(node, (ast.Lambda, ast.FunctionDef)):
         return
@@ -392,10 +392,11 @@ def named(node: ast.AST) -> str:
 
 def read_too_early(tree: ast.Module) -> Iterator[ast.AST]:
     """Where a test reads a page with no wait between its last action, or its begin, and this."""
-    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    for name, function in functions.items():
-        waited = not name.startswith("test_")
-        for statement in [] if waited else function.body:
+    defined = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = {node.name: node for node in defined}
+    for test in defined:
+        waited = False
+        for statement in test.body if test.name.startswith("test_") else ():
             for kind, node in happens(statement, functions):
                 if kind == "read" and not waited:
                     yield node

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from browser.waiting import SECONDS
 from minigrad import viz
 
 BROWSER = os.environ.get("MINIGRAD_BROWSER", "chromium")
@@ -40,10 +41,10 @@ DESK = {"width": 1280, "height": 800}
 
 @pytest.fixture(scope="package")
 def driver() -> Iterator[Any]:
-    """Playwright, with time enough for a busy machine: a wait ends when its state is there."""
+    """Playwright, whose waits have time enough for a busy machine."""
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=1000 * SECONDS)
     with sync_playwright() as playwright:
         yield playwright
 

@@ -1,10 +1,14 @@
-"""The explorer page in a browser, opened from a file: everything that its script does."""
+"""The explorer page in a browser, opened from a file: everything that its script does.
+
+The player's tests are in `make test`, so that it opens a page; all others take a minute together.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,7 +21,7 @@ from minigrad.viz.layout import place, skeleton
 from minigrad.viz.record.fold import view
 from minigrad.viz.record.steps import with_inner
 
-pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
+pytestmark = pytest.mark.needs("playwright", "chromium")
 
 Open = Callable[..., Any]
 
@@ -29,6 +33,7 @@ def perceptron() -> viz.Graph:
     return traced.graph(x=x)
 
 
+@cache
 def encoder() -> viz.Graph:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, norm_first=True), 3)
     x = minigrad.randn(2, 3, 8, requires_grad=True)
@@ -60,6 +65,7 @@ def search(page: Any, words: str) -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.slow
 class TestPicture:
     def test_the_script_draws_what_python_drew(self, open_page: Open) -> None:
         """Shapes, texts and lines: nothing jumps when the script takes over.
@@ -75,9 +81,11 @@ class TestPicture:
                 ...['d', 'x', 'y', 'width', 'height', 'points', 'rx'].map(
                     (name) => part.getAttribute(name)),
             ])]).sort((a, b) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)"""
+        pages: list[Any] = [None, None]
         for graph in (perceptron(), encoder()):
-            drawn = [open_page(graph), open_page(graph, java_script_enabled=False)]
-            groups = [page.evaluate(read) for page in drawn]
+            for at, scripted in enumerate((True, False)):
+                pages[at] = open_page(graph, page=pages[at], java_script_enabled=scripted)
+            groups = [page.evaluate(read) for page in pages]
             if graph.groups[0].module == "TransformerEncoder":
                 # What is closed leaves some room in the page: boxes are the same, elsewhere.
                 groups = [
@@ -127,12 +135,12 @@ class TestPicture:
         })()"""
         page = open_page(perceptron())
         across, first = page.evaluate(f"[document.getElementById('stage').clientWidth, {seen}]")
+        page.mouse.move(300, 300)
         for zoom_in in (lambda: page.keyboard.press("+"), lambda: page.mouse.wheel(0, -300)):
             zoom_in()
             page.wait_for_function(f"(first) => {seen}[2] < first[2]", arg=first)
             page.keyboard.press("0")
             page.wait_for_function(f"(first) => {seen}[2] >= first[2]", arg=first)
-            page.mouse.move(300, 300)
         x, y, width = page.evaluate(seen)
         page.mouse.down()
         page.mouse.move(360, 340, steps=4)
@@ -363,6 +371,7 @@ class TestPlayer:
         expect(page.locator("#stage .gradient.zero")).to_have_count(1)
 
 
+@pytest.mark.slow
 class TestMissing:
     def test_why_is_there_no_gradient(self, open_page: Open) -> None:
         model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
@@ -379,6 +388,7 @@ class TestMissing:
             expect(page.locator("#box")).to_contain_text("Why is there no gradient here?")
 
 
+@pytest.mark.slow
 class TestAddress:
     def test_it_restores_what_was(self, open_page: Open) -> None:
         graph = encoder()
@@ -412,6 +422,7 @@ class TestAddress:
         expect_status(page, re.compile("^step 2 of 4"))
 
 
+@pytest.mark.slow
 class TestSearch:
     def test_by_name_shape_and_module(self, open_page: Open) -> None:
         graph = encoder()
@@ -441,6 +452,7 @@ class TestSearch:
         expect(page.locator("#found")).to_contain_text("nothing found")
 
 
+@pytest.mark.slow
 class TestAccess:
     def test_every_box_and_button_has_a_role_and_a_name(self, open_page: Open) -> None:
         page = open_page(encoder(), "#step=1")
@@ -516,6 +528,7 @@ class TestAccess:
         assert page.locator("#stage").bounding_box()["height"] > 150
 
 
+@pytest.mark.slow
 def test_without_a_script_the_picture_and_the_table_remain(open_page: Open) -> None:
     graph = perceptron()
     page = open_page(graph, java_script_enabled=False)
@@ -526,6 +539,7 @@ def test_without_a_script_the_picture_and_the_table_remain(open_page: Open) -> N
         expect(page.locator(hidden)).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_hostile_names_run_nothing(open_page: Open) -> None:
     text = perceptron().to_json()
     evil = "</script><img src=x onerror=alert(1)><script>alert(2)</script>\"'&{data}"
@@ -541,6 +555,7 @@ def test_hostile_names_run_nothing(open_page: Open) -> None:
     expect(page.locator("img")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_within_a_notebook(open_page: Open) -> None:
     """In a frame without an address, several on a page."""
     page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
@@ -552,6 +567,7 @@ def test_within_a_notebook(open_page: Open) -> None:
         expect(frame.locator("#status")).to_have_text("step 1 of 1: linear")
 
 
+@pytest.mark.slow
 def test_attention_weights(open_page: Open) -> None:
     attention = nn.MultiHeadAttention(8, 2)
     for length in (4, 20):
@@ -587,6 +603,7 @@ def test_attention_weights(open_page: Open) -> None:
         expect(page.locator("#step .heatmap")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
     model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     with Profile() as profile, Statistics(model) as statistics:

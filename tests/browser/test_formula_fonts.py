@@ -159,7 +159,7 @@ class TestThePage:
 
     def test_letters_are_those_of_any_font(self, page: Any) -> None:
         """Not of the block of mathematical letters, which a text font shows as boxes."""
-        expect(page.locator("mi").first).to_be_visible()
+        expect(page.locator("mi").first).to_be_attached()
         styles = page.evaluate(
             """[...document.querySelectorAll("mi")].map((letter) => {
                 const style = getComputedStyle(letter);

@@ -117,9 +117,9 @@ def page(request: pytest.FixtureRequest, tabs: Tabs) -> Iterator[Any]:
     page = tabs.playground
     nothing = json.dumps({"kind": "minigrad exercises", "version": 1, "exercises": {}})
     file = {"name": "none.json", "mimeType": "application/json", "buffer": nothing.encode()}
+    page.select_option("#examples", "slope")
     page.set_input_files("#load", file)
     until(page, "localStorage.getItem('minigrad exercises')", "{}")
-    page.select_option("#examples", "slope")
     yield page
     if request.session.testsfailed > failed:  # a program may still run
         page.close()

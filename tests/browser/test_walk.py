@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -39,6 +40,7 @@ ATTENTION = [
 ]
 
 
+@cache
 def attention() -> str:
     """Attention with a mask, dropout and an input that requires a gradient: all questions."""
     minigrad.random.seed(0)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
-
-__all__ = ["expect", "until"]
-
-expect = pytest.importorskip("playwright.sync_api").expect
+__all__ = ["SECONDS", "expect", "until"]
 
 SECONDS = 30
+"""How long a state may take: it is there at once, but for a busy machine."""
+
+
+def expect(what: Any) -> Any:
+    """Playwright's assertions of a locator or page, which wait until they hold."""
+    from playwright.sync_api import expect
+
+    return expect(what)
 
 
 def until(page: Any, script: str, wanted: Any, arg: Any = None) -> None:
