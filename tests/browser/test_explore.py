@@ -5,6 +5,7 @@ The player's tests are in `make test`, so that it opens a page; all others take 
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable
@@ -565,6 +566,19 @@ def test_within_a_notebook(open_page: Open) -> None:
         frame = shown.frame_locator("iframe").nth(index)
         frame.get_by_role("button", name="Take the first step").click()
         expect(frame.locator("#status")).to_have_text("step 1 of 1: linear")
+
+
+@pytest.mark.slow
+def test_in_a_frame_that_is_hidden_at_first(open_page: Open) -> None:
+    """As in the playground, whose tab of steps may be shown later."""
+    page = html.escape(perceptron().to_html())
+    frame = f'<iframe hidden width="640" height="480" srcdoc="{page}"></iframe>'
+    shown = open_page(f"<!DOCTYPE html><title>playground</title>{frame}")
+    inside = shown.frame_locator("iframe")
+    expect(inside.locator("html.scripted")).to_be_attached()
+    shown.evaluate("document.querySelector('iframe').hidden = false")
+    inside.locator('#stage .box[aria-label^="input x"]').click()
+    expect(inside.locator("#box h2")).to_have_text("x")
 
 
 @pytest.mark.slow
