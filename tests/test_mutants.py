@@ -305,8 +305,8 @@ def test_steps(size):
     assert room.Box(size).steps() == size + 1
     assert room.Box.steps.times == before + 1
 
-def test_steps_again():
-    assert room.Box(2).steps() == 3
+def test_steps_again_and_longer():
+    assert {room.Box(2).steps() for _ in range(20_000)} == {3}
 
 def test_double():
     assert room.Box.double(2) == 4
@@ -341,9 +341,9 @@ def test_which_tests_are_needed(tmp_path: Path) -> None:
         "return -call",
     }
     sure = {m["killers"][0].partition("::")[2] for m in mutants if len(m["killers"]) == 1}
-    assert sure == {"test_steps", "test_double"}
+    assert sure == {"test_area", "test_steps", "test_double"}
     agreed = run("--agree", *map(str, outs), tool="needed").stdout.splitlines()
     assert [line.partition("::")[2] for line in agreed] == [
-        "test_steps_again",
+        "test_steps_again_and_longer",
         "test_double_is_an_int_in_issue_1  (stays: a report)",
     ]

@@ -164,10 +164,16 @@ class TestParameters:
         b = by_hand.MultiHeadAttention(D, H)
         drawn = [*a.get_params().values(), *b.get_params().values()]
         assert len({array.tobytes() for array in drawn}) == 8
-        assert max(np.abs(array).max() for array in drawn) <= (6 / (2 * D)) ** 0.5
         tables = [by_hand.learned_positional_encoding(50, 40) for _ in range(2)]
         assert (tables[0] != tables[1]).all()
         assert tables[0].std() == pytest.approx(0.02, rel=0.1)
+
+    def test_weights_begin_within_xaviers_bound(self) -> None:
+        block = by_hand.TransformerEncoderBlock(64, 2, 100)
+        for name, weight in block.get_params().items():
+            if weight.ndim == 2:
+                bound = (6 / sum(weight.shape)) ** 0.5
+                assert [weight.min(), weight.max()] == pytest.approx([-bound, bound], rel=0.01), name
 
     @pytest.mark.parametrize(
         "layer", [by_hand.MultiHeadAttention(D, H), by_hand.TransformerEncoderBlock(D, H)]
