@@ -243,6 +243,26 @@ def test_an_op_that_there_is_not(toy: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.needs("git")
+def test_the_mutants_of_what_changed(toy: Path) -> None:
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=toy", "-c", "user.email=toy@example.org"]
+        subprocess.run(["git", *who, *arguments], cwd=toy, check=True, capture_output=True)
+
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "toy")
+    given = ["--package", "toy", "--tests", str(toy / "test_toy.py"), "--changed", "HEAD"]
+    done = run(*given, path=toy)
+    assert (done.returncode, done.stdout) == (0, "changed since HEAD: the rules of no op\n")
+    (toy / "toy.py").write_text(f"{OP}\n# changed\n")
+    done = run(*given, "--at-most", "5", path=toy)
+    assert done.stdout.startswith("changed since HEAD: the rules of curve, line\n"), done.stderr
+    assert "29 mutants: a sample of 5" in done.stderr
+    assert done.stdout.splitlines()[-2].split()[:2] == ["all", "5"]
+
+
+@pytest.mark.slow
 def test_the_mutants_of_an_op() -> None:
     done = run("--op", "tanh")
     assert done.returncode == 0, done.stdout + done.stderr

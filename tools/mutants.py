@@ -63,12 +63,12 @@ def arguments() -> argparse.Namespace:
 
 def chosen_sites(package: str, ops: Sequence[str] | None, base: str | None) -> list[Site]:
     """The functions to mutate; with --op, without helpers that other ops share."""
-    importlib.import_module(package)
+    folder = Path(str(importlib.import_module(package).__file__)).parent
     sites = find_sites(package)
     if base is not None:
-        git = ["git", "diff", "--name-only", base]
-        changed = subprocess.run(git, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        files = {str(ROOT / name) for name in changed.splitlines()}
+        git = ["git", "-C", str(folder), "diff", "--name-only", "--relative", base]
+        changed = subprocess.run(git, check=True, capture_output=True, text=True).stdout
+        files = {str(folder / name) for name in changed.splitlines()}
         return [site for site in sites if site.function.__code__.co_filename in files]
     if ops is None:
         return sites
