@@ -25,7 +25,7 @@ import re
 import resource
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ for _library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy: threads do not surv
 import pytest
 from rule_mutants.mutations import Mutant
 from rule_mutants.processes import in_child, in_children, limit_work
+from rule_mutants.results import Result, agreed, report
 from rule_mutants.rooms import find_functions
 from rule_mutants.sites import Site
 from rule_mutants.suite import Test, passes, reaching, with_tests
@@ -52,9 +53,6 @@ STAY = {
     "ranks": r"(?<![a-z])ranks?(?![a-z])|spawn|subprocess|distributed",
 }
 """What a test function may be about that keeps it, and the words in its name or source."""
-
-Result = dict[str, Any]
-"""What a run found: the tests, in the order of the files, and the mutants with their killers."""
 
 
 def arguments() -> argparse.Namespace:
@@ -192,72 +190,6 @@ def _next_failing(
             if not passes(test.item):
                 return k, True
     return len(asked), False
-
-
-def cover(tests: Iterable[str], mutants: Sequence[Result]) -> set[str]:
-    """The test functions that kill something which none before them kills."""
-    kills = defaultdict(set)
-    for number, mutant in enumerate(mutants):
-        for name in mutant["killers"]:
-            kills[name].add(number)
-    killed: set[int] = set()
-    kept = set()
-    for name in tests:
-        if kills[name] - killed:
-            kept.add(name)
-            killed |= kills[name]
-    return kept
-
-
-def needless(result: Result) -> list[str]:
-    """The test functions that ran on a mutant, and kill nothing new in either order."""
-    tests, mutants = result["tests"], result["mutants"]
-    asked = {name for mutant in mutants for name in mutant["asked"]}
-    by_cost = sorted(tests, key=lambda name: tests[name]["seconds"])
-    kept = cover(by_cost, mutants) | cover(tests, mutants)
-    return [name for name in tests if name in asked and name not in kept]
-
-
-def report(result: Result) -> Iterator[str]:
-    """The survivors, the table of the test functions, and what is needless."""
-    tests, mutants = result["tests"], result["mutants"]
-    alive = [mutant for mutant in mutants if not mutant["killers"]]
-    for mutant in alive:
-        reached = f"{len(mutant['asked'])} test functions" if mutant["asked"] else "no test"
-        yield f"survived {reached}: {mutant['name']}\n- {mutant['before']}\n+ {mutant['after']}\n"
-    kills = Counter(name for mutant in mutants for name in mutant["killers"])
-    alone = Counter(mutant["killers"][0] for mutant in mutants if len(mutant["killers"]) == 1)
-    asked = Counter(name for mutant in mutants for name in mutant["asked"])
-    idle = {*needless(result)}
-    yield f"{'asked':>6}{'kills':>6}{'alone':>6}{'seconds':>9}"
-    for name, test in tests.items():
-        mark = "needless: " if name in idle else ""
-        stays = f"  (stays: {test['stays']})" if mark and test["stays"] else ""
-        figures = f"{asked[name]:6}{kills[name]:6}{alone[name]:6}{test['seconds']:9.2f}"
-        yield f"{figures}  {mark}{name}{stays}"
-    free = [name for name in idle if not tests[name]["stays"]]
-    yield (
-        f"{len(mutants)} mutants, {len(mutants) - len(alive)} killed, "
-        f"{sum(not mutant['asked'] for mutant in alive)} reached by no test; "
-        f"{sum(mutant['left out'] > 0 for mutant in mutants)} not run on all tests"
-    )
-    yield (
-        f"{len(tests)} test functions: {sum(alone[name] > 0 for name in tests)} kill one alone, "
-        f"{len(idle)} kill nothing new in either order ({sum(not kills[n] for n in idle)} kill "
-        f"nothing); {len(free)} of these {len(idle)} need not stay"
-    )
-
-
-def agreed(results: Sequence[Result]) -> Iterator[str]:
-    """What every result that has a test calls needless."""
-    idle = [{*needless(result)} for result in results]
-    asked = [{name for m in result["mutants"] for name in m["asked"]} for result in results]
-    for name in dict.fromkeys(name for result in results for name in result["tests"]):
-        judges = [k for k, names in enumerate(asked) if name in names]
-        if judges and all(name in idle[k] for k in judges):
-            stays = next(r["tests"][name]["stays"] for r in results if name in r["tests"])
-            kills = sum(name in m["killers"] for result in results for m in result["mutants"])
-            yield f"{kills:6} kills, none new: {name}" + (f"  (stays: {stays})" if stays else "")
 
 
 def say(text: str) -> None:
