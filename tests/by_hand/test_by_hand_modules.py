@@ -155,6 +155,7 @@ class TestParameters:
             **dict.fromkeys(("gamma1", "beta1", "gamma2", "beta2"), (D,)),
         }  # fmt: skip
         assert by_hand.TransformerEncoderBlock(D, H, 5).W1.shape == (D, 5)
+        assert by_hand.MultiHeadAttention(1, 1).d_k == 1
 
     @pytest.mark.usefixtures("global_random")
     def test_no_two_layers_begin_alike(self) -> None:
@@ -249,6 +250,8 @@ class TestBlock:
         normal = by_hand.layer_norm(1e4 + 5 * draw(B, SEQ, D), np.ones(D), np.zeros(D))
         np.testing.assert_allclose(normal.mean(axis=-1), 0, atol=1e-9)
         np.testing.assert_allclose(normal.std(axis=-1), 1, rtol=1e-6)
+        less = by_hand.layer_norm(np.array([1.0, -1.0]), np.ones(2), np.zeros(2), eps=3.0)
+        np.testing.assert_allclose(less, [0.5, -0.5], rtol=1e-12)
 
     def test_derivatives_of_feed_forward(self) -> None:
         x = draw(B, SEQ, D)
