@@ -141,7 +141,7 @@ class Run:
                     "left out": len(asked) - tried,
                 }
             )
-            if not len(self.result["mutants"]) % 100:
+            if not len(self.result["mutants"]) % 25:
                 say(f"{len(self.result['mutants'])} tried")
                 self.write()
         self.write()
