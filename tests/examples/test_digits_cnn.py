@@ -18,7 +18,7 @@ import minigrad
 @pytest.fixture
 def ran(smoke: Smoke) -> tuple[Path, str]:
     """The folder in which it ran for a few seconds, and what it printed."""
-    folder, output = ran(digits_cnn, "--seed", "3")
+    folder, output = smoke(digits_cnn, "--seed", "3")
     return folder / "out/digits_cnn", output
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import char_lm
 import lstm_lm as example
 import numpy as np
 import pytest
-from example_runs import Call, Refuses, Smoke, run
+from example_runs import Call, Refuses, run
 
 import minigrad
 
@@ -18,13 +17,9 @@ LINE = re.compile(r"^ +(\d-gram|LSTM)  (\d\.\d{3})$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def text() -> char_lm.Text:
-    return char_lm.load()
-
-
-@pytest.fixture(scope="module")
-def short(text: char_lm.Text) -> char_lm.Text:
+def short() -> char_lm.Text:
     """A text that is quickly gone through."""
+    text = char_lm.load()
     return char_lm.Text(text.alphabet, text.ids[:3000], 2800)
 
 
@@ -77,29 +72,22 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
 # The example as it is run
 
 
-@pytest.fixture
-def ran(smoke: Smoke) -> tuple[Path, str]:
-    """The folder in which it ran for a few seconds, and what it printed."""
-    return smoke(example, "--seed", "3", "--prompt", "A class ", "--length", "90")
-
-
-@pytest.mark.slow
-def test_it_says_what_came_of_it(ran: tuple[Path, str], text: char_lm.Text) -> None:
-    folder, output = ran
-    lines = LINE.findall(output)
+def test_it_says_what_came_of_it_and_writes_after_the_training(
+    short: char_lm.Text, call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(char_lm, "load", lambda: short)
+    done = call(example, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
+    assert (done.code, done.error) == (0, "")
+    lines = LINE.findall(done.out)
     assert lines[:5] == lines[5:10]
     assert [name for name, _ in lines[:5]] == [f"{n}-gram" for n in range(1, 6)]
     ((name, bits),) = lines[10:]
-    model = example.restore(folder / "out/lstm_lm/weights.npz")
+    model = example.restore(tmp_path / "out/lstm_lm/weights.npz")
     assert name == "LSTM"
-    assert float(bits) == pytest.approx(char_lm.bits_per_character(model, text), abs=6e-4)
-    sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", output, re.MULTILINE)
-    assert sample, output
+    assert float(bits) == pytest.approx(char_lm.bits_per_character(model, short), abs=6e-4)
+    sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", done.out, re.MULTILINE)
+    assert sample, done.out
 
-
-@pytest.mark.slow
-def test_it_writes_after_a_training(ran: tuple[Path, str], call: Call, tmp_path: Path) -> None:
-    shutil.copytree(ran[0] / "out", tmp_path / "out")
     options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
     first, again = (call(example, *options) for _ in range(2))
     assert (first.code, first.error) == (0, "")
@@ -124,8 +112,8 @@ def test_a_bad_value_gets_one_line(refuses: Refuses, options: list[str], said: s
     refuses(example, options, said)
 
 
-def test_help_says_how_long_it_takes(call: Call) -> None:
-    done = call(example, "--help")
+def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
+    done = run(example, tmp_path, "--help")
     assert (done.code, done.error) == (0, "")
     for part in ("--steps", "--smoke", "--write", "--temperature", "minutes", "seconds"):
         assert part in done.out
