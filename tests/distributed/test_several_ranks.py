@@ -20,7 +20,6 @@ def test_data_parallel(ranks: int) -> None:
     assert passes(ranks, "data_parallel_program.py").count("passed") == ranks
 
 
-@pytest.mark.needs("sklearn", "matplotlib")
 def test_the_demo_on_two_ranks_prints_what_one_prints(tmp_path: Path) -> None:
     lines = []
     for ranks in (1, 2):
