@@ -68,6 +68,7 @@ def test_all_layers():
 def test_word():
     prelu, relu6 = 0, 0
 
+@pytest.mark.slow
 def test_slow():
     assert "relu"
 """,
