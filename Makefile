@@ -5,7 +5,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-all mutants lint docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
+.PHONY: help demo test checks check test-slow test-all mutants needed lint docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -13,7 +13,7 @@ RUN := .venv/bin/python
 CALM := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN)
 # Tests start Python hundreds of times: compiled files are kept, wherever bytecode is switched off.
 # Each worker begins with a half, in order: what a file prepares is then prepared by one of them.
-TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(CALM) -m pytest -n 2 --dist worksteal
+TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(CALM) -m pytest -n 2 --dist worksteal $(if $(CI),--durations=20)
 
 help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -21,20 +21,27 @@ help:  ## say what there is
 demo: setup-demo$(if $(RANKS), setup-mpi)  ## train a transformer on handwritten digits, draw its graph
 	@$(if $(RANKS),.venv/bin/mpiexec -n $(RANKS) )$(RUN) examples/digits.py $(ARGS)
 
-test: checks pyodide  ## run everything that must pass: lint, types, documentation, tests
+test: checks  ## lint, types, documentation and the quick tests: what must pass before a merge
 	@$(TEST)
+
+test-slow: setup-dev pyodide  ## the tests that take seconds: browsers, ranks, example programs
+	@$(TEST) -m "slow and not long"
 
 check: lint  ## the tests of one op, layer or file: make check WHAT=softmax
 	@$(CALM) tools/check.py '$(WHAT)' -n 2 --dist worksteal $(ARGS)
 
-test-all: checks pyodide  ## the same, with the long tests and many more random examples
+test-all: checks pyodide  ## everything: slow and long tests, more random examples, mutants
 	@HYPOTHESIS_PROFILE=long $(TEST) -m ''
+	@$(MAKE) --no-print-directory mutants
 
 checks:  # each has one thread
 	@$(MAKE) --no-print-directory -j 2 lint docs
 
 mutants: setup-dev  ## put a mistake into every derivative, one at a time: a test must fail
 	@$(CALM) tools/mutants.py $(ARGS)
+
+needed: setup-dev  ## which tests of a package kill mutants of its functions: make needed ROOM=optim
+	@$(CALM) tools/needed.py $(ROOM) $(ARGS)
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check

@@ -59,7 +59,7 @@ def serve(connection: Connection, peer: str, work: str, arguments: Any, threads:
                     connection.send(task.answer())
     except EOFError:  # the parent has ended
         pass
-    except Exception:
+    except Exception:  # noqa: BLE001  # the parent is told
         connection.send(traceback.format_exc())
 
 

@@ -49,7 +49,7 @@ class Work(NamedTuple):
     bytes_sent: int
 
 
-def minigrad_work(rank: int, ranks: int) -> Work:
+def minigrad_work(_rank: int, ranks: int) -> Work:
     """Our encoder in `DistributedDataParallel`."""
     import numpy as np
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any, Self
 
 from _command_line import shown
@@ -41,7 +40,7 @@ class Checkpoint:
         if self.path is not None:
             signal.signal(signal.SIGINT, self._outer)
 
-    def _ask(self, number: int, frame: FrameType | None) -> None:
+    def _ask(self, *_: object) -> None:
         if self._asked:  # a second Ctrl-C stops at once
             raise KeyboardInterrupt
         self._asked = True

@@ -49,12 +49,8 @@ def number(least: float, most: float) -> Callable[[str], float]:
     return read
 
 
-def prepare(parser: argparse.ArgumentParser, out: Path, *packages: str) -> None:
-    """Check that packages are installed, and that a folder can be written to."""
-    for name in packages:
-        if not importlib.util.find_spec(name):
-            wanted = "scikit-learn" if name == "sklearn" else name
-            parser.exit(1, f"{parser.prog}: {name} is missing: pip install {wanted}\n")
+def prepare(parser: argparse.ArgumentParser, out: Path) -> None:
+    """Check that a folder can be written to."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=out).close()

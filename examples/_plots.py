@@ -1,4 +1,4 @@
-"""The figures of the examples."""
+"""The figures of the examples: SVG, for light and dark ground, with the drawings of `viz`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ import math
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, PercentFormatter
 
-LEARNED, HELD_OUT, WRONG = "#9C6B00", "#0060A8", "#C2185B"
+from minigrad.viz.drawing import curves
+from minigrad.viz.drawing.attention import HATCH, SCALES, Piece, draw
+from minigrad.viz.drawing.heatmap import cells, images
+from minigrad.viz.drawing.style import sheet
+from minigrad.viz.record.heatmap import LEVELS, to_levels
+
+STYLE = sheet(
+    [(".wrong,.ink", "fill:none;stroke-width:1.5")],
+    [(".wrong,.ink", "stroke:{error}"), ("text.misread", "fill:{error}")],
+    ".minigrad-attention",
+)
 
 
 def training(path: Path, history: np.ndarray) -> None:
@@ -20,107 +28,124 @@ def training(path: Path, history: np.ndarray) -> None:
         history: Shape (epochs, 4): loss and accuracy on the training digits, then on the test
             digits.
     """
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    epochs = np.arange(1, len(history) + 1)
-    for axes, column, title in ((left, 0, "loss"), (right, 1, "accuracy")):
-        learned, held_out = history[:, column], history[:, column + 2]
-        axes.plot(epochs, learned, ".-", color=LEARNED, label="training digits")
-        axes.plot(epochs, held_out, ".-", color=HELD_OUT, label="held-out digits")
-        axes.set(title=title, xlabel="epoch")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(alpha=0.25)
-    left.set_yscale("log")
-    left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    left.yaxis.set_major_formatter("{x:g}")
-    left.yaxis.set_minor_formatter("")
-    left.legend(frameon=False)
-    right.set_ylim(0, 1.05)
-    right.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
-    right.annotate(
-        f"{100 * history[-1, 3]:.1f} %", (epochs[-1], history[-1, 3]), (0, -8),
-        textcoords="offset points", ha="right", va="top", color=HELD_OUT, weight="bold",
-    )  # fmt: skip
-    figure.savefig(path, dpi=150)
+    losses, accuracies = (
+        {"training digits": over_steps(learned), "held-out digits": over_steps(held_out)}
+        for learned, held_out in (history.T[[0, 2]], history.T[[1, 3]])
+    )
+    reached = f"Accuracy: {history[-1, 3]:.1%} of the held-out digits"
+    charts = [
+        curves.chart("Loss", losses, curves.Axis(history[:, [0, 2]].ravel()), "epoch"),
+        curves.chart(reached, accuracies, curves.Axis([0.0, 1.0], percent=True), "epoch"),
+    ]
+    path.write_text(curves.column(charts), encoding="utf-8")
 
 
-def confusion(path: Path, images: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> None:
+def bits_per_character(path: Path, history: np.ndarray, tables: dict[str, float]) -> None:
+    """Draw bits per character during training, beside the best of the n-gram tables.
+
+    Args:
+        path: The picture to write.
+        history: Shape (points, 3): the step, bits per character on the training text, and on the
+            test text.
+        tables: Bits per character of the n-grams on the test text.
+    """
+    steps, learned, held_out = history.T
+    best = min(tables, key=tables.__getitem__)
+    values = {"learned text": learned, "held-out text": held_out}
+    lines = {name: over_steps(of, steps) for name, of in values.items()}
+    lines[best] = over_steps(np.full(len(steps), tables[best]), steps)
+    axis = curves.Axis([value for line in lines.values() for value in line.values()])
+    chart = curves.chart(f"Bits per character: {held_out[-1]:.2f}", lines, axis)
+    path.write_text(curves.column([chart]), encoding="utf-8")
+
+
+def over_steps(values: np.ndarray, steps: np.ndarray | None = None) -> dict[int, float]:
+    """A curve as `viz` takes it; of epochs, which are counted from 1, without `steps`."""
+    numbers = range(1, len(values) + 1) if steps is None else steps.astype(int).tolist()
+    return dict(zip(numbers, values.tolist(), strict=True))
+
+
+def confusion(path: Path, digits: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> None:
     """Draw the confusion matrix and the misclassified digits.
 
     Args:
         path: The picture to write.
-        images: Shape (N, 8, 8).
+        digits: Shape (N, 8, 8).
         labels: The true classes, shape (N,).
         predicted: The predicted classes, shape (N,).
     """
     counts = np.zeros((10, 10), int)
     np.add.at(counts, (labels, predicted), 1)
     wrong = np.flatnonzero(labels != predicted)
+    side, left, top = 32, 44, 68
 
-    figure = Figure(figsize=(10, 5.4), layout="constrained")
-    left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=(5.4, 4.6))[0]
-    axes = left.subplots()
-    axes.imshow(counts, cmap="Blues", vmax=1.6 * counts.max())
-    for row, column in np.argwhere(counts):
-        colour = "black" if row == column else WRONG
-        axes.text(
-            column, row, counts[row, column], ha="center", va="center", color=colour,
-            weight="normal" if row == column else "bold",
-        )  # fmt: skip
-    axes.set(
-        xticks=range(10), yticks=range(10), xlabel="read as", ylabel="is",
-        title=f"{len(labels) - len(wrong)} of {len(labels)} held-out digits read right",
+    grid = cells(
+        counts, to_levels(counts, 0, counts.max()), counts < 0, side, HATCH, SCALES
     )  # fmt: skip
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    matrix = [line for line in grid if not line.endswith(">0</text>")]
+    for row, column in np.argwhere(counts):
+        if row != column:
+            place = f'x="{column * side + 1}" y="{row * side + 1}"'
+            matrix.append(f'<rect class="wrong" {place} width="{side - 2}" height="{side - 2}"/>')
+    for i in range(10):
+        matrix += [text((i + 0.5) * side, -8, i, "token"), text(-12, i * side + 20, i, "token")]
+    matrix += [text(5 * side, -26, "read as", "token"), text(-34, 5 * side + 4, "is", "token")]
 
     shown = wrong[:30]
-    right.suptitle("misread" if len(shown) == len(wrong) else f"the first {len(shown)} misread")
     columns = max(3, math.ceil(math.sqrt(len(shown))))
-    cells = right.subplots(max(3, math.ceil(len(shown) / columns)), columns).ravel()
-    for axes in cells:
-        axes.axis("off")
-    for axes, i in zip(cells, shown, strict=False):
-        axes.imshow(images[i], cmap="gray_r", vmin=0, vmax=1)
-        axes.set_title(f"{labels[i]} read as {predicted[i]}", fontsize=9, color=WRONG)
-    figure.savefig(path, dpi=150)
+    misread = []
+    for place, i in enumerate(shown):
+        x, y = place % columns * 72, place // columns * 76
+        caption = text(24, -6, f"{labels[i]} read as {predicted[i]}", "misread")
+        misread += group(x, y, [caption, *picture(digits[i], 48)])
+    said = "misread" if len(shown) == len(wrong) else f"the first {len(shown)} misread"
+    right = left + 10 * side + 44
+    lines = [
+        text(
+            0,
+            14,
+            f"{len(labels) - len(wrong)} of {len(labels)} held-out digits read right",
+            "layer start",
+        ),
+        *group(left, top, matrix),
+        text(right, 14, said, "layer start"),
+        *group(right + 8, top, misread),
+    ]
+    height = top + max(10 * side, math.ceil(len(shown) / columns) * 76) + 8
+    write(path, right + columns * 72, height, lines, "The confusion matrix")
 
 
 def attention(
-    path: Path, images: np.ndarray, labels: np.ndarray, predicted: np.ndarray, maps: np.ndarray
+    path: Path, digits: np.ndarray, labels: np.ndarray, predicted: np.ndarray, maps: np.ndarray
 ) -> None:
     """Draw the attention of the last layer's heads over the digits.
 
     Args:
         path: The picture to write.
-        images: Shape (N, 8, 8).
+        digits: Shape (N, 8, 8).
         labels: The true classes, shape (N,).
         predicted: The predicted classes, shape (N,).
         maps: The weights of the class token on the patches, shape (N, heads, 4, 4).
     """
-    n, heads = maps.shape[:2]
-    side = images.shape[1]
-    frame = (-0.5, side - 0.5, side - 0.5, -0.5)  # left, right, bottom, top
-    around = np.arange(-1, side + 1)  # the pixels and one more on each side, so outlines close
-    figure = Figure(figsize=(n + 0.8, heads + 1.5), layout="constrained")
-    figure.suptitle("what the class token attends to in the last layer, head by head")
-    grid = figure.subplots(heads + 1, n)
-    for axes in grid.flat:
-        axes.set(xticks=[], yticks=[])
-        axes.spines[:].set_color("#D0D7DE")
-    for row, name in enumerate(["digit", *(f"head {head + 1}" for head in range(heads))]):
-        grid[row, 0].set_ylabel(name)
-    for i in range(n):
-        grid[0, i].imshow(images[i], cmap="gray_r", vmin=0, vmax=1)
-        colour = "black" if labels[i] == predicted[i] else WRONG
-        grid[0, i].set_title(f"{labels[i]} read as {predicted[i]}", fontsize=9, color=colour)
-        for axes, weights in zip(grid[1:, i], maps[i], strict=True):
-            heat = axes.imshow(weights, cmap="Blues", vmin=0, vmax=maps.max(), extent=frame)
-            axes.contour(around, around, np.pad(images[i], 1), [0.5], colors=WRONG, linewidths=0.9)
-            axes.set(xlim=(-0.8, side - 0.2), ylim=(side - 0.2, -0.8))
-    figure.colorbar(heat, ax=grid[1:], label="weight of the patch", shrink=0.8, pad=0.01)
-    figure.savefig(path, dpi=150)
+    title = "What the class token attends to in the last layer, head by head"
+    heads, side, step, left, top = maps.shape[1], 64, 76, 52, 52
+    lines = [text(0, 14, title, "layer start"), text(0, top + 36, "digit", "token start")]
+    for head in range(heads):
+        y = top + (head + 1) * step + 36
+        lines.append(text(0, y, f"head {head}", "token start"))
+    for i, (digit, label, read, weights) in enumerate(
+        zip(digits, labels, predicted, maps, strict=True)
+    ):
+        x = left + i * step
+        kind = "" if label == read else "misread"
+        lines.append(text(x + side / 2, top - 8, f"{label} read as {read}", kind))
+        lines += group(x, top, picture(digit, side))
+        for head in range(heads):
+            drawn = [*picture(weights[head], side, maps.max()), outline(digit, side)]
+            lines += group(x, top + (head + 1) * step, drawn)
+    y = top + (heads + 1) * step + 4
+    lines += group(left, y, scale(maps.max(), "weight of the patch"))
+    write(path, left + len(digits) * step, y + 28, lines, title)
 
 
 def cross_attention(path: Path, digits: str, letters: str, weights: np.ndarray) -> None:
@@ -133,47 +158,63 @@ def cross_attention(path: Path, digits: str, letters: str, weights: np.ndarray) 
         weights: The attention weights of the letters and the end token on the digits: shape
             (layers, heads, letters + 1, digits).
     """
+    title = "Which digits each letter attends to (the mean over the heads; . is the end)"
     means = weights.mean(axis=1)  # (layers, T + 1, S)
-    layers, columns, rows = means.shape
-    size = (max(6.5, 1.6 + 0.18 * columns), 0.5 + layers * (0.5 + 0.22 * rows))  # inches
-    figure = Figure(figsize=size, layout="constrained")
-    figure.suptitle("which digits each letter attends to (the mean over the heads; . is the end)")
-    grid = figure.subplots(layers, squeeze=False)[:, 0]
-    for i, axes in enumerate(grid):
-        heat = axes.imshow(means[i].T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        axes.set_xticks(range(columns), [*letters, "."])
-        axes.set_yticks(range(rows), [*digits])
-        axes.set_ylabel(f"layer {i + 1}")
-        axes.tick_params(length=0)
-    figure.colorbar(heat, ax=grid, label="weight of the digit", pad=0.01)
-    figure.savefig(path, dpi=150)
+    width, height, left, step = 14, 20, 64, len(digits) * 20 + 34
+    lines = [text(0, 14, title, "layer start")]
+    for i, mean in enumerate(means):
+        y, levels = 32 + i * step, to_levels(mean.T, 0, 1)
+        size = f'width="{width * levels.shape[1]}" height="{height * levels.shape[0]}"'
+        drawn = [*images(size, levels, SCALES), f'<rect class="grid" {size}/>']
+        drawn.append(text(-left, height * len(digits) / 2 + 4, f"layer {i}", "token start"))
+        for row, digit in enumerate(digits):
+            drawn.append(text(-10, (row + 0.5) * height + 4, digit, "token"))
+        for column, letter in enumerate(f"{letters}."):
+            drawn.append(text((column + 0.5) * width, height * len(digits) + 14, letter, "token"))
+        lines += group(left, y, drawn)
+    y = 32 + len(means) * step
+    lines += group(left, y, scale(1.0, "weight of the digit"))
+    write(path, max(left + width * (len(letters) + 1), 480), y + 28, lines, title)
 
 
-def bits_per_character(path: Path, history: np.ndarray, tables: dict[str, float]) -> None:
-    """Draw bits per character during training, beside those of n-gram tables.
+# The parts of a picture
 
-    Args:
-        path: The picture to write.
-        history: Shape (points, 3): the step, bits per character on the training text, and on the
-            test text.
-        tables: Bits per character of the n-grams on the test text.
-    """
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.subplots()
-    steps, learned, held_out = history.T
-    axes.plot(steps, learned, ".-", color=LEARNED, label="learned text")
-    axes.plot(steps, held_out, ".-", color=HELD_OUT, label="held-out text")
-    for name, bits in tables.items():
-        axes.axhline(bits, color="#8C959F", linewidth=0.9, linestyle="--", zorder=0)
-        axes.annotate(
-            name, (1, bits), (-2, 2), xycoords=("axes fraction", "data"),
-            textcoords="offset points", ha="right", color="#57606A", fontsize=9,
-        )  # fmt: skip
-    axes.annotate(
-        f"{held_out[-1]:.2f}", (steps[-1], held_out[-1]), (0, -8), textcoords="offset points",
-        ha="right", va="top", color=HELD_OUT, weight="bold",
-    )  # fmt: skip
-    axes.set(title="bits per character", xlabel="step", xlim=(0, None), ylim=(1, None))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+
+def text(x: float, y: float, said: object, kind: str = "") -> str:
+    """A text, in its middle at `x` unless its kind is "start"."""
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{said}</text>'
+
+
+def group(x: float, y: float, lines: list[str]) -> list[str]:
+    """A part of a picture, moved to a place."""
+    return [f'<g transform="translate({x:g} {y:g})">', *lines, "</g>"]
+
+
+def picture(values: np.ndarray, side: int, high: float = 1.0) -> list[str]:
+    """A square of numbers from 0 to `high`: the more, the stronger its colour."""
+    size = f'width="{side}" height="{side}"'
+    return [*images(size, to_levels(values, 0.0, high), SCALES), f'<rect class="grid" {size}/>']
+
+
+def outline(digit: np.ndarray, side: int) -> str:
+    """The border of the ink of a digit, (8, 8)."""
+    pixel, ink = side / len(digit), np.pad(digit > 0.5, 1)
+    flat = np.argwhere(ink[1:, 1:-1] != ink[:-1, 1:-1]) * pixel
+    steep = np.argwhere(ink[1:-1, 1:] != ink[1:-1, :-1]) * pixel
+    path = "".join(f"M{x:g} {y:g}h{pixel:g}" for y, x in flat)
+    path += "".join(f"M{x:g} {y:g}v{pixel:g}" for y, x in steep)
+    return f'<path class="ink" d="{path}"/>'
+
+
+def scale(high: float, said: str) -> list[str]:
+    """The colours from 0 to `high`, and what they mean."""
+    size = 'width="120" height="10"'
+    colours = images(size, np.arange(LEVELS + 1)[None], SCALES)
+    ends = text(0, 22, 0, "start"), text(120, 22, f"{high:.2g}"), text(132, 9, said, "start")
+    return [*colours, f'<rect class="grid" {size}/>', *ends]
+
+
+def write(path: Path, width: int, height: int, lines: list[str], title: str) -> None:
+    """Write a picture of so many pixels."""
+    piece = Piece(width, height, [f"<style>{STYLE}</style>", *lines])
+    path.write_text(draw([piece], title), encoding="utf-8")

@@ -10,7 +10,6 @@ held-out text, and compared with character n-grams. Then it generates text.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import math
 import os
 import re
@@ -26,6 +25,7 @@ from typing import Any, NamedTuple
 # is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import _plots
 import numpy as np
 from _checkpoints import Checkpoint
 from _command_line import Parser, number, prepare, print_files, progress, run, whole
@@ -109,7 +109,7 @@ class Writer(nn.Module):
         )
         self.layers = nn.TransformerEncoder(layer, layers, norm=nn.LayerNorm(width))
 
-    def forward(self, ids: Any, cache: nn.Cache | None = None) -> Tensor:
+    def forward(self, ids: Any, cache: nn.KVCache | None = None) -> Tensor:
         """The logits of the next character at each position: (N, L) -> (N, L, characters).
 
         With a cache, the characters are those after the cached ones.
@@ -250,7 +250,7 @@ def train(
 # Generation
 
 
-def write(model: Writer, beginning: str, length: int, **choice: float) -> Iterator[str]:
+def write(model: Writer, beginning: str, length: int, **choice: Any) -> Iterator[str]:
     """Continue a text, and yield each character as it is sampled.
 
     The model has positions for one context. When it is full, its second half starts a new context.
@@ -289,7 +289,7 @@ def restore(path: Path, kind: Any = Writer) -> Any:
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and check that packages and the output folder are available."""
+    """Read the command line, and check that the output folder can be written to."""
     parser = Parser(
         description="Train a transformer to write English, character by character. Takes about 3 "
         "minutes on two cores; with --smoke, about 5 seconds.",
@@ -357,11 +357,8 @@ def teach(name: str, kind: Any, write: Any, args: argparse.Namespace, batch: int
     files = {"weights": args.weights}
     save(model, args.weights)
     show(model, write, args)
-    if importlib.util.find_spec("matplotlib"):
-        import _plots
-
-        files["training curve"] = args.out / "training.png"
-        _plots.bits_per_character(files["training curve"], np.array(history), bits)
+    files["training curve"] = args.out / "training.svg"
+    _plots.bits_per_character(files["training curve"], np.array(history), bits)
     print_bits({**bits, name: history[-1].held_out}, text)
     print_files(files)
     if not whole:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 # For matrices this small, one BLAS thread is fastest. NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import _plots
 import numpy as np
 from _checkpoints import Checkpoint
 from _command_line import Parser, prepare, print_files, progress, run, shown, whole
@@ -71,7 +72,7 @@ class DigitReader(nn.Module):
 def attention_maps(model: DigitReader, images: np.ndarray) -> np.ndarray:
     """The attention of the class token to each patch in the last layer: (N, heads, 4, 4)."""
     attention = [part for part in model.modules() if isinstance(part, nn.MultiHeadAttention)][-1]
-    inputs: list[tuple[Tensor, ...]] = []
+    inputs: list[Any] = []
     remove = attention.register_forward_pre_hook(lambda _, args: inputs.append(args))
     model(minigrad.tensor(images))
     remove()
@@ -82,6 +83,9 @@ def attention_maps(model: DigitReader, images: np.ndarray) -> np.ndarray:
 
 # The data
 
+DATA = Path(__file__).parent / "data" / "digits.npz"  # where they are from: data/README.md
+HELD_OUT = 360
+
 
 class Digits(NamedTuple):
     """Images of shape (N, 8, 8) from 0 to 1, in float32, and their labels of shape (N,)."""
@@ -91,14 +95,12 @@ class Digits(NamedTuple):
 
 
 def load() -> tuple[Digits, Digits]:
-    """1,437 training and 360 test digits: the same split in every run, stratified by class."""
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-
-    pixels, labels = load_digits(return_X_y=True)
-    images = (pixels / 16).reshape(-1, SIDE, SIDE).astype(np.float32)  # (N, 64) -> (N, 8, 8)
-    split = train_test_split(images, labels, test_size=360, stratify=labels, random_state=0)
-    return Digits(split[0], split[2]), Digits(split[1], split[3])
+    """1,437 training and 360 test digits: the same split in every run."""
+    with np.load(DATA) as file:
+        images, labels = file["images"] / np.float32(16), file["labels"]  # (N, 8, 8), (N,)
+    order = np.random.default_rng(0).permutation(len(labels))
+    learned, held_out = order[HELD_OUT:], order[:HELD_OUT]
+    return Digits(images[learned], labels[learned]), Digits(images[held_out], labels[held_out])
 
 
 # Training
@@ -155,8 +157,8 @@ def train(
                 scheduler.step()
                 checkpoint.reached()
             held_out_loss, predicted = evaluate(model, held_out)
-            means = distributed.all_reduce([np.mean(done["losses"]), np.mean(done["hits"])], "mean")
-            means = tuple(means.tolist())
+            own = [np.mean(done["losses"]), np.mean(done["hits"])]
+            means = tuple(distributed.all_reduce(own, "mean").tolist())
             accuracy = float((predicted == held_out.labels).mean())
             done["history"].append((*means, held_out_loss, accuracy))
             done.update(losses=[], hits=[])
@@ -202,13 +204,11 @@ def check_gradients(model: DigitReader, digits: Digits, seed: int) -> float:
 
 def save(out: Path, model: DigitReader, history: list[Epoch], held_out: Digits) -> dict[str, Path]:
     """Write weights, figures and graph; return the files and their descriptions."""
-    import _plots  # imports matplotlib, which --help does not need
-
     files = {
         "weights": out / "weights.npz",
-        "training curve": out / "training.png",
-        "confusion matrix": out / "confusion.png",
-        "attention maps": out / "attention.png",
+        "training curve": out / "training.svg",
+        "confusion matrix": out / "confusion.svg",
+        "attention maps": out / "attention.svg",
         "compute graph": out / "graph.svg",
     }
     minigrad.save(model.state_dict(), files["weights"])
@@ -241,7 +241,7 @@ def explore(path: Path, model: DigitReader, digits: Digits) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and check that packages and the output folder are available."""
+    """Read the command line, and check that the output folder can be written to."""
     parser = Parser(
         description="Train a transformer to recognise handwritten digits. Takes about 20 seconds; "
         "with --smoke, about 5.",
@@ -264,7 +264,7 @@ def arguments() -> argparse.Namespace:
         parser.error("--resume runs on one rank")
     if args.resume and not args.kept.is_file():
         parser.error(f"--resume needs a training that was stopped: there is no {args.kept}")
-    prepare(parser, args.out, "sklearn", "matplotlib")
+    prepare(parser, args.out)
     return args
 
 

@@ -12,6 +12,7 @@ import argparse
 import time
 from pathlib import Path
 
+import _plots
 import digits  # sets the number of BLAS's threads, so before NumPy
 import numpy as np
 from _command_line import Parser, prepare, print_files, run, whole
@@ -52,12 +53,10 @@ def save(
     out: Path, model: DigitCNN, history: list[digits.Epoch], held_out: digits.Digits
 ) -> dict[str, Path]:
     """Write weights, figures and graph; return the files and their descriptions."""
-    import _plots  # imports matplotlib, which --help does not need
-
     files = {
         "weights": out / "weights.npz",
-        "training curve": out / "training.png",
-        "confusion matrix": out / "confusion.png",
+        "training curve": out / "training.svg",
+        "confusion matrix": out / "confusion.svg",
         "compute graph": out / "graph.svg",
     }
     minigrad.save(model.state_dict(), files["weights"])
@@ -69,7 +68,7 @@ def save(
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and check that packages and the output folder are available."""
+    """Read the command line, and check that the output folder can be written to."""
     parser = Parser(
         description="Train a convolutional network to recognise handwritten digits. Takes about 10 "
         "seconds; with --smoke, about 3.",
@@ -87,7 +86,7 @@ def arguments() -> argparse.Namespace:
     args.kept = args.out / "training.npz"
     if args.resume and not args.kept.is_file():
         parser.error(f"--resume needs a training that was stopped: there is no {args.kept}")
-    prepare(parser, args.out, "sklearn", "matplotlib")
+    prepare(parser, args.out)
     return args
 
 

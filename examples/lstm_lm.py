@@ -49,7 +49,7 @@ class Reader(nn.Module):
 
 
 @minigrad.no_grad()
-def write(model: Reader, beginning: str, length: int, **choice: float) -> Iterator[str]:
+def write(model: Reader, beginning: str, length: int, **choice: Any) -> Iterator[str]:
     """Continue a text, and yield each character as it is sampled.
 
     Args:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 # For matrices this small, one BLAS thread is fastest. NumPy reads this when it is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import _plots
 import numpy as np
 from _command_line import Parser, prepare, print_files, progress, run, whole
 
@@ -221,8 +222,6 @@ def examine(model: Speller, held_out: list[np.ndarray]) -> list[Spelling]:
 
 def draw(path: Path, model: Speller, spelling: Spelling) -> None:
     """Draw the cross-attention of a name's letters."""
-    import _plots  # imports matplotlib, which --help does not need
-
     weights = cross_attention(model, spelling)
     _plots.cross_attention(path, str(spelling.number), spelling.name, weights)
 
@@ -231,7 +230,7 @@ def draw(path: Path, model: Speller, spelling: Spelling) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line, and check that packages and the output folder are available."""
+    """Read the command line, and check that the output folder can be written to."""
     parser = Parser(
         description="Train a transformer to spell numbers out, up to 999999. Takes about 2 "
         "minutes; with --smoke, about 5 seconds.",
@@ -249,7 +248,7 @@ def arguments() -> argparse.Namespace:
         parser.error(f"--number {args.number} has more than {MOST_DIGITS} digits")
     if args.number is not None and not args.weights.is_file():
         parser.error(f"--number needs a training first: there is no {args.weights}")
-    prepare(parser, args.out, "matplotlib")
+    prepare(parser, args.out)
     return args
 
 
@@ -270,7 +269,7 @@ def main() -> None:
         model.load_state_dict(minigrad.load(args.weights))
         (spelling,) = write(model, [args.number])
         print(spelling)
-    picture = args.out / f"attention-{spelling.number}.png"
+    picture = args.out / f"attention-{spelling.number}.svg"
     draw(picture, model, spelling)
     print_files({"weights": args.weights, "cross-attention": picture})
 

@@ -78,7 +78,7 @@ else:
             """Repeat along each axis."""
             return ops.tile(x, repeats)
 
-        def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:
+        def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:  # noqa: ARG002
             """Insert axes of the given lengths at the given positions, without copying."""
             x = ops.expand_dims(x, tuple(pos2len))
             shape = [pos2len.get(axis, length) for axis, length in enumerate(x.shape)]

@@ -81,8 +81,8 @@ def write_playground(folder: Path, pyodide: Path | None) -> None:
     folder.mkdir(parents=True)
     for name in COPIED:
         shutil.copy(PLAYGROUND / name, folder)
-    bundle = [NPM / ".bin/esbuild", *(PLAYGROUND / name for name in BUNDLED), "--bundle"]
-    options = ["--minify", "--format=esm", "--target=es2022", "--log-level=warning"]
+    bundle = map(str, (NPM / ".bin/esbuild", *(PLAYGROUND / name for name in BUNDLED)))
+    options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"]
     subprocess.run([*bundle, *options, f"--outdir={folder}"], check=True)
     wheel = built_wheel(folder)
     write_json(folder / "config.json", config(folder, wheel, pyodide))
@@ -131,8 +131,8 @@ def built_wheel(folder: Path) -> str:
             if name.startswith(("minigrad/", "nn/")) or "/" not in name:
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, copy / name, follow_symlinks=False)
-        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", copy, "-w", folder]
-        subprocess.run(command, check=True)
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+        subprocess.run([*command, copy, "-w", folder], check=True)
     (wheel,) = folder.glob("*.whl")
     return wheel.name
 

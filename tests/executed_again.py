@@ -39,9 +39,8 @@ def executed(trace: Copied) -> dict[Value, Any]:
     known: dict[Value, Any] = {value: value.array for value in trace.outside}
     for step in trace.steps:
         results = results_of(step, filled(step.arguments, known))
-        for value, result in zip(step.outputs, results, strict=False):
-            if value is not None:
-                known[value] = result
+        pairs = zip(step.outputs, results, strict=False)
+        known |= {value: result for value, result in pairs if value is not None}
     return known
 
 

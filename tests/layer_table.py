@@ -80,7 +80,7 @@ LAYERS = [
     layer("Flatten", of=SEQUENCES),
     layer("Flatten", 0, 1, of=SEQUENCES),
     layer("Unflatten", 1, (2, 2), of=[(3, 4)]),
-    layer("Unflatten", -1, (2, -1), of=SEQUENCES),
+    layer("Unflatten", -3, (2, -1), of=SEQUENCES),
     # normalization
     layer("LayerNorm", 4, of=SEQUENCES),
     layer("LayerNorm", 4, 1e-3, bias=False, of=SEQUENCES),

@@ -195,9 +195,11 @@ class Naive:
         out = np.array(x)
         for place in np.ndindex(x.shape):
             found = [x[place]] if include_self else []
-            for other in np.ndindex(index.shape):
-                if (*other[:axis], index[other], *other[axis + 1 :]) == place:
-                    found.append(src[other])
+            found += [
+                src[other]
+                for other in np.ndindex(index.shape)
+                if (*other[:axis], index[other], *other[axis + 1 :]) == place
+            ]
             out[place] = getattr(np, reduce)(found) if found else x[place]
         return out
 

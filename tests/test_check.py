@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from children import python
 
 CHECK = Path(__file__).resolve().parent.parent / "tools" / "check.py"
 
@@ -86,16 +86,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def check(root: Path, what: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(CHECK), what],
-        cwd=root,
-        env={**os.environ, "PYTEST_ADDOPTS": "-rA -p no:cacheprovider", "PYTHONPATH": "tests"},
-        capture_output=True,
-        text=True,
-    )
+    options = {"PYTEST_ADDOPTS": "-rA -p no:cacheprovider", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return python(CHECK, what, cwd=root, env={**os.environ, **options, "PYTHONPATH": "tests"})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "tests"),
     {
@@ -116,7 +110,6 @@ def test_what_runs(library: Path, what: str, tests: list[str]) -> None:
     assert sorted(re.findall(r"^PASSED .*::(\S+)", done.stdout, re.MULTILINE)) == tests
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "reason"),
     {
@@ -137,7 +130,6 @@ def test_nothing_is_green_where_no_test_of_the_subject_ran(
     assert reason in done.stdout + done.stderr
 
 
-@pytest.mark.slow
 def test_a_failure_of_a_test_in_the_folder_is_one(library: Path) -> None:
     test = library / "tests/autograd/test_passes.py"
     test.write_text("def test_fan_out(): assert 2 + 2 == 5\n")

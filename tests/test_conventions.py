@@ -1,6 +1,7 @@
 """House rules that neither ruff nor mypy knows: imports point one way, builtins stay builtins.
 
-Each test reads every file of the library and lists what breaks its rule, as file:line.
+Each test reads every file of the library, one of them the tests in a browser, and lists what breaks
+its rule, as file:line.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def refuse(offenders: Iterable[tuple[Path, int, str]], remedy: str) -> None:
 
 
 SHOWN = """
-def _repr_mimebundle_(self, include: Any=None, exclude: Any=None) -> dict[str, str]:
+def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
     from minigrad.viz.page.notebook import mimebundle
     return mimebundle(self)
 """.strip()
@@ -336,3 +337,93 @@ def test_no_error_is_a_mere_signal() -> None:
         ),
         "Say what came, what was expected, and the remedy",
     )
+
+
+READS = {
+    "all", "all_inner_texts", "all_text_contents", "bounding_box", "count", "evaluate",
+    "evaluate_all", "get_attribute", "inner_html", "inner_text", "input_value", "is_checked",
+    "is_disabled", "is_enabled", "is_hidden", "is_visible", "text_content", "title",
+}  # fmt: skip
+ACTIONS = {
+    "click", "dblclick", "down", "emulate_media", "fill", "focus", "goto", "hover", "insert_text",
+    "move", "press", "reload", "select_option", "set_content", "set_input_files", "type", "up",
+    "wheel",
+}  # fmt: skip
+WAITS = ("expect", "until", "wait_for", "open_page")
+"""How the names of what waits begin; expect_download waits at the end of its block."""
+
+Functions = dict[str, ast.FunctionDef]
+
+
+def happens(node: ast.AST, functions: Functions) -> Iterator[tuple[str, ast.AST]]:
+    """What is done with a page, in order: "act", "wait" or "read", and where.
+
+    A loop is gone through twice, a function of the same file where it is called.
+    """
+    if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+        return
+    inside = [node.test] if isinstance(node, ast.Assert) else [*ast.iter_child_nodes(node)]
+    if isinstance(node, (ast.For, ast.While)):
+        inside += node.body
+    if isinstance(node, ast.Expr) and named(node.value) == "evaluate":
+        yield "act", node  # a script whose value is not asked for
+        return
+    for child in inside:
+        yield from happens(child, functions)
+    name = named(node)
+    if isinstance(node, ast.With):
+        name = next((named(item.context_expr) for item in node.items), "")
+    if name in functions:
+        others = {each: functions[each] for each in functions if each != name}
+        for statement in functions[name].body:
+            yield from happens(statement, others)
+    elif name.startswith(WAITS):
+        yield "wait", node
+    elif name in ACTIONS:
+        yield "act", node
+    elif name in READS and not (name == "count" and node.args):  # that of a text has some
+        yield "read", node
+
+
+def named(node: ast.AST) -> str:
+    """The last word of what is called, if this is a call."""
+    return ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+
+
+def read_too_early(tree: ast.Module) -> Iterator[ast.AST]:
+    """Where a test reads a page with no wait between its last action, or its begin, and this."""
+    defined = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = {node.name: node for node in defined}
+    for test in defined:
+        waited = False
+        for statement in test.body if test.name.startswith("test_") else ():
+            for kind, node in happens(statement, functions):
+                if kind == "read" and not waited:
+                    yield node
+                waited = kind == "wait" or (waited and kind == "read")
+
+
+def test_a_browser_test_waits_before_it_reads() -> None:
+    """A page that is read once may be read before it is there, on a busy machine only."""
+    paths = sorted((ROOT / "tests" / "browser").glob("test_*.py"))
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    found = {
+        (path, node.lineno, ast.unparse(node))
+        for path, tree in trees.items()
+        for node in read_too_early(tree)
+    }
+    refuse(
+        sorted(found),
+        "Wait for a state first: expect(locator).to_have_text(...), until(page, script, value)",
+    )
+
+
+def test_early_reads_are_found() -> None:
+    helper = "def shown(page): return page.inner_text()\ndef test_it(page):\n "
+    for body in ("page.click()\n assert page.count() == 1", "page.title()", "shown(page)",
+                 "expect(page)\n for key in keys:\n  page.title()\n  page.press(key)",
+                 "expect(page)\n page.evaluate('f()')\n page.title()"):  # fmt: skip
+        assert [*read_too_early(ast.parse(helper + body))], body
+    for body in ("page.click()\n expect(page)\n assert page.count() == 1",
+                 "with page.expect_download():\n  page.click()\n page.title()"):  # fmt: skip
+        assert not [*read_too_early(ast.parse(helper + body))], body

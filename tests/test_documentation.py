@@ -144,9 +144,7 @@ def test_docstring_examples(name: str) -> None:
         if blocks_of(page.read_text(encoding="utf-8")) and page != RECIPES
     ],
 )
-def test_page_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(page.read_text(encoding="utf-8")):

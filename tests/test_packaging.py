@@ -40,6 +40,7 @@ def python(
         env=environment,
         capture_output=True,
         text=True,
+        check=False,
         timeout=300,
         stdin=subprocess.DEVNULL,
     )

@@ -143,7 +143,7 @@ def x(dtype: Any = np.float32) -> Tensor:
     return Tensor(values.astype(dtype), requires_grad=True)
 
 
-def errors(program: Program, folder: Path) -> None:
+def errors(program: Program, _folder: Path) -> None:
     with pytest.raises(ValueError, match="^got 3$"):
         program.model(3)
     with pytest.raises(ValueError, match=r"linear.*\(4, 5\)"):
@@ -157,7 +157,7 @@ def errors(program: Program, folder: Path) -> None:
         exec("import numpy as np\nnp.array(x)", {"x": x(), "__name__": None})
 
 
-def anomalies(program: Program, folder: Path) -> None:
+def anomalies(program: Program, _folder: Path) -> None:
     with detect_anomaly():
         program.whole(x()).backward()
     bad = Tensor(np.full((4, 3), np.nan, np.float32))
@@ -165,7 +165,7 @@ def anomalies(program: Program, folder: Path) -> None:
         program.whole(bad)
 
 
-def tools(program: Program, folder: Path) -> None:
+def tools(program: Program, _folder: Path) -> None:
     with Profile() as profile:
         program.whole(x()).backward()
     assert str(profile)
@@ -178,7 +178,7 @@ def tools(program: Program, folder: Path) -> None:
     assert repr(program.whole(x()))
 
 
-def captures(program: Program, folder: Path) -> None:
+def captures(program: Program, _folder: Path) -> None:
     for step in (program.loss, program.step, program.model):
         captured: Any = minigrad.capture(step)
         for _ in range(4):
@@ -197,14 +197,14 @@ def drawings(program: Program, folder: Path) -> None:
     viz.explore(program.model, x(), path=folder / "page.html")
 
 
-def checks(program: Program, folder: Path) -> None:
+def checks(program: Program, _folder: Path) -> None:
     assert gradcheck(program.double, x(np.float64))
     program.double.defvjp(x=lambda g: g * 3)
     with pytest.raises(GradientError, match="analytic 3.*numeric 2"):
         gradcheck(lambda x: program.double(x)[:1, :1], x(np.float64))
 
 
-def derivatives(program: Program, folder: Path) -> None:
+def derivatives(program: Program, _folder: Path) -> None:
     expected = functional.grad(program.whole)(x())
     for run in (lambda x: checkpoint(program.whole, x), lambda x: program.whole(x)):
         given = x()

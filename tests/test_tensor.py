@@ -75,8 +75,7 @@ def test_truth() -> None:
         with pytest.raises(ValueError, match="ambiguous"):
             bool(many)
     with pytest.raises(ValueError, match="ambiguous"):
-        if Tensor([1.0]) == Tensor([1.0, 1.0]):
-            pass
+        bool(Tensor([1.0]) == Tensor([1.0, 1.0]))
 
 
 def test_tolist_and_numpy() -> None:

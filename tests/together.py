@@ -29,7 +29,7 @@ def together(**tables: Iterable[Any]) -> Callable[[Callable[..., None]], Callabl
             for case in combinations:
                 try:
                     test(*args, **case)
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001  # raised below
                     error.add_note(f"the case is {case}")
                     errors.append(error)
             if errors:

@@ -11,24 +11,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
-
 __all__ = ["launched", "served"]
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 
 @contextmanager
-def launched(name: str = "chromium", **options: Any) -> Iterator[Any]:
+def launched(playwright: Any, name: str = "chromium", **options: Any) -> Iterator[Any]:
     """Start a browser that is installed, Chromium or Firefox, with options of Playwright."""
-    with sync_playwright() as playwright:
-        if name == "firefox":
-            running: Any = Firefox(playwright.firefox, options)
-        else:
-            path = shutil.which("chromium")
-            running = playwright.chromium.launch(executable_path=path, args=FLAGS, **options)
-        yield running
-        running.close()
+    if name == "firefox":
+        running: Any = Firefox(playwright.firefox, options)
+    else:
+        path = shutil.which("chromium")
+        running = playwright.chromium.launch(executable_path=path, args=FLAGS, **options)
+    yield running
+    running.close()
 
 
 class Firefox:
@@ -41,7 +38,7 @@ class Firefox:
 
     def new_context(
         self, *, color_scheme: str = "light", reduced_motion: str = "no-preference",
-        permissions: Any = None, **options: Any,
+        permissions: Any = None, **options: Any,  # noqa: ARG002  # Playwright's
     ) -> Any:  # fmt: skip
         looks = color_scheme, reduced_motion
         if looks not in self.started:

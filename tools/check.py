@@ -5,8 +5,8 @@
     python tools/check.py autograd/engine   a file or a folder, of the library or of the tests
 
 Options of pytest may follow. tools/subjects.py says which tests are about it. The convention tests
-run too, because any change can break them. Slow tests run only in `make test`, or where there is no
-quick one. The exit code is 0 only if a test of the subject ran, and all passed.
+run too, because any change can break them. Slow tests run only in `make test-slow`, or where there
+is no quick one. The exit code is 0 only if a test of the subject ran, and all passed.
 
 The file is a plugin of pytest as well, since pytest-xdist selects the tests in each worker.
 """
@@ -88,7 +88,7 @@ def main() -> int:
     there = [test for test in CONVENTIONS if (repository.root / test.partition("::")[0]).exists()]
     paths = [path.relative_to(repository.root).as_posix() for path in files]
     conventions = [test for test in there if test.partition("::")[0] not in paths]
-    options = ["-q", "-p", "check", "--subject", *sys.argv[1:]]
+    options = ["-q", "-m", "not long", "-p", "check", "--subject", *sys.argv[1:]]
     return int(pytest.main([*options, *conventions, *paths]))
 
 

@@ -31,7 +31,7 @@ CELL = 0.42
 STRONGEST = 0.5
 """The opacity of the largest number of a grid: the text on it stays legible."""
 
-SETTINGS = {
+SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "minigrad",
     "font.family": "DejaVu Sans",

@@ -82,8 +82,8 @@ def write_page(name: str, folder: Path) -> bool:
         return True
     if MPIEXEC is None or importlib.util.find_spec("mpi4py") is None:
         return False
-    command = [MPIEXEC, "-n", str(RANKS[name]), sys.executable, __file__, name, "--out", folder]
-    done = subprocess.run([*command, "--here"], capture_output=True, text=True, check=False)
+    command = [MPIEXEC, "-n", str(RANKS[name]), sys.executable, __file__, name, "--here"]
+    done = subprocess.run([*command, "--out", folder], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{name}, {RANKS[name]} ranks: {done.stdout}{done.stderr}")
     return True

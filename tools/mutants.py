@@ -2,6 +2,7 @@
 
     python tools/mutants.py                     all of them: `make mutants`
     python tools/mutants.py --op tanh softmax   only some ops
+    python tools/mutants.py --changed HEAD~1    only the rules in files that differ from a commit
     python tools/mutants.py --doubt             also run the listed ones on every test
 
 A mutant that no test detects is a survivor. Either a test is missing, or the mutant is equivalent
@@ -14,7 +15,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import random
 import re
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -45,6 +48,8 @@ def arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--op", nargs="+", metavar="NAME", help="only the rules of these ops")
+    parser.add_argument("--changed", metavar="BASE", help="only files that differ from a commit")
+    parser.add_argument("--at-most", type=int, metavar="N", help="a sample, where there are more")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N")
     parser.add_argument("--package", default="minigrad.ops", help="whose rules are altered")
     parser.add_argument("--tests", nargs="+", metavar="PATH", help="the tests that must fail")
@@ -56,10 +61,15 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen_sites(package: str, ops: Sequence[str] | None) -> list[Site]:
+def chosen_sites(package: str, ops: Sequence[str] | None, base: str | None) -> list[Site]:
     """The functions to mutate; with --op, without helpers that other ops share."""
-    importlib.import_module(package)
+    folder = Path(str(importlib.import_module(package).__file__)).parent
     sites = find_sites(package)
+    if base is not None:
+        git = ["git", "-C", str(folder), "diff", "--name-only", "--relative", base]
+        changed = subprocess.run(git, check=True, capture_output=True, text=True).stdout
+        files = {str(folder / name) for name in changed.splitlines()}
+        return [site for site in sites if site.function.__code__.co_filename in files]
     if ops is None:
         return sites
     known = {op for site in sites for op in site.ops}
@@ -105,6 +115,7 @@ class Run:
         jobs: int,
         listed: dict[Name, str],
         doubt: bool,
+        at_most: int | None = None,
     ) -> None:
         self.sites = sites
         self.ops = ops
@@ -112,6 +123,10 @@ class Run:
         self.listed = listed
         self.doubt = doubt
         self.mutants = [(site, mutant) for site in sites for mutant in site.mutants()]
+        self.made = {name_in(*pair) for pair in self.mutants}
+        if at_most is not None and len(self.mutants) > at_most:
+            say(f"{len(self.mutants)} mutants: a sample of {at_most}")
+            self.mutants = random.Random(len(self.mutants)).sample(self.mutants, at_most)
         self.killed: list[list[Verdict]] = []  # of each round
         self.survivors: list[Verdict] = []
         self.failing: list[str] = []
@@ -197,13 +212,12 @@ def table(run: Run) -> Iterator[str]:
 
 def complaints(run: Run) -> Iterator[str]:
     """The errors of the list."""
-    alive = {name_of(verdict) for verdict in run.survivors}
     dead = {name_of(verdict): verdict for part in run.killed for verdict in part}
     for name in run.listed:
         if name in dead:
             killer = dead[name].killer
             yield f"listed as equivalent, but it is killed by {killer}: {entry(dead[name])}"
-        elif name not in alive and (run.ops is None or name[0] in {s.name for s in run.sites}):
+        elif name not in run.made and (run.ops is None or name[0] in {s.name for s in run.sites}):
             yield f"listed as equivalent, but there is no such mutant: {shown(name)}"
 
 
@@ -211,8 +225,14 @@ def main() -> int:
     """Run the command."""
     given = arguments()
     listed = read_listing(given.equivalent) if given.equivalent.exists() else {}
-    run = Run(chosen_sites(given.package, given.op), given.op, given.jobs, listed, given.doubt)
-    broken = with_tests(given.tests or test_files(given.op), run)
+    sites = chosen_sites(given.package, given.op, given.changed)
+    ops = given.op if given.changed is None else sorted({op for site in sites for op in site.ops})
+    if given.changed is not None:
+        print(f"changed since {given.changed}: the rules of {', '.join(ops) or 'no op'}")
+        if not sites:
+            return 0
+    run = Run(sites, ops, given.jobs, listed, given.doubt, given.at_most)
+    broken = with_tests(given.tests or test_files(ops), run)
     wrong = list(complaints(run))
     if given.kills:
         for verdict in (verdict for part in run.killed for verdict in part):

@@ -22,6 +22,7 @@ import figures
 import gallery
 from browsers import launched
 from PIL import Image
+from playwright.sync_api import sync_playwright
 
 __all__ = ["PICTURES", "Picture", "take"]
 
@@ -137,7 +138,11 @@ def main() -> None:
         return
     if shutil.which("chromium") is None:
         sys.exit("pictures.py: install Chromium")
-    with tempfile.TemporaryDirectory() as folder, launched() as browser:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        launched(playwright) as browser,
+    ):
         gallery.write_pages(Path(folder), {picture.page for picture in wanted.values()})
         for name, picture in wanted.items():
             take(browser, picture, Path(folder), options.out / f"{name}.png")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from browsers import launched, served
+from playwright.sync_api import sync_playwright
 
 from minigrad.learn.exercise import exercise
 
@@ -107,7 +108,11 @@ def main() -> None:
     if not (options.site / "playground/pyodide").exists():
         sys.exit(f"{options.site}: needs the site: make site PYODIDE=.venv/pyodide")
     options.folder.mkdir(parents=True, exist_ok=True)
-    with launched(options.browser) as browser, served(options.site) as address:
+    with (
+        sync_playwright() as playwright,
+        launched(playwright, options.browser) as browser,
+        served(options.site) as address,
+    ):
         for look, given in LOOKS.items():
             for name in [name for name in VIEWS if name.startswith(options.only)]:
                 context = browser.new_context(**given, reduced_motion="reduce")

@@ -2,13 +2,24 @@
 # Make .venv ready, with one of pyproject.toml's extras:   sh tools/setup.sh demo
 #
 # It does only what is missing, so that every make target can call it first: a virtual environment,
-# and `pip install -e .` with the extra. PYTHON=/path/to/python says what to build it with.
+# and `pip install -e .` with the extra. PYTHON=/path/to/python says what to build it with. If uv is
+# here, it does both, in a fraction of the time.
 set -eu
 
 extra=$1
 cd "$(dirname "$0")/.."
 venv=.venv
 python=$venv/bin/python
+
+if command -v uv >/dev/null; then
+    installer=uv
+    make_venv() { uv venv --quiet --seed --python "$(command -v "$1")" $venv; }  # --seed: with pip
+    install() { uv pip install --quiet --python "$python" "$@"; }
+else
+    installer=pip
+    make_venv() { "$1" -m venv $venv; }
+    install() { "$python" -m pip install --quiet --disable-pip-version-check "$@"; }
+fi
 
 stop() {
     printf 'minigrad: %s\n' "$*" >&2
@@ -25,7 +36,7 @@ find_python() {
             [ -z "${PYTHON:-}" ] || seen="$candidate does not run"
         elif ! "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
             seen=${seen:-"$candidate is Python $version"}
-        elif ! "$candidate" -c 'import ensurepip, venv' 2>/dev/null; then
+        elif [ $installer = pip ] && ! "$candidate" -c 'import ensurepip, venv' 2>/dev/null; then
             bare=${bare:-$version}
         else
             echo "$candidate"
@@ -47,7 +58,7 @@ fi
 if [ -n "$base" ]; then
     echo "minigrad: making $venv with $("$base" --version)"
     rm -rf $venv
-    "$base" -m venv $venv
+    make_venv "$base"
 fi
 
 # The folder counts too: the environment of a copied or moved clone would import the old one's files.
@@ -56,7 +67,7 @@ if [ "$(cat $venv/has-"$extra" 2>/dev/null)" != "$wants" ]; then
     echo "minigrad: installing into $venv what \`$extra\` needs"
     # Of this name were editable installs before 0.2, and is another project: either is in the way.
     "$python" -m pip uninstall -qq --yes minigrad
-    "$python" -m pip install --quiet --disable-pip-version-check --editable ".[$extra]" ||
-        stop "pip could not install what is needed: its message is above. It needs a network."
+    install --editable ".[$extra]" ||
+        stop "$installer could not install what is needed: its message is above. It needs a network."
     echo "$wants" > $venv/has-"$extra"
 fi

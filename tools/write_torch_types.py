@@ -45,7 +45,9 @@ import minigrad.torch
 from minigrad.ops import sorting
 from minigrad.ops.linalg import factors
 
-NAMED = {kind.__name__: kind for kind in (sorting.ValuesAndIndices, factors.QRResult)}
+NAMED: dict[str, Any] = {
+    kind.__name__: kind for kind in (sorting.ValuesAndIndices, factors.QRResult)
+}
 """Named tuples that hold tensors: tensor.pyi has them with PyTorch's tensors."""
 
 
@@ -67,7 +69,9 @@ PARAMETER_TYPES, RESULT_TYPES = of_names(table.PARAMETERS), of_names(table.RESUL
 @functools.cache
 def imports(module: types.ModuleType) -> tuple[list[str], set[str], set[str]]:
     """The imports that a module offers, as lines; the names that it imports; those it defines."""
-    lines, names, defined = [], set(), set()
+    lines: list[str] = []
+    names: set[str] = set()
+    defined: set[str] = set()
     if not hasattr(module, "__file__"):  # a view of another module, with names of its own
         return [f"from {module.target} import *"] if module.target else [], names, defined
     for node in ast.parse(inspect.getsource(module)).body:
@@ -139,8 +143,8 @@ def text(kind: Any, back: bool) -> str:
     if kind in (None, types.NoneType, Any, typing.Self, typing.NoReturn):
         return "None" if kind in (None, types.NoneType) else str(kind).removeprefix("typing.")
     if origin in (types.UnionType, typing.Union):
-        parts = dict.fromkeys(text(each, back) for each in inner)
-        return " | ".join(sorted(parts, key=lambda part: part == "None"))
+        choices = dict.fromkeys(text(each, back) for each in inner)
+        return " | ".join(sorted(choices, key=lambda part: part == "None"))
     if origin is typing.Literal:
         return f"Literal[{', '.join(map(repr, inner))}]"
     if origin is collections.abc.Callable:
@@ -161,9 +165,10 @@ def text(kind: Any, back: bool) -> str:
         return "_AnyTensor"
     if kind.__module__ in ("builtins", "collections.abc", "typing", "numpy"):
         return f"np.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+    name = kind.__qualname__
     for home in (re.sub(r"\._.*", "", kind.__module__), kind.__module__):
-        if getattr(sys.modules[home], kind.__qualname__, None) is kind:
-            return f"{home}.{kind.__qualname__}"
+        if getattr(sys.modules[home], name, None) is kind:
+            return f"{home}.{name}"
     return "Any"
 
 
@@ -240,8 +245,9 @@ def result(name: str, function: Any, owner: type | None, takes: list[Parameter])
             return "Tensor" if "|" in gives else gives
         kind = text(tuple[Any, ...] if called is tuple else called, True)
         return kind if isinstance(called, type) else "Tensor"
-    with contextlib.suppress(ValueError):  # it is computed
-        return text(type(ast.literal_eval(value)), True)
+    if value:
+        with contextlib.suppress(ValueError):  # it is computed
+            return text(type(ast.literal_eval(value)), True)
     if isinstance(value, ast.Tuple):
         return f"tuple[{', '.join(['Tensor'] * len(value.elts))}]"
     if isinstance(value, ast.Compare):
@@ -298,20 +304,16 @@ def function_lines(name: str, given: Any, owner: type | None, known: bool = True
     if not written:
         takes = parameters(function, owner, known and not special)
         gives = result(name, function, owner, takes)
-        twin = f"__{name[3:]}" if special else name.removesuffix("_")
-        twin = getattr(owner or minigrad.torch.Tensor, twin, None)
+        plain = f"__{name[3:]}" if special else name.removesuffix("_")
+        twin = getattr(owner or minigrad.torch.Tensor, plain, None)
         passed_on = [each.kind.name for each in takes[1:]] == ["VAR_POSITIONAL", "VAR_KEYWORD"]
         if twin and passed_on and name.endswith("_"):
             takes = parameters(twin, owner, not special)
             gives = gives if owner else "Tensor"
         if owner and kind is not staticmethod:
             takes[0] = takes[0].replace(name="cls" if kind else "self", annotation=Parameter.empty)
-        layer = name == "__init__" and owner and owner.__module__ == NN
-        if (
-            layer
-            and table.WITH_WEIGHTS.fullmatch(owner.__name__)
-            and "VAR_" not in takes[-1].kind.name
-        ):
+        layer = owner.__name__ if owner and owner.__module__ == NN and name == "__init__" else ""
+        if table.WITH_WEIGHTS.fullmatch(layer) and "VAR_" not in takes[-1].kind.name:
             for word, wide in {"device": "str | None", "dtype": "DTypeLike | None"}.items():
                 if word not in {each.name for each in takes}:
                     takes.append(Parameter(word, KEYWORD, annotation=Text(wide), default=None))
@@ -347,7 +349,7 @@ def attributes(kind: type) -> Iterator[str]:
 METHODS = (types.FunctionType, functools.partialmethod, staticmethod, classmethod)
 
 
-def members(kind: type) -> Iterator[str]:
+def members(kind: Any) -> Iterator[str]:
     """The lines of a class: its own members, and inherited ones that give or take other classes."""
     yield from (lines := [*attributes(kind)])
     written = {line.partition(":")[0] for line in lines}

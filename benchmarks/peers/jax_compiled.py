@@ -145,7 +145,7 @@ def training(size: Size, dropout: float) -> Task:
 def perceptron(width: int) -> Task:
     arguments = [jnp.asarray(array) for array in perceptron_input(width)]
 
-    def loss(weights: Any, key: Any, x: Any, wanted: Any) -> Any:
+    def loss(weights: Any, _key: Any, x: Any, wanted: Any) -> Any:
         for name in ("0.", "2."):
             x = jax.nn.relu(linear(x, weights, name))
         return cross_entropy(linear(x, weights, "4."), wanted)

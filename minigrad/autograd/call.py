@@ -115,7 +115,7 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
                 return rounded_once(call, (wide,), static, half)
         try:
             out = forward(array, *static) if static else forward(array)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # raised again
             raise explained(op, (array, *static), error) from None
         recording, frame, observers, _, _, _ = state.get()
         if source is None or not recording:
@@ -167,7 +167,7 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
                     pair = [v if isinstance(v, Variable) else w for v, w in ((a, x), (b, y))]
                     return rounded_once(call, pair, (), half)
             out = forward(x, y)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # raised again
             raise explained(op, (x, y), error) from None
         recording, frame, observers, _, _, _ = state.get()
         sources: tuple[Any, ...]
@@ -218,7 +218,7 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             if op.variadic:
                 values[0] = tuple(tensors)
             out = op.call_with(forward, values)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # raised again
             raise explained(op, tuple(values), error) from None
         extra: tuple[Any, ...] = ()
         if residuals:

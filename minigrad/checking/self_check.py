@@ -87,7 +87,7 @@ def check_op(name: str, seed: int = 0) -> Outcome:
         with _Ran() as both:
             try:
                 call = Call(case, *relative_errors(case.on(OURS), inputs, seed))
-            except Exception as error:  # of a rule, or of the engine: it belongs to this call
+            except Exception as error:  # noqa: BLE001  # of a rule, or of the engine
                 call = Call(case, np.nan, np.nan, f"{type(error).__name__}: {error}")
         calls.append(call)
         if not call.right:

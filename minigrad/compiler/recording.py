@@ -98,7 +98,7 @@ class _Writer:
             total, part = (self._in(each) for each in step.arguments.values())
             (traced,) = step.outputs
             assert traced is not None
-            made = self._values[traced] = self._fresh_like(total, traced)
+            made = self._values[traced] = self._fresh_like(traced)
             function: Callable[..., Any] = added
             if isinstance(part, Value) and part.shape is None:
                 function = updated
@@ -201,7 +201,7 @@ class _Writer:
         self._values[traced] = value
         return value
 
-    def _fresh_like(self, like: Any, traced: Traced) -> Value:
+    def _fresh_like(self, traced: Traced) -> Value:
         """A value in memory of its own, in the layout that ``np.empty_like`` gives."""
         made = Value(traced.number, traced.shape, traced.dtype, -traced.number, True)
         layout = self._watched.layouts.get(traced)

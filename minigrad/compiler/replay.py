@@ -53,7 +53,7 @@ def compiled(program: Program) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
         try:
             arrays: tuple[Any, ...] = run(tensors)
             return arrays
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # raised again
             raise _explained(error, origins) from None
 
     return replay

@@ -220,7 +220,7 @@ class Watched(Trace):
         self.reads[value] = self._places.get(id(tensor), tensor)
         self._identity.write(tensor, value)
 
-    def left(self, tensor: Variable, door: str) -> None:
+    def left(self, tensor: Variable, door: str) -> None:  # noqa: ARG002
         """Refuse a value that Python sees: what it does with it would not be repeated."""
         if not self._ignores:
             self._refuse(

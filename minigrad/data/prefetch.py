@@ -112,7 +112,7 @@ class _Worker:
                 self.ready.put(_Item(next(self._items)))
         except StopIteration:
             self.ready.put(_End())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # the consumer raises it
             self.ready.put(_Failure(error))
         finally:
             del self._items

@@ -114,7 +114,7 @@ class Profile(Observer):
             self._save(node, event)
         self._start_clock()
 
-    def wrote(self, tensor: Variable, values: Any) -> None:
+    def wrote(self, tensor: Variable, values: Any) -> None:  # noqa: ARG002
         """Look again at what an op in place saved: it copies the values that it overwrites."""
         self._stop_clock()
         node = values._node if isinstance(values, Variable) else None
@@ -276,7 +276,7 @@ class Profile(Observer):
                 del alive[id(memory)]
         return until[-1][1].event if until else None, [*alive.values()]
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)

@@ -190,7 +190,7 @@ class Statistics:
             for path, module in model.named_modules()
         ]
 
-    def _ran(self, path: str, module: Any, args: Any, output: Any) -> None:
+    def _ran(self, path: str, module: Any, _args: Any, output: Any) -> None:
         """A module returned: look at its output, of several the first."""
         while isinstance(output, tuple | list) and output:
             output = output[0]
@@ -285,12 +285,12 @@ class Statistics:
                 self._picture = display(self, display_id=True)
             else:
                 self._picture.update(self)
-        except Exception as error:  # a training does not end for the sake of its picture
+        except Exception as error:  # noqa: BLE001  # a training goes on without it
             self._live = False
             warnings.warn(f"Statistics: the live picture has ended: {error!r}", stacklevel=3)
         self._shown = monotonic()
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)

@@ -334,7 +334,7 @@ def _launched() -> int:
     for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"):
         if name in os.environ:
             return int(os.environ[name])
-    return int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) if "PMIX_RANK" in os.environ else 0
+    return int(os.environ.get("SLURM_STEP_NUM_TASKS", "1")) if "PMIX_RANK" in os.environ else 0
 
 
 def _end_together(MPI: Any) -> None:
@@ -359,7 +359,7 @@ def _end(watch: Watch) -> None:
     """See to it that no rank ends while others wait for it."""
     try:
         watch.end(TIMEOUT if _world is None else _world.timeout)
-    except BaseException:
+    except BaseException:  # noqa: BLE001  # it is told, and ends all ranks
         sys.excepthook(*sys.exc_info())
 
 
@@ -379,7 +379,7 @@ class _InThread(Future[Any]):
     def _run(self, function: Callable[..., Any], *args: Any) -> None:
         try:
             self.set_result(function(*args))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # whoever waits raises it
             self.set_exception(error)
 
     def Test(self) -> bool:

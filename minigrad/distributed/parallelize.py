@@ -114,8 +114,8 @@ def _parts(model: Module, comm: Communicator, gather_logits: bool) -> list[tuple
             found.append((module.dropout, ParallelDropout(module.dropout, comm)))
             found.append((module.linear2, RowParallelLinear(module.linear2, comm)))
         elif type(module) is SwiGLU:
-            for linear in (module.gate_proj, module.up_proj):
-                found.append((linear, ColumnParallelLinear(linear, comm)))
+            found.append((module.gate_proj, ColumnParallelLinear(module.gate_proj, comm)))
+            found.append((module.up_proj, ColumnParallelLinear(module.up_proj, comm)))
             found.append((module.down_proj, RowParallelLinear(module.down_proj, comm)))
         elif type(module) is Embedding and id(module.weight) in tied:
             found.append((module, VocabularyParallelEmbedding(module, comm)))

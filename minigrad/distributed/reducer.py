@@ -110,7 +110,7 @@ class Reducer:
         self.buckets.append(bucket)
         return bucket
 
-    def begin(self, number: int, g: Any) -> None:
+    def begin(self, number: int, _g: Any) -> None:
         """A backward pass has reached an output of the model, in its call `number`."""
         at_end = state.get().at_end
         if at_end is None or at_end is self.pass_:  # None: `grad` writes no gradients

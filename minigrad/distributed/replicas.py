@@ -67,7 +67,7 @@ class Replicas:
                     f"wrapped, so its gradient is not averaged; wrap the model again"
                 )
 
-    def check_before_call(self, module: Module, args: Any) -> None:
+    def check_before_call(self, module: Module, _args: Any) -> None:
         """The hook of a module: each call in training mode is a step."""
         if module.training and is_grad_enabled():
             self._calls += 1

@@ -92,7 +92,7 @@ def _ring_attention(
 
 @_ring_attention.defjoint("query", "key", "value")
 def _ring_attention_pull(
-    g: np.ndarray, needed: tuple[bool, bool, bool], query: np.ndarray, key: np.ndarray,
+    g: np.ndarray, needed: tuple[bool, bool, bool], query: np.ndarray, key: np.ndarray,  # noqa: ARG001  # read by name
     value: np.ndarray, out: np.ndarray, lse: np.ndarray, causal: bool, scale: float, call: Call,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     call = call.comm.agree("ring_attention", backward_of=call)

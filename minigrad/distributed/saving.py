@@ -136,7 +136,7 @@ def _together(comm: Communicator, action: Callable[[], Any]) -> Any:
     result = error = None
     try:
         result = action()
-    except Exception as failed:
+    except Exception as failed:  # noqa: BLE001  # raised below
         error = failed
     failures = comm.all_gather_object(error and f"{type(error).__name__}: {error}")
     if error is not None:

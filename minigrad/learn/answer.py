@@ -106,7 +106,13 @@ class Answer:
 
     Args:
         names: What the file defines, by name.
+
+    Attributes:
+        confirming: Whether a check runs for the second time, after a failure: it may leave out what
+            names no misconception.
     """
+
+    confirming = False
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._names = names
@@ -259,6 +265,8 @@ class Answer:
 class _Witness(Answer):
     """Goes on after a failure, and drops each misconception that does not explain what follows."""
 
+    confirming = True
+
     def __init__(self, names: Mapping[str, Any], failure: Failure) -> None:
         super().__init__(names)
         self.left = failure.suspected
@@ -271,7 +279,7 @@ class _Witness(Answer):
         self,
         name: str,
         mine: np.ndarray,
-        right: np.ndarray,
+        right: np.ndarray,  # noqa: ARG002
         mistakes: Mapping[str, Any],
         rtol: float,
         atol: float,

@@ -105,7 +105,7 @@ class Result:
             parts += [self.facts, paragraphs(this.advice(self.diagnosis), width)]
         return "\n\n".join(part for part in parts if part)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         import html
 
         page = f"<pre style='white-space: pre-wrap'>{html.escape(str(self))}</pre>{self.drawing}"
@@ -296,7 +296,7 @@ def _result(this: Exercise, error: BaseException, files: Collection[str]) -> Res
     mine = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     try:
         what = f"{type(error).__name__}: {error}"
-    except BaseException as another:
+    except BaseException as another:  # noqa: BLE001  # a learner wrote it
         what = f"{type(error).__name__}, whose text raises {type(another).__name__}"
     if not mine:
         return Result(this.number, "form", f"The check cannot use what was returned.\n{what}")

@@ -166,9 +166,11 @@ def export(
     worst = None
     if verify:
         compared = [(run.sizes, run.given) for run in runs]
-        for sizes in _far(runs[0].sizes, promise):
-            if examples.tried(axes, sizes) == RUNS:
-                compared.append((sizes, examples.resized(axes, sizes)))
+        compared += [
+            (sizes, examples.resized(axes, sizes))
+            for sizes in _far(runs[0].sizes, promise)
+            if examples.tried(axes, sizes) == RUNS
+        ]
         worst = difference(content, compared, examples.outputs, tolerance)
     path = Path(path)
     with written_by("onnx.export", path):
@@ -218,10 +220,11 @@ def _runs(model: Module, examples: Examples, axes: Axes) -> list[Run]:
                 f"onnx.export: dynamic_axes: the model does not run with other sizes of "
                 f"{symbol!r} than {base[symbol]}: {why}"
             )
-    runs = [_watched(model, examples, axes, base)]
-    for sizes in several(choices, base, ENOUGH + 1 + len(base), rng) if base else [{}] * 2:
-        runs.append(_watched(model, examples, axes, sizes, rng))
-    return runs
+    others = several(choices, base, ENOUGH + 1 + len(base), rng) if base else [{}] * 2
+    return [
+        _watched(model, examples, axes, base),
+        *(_watched(model, examples, axes, sizes, rng) for sizes in others),
+    ]
 
 
 def _watched(

@@ -252,7 +252,7 @@ def _divide(run: Callable[[], None], blocks: deque[int], helpers: int) -> None:
     def do(part: Callable[[], None]) -> None:
         try:
             part()
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # the caller raises it
             ended.append(error)
         else:
             ended.append(None)

@@ -137,10 +137,10 @@ class SparseAdam(Optimizer):
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
-    def _moves_only_rows(self, group: State) -> bool:
+    def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002
         return True
 
-    def _begin(self, data: np.ndarray, state: State, group: State) -> None:
+    def _begin(self, data: np.ndarray, state: State, group: State) -> None:  # noqa: ARG002
         state.update(step=0, exp_avg=np.zeros_like(data), exp_avg_sq=np.zeros_like(data))
 
     def _part(self, param: Tensor) -> Part:

@@ -211,7 +211,7 @@ class Optimizer:
         """
         raise NotImplementedError
 
-    def _moves_only_rows(self, group: State) -> bool:
+    def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002  # subclasses read it
         """Whether a row without a gradient stays as it is, and its state too."""
         return False
 

@@ -129,7 +129,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """
     check_probability("get_ema_avg_fn", "decay", decay)
 
-    def average(averaged: Any, current: Any, count: Any) -> Any:
+    def average(averaged: Any, current: Any, _count: Any) -> Any:
         return decay * averaged + (1 - decay) * current
 
     return average

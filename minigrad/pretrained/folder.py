@@ -140,7 +140,7 @@ def check_tensors(
 class _Zeros(np.random.Generator):
     """A generator that returns zeros: initial values that are overwritten need no random draws."""
 
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:  # noqa: ARG002
         return np.broadcast_to(0.0, size)
 
     normal = uniform  # type: ignore[assignment]
@@ -203,7 +203,7 @@ def load_tokenizer(folder: str | Path) -> Any:
         tokenizer = tokenizers.Tokenizer.from_file(str(path))
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # tokenizers raises Exception, or panics in Rust
+    except BaseException as error:  # noqa: BLE001  # tokenizers raises Exception, or panics in Rust
         raise ValueError(f"{path}: {error}") from None
     _check_normalizer(Path(folder) / "tokenizer_config.json", tokenizer)
     return tokenizer

@@ -15,7 +15,7 @@ _FOLDER = Path(__file__).resolve().parents[2] / "nn"
 
 
 class _Finder(MetaPathFinder):
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:  # noqa: ARG002
         if fullname != "minigrad.nn":
             return None
         return spec_from_file_location(

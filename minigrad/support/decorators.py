@@ -39,7 +39,7 @@ def _generator(func: Callable[..., Any], made: Callable[[], Any]) -> Callable[..
                     value, resume = (yield step), inner.send
                 except GeneratorExit:
                     raise
-                except BaseException as error:
+                except BaseException as error:  # noqa: BLE001  # the generator gets it
                     value, resume = error, inner.throw
         finally:
             with manager:
@@ -63,7 +63,7 @@ def _async_generator(func: Callable[..., Any], made: Callable[[], Any]) -> Calla
                     value, resume = (yield step), inner.asend
                 except GeneratorExit:
                     raise
-                except BaseException as error:
+                except BaseException as error:  # noqa: BLE001  # the generator gets it
                     value, resume = error, inner.athrow
         finally:
             with manager:

@@ -415,7 +415,7 @@ class Tensor(Variable, results=True):
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return array_api.namespace(api_version)
 
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:  # noqa: ARG002  # the standard's
         """Return this tensor: it is on the only device, the CPU, as the array API standard asks.
 
         Raises:
@@ -509,7 +509,7 @@ class Tensor(Variable, results=True):
             suffix = f", op={node.plan.op.name}"
         return f"{type(self).__name__}({values}, dtype={self.dtype}{suffix})"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)

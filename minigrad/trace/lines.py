@@ -41,7 +41,7 @@ class Conversions(Observer):
     def __init__(self) -> None:
         self.conversions: dict[str, weakref.ref[Any]] = {}
 
-    def left(self, tensor: Variable, door: str) -> None:
+    def left(self, tensor: Variable, door: str) -> None:  # noqa: ARG002
         """Remember the line."""
         if history(tensor) is not None:
             self.conversions[user_line()] = weakref.ref(node_of(history(tensor)))

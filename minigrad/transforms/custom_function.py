@@ -49,7 +49,7 @@ class FunctionContext:
         """Say that these outputs of `forward` have no derivative."""
         self._constant = outputs
 
-    def mark_dirty(self, *inputs: Tensor) -> None:
+    def mark_dirty(self, *inputs: Tensor) -> None:  # noqa: ARG002  # PyTorch's
         """A RuntimeError: `forward` may not write to its inputs."""
         raise RuntimeError("mark_dirty: forward may not write to its inputs; write to a copy")
 

@@ -61,7 +61,7 @@ def _collect(layer: Module, found: list[Tensor], stack: ExitStack) -> None:
         asked.append(bool(options.get("need_weights")))
         return args, {**options, "need_weights": True}
 
-    def keep(_: Module, args: Any, results: tuple[Tensor, Tensor]) -> Any:
+    def keep(_: Module, _args: Any, results: tuple[Tensor, Tensor]) -> Any:
         found.append(results[1])
         return results if asked.pop() else results[0]
 

@@ -84,7 +84,7 @@ def interpolate(
         n, count, factor = x.shape[axis], sizes[axis - 2], factors[axis - 2]
         if linear:
             if n != count:
-                x = _between(x, axis, count, _places(n, count, factor, bool(align_corners)))
+                x = _between(x, axis, _places(n, count, factor, bool(align_corners)))
             continue
         step = np.float32(1 / factor if factor else n / count)  # float32, as PyTorch does
         shift = np.float32(0.5 if mode == "nearest-exact" else 0.0)
@@ -146,7 +146,7 @@ def _places(n: int, count: int, factor: float | None, align_corners: bool) -> np
     return np.maximum((places + 0.5) * (1 / factor if factor else n / count) - 0.5, 0.0)
 
 
-def _between(x: Tensor, axis: int, count: int, places: np.ndarray) -> Tensor:
+def _between(x: Tensor, axis: int, places: np.ndarray) -> Tensor:
     """Interpolate linearly between the two neighbours of each place."""
     n = x.shape[axis]
     low = np.minimum(places.astype(np.intp), n - 1)

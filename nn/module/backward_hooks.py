@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Gradients = tuple[Tensor | None, ...]
 
 
-def _module_boundary(*tensors: Any, pull: Callable[..., Any]) -> Any:
+def _module_boundary(*tensors: Any, pull: Callable[..., Any]) -> Any:  # noqa: ARG001
     """Return the tensors unchanged; `pull` sees, and may replace, their gradients."""
     return tensors
 

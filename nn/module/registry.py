@@ -316,7 +316,7 @@ class Registry:
         lines += [f"({label}): {text}" for label, text in _fold(children)]
         return f"{head}(\n" + textwrap.indent("\n".join(lines), "  ") + "\n)"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from minigrad.viz.page.notebook import mimebundle
 
         return mimebundle(self)

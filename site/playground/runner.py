@@ -161,7 +161,7 @@ def run(code: str, tell: Tell, *, going_on: bool = False, interactive: bool = Fa
                 screen.last(eval(compile(part, FILE, "eval"), names))
             else:
                 exec(compile(part, FILE, "exec"), names)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  # the page shows it
         sys.stdout.flush()
         tell(json.dumps({"kind": "error", **_failure(error)}))
     finally:
@@ -183,7 +183,7 @@ def what_if(name: str, index: str, value: float, tell: Tell) -> None:
     """
     try:
         Screen(tell).display(pages[0].what_if(name, tuple(json.loads(index)), value))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # the page shows it
         tell(json.dumps({"kind": "error", **_failure(error)}))
 
 

@@ -250,7 +250,7 @@ def test_detect_anomaly_holds_in_each_step_of_a_generator() -> None:
 
 def test_exceptions_put_the_mode_back() -> None:
     for manager in (no_grad, enable_grad, lambda: set_grad_enabled(True)):
-        with pytest.raises(LookupError), no_grad():
+        with pytest.raises(LookupError), no_grad():  # noqa: PT012  # the blocks are left
             try:
                 with manager():
                     raise LookupError
@@ -269,7 +269,7 @@ def test_exceptions_put_the_mode_back() -> None:
 
 def test_a_forward_that_fails_leaves_nothing_behind() -> None:
     @primitive
-    def fails_forwards(x: Any) -> Any:
+    def fails_forwards(x: Any) -> Any:  # noqa: ARG001
         raise LookupError("in the forward")
 
     fails_forwards.defvjp(x=lambda g: g)

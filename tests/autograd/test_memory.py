@@ -135,7 +135,7 @@ def test_freed_when_a_pass_fails() -> None:
     y = model(x, w)
     references = watch(y)
 
-    def fail(g: Tensor) -> None:
+    def fail(_g: Tensor) -> None:
         raise LookupError
 
     x.register_hook(fail)

@@ -60,7 +60,7 @@ def outcome(function: Callable[[], Any]) -> str:
     """What a call gives or raises, as text without what no name decides."""
     try:
         text = str(function())
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # what it is, is compared
         text = f"{type(error).__name__}: {error}"
     return re.sub(r" at 0x\w+|\s+", " ", text).replace(f"{__name__}.", "")
 

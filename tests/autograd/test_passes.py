@@ -555,7 +555,7 @@ def test_what_a_hook_kept_does_not_change_afterwards() -> None:
 def test_an_exception_in_a_hook_passes_and_leaves_no_state() -> None:
     x = scalar(2.0)
 
-    def fail(g: Tensor) -> None:
+    def fail(_g: Tensor) -> None:
         raise LookupError("from the hook")
 
     handle = x.register_hook(fail)
@@ -603,7 +603,7 @@ def test_a_rule_that_fails_leaves_no_state_behind() -> None:
     def fails_backwards(x: Any) -> Any:
         return x * 1
 
-    def rule(g: Any) -> Any:
+    def rule(g: Any) -> Any:  # noqa: ARG001  # the name is read
         raise LookupError("from the rule")
 
     fails_backwards.defvjp(x=rule)

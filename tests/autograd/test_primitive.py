@@ -367,7 +367,7 @@ def test_an_op_without_rules_records_nothing() -> None:
 @pytest.mark.parametrize("several", [False, True])
 def test_the_error_that_follows_names_the_op_without_rules(several: bool) -> None:
     @primitive(multiple_outputs=several)
-    def my_forgotten(a: Any, b: Any, c: Any = 1) -> Any:
+    def my_forgotten(a: Any, b: Any, c: Any = 1) -> Any:  # noqa: ARG001
         return (a * b, a) if several else a * b
 
     x = variable(3)
@@ -417,7 +417,7 @@ def test_a_forward_that_returns_its_input_returns_a_view() -> None:
 
 def test_a_forward_of_two_arrays_that_returns_one_returns_a_view_of_that_one() -> None:
     @primitive
-    def my_first(a: Any, b: Any) -> Any:
+    def my_first(a: Any, b: Any) -> Any:  # noqa: ARG001
         return a
 
     my_first.defvjp(a=lambda g: g, b=lambda g: 0 * g)
@@ -591,7 +591,7 @@ def test_the_library_has_one_op_of_each_name() -> None:
 
 def fresh() -> Any:
     @primitive(residuals=("left",))
-    def my_op(x: Any, axis: int = 0) -> Any:
+    def my_op(x: Any, axis: int = 0) -> Any:  # noqa: ARG001
         return x, 0
 
     return my_op

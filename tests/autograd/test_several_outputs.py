@@ -28,7 +28,7 @@ def sorted_pair(a, b):
 
 
 @sorted_pair.defjoint("a", "b")
-def _sorted_pair(g, needed, a, b):
+def _sorted_pair(g, needed, a, b):  # noqa: ARG001
     first = a < b
     return np.where(first, g[0], g[1]), np.where(first, g[1], g[0])
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
@@ -50,11 +51,14 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 @pytest.fixture(scope="module")
 def workers() -> BaseContext:
-    """Makes processes from one that has imported PyTorch, where the system can fork."""
+    """Makes processes from one that has imported the libraries, where the system can fork."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["minigrad", *(["torch"] if PYTORCH.installed else [])])
+    context.set_forkserver_preload(["preloaded"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        forkserver.ensure_running()
     return context
 
 

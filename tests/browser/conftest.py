@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser.waiting import SECONDS
 from minigrad import viz
 
 BROWSER = os.environ.get("MINIGRAD_BROWSER", "chromium")
@@ -33,12 +36,25 @@ NOT_IN_FIREFOX = {
 
 Open = Callable[..., Any]
 
+DESK = {"width": 1280, "height": 800}
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+
+@pytest.fixture(scope="package")
+def driver() -> Iterator[Any]:
+    """Playwright, whose waits have time enough for a busy machine."""
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=1000 * SECONDS)
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="package")
+def browser(driver: Any) -> Iterator[Any]:
+    """One browser for all tests of a worker."""
     from browsers import launched
 
-    with launched(BROWSER) as running:
+    with launched(driver, BROWSER) as running:
         yield running
 
 
@@ -49,40 +65,80 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
-@pytest.fixture
-def open_page(browser: Any, tmp_path: Path) -> Iterator[Open]:
-    """Open a graph; at the end, fail if anything was loaded, or complained of."""
-    contexts = []
-    complaints: list[str] = []
+class Pages:
+    """Pages of a browser, each used by one test after another.
 
-    def opened(
-        graph: viz.Graph | str, address: str = "", unpacked: bool = True, **options: Any
-    ) -> Any:
-        file = tmp_path / f"page{len(contexts)}.html"
-        file.write_text(graph if isinstance(graph, str) else graph.to_html(), encoding="utf-8")
-        given = {"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce"}
-        given |= options
-        context = browser.new_context(**given)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    To open one takes four times as long as to show another file in it. What `explore` writes stores
+    nothing in the browser, so nothing of one test is left for the next.
+    """
+
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self.free: dict[str, list[Any]] = defaultdict(list)  # by the options of their contexts
+        self.files: list[str] = []
+        self.complaints: list[str] = []
+
+    def new(self, options: dict[str, Any]) -> Any:
+        """A page that tells of what it loads, other than the files, and complains of."""
+        page, complain = self.browser.new_context(**options).new_page(), self.complaints.append
+        page.on("console", lambda message: complain(message.text))
+        page.on("pageerror", lambda error: complain(str(error)))
+        page.on("dialog", lambda dialog: (complain(dialog.message), dialog.dismiss()))
         page.on(
             "request",
             lambda request: (
                 None
-                if request.url.split("#")[0] == file.as_uri() or request.url.startswith("data:")
-                else complaints.append(request.url)
+                if request.url.split("#")[0] in ("about:blank", *self.files)
+                or request.url.startswith("data:")
+                else complain(request.url)
             ),
         )
+        return page
+
+
+@pytest.fixture(scope="package")
+def shared_pages(browser: Any) -> Pages:
+    return Pages(browser)
+
+
+@pytest.fixture
+def open_page(
+    request: pytest.FixtureRequest, shared_pages: Pages, tmp_path: Path
+) -> Iterator[Open]:
+    """Open a graph; at the end, fail if anything was loaded, or complained of."""
+    taken: list[tuple[str, Any]] = []
+    pages = shared_pages
+    pages.files.clear()
+    pages.complaints.clear()
+    failed = request.session.testsfailed
+
+    def opened(
+        graph: viz.Graph | str, address: str = "", page: Any = None, unpacked: bool = True,
+        viewport: Any = DESK, **options: Any,
+    ) -> Any:  # fmt: skip
+        """A page that shows a graph: one more, or a page of this test that shows another."""
+        file = tmp_path / f"page{len(pages.files)}.html"
+        text = graph if isinstance(graph, str) else graph.to_html()
+        file.write_text(text, encoding="utf-8")
+        pages.files.append(file.as_uri())
+        if page is None:
+            options = {"reduced_motion": "reduce", **options}
+            key = json.dumps(options, sort_keys=True)
+            page = pages.free[key].pop() if pages.free[key] else pages.new(options)
+            taken.append((key, page))
+        page.set_viewport_size(viewport)
         page.goto(file.as_uri() + address)
-        scripted = given.get("java_script_enabled", True) and page.locator("#data").count()
+        scripted = options.get("java_script_enabled", True) and 'id="data"' in text
         if scripted and unpacked:
             page.wait_for_selector("html.scripted")
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
-    assert not complaints
+    for key, page in taken:
+        if request.session.testsfailed > failed:  # it may be in any state
+            page.context.close()
+        else:
+            page.mouse.move(0, 0)
+            page.goto("about:blank")
+            pages.free[key].append(page)
+    assert not pages.complaints

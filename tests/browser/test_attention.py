@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import minigrad
+from browser.waiting import expect, until
 from minigrad import nn, viz
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
@@ -32,13 +33,13 @@ def test_a_cell_says_its_weight(open_page: Callable[..., Any]) -> None:
     page.mouse.move(place["x"] + 0.3 * place["width"], place["y"] + 0.7 * place["height"])
     said = page.locator("#said")
     start = "layers.1.self_attn · head 2: query “on” → key “cat”: "
-    assert said.inner_text().startswith(start)
+    expect(said).to_contain_text(start)
     assert abs(float(said.inner_text().removeprefix(start)) - weight) <= 0.0005
     grid.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
-    assert said.inner_text().endswith("query “cat” → key “sat”: masked")
+    expect(said).to_contain_text("query “cat” → key “sat”: masked")
 
 
 @pytest.mark.needs("axe_playwright_python")
@@ -47,8 +48,8 @@ def test_for_everyone(open_page: Callable[..., Any], scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page = open_page(maps().to_html(), viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    until(page, "document.documentElement.scrollWidth", 390)
     found = Axe().run(page).response["violations"]
     assert not [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
-    shown = page.evaluate("getComputedStyle(document.querySelector('.night')).display")
-    assert (shown == "none") == (scheme == "light")
+    shown = "getComputedStyle(document.querySelector('.night')).display !== 'none'"
+    until(page, shown, scheme == "dark")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import minigrad
+from browser.waiting import expect
 from minigrad import viz
 from minigrad.autograd.primitive import registry
 
@@ -32,12 +33,14 @@ PIXELS = """async (png) => {
     [canvas.width, canvas.height] = [image.width, image.height];
     const context = canvas.getContext("2d");
     context.drawImage(image, 0, 0);
-    return [image.height, [...context.getImageData(0, 0, image.width, image.height).data]];
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    const light = (at) => data[4 * at] + data[4 * at + 1] + data[4 * at + 2];
+    return [image.height, Array.from({ length: data.length / 4 }, (_, at) => light(at))];
 }"""
 
 
 @pytest.fixture(scope="module", params=["installed fonts", "no font for mathematics"])
-def browser(request: Any, tmp_path_factory: Any) -> Iterator[Any]:
+def browser(request: Any, driver: Any, tmp_path_factory: Any) -> Iterator[Any]:
     from browsers import launched
 
     surroundings = dict(os.environ)
@@ -53,7 +56,7 @@ def browser(request: Any, tmp_path_factory: Any) -> Iterator[Any]:
             f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>"
         )
         surroundings["FONTCONFIG_FILE"] = str(settings)
-    with launched(env=surroundings) as running:
+    with launched(driver, env=surroundings) as running:
         yield running
 
 
@@ -61,14 +64,14 @@ def picture(page: Any, element: Any) -> np.ndarray:
     """How dark each pixel of an element is, from 0 to 1."""
     png = base64.b64encode(element.screenshot()).decode()
     height, data = page.evaluate(PIXELS, png)
-    pixels = np.array(data, dtype=float).reshape(height, -1, 4)[:, :, :3].mean(2)
-    return 1 - pixels / 255
+    return 1 - np.array(data, dtype=float).reshape(height, -1) / (3 * 255)
 
 
 def roots_of(page: Any) -> list[tuple[np.ndarray, float, list[float]]]:
     """Every root on a page: its picture, the size of its type, and where its content begins."""
-    found = []
-    for root in page.locator("msqrt, mroot, .root").all():
+    found, roots = [], page.locator("msqrt, mroot, .root")
+    expect(roots.first).to_be_visible()
+    for root in roots.all():
         em, inside = root.evaluate(
             """(root) => [parseFloat(getComputedStyle(root).fontSize),
                 [...root.children].filter((child) => !["", "√"].includes(child.textContent))
@@ -129,18 +132,19 @@ def test_every_root_is_drawn(browser: Any, source: Any) -> None:
     page = browser.new_page(device_scale_factor=1)
     page.set_content(f"<!DOCTYPE html><style>body {{font-size: 32px}}</style>{source()}")
     roots = roots_of(page)
+    page.close()
     assert len(roots) >= 2
     for root in roots:
         assert_drawn(root)
 
 
 class TestThePage:
-    @pytest.fixture
-    def page(self, browser: Any, tmp_path: Path) -> Any:
+    @pytest.fixture(scope="class")
+    def page(self, browser: Any, tmp_path_factory: Any) -> Any:
         x = minigrad.randn(3, 4, requires_grad=True)
         with viz.trace() as traced:
             minigrad.nn.functional.gelu(x).sum().backward()
-        file = tmp_path / "page.html"
+        file = tmp_path_factory.mktemp("page") / "page.html"
         file.write_text(traced.graph(x=x).to_html(), encoding="utf-8")
         page = browser.new_page()
         page.goto(f"{file.as_uri()}#step=2")
@@ -155,6 +159,7 @@ class TestThePage:
 
     def test_letters_are_those_of_any_font(self, page: Any) -> None:
         """Not of the block of mathematical letters, which a text font shows as boxes."""
+        expect(page.locator("mi").first).to_be_attached()
         styles = page.evaluate(
             """[...document.querySelectorAll("mi")].map((letter) => {
                 const style = getComputedStyle(letter);

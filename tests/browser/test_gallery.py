@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from gallery import example, names, write_page, write_pages
 
+from browser.waiting import expect
+
 ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
@@ -53,37 +55,38 @@ def test_each_page_opens_and_can_be_stepped_through(
     text = (pages / f"{name}.html").read_text(encoding="utf-8")
     assert len(text.encode()) < MOST
     page = open_page(text)
-    assert page.locator("#stage .box[data-id]").count() >= 8
-    if name == "several_ranks":
-        frames = page.locator("#stage .frame text").all_text_contents()
-        assert {"rank 0", "rank 1"} <= {*frames}
+    expect(page.locator("#stage .box[data-id]").nth(7)).to_be_attached()
+    for rank in ("rank 0", "rank 1") if name == "several_ranks" else ():
+        expect(page.locator("#stage .frame text", has_text=rank).first).to_be_attached()
     page.keyboard.press("ArrowRight")
-    status = re.fullmatch(r"step 1 of (\d+): \w+", page.locator("#status").inner_text())
-    assert status
+    status = page.locator("#status")
+    expect(status).to_have_text(re.compile(r"^step 1 of \d+: \w+$"))
+    total = re.findall(r"\d+", status.inner_text())[1]
     page.keyboard.press("End")
-    assert page.locator("#status").inner_text().startswith(f"step {status[1]} of {status[1]}: ")
-    assert page.locator("#step article .formula").count()
-    assert not page.locator("#step .check.wrong").count()
+    expect(status).to_have_text(re.compile(f"^step {total} of {total}: "))
+    expect(page.locator("#step article .formula").first).to_be_attached()
+    expect(page.locator("#step .check.wrong")).to_have_count(0)
 
 
 def test_what_the_texts_promise_is_there(open_page: Open, pages: Path) -> None:
-    def opened(name: str, address: str = "") -> Any:
-        return open_page((pages / f"{name}.html").read_text(encoding="utf-8"), address)
-
-    softmax = opened("multi_head_attention", "#step=5")  # so the README and the first page have it
-    assert softmax.locator("#step h2").inner_text() == "softmax"
-    assert softmax.locator("#step .heatmap").first.is_visible()
+    text = {file.stem: file.read_text(encoding="utf-8") for file in pages.glob("*.html")}
+    # The README and the first page have this step.
+    page = open_page(text["multi_head_attention"], "#step=5")
+    expect(page.locator("#step h2")).to_have_text("softmax")
+    expect(page.locator("#step .heatmap").first).to_be_visible()
     for part in (".formula", ".equations"):
-        assert softmax.locator(f"#step {part}").count() == 1
-    nan = opened("nan")
-    nan.get_by_role("button", name="inf born in exp").click()
-    assert nan.locator("#box h2").inner_text() == "exp"
-    step = opened("training_step", "#step=4")
-    assert step.get_by_text("after SGD.step").count() >= 4
-    line = step.locator("#step .line").inner_text()
-    assert line.startswith("training_step.py:"), "a page names no folder of the machine"
-    assert opened("gan_step").locator("#stage").get_by_text("detach").count()
-    assert "grad 138.8" in opened("micrograd", "#step=25").locator("#stage").inner_text()
+        expect(page.locator(f"#step {part}")).to_have_count(1)
+    open_page(text["nan"], "", page)
+    page.get_by_role("button", name="inf born in exp").click()
+    expect(page.locator("#box h2")).to_have_text("exp")
+    open_page(text["training_step"], "#step=4", page)
+    expect(page.get_by_text("after SGD.step").nth(3)).to_be_attached()
+    line = page.locator("#step .line")
+    expect(line).to_have_text(re.compile("^training_step.py:"))  # no folder of the machine
+    open_page(text["gan_step"], "", page)
+    expect(page.locator("#stage").get_by_text("detach").first).to_be_attached()
+    open_page(text["micrograd"], "#step=25", page)
+    expect(page.locator("#stage")).to_contain_text("grad 138.8")
 
 
 def test_a_program_says_what_to_look_at() -> None:
@@ -111,11 +114,12 @@ def test_the_documentation_shows_them_from_a_file(
     page = browser.new_page()
     page.goto((html / "index.html").as_uri())
     frame = page.frame_locator(".live iframe")
-    assert frame.locator("#status").inner_text() == "step 2 of 8: mean"
+    expect(frame.locator("#status")).to_have_text("step 2 of 8: mean")
     links = page.locator("a.live-picture")
-    assert links.count() >= len(names()) - 1  # without MPI one is left out
-    assert links.locator("svg").count() == links.count()
-    assert page.locator("section section h2").count() == len(names())
+    pictures = links.locator("svg").count()
+    assert pictures >= len(names()) - 1  # without MPI one is left out
+    expect(links).to_have_count(pictures)
+    expect(page.locator("section section h2")).to_have_count(len(names()))
     links.first.click()
     page.wait_for_selector("html.scripted")
     page.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from browser.waiting import expect, until
 from minigrad.learn import grading
 from minigrad.learn.exercise import exercise
 
@@ -18,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv/pyodide"
 DOCS = ROOT / "docs/_build"
 PAGE = "playground/index.html"
+READY = "body:not([inert]) .cm-content"
+"""Of the playground, when a button that is pressed does something."""
 
 pytestmark = [
     pytest.mark.needs("chromium", "playwright", "axe_playwright_python", "npm"),
@@ -52,39 +57,77 @@ def address(folder: Path) -> Iterator[str]:
         yield found
 
 
-@pytest.fixture
-def tab(browser: Any, address: str) -> Iterator[Any]:
-    """Opens pages; at the end, fails if a page complained or asked another host."""
-    complaints: list[str] = []
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
-    )
+class Tabs:
+    """The tabs of one reader, and what they complained of or asked of another host."""
 
-    context.set_default_timeout(90_000)
+    def __init__(self, browser: Any, address: str) -> None:
+        self.address = address
+        self.complaints: list[str] = []
+        self.playground: Any = None
+        self.context = browser.new_context(
+            viewport={"width": 1280, "height": 800},
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        self.context.set_default_timeout(90_000)
 
-    def opened(path: str, wait_for: str = ".cm-content") -> Any:
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+    def open(self, path: str, wait_for: str = READY) -> Any:
+        page, complain = self.context.new_page(), self.complaints.append
+        page.on("console", lambda message: complain(message.text))
+        page.on("pageerror", lambda error: complain(str(error)))
         page.on(
             "request",
             lambda request: (
                 None
-                if request.url.startswith((address, "blob:", "data:", "about:"))
-                else complaints.append(request.url)
+                if request.url.startswith((self.address, "blob:", "data:", "about:"))
+                else complain(request.url)
             ),
         )
-        page.goto(f"{address}/{path}")
+        page.goto(f"{self.address}/{path}")
         page.wait_for_selector(wait_for)
         return page
 
+    def check(self) -> None:
+        """Fail if a page complained."""
+        # No favicon; a frame that tries to reach the page; calls that are nested too deeply.
+        expected = ("404", "cross-origin", "Pyodide has suffered", "The cause of the fatal error")
+        expected += ("Maximum call stack", "Stack (most recent call first)", "  File ")
+        unknown = [text for text in self.complaints if not any(part in text for part in expected)]
+        self.complaints.clear()
+        assert not {*unknown} - {"Error"}  # what Firefox writes of an Error of Pyodide's
+
+
+@pytest.fixture(scope="module")
+def tabs(browser: Any, address: str) -> Iterator[Tabs]:
+    opened = Tabs(browser, address)
     yield opened
-    context.close()
-    # No favicon; a frame that tries to reach the page; calls that are nested too deeply.
-    expected = ("404", "cross-origin", "Pyodide has suffered", "The cause of the fatal error")
-    expected += ("Maximum call stack", "Stack (most recent call first)", "  File ")
-    unknown = [text for text in complaints if not any(part in text for part in expected)]
-    assert not {*unknown} - {"Error"}  # what Firefox writes of an Error of Pyodide's
+    opened.context.close()
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, tabs: Tabs) -> Iterator[Any]:
+    """The playground, opened as a newcomer does, and then one for all tests: Python loads once.
+
+    Each test begins with the first example, and without an exercise that was begun.
+    """
+    failed = request.session.testsfailed
+    if tabs.playground is None:
+        tabs.playground = tabs.open("index.html", ".sidebar-tree")
+        tabs.playground.get_by_role("link", name="Playground").click()
+        tabs.playground.wait_for_selector(READY)
+    page = tabs.playground
+    nothing = json.dumps({"kind": "minigrad exercises", "version": 1, "exercises": {}})
+    file = {"name": "none.json", "mimeType": "application/json", "buffer": nothing.encode()}
+    page.select_option("#examples", "slope")
+    page.set_input_files("#load", file)
+    until(page, "localStorage.getItem('minigrad exercises')", "{}")
+    yield page
+    if request.session.testsfailed > failed:  # a program may still run
+        page.close()
+        tabs.playground = None
+    for other in tabs.context.pages:
+        if other is not tabs.playground:
+            other.close()
+    tabs.check()
 
 
 def write(page: Any, code: str) -> None:
@@ -96,9 +139,9 @@ def write(page: Any, code: str) -> None:
 
 def finish(page: Any, start: Callable[[], Any]) -> str:
     """Start something, and wait until it has ended; what is printed."""
-    before = page.evaluate("Number(document.body.dataset.finished ?? 0)")
+    page.evaluate("delete document.body.dataset.finished")
     start()
-    page.wait_for_function("before => document.body.dataset.finished > before", arg=before)
+    page.wait_for_function("document.body.dataset.finished")
     text: str = page.evaluate("document.getElementById('output').textContent")
     return text
 
@@ -107,23 +150,20 @@ def run(page: Any, button: str = "#run") -> str:
     return finish(page, lambda: page.click(button))
 
 
-def test_a_newcomer(tab: Any) -> None:
+def test_a_newcomer(page: Any, tabs: Tabs) -> None:
     """Runs an example, makes a mistake, stops a loop, and shares a link."""
-    page = tab("index.html", ".sidebar-tree")
-    page.get_by_role("link", name="Playground").click()
-    page.wait_for_selector(".cm-content")
     assert "by autograd  4.75" in run(page)
     page.click("#tab-graph")
-    assert page.locator("#graph img").evaluate("image => image.naturalWidth") > 100
+    page.wait_for_function("document.querySelector('#graph img')?.naturalWidth > 100")
     page.select_option("#examples", "attention")
     assert run(page) == ""
     frame = page.frame_locator("#steps iframe")
-    assert frame.locator("h1").inner_text() == "MultiHeadAttention"
+    expect(frame.locator("h1")).to_have_text("MultiHeadAttention")
 
     write(page, "import minigrad\nx = minigrad.ones(2, 3)\nx @ x\n")
     failed = finish(page, lambda: page.keyboard.press("Control+Enter"))
     assert "Line 3: ValueError: matmul: (2, 3) @ (2, 3)" in failed
-    assert page.locator(".cm-lint-marker-error").count() == 1
+    expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
 
     write(page, "print('on')\nwhile True:\n    pass\n")
     page.click("#run")
@@ -140,35 +180,33 @@ def test_a_newcomer(tab: Any) -> None:
 
     page.click("#share")
     page.wait_for_function("location.hash.startsWith('#code=')")
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
-    other = tab(page.url.partition("/playground/")[2].join(["playground/", ""]))
-    assert other.locator(".cm-content").inner_text().strip() == "print(6 * 7)"
+    shared = page.url
+    until(page, "navigator.clipboard.readText()", shared)
+    other = tabs.open(shared.removeprefix(f"{tabs.address}/"))
+    expect(other.locator(".cm-content")).to_have_text("print(6 * 7)")
 
 
-def test_an_exercise_is_solved(tab: Any) -> None:
-    page = tab(PAGE)
+def test_an_exercise_is_solved(page: Any, tabs: Tabs) -> None:
     page.select_option("#exercises", "7")
-    assert "?exercise=7" in page.url
+    expect(page).to_have_url(re.compile(r"\?exercise=7$"))
     assert "A gap is still open" in run(page, "#check")
     page.click("#hint")
-    assert page.locator("#hints p").count() == 1
+    expect(page.locator("#hints p")).to_have_count(1)
     solution = exercise(7).solution
     write(page, solution.replace("g @ b.T", "g @ b"))
     assert "not yet" in run(page, "#check")
     write(page, solution)
     assert "right." in run(page, "#check")
-    assert page.locator("#graph img").count() == 1
+    expect(page.locator("#graph img")).to_have_count(1)
     page.click("#next")
-    assert "?exercise=8" in page.url
+    expect(page).to_have_url(re.compile(r"\?exercise=8$"))
+    again = tabs.open(f"{PAGE}?exercise=7")
+    expect(again.locator("#title")).to_contain_text("7 matmul ✓")
+    expect(again.locator(".cm-content")).to_contain_text("g @ b.T")
+
+
+def test_progress_is_saved_and_loaded(page: Any, tabs: Tabs, tmp_path: Path) -> None:
     page.select_option("#exercises", "7")
-    page.reload()
-    page.wait_for_selector(".cm-content")
-    assert "7 matmul ✓" in page.locator("#title").inner_text()
-    assert "g @ b.T" in page.locator(".cm-content").inner_text()
-
-
-def test_progress_is_saved_and_loaded(tab: Any, tmp_path: Path) -> None:
-    page = tab(f"{PAGE}?exercise=7")
     page.click("#hint")
     for answer in (exercise(7).skeleton, exercise(7).solution):
         write(page, answer)
@@ -181,15 +219,13 @@ def test_progress_is_saved_and_loaded(tab: Any, tmp_path: Path) -> None:
     assert grade[:3] == (7, True, True)
     assert (grade.checks, grade.hints) == (2, 1)
     page.evaluate("localStorage.clear()")
-    page.reload()
-    page.wait_for_selector(".cm-content")
-    assert "✓" not in page.locator("#title").inner_text()
-    page.set_input_files("#load", file)
-    page.wait_for_function("document.getElementById('title').textContent.includes('✓')")
+    other = tabs.open(f"{PAGE}?exercise=7")
+    expect(other.locator("#title")).to_have_text("7 matmul")
+    other.set_input_files("#load", file)
+    expect(other.locator("#title")).to_have_text("7 matmul ✓")
 
 
-def test_the_curves_of_a_training_move_in_one_figure(tab: Any) -> None:
-    page = tab(PAGE)
+def test_the_curves_of_a_training_move_in_one_figure(page: Any) -> None:
     code = """import time
 from minigrad import nn, ones
 from minigrad.debugging import Statistics
@@ -206,13 +242,12 @@ with Statistics(model, live=True) as statistics:
     )
     write(page, code)
     assert run(page) == ""
-    assert page.locator("#figures img").count() == 1
-    assert page.evaluate("window.moved") >= 3
-    assert page.locator("#figures img").evaluate("image => image.naturalWidth") == 340
+    expect(page.locator("#figures img")).to_have_count(1)
+    page.wait_for_function("window.moved >= 3")
+    until(page, "document.querySelector('#figures img').naturalWidth", 340)
 
 
-def test_what_a_program_shows_cannot_reach_the_page(tab: Any) -> None:
-    page = tab(PAGE)
+def test_what_a_program_shows_cannot_reach_the_page(page: Any) -> None:
     code = """class Bad:
     def _repr_html_(self):
         return "<script>parent.document.title = 'taken'; top.taken = 1</script><p>shown</p>"
@@ -221,28 +256,30 @@ Bad()
     write(page, code)
     run(page)
     frame = page.frame_locator("#figures iframe")
-    assert frame.locator("p").inner_text() == "shown"
-    assert page.title() == "minigrad: the playground"
-    assert page.evaluate("window.taken") is None
+    expect(frame.locator("p")).to_have_text("shown")  # after its script
+    expect(page).to_have_title("minigrad: the playground")
+    until(page, "window.taken === undefined", True)
 
 
-def test_a_chapter_of_the_guide_runs(tab: Any) -> None:
-    page = tab("guide/multiplication.html", ".run-bar")
-    bars = page.locator(".run-bar")
-    assert bars.count() == 6
-    last = page.locator(".run-output").nth(5)
+def test_a_chapter_of_the_guide_runs(page: Any, tabs: Tabs) -> None:
+    """And its blocks can be opened in the playground, of another tab or this one."""
+    chapter = tabs.open("guide/multiplication.html", ".run-bar")
+    bars, outputs = chapter.locator(".run-bar"), chapter.locator(".run-output")
+    expect(bars).to_have_count(6)
+    waiting = {"timeout": 90_000}
     bars.nth(5).locator("button").first.click()
-    page.wait_for_function("!document.querySelector('button.run-block').disabled")
-    assert last.inner_text().strip() == "(4.0, 2.0)"
+    expect(outputs.nth(5)).to_have_text("(4.0, 2.0)", **waiting)
     bars.nth(2).locator("button").first.click()
-    page.wait_for_function("!document.querySelector('button.run-block').disabled")
-    assert page.locator(".run-output").nth(2).locator("img").count() == 1
-    with page.context.expect_page() as opened:
+    expect(outputs.nth(2).locator("img")).to_have_count(1, **waiting)
+    with chapter.context.expect_page() as opened:
         bars.nth(1).locator("button").nth(1).click()
-    playground = opened.value
-    playground.wait_for_selector(".cm-content")
-    assert ">>>" not in playground.locator(".cm-content").inner_text()
-    assert run(playground) != ""
+    other = opened.value
+    expect(other.locator(".cm-content")).to_contain_text("minigrad")
+    expect(other.locator(".cm-content")).not_to_contain_text(">>>")
+    last = other.locator(".cm-line").last.inner_text()
+    page.evaluate("(address) => { location.hash = new URL(address).hash }", other.url)
+    expect(page.locator(".cm-line").last).to_have_text(last)
+    assert run(page) != ""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -253,32 +290,27 @@ def test_screen_readers_and_phones(browser: Any, address: str, scheme: str) -> N
     page = context.new_page()
     for asked in ("?example=slope", "?exercise=1"):
         page.goto(f"{address}/{PAGE}{asked}")
-        page.wait_for_selector(".cm-content")
+        page.wait_for_selector(READY)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
         found = Axe().run(page).response["violations"]
         assert not found, [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.keyboard.press("Tab")
     context.close()
 
 
-def test_every_file_of_pyodide_is_checked(folder: Path, browser: Any, address: str) -> None:
+def test_every_file_of_pyodide_is_checked(browser: Any, address: str) -> None:
     """A file that was changed on the way is refused, and the page says so."""
     context = browser.new_context()
     page = context.new_page()
     page.route("**/python_stdlib.zip", lambda route: route.fulfill(body=b"changed"))
     page.goto(f"{address}/{PAGE}")
-    page.wait_for_selector(".cm-content")
+    page.wait_for_selector(READY)
     page.click("#run")
-    page.wait_for_function(
-        "document.getElementById('output').textContent.length > 0", timeout=90_000
-    )
-    said = page.evaluate("document.getElementById('output').textContent")
-    assert "python_stdlib.zip cannot be loaded, or is not the file" in said
+    refusal = "python_stdlib.zip cannot be loaded, or is not the file"
+    expect(page.locator("#output")).to_contain_text(refusal, timeout=90_000)
     context.close()
 
 
-def test_what_the_page_of_steps_cannot_compute_is_run_again_by_python(tab: Any) -> None:
-    page = tab(PAGE)
+def test_what_the_page_of_steps_cannot_compute_is_run_again_by_python(page: Any) -> None:
     write(
         page,
         "import minigrad\nfrom minigrad import viz\nx = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])\n"
@@ -293,4 +325,4 @@ def test_what_the_page_of_steps_cannot_compute_is_run_again_by_python(tab: Any) 
     field.fill("8")
     finish(page, lambda: steps.get_by_role("button", name="Run it again with this").click())
     steps.locator('.box.op[role="button"]').first.click()
-    assert steps.locator("#box td").first.inner_text() == "0.125"
+    expect(steps.locator("#box td").first).to_have_text("0.125")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import minigrad
+from browser.waiting import expect, until
 from minigrad import nn, viz
 from minigrad.viz.drawing.style import DARK, LIGHT
 
@@ -59,10 +60,12 @@ def test_an_svg_stands_by_itself(
     assert "font-family" in names
     assert not list(root.iter(f"{SVG}style"))
     texts = ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
-    assert texts == page.locator("#stage > svg text").all_text_contents()
-    alone = open_page(f"<!DOCTYPE html>{file.read_text(encoding='utf-8')}")
+    read = "[...document.querySelectorAll('#stage > svg text')].map((text) => text.textContent)"
+    until(page, read, texts)
     sizes = "[...document.querySelectorAll('text')].map((text) => text.getBBox().width)"
-    assert alone.evaluate(sizes) == pytest.approx(page.evaluate(sizes)[: len(texts)], abs=0.1)
+    seen = page.evaluate(sizes)[: len(texts)]
+    open_page(f"<!DOCTYPE html>{file.read_text(encoding='utf-8')}", "", page)
+    until(page, sizes, pytest.approx(seen, abs=0.1))
 
 
 def test_it_shows_what_is_seen(
@@ -112,6 +115,7 @@ def test_paper_has_the_picture_and_what_was_chosen(
     for chosen, titles in (("shown", ["Step 5"]), ("module", ["Step 4", "Step 5", "Step 6"])):
         page.locator("#printing").select_option(chosen)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        expect(page.locator(".paper .paper .over").nth(len(titles) - 1)).to_be_attached()
         printed = page.locator(".paper .paper .over").all_inner_texts()
         assert [text.partition(" of ")[0] for text in printed][: len(titles)] == titles
         assert {text.partition(" in ")[2] for text in printed} == {"MultiHeadAttention › attention"}
@@ -120,21 +124,23 @@ def test_paper_has_the_picture_and_what_was_chosen(
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     steps = page.locator(".paper .paper")
+    expect(steps.nth(10)).to_be_attached()
     total = int(page.locator("#slider").get_attribute("max"))
-    assert steps.count() == total > 10
+    expect(steps).to_have_count(total)
     for at, text in enumerate(steps.all_inner_texts(), 1):
         assert f"Step {at} of {total}" in text
         assert "What is sent" in text
-    assert steps.first.locator(".formula").first.is_visible()
-    assert page.locator("#stage .paper svg .box").count() > 10
+    expect(steps.first.locator(".formula").first).to_be_visible()
+    expect(page.locator("#stage .paper svg .box").nth(10)).to_be_attached()
     buttons = ".paper button:not(.link, [aria-pressed])"
     for hidden in ("#player", "#tools", "#search", "#panel", "#zoom", buttons):
-        assert not page.locator(hidden).first.is_visible()
-    assert page.evaluate("getComputedStyle(document.body).color") == rgb(LIGHT["text"])
+        expect(page.locator(hidden).first).to_be_hidden()
+    until(page, "getComputedStyle(document.body).color", rgb(LIGHT["text"]))
     shape = "getComputedStyle(document.querySelector('#stage .paper .op:not(.lit) .shape'))"
-    assert page.evaluate(f"{shape}.fill") == rgb(LIGHT["op fill"])
+    until(page, f"{shape}.fill", rgb(LIGHT["op fill"]))
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator(".paper").count() == 0
+    expect(page.locator(".paper")).to_have_count(0)
+    page.emulate_media(media="null")
 
 
 def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> None:
@@ -145,6 +151,7 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> N
     page = open_page(viz.graph(y, x=x).to_html(depth=9))
     page.get_by_role("button", name="Open all").click()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator("#stage .paper svg").nth(2)).to_be_attached()
     views = page.locator("#stage .paper svg").evaluate_all(
         "(all) => all.map((one) => one.getAttribute('viewBox').split(' ').map(Number))"
     )
@@ -165,4 +172,4 @@ def test_a_browser_prints_it(attention: str, open_page: Callable[..., Any]) -> N
     page.locator("#printing").select_option("all")
     printed = page.pdf(format="A4")
     assert len(re.findall(rb"/Type ?/Page\b", printed)) > 4
-    assert page.locator(".paper").count() == 0
+    expect(page.locator(".paper")).to_have_count(0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minigrad
+from browser.waiting import expect, until
 from minigrad import nn, viz
 from minigrad.viz.drawing.colour_scale import diverging
 from minigrad.viz.page.html import SHADES
@@ -31,23 +33,22 @@ def perceptron() -> tuple[viz.Graph, Any]:
     return traced.graph(x=x), x
 
 
-def numbers(page: Any) -> list[str]:
-    """The text in the boxes of numbers, but for those that are not computed yet."""
-    found: list[str] = page.locator("#stage .box text.data").all_text_contents()
-    return sorted(text for text in found if text)
+NUMBERS = """[...document.querySelectorAll('#stage .box text.data')]
+    .map((text) => text.textContent).filter(Boolean).sort()"""
+"""The text in the boxes of numbers, but for those that are not computed yet."""
 
 
-def status(page: Any) -> str:
-    text: str = page.locator("#status").inner_text()
-    return text
+def expect_status(page: Any, text: Any) -> None:
+    expect(page.locator("#status")).to_have_text(text)
 
 
 class TestValue:
     def test_an_array_is_shown_as_a_whole(self, open_page: Any) -> None:
         graph, x = perceptron()
         page = open_page(graph, "#box=x")
-        rows = page.locator("#box .values tr").all()
-        cells = [[float(c.replace("−", "-")) for c in r.inner_text().split()] for r in rows]
+        rows = page.locator("#box .values tr")
+        expect(rows).to_have_count(5)
+        cells = [[float(c.replace("−", "-")) for c in r.split()] for r in rows.all_inner_texts()]
         np.testing.assert_allclose(cells, x.numpy(), rtol=6e-3)
         facts = page.locator("#box .numbers .facts").inner_text().replace("−", "-")
         assert facts.startswith("5×3 · norm ")
@@ -60,30 +61,29 @@ class TestValue:
             model(minigrad.randn(90, 80))
         page = open_page(traced.graph(), "#box=Sequential/0/linear")
         box = page.locator("#box")
-        assert box.locator(".histogram rect").count() == 24
-        assert 'values=["0"]' in box.inner_text()
-        assert box.locator(".values").count() == 0
-        page = open_page(traced.graph(), "#box=Sequential/0/0.weight")
-        assert 'values=["0.weight"]' in page.locator("#box").inner_text()
+        expect(box.locator(".histogram rect")).to_have_count(24)
+        expect(box).to_contain_text('values=["0"]')
+        expect(box.locator(".values")).to_have_count(0)
+        open_page(traced.graph(), "#box=Sequential/0/0.weight", page)
+        expect(box).to_contain_text('values=["0.weight"]')
 
     def test_without_a_trace_it_says_how(self, open_page: Any) -> None:
         graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
         page = open_page(graph, "#box=Linear/linear")
-        assert "viz.trace() record" in page.locator("#box").inner_text()
+        expect(page.locator("#box")).to_contain_text("viz.trace() record")
 
     def test_data_and_grad_of_numbers(self, open_page: Any) -> None:
         page = open_page(micrograd())
-        assert numbers(page) == ["data 2", "data 3", "data 6", "data 8", "data 8"]
+        until(page, NUMBERS, ["data 2", "data 3", "data 6", "data 8", "data 8"])
         page.keyboard.press("ArrowRight")
-        assert page.locator("#stage .badge").all_text_contents() == ["Σ 1/2"]  # of a
+        expect(page.locator("#stage .badge")).to_have_text(["Σ 1/2"])  # of a
         page.keyboard.press("End")
-        assert page.locator("#stage .badge").count() == 0
-        assert numbers(page) == [
-            "data 2 | grad 4", "data 3 | grad 2", "data 6 | grad 1", "data 8", "data 8 | grad 1"
-        ]  # fmt: skip
+        expect(page.locator("#stage .badge")).to_have_count(0)
+        graded = ["data 2 | grad 4", "data 3 | grad 2", "data 6 | grad 1", "data 8"]
+        until(page, NUMBERS, [*graded, "data 8 | grad 1"])
         page.locator("#stage .box", has_text="a").first.click()
-        assert page.locator("#box .scalar").inner_text() == "data 2 | grad 4"
-        assert page.locator("#facts").inner_text().startswith("output = 8 · ")
+        expect(page.locator("#box .scalar")).to_have_text("data 2 | grad 4")
+        expect(page.locator("#facts")).to_have_text(re.compile("^output = 8 · "))
 
 
 PIXELS = """image => {
@@ -125,7 +125,7 @@ class TestHeatmap:
         address = "#box=MultiHeadAttention/k_proj/k_proj.weight"
         page = open_page(self.graph(model), address)
         figures = page.locator("#box .pair figure")
-        assert figures.locator("figcaption").all_inner_texts() == ["value", "gradient"]
+        expect(figures.locator("figcaption")).to_have_text(["value", "gradient"])
         left, right = (figure.bounding_box() for figure in figures.all())
         assert left["x"] + left["width"] <= right["x"]
         assert left["y"] == right["y"]
@@ -148,16 +148,17 @@ class TestHeatmap:
     ) -> None:
         page = open_page(self.graph(model), "#box=MultiHeadAttention/q_proj/q_proj.weight")
         figure = page.locator("#box .pair figure").nth(1)
+        expect(figure.locator(".map image")).to_be_visible()
         rows = figure.locator(".map text.end").all_text_contents()
         assert rows[0] == "0"
         assert int(rows[1]) >= 1
         box, place = figure.locator(".map image").bounding_box(), (3, 11)
         x = box["x"] + (place[1] + 0.5) * box["width"] / 16
         page.mouse.move(x, box["y"] + (place[0] + 0.5) * box["height"] / 16)
+        expect(figure.locator("output")).to_have_text(re.compile(r"^\[3, 11\] = "))
         said = figure.locator("output").inner_text().replace("−", "-")
         grad = model.q_proj.weight.grad
         assert grad is not None
-        assert said.startswith("[3, 11] = ")
         assert float(said.split()[-1]) == pytest.approx(float(grad.numpy()[place]), rel=1e-2)
 
     def test_all_numbers_and_every_matrix(
@@ -165,24 +166,24 @@ class TestHeatmap:
     ) -> None:
         page = open_page(self.graph(model), "#box=x")
         figure = page.locator("#box .numbers").first
-        assert figure.locator(".map").count() == 2
-        assert figure.locator(".map .head").all_text_contents() == ["[0]", "[1]"]
-        assert figure.locator("td").count() == 0
+        expect(figure.locator(".map")).to_have_count(2)
+        expect(figure.locator(".map .head")).to_have_text(["[0]", "[1]"])
+        expect(figure.locator("td")).to_have_count(0)
         figure.get_by_text("all numbers").click()
-        figure.locator("td").nth(159).wait_for()
-        assert figure.locator("td").count() == 160
+        expect(figure.locator("td")).to_have_count(160)
 
     def test_the_gradient_of_a_step(self, model: nn.MultiHeadAttention, open_page: Any) -> None:
         page = open_page(self.graph(model), "#step=2")
-        assert page.locator("#step .numbers .map").count() == 2 * 2  # what comes, and what is sent
-        assert page.locator("#step .values").count() == 0
+        maps = page.locator("#step .numbers .map")
+        expect(maps).to_have_count(2 * 2)  # what comes, and what is sent
+        expect(page.locator("#step .values")).to_have_count(0)
 
     def test_small_ones_are_tinted_numbers(self, open_page: Any) -> None:
         graph, _ = perceptron()
         page = open_page(graph, "#box=Sequential/0/0.weight")
         cells = page.locator("#box .pair td")
-        assert cells.count() == 2 * 12
-        assert page.locator("#box .map").count() == 0
+        expect(cells).to_have_count(2 * 12)
+        expect(page.locator("#box .map")).to_have_count(0)
         colours = cells.evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
         assert len(set(colours)) > 6
 
@@ -191,9 +192,10 @@ class TestHeatmap:
         with viz.trace() as traced:
             (-a * 3.0).backward()
         page = open_page(traced.graph(a=a), "#step=1")
-        assert "norm" not in page.locator("#step").inner_text()
+        expect_status(page, re.compile("^step 1 of"))
+        expect(page.locator("#step")).not_to_contain_text("norm")
         page.keyboard.press("End")
-        assert "a Σ = −3." in page.locator("#step .end").inner_text()
+        expect(page.locator("#step .end")).to_contain_text("a Σ = −3.")
 
     def test_text_lies_in_its_box_and_boxes_lie_apart(self, open_page: Any) -> None:
         a, b = (minigrad.tensor(value, requires_grad=True) for value in (-4.12345, 2.0))
@@ -203,6 +205,7 @@ class TestHeatmap:
             c = c + c + 1 - a
             (d + c.relu() * 0.001 + (b - a).relu()).backward()
         page = open_page(traced.graph(a=a, b=b), "#step=99")
+        expect_status(page, re.compile("^step [1-9]"))
         boxes = page.locator("#stage .box").all()
         areas = [box.locator(".shape").bounding_box() for box in boxes]
         for box, area in zip(boxes, areas, strict=True):
@@ -228,19 +231,20 @@ def test_on_a_phone_the_title_has_room(open_page: Any) -> None:
         viz.explore(model, minigrad.randn(2, 3, 8)).path.read_text(),
         viewport={"width": 390, "height": 844},
     )
-    title = page.locator("h1")
-    assert title.bounding_box()["width"] >= 300
-    assert title.evaluate("one => one.scrollWidth <= one.clientWidth")
+    title = "document.querySelector('h1')"
+    until(page, f"{title}.clientWidth >= 300 && {title}.scrollWidth <= {title}.clientWidth", True)
 
 
 def test_on_a_large_screen_text_can_be_read(open_page: Any) -> None:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 6)
     graph = viz.graph(model, minigrad.randn(2, 3, 8))
     page = open_page(graph, viewport={"width": 1920, "height": 1080})
-    scale = page.locator("#stage .layers, #stage > svg > g").first.evaluate(
-        "one => one.getBoundingClientRect().width / one.getBBox().width"
+    page.wait_for_function(
+        """() => {
+            const one = document.querySelector("#stage .layers, #stage > svg > g");
+            return 10 * one.getBoundingClientRect().width / one.getBBox().width >= 11.9;
+        }"""
     )
-    assert 10 * scale >= 11.9
 
 
 class TestForward:
@@ -249,55 +253,56 @@ class TestForward:
         page = open_page(graph)
         ops = [node for node in graph.nodes if node.kind == "op"]
         page.keyboard.press("Home")
-        assert status(page) == "forward 0 of 4"
-        assert page.locator("#stage .later[data-id]").count() >= len(ops)
+        expect_status(page, "forward 0 of 4")
+        expect(page.locator("#stage .later[data-id]").nth(len(ops) - 1)).to_be_attached()
         for at, op in enumerate(ops, 1):
             page.keyboard.press("ArrowRight")
-            assert status(page) == f"forward {at} of 4: {op.label}"
-            lit = page.locator("#stage .computes").first.get_attribute("data-id")
-            assert lit == op.id
-            assert page.locator("#step h2").inner_text() == op.label
-            assert page.locator(f'#stage [data-id="{op.id}"].later').count() == 0
+            expect_status(page, f"forward {at} of 4: {op.label}")
+            expect(page.locator("#stage .computes").first).to_have_attribute("data-id", op.id)
+            expect(page.locator("#step h2")).to_have_text(op.label)
+            expect(page.locator(f'#stage [data-id="{op.id}"].later')).to_have_count(0)
             reads = [edge for edge in graph.edges if edge.target == op.id]
-            assert page.locator("#step section").first.locator("li").count() == len(reads)
-        assert page.locator("#stage .flows").count() == 1
+            read = page.locator("#step section").first.locator("li")
+            expect(read).to_have_count(len(reads))
+        expect(page.locator("#stage .flows")).to_have_count(1)
         page.keyboard.press("ArrowRight")
-        assert status(page) == "before the first of 4 steps"
-        assert page.locator("#stage .later, #stage .computes, #stage .flows").count() == 0
+        expect_status(page, "before the first of 4 steps")
+        expect(page.locator("#stage .later, #stage .computes, #stage .flows")).to_have_count(0)
         page.keyboard.press("ArrowRight")
-        assert status(page) == "step 1 of 4: sum"
+        expect_status(page, "step 1 of 4: sum")
 
     def test_a_number_shows_when_it_is_computed(self, open_page: Any) -> None:
         page = open_page(micrograd(), "#step=-2")
-        assert status(page) == "forward 1 of 2: multiply"
-        assert numbers(page) == ["data 2", "data 3", "data 6"]
+        expect_status(page, "forward 1 of 2: multiply")
+        until(page, NUMBERS, ["data 2", "data 3", "data 6"])
 
     def test_the_ways_there(self, open_page: Any) -> None:
         page = open_page(perceptron()[0])
         page.get_by_role("button", name="Watch it").click()
-        assert status(page) == "forward 0 of 4"
-        assert "#step=-5" in page.url
-        assert "5 tensors" in page.locator("#step").inner_text()
-        assert page.get_by_role("button", name="To the beginning").is_disabled()
+        expect_status(page, "forward 0 of 4")
+        expect(page).to_have_url(re.compile("#step=-5"))
+        expect(page.locator("#step")).to_contain_text("5 tensors")
+        expect(page.get_by_role("button", name="To the beginning")).to_be_disabled()
         page.keyboard.press("End")
-        assert status(page).startswith("before the first")
+        expect_status(page, re.compile("^before the first"))
         page.keyboard.press("f")
-        assert status(page) == "forward 0 of 4"
+        expect_status(page, "forward 0 of 4")
         page.locator("#slider").fill("-1")
-        assert status(page) == "forward 4 of 4: sum"
+        expect_status(page, "forward 4 of 4: sum")
 
     def test_without_a_backward_pass(self, open_page: Any) -> None:
         page = open_page(viz.explore(nn.ReLU(), minigrad.ones(3), backward=False).path.read_text())
-        assert status(page) == "no backward pass"
+        expect_status(page, "no backward pass")
         page.keyboard.press("ArrowLeft")
-        assert status(page) == "forward 1 of 1: relu"
+        expect_status(page, "forward 1 of 1: relu")
 
     def test_in_a_closed_module(self, open_page: Any) -> None:
         page = open_page(perceptron()[0].to_html(depth=1), "#step=-4")
-        assert status(page) == "forward 1 of 4: linear"
-        assert page.locator("#stage .computes text").first.text_content() == "0"
+        expect_status(page, "forward 1 of 4: linear")
+        computing = page.locator("#stage .computes text").first
+        expect(computing).to_have_text("0")
         page.get_by_role("button", name="Open the modules").click()
-        assert page.locator("#stage .computes text").first.text_content() == "linear"
+        expect(computing).to_have_text("linear")
 
 
 class TestBorn:
@@ -310,12 +315,15 @@ class TestBorn:
     def test_it_is_marked_and_a_button_leads_there(self, open_page: Any) -> None:
         page = open_page(self.graph())
         mark = page.locator("#stage .badge.born")
-        assert [text.strip() for text in mark.all_text_contents()] == ["⬣ NaN"]
+        expect(mark).to_have_text(["⬣ NaN"])
         page.get_by_role("button", name="NaN born in log: go there").click()
-        assert page.locator("#stage .box.selected").locator("text", has_text="log").count() == 1
-        assert "⬣ NaN ×1, ∞ ×1" in page.locator("#box").inner_text()
-        assert page.locator("#box .values").first.inner_text().split() == ["−∞", "NaN", "0"]
+        expect(page.locator("#stage .box.selected").locator("text", has_text="log")).to_have_count(
+            1
+        )
+        expect(page.locator("#box")).to_contain_text("⬣ NaN ×1, ∞ ×1")
+        expect(page.locator("#box .values").first.locator("td")).to_have_text(["−∞", "NaN", "0"])
 
     def test_nothing_is_marked_without_one(self, open_page: Any) -> None:
         page = open_page(perceptron()[0])
-        assert page.locator(".born").count() == 0
+        expect(page.locator("#stage .box").first).to_be_attached()
+        expect(page.locator(".born")).to_have_count(0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
 
 import minigrad
+from browser.waiting import expect, until
 from minigrad import nn, viz
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
@@ -37,6 +40,7 @@ ATTENTION = [
 ]
 
 
+@cache
 def attention() -> str:
     """Attention with a mask, dropout and an input that requires a gradient: all questions."""
     minigrad.random.seed(0)
@@ -48,23 +52,25 @@ def attention() -> str:
 
 
 def test_twelve_questions_in_two_clicks(open_page: Open) -> None:
-    text, asked = attention(), []
+    text, page, asked = attention(), None, []
     for number, (answer, tab, heading, words) in enumerate(ATTENTION):
-        page = open_page(text)
+        page = open_page(text, page=page)
         page.get_by_role("tab", name="Walk").click()
         question = page.locator("#walk li button").nth(number)
+        expect(question).to_be_visible()
         asked.append(question.inner_text())
         question.click()
 
-        assert page.locator("#stop").is_visible()
-        assert page.locator("#stop h2").inner_text() == asked[-1]
-        assert f"Stop {number + 1} of 12" in page.locator("#stop").inner_text()
-        assert answer.replace("`", "") in page.locator("#stop-text").inner_text()
-        assert page.locator("[role=tabpanel]:visible").get_attribute("id") == tab
-        assert page.locator(f"#{tab} h2").first.inner_text().startswith(heading)
-        assert words in " ".join(page.locator(f"#{tab}").text_content().split())
+        expect(page.locator("#stop")).to_be_visible()
+        expect(page.locator("#stop h2")).to_have_text(asked[-1])
+        expect(page.locator("#stop")).to_contain_text(f"Stop {number + 1} of 12")
+        expect(page.locator("#stop-text")).to_contain_text(answer.replace("`", ""))
+        expect(page.locator("[role=tabpanel]:visible")).to_have_id(tab)
+        expect(page.locator(f"#{tab} h2").first).to_have_text(re.compile(f"^{re.escape(heading)}"))
+        expect(page.locator(f"#{tab}")).to_contain_text(words)
         shown = page.locator("#stage .selected" if tab == "box" else "#stage .lit")
-        assert shown.count() == 1
+        expect(shown).to_have_count(1)
+        expect(shown).to_be_in_viewport()
         inside = page.locator("#stage").bounding_box(), shown.bounding_box()
         assert inside[0]["y"] <= inside[1]["y"] < inside[0]["y"] + inside[0]["height"]
     assert len(set(asked)) == 12
@@ -73,51 +79,55 @@ def test_twelve_questions_in_two_clicks(open_page: Open) -> None:
 def test_on_and_back(open_page: Open) -> None:
     page = open_page(attention())
     page.get_by_role("button", name="See the 12 stops").click()
-    assert page.locator("[role=tabpanel]:visible").get_attribute("id") == "walk"
+    expect(page.locator("[role=tabpanel]:visible")).to_have_id("walk")
     page.locator("#walk li button").first.click()
-    assert page.evaluate("document.activeElement.id") == "stop-text"
-    assert page.get_by_role("button", name="← previous").is_disabled()
-    forth = page.get_by_role("button", name="next →")
+    expect(page.locator("#stop-text")).to_be_focused()
+    expect(page.get_by_role("button", name="← previous")).to_be_disabled()
+    forth, stop = page.get_by_role("button", name="next →"), page.locator("#stop")
     for number in range(2, 13):
         forth.click()
-        assert f"Stop {number} of 12" in page.locator("#stop").inner_text()
-    assert forth.is_disabled()
+        expect(stop).to_contain_text(f"Stop {number} of 12")
+    expect(forth).to_be_disabled()
     page.get_by_role("button", name="← previous").click()
-    assert "Stop 11 of 12" in page.locator("#stop").inner_text()
+    expect(stop).to_contain_text("Stop 11 of 12")
     page.get_by_role("tab", name="Walk").click()
-    assert page.locator("#walk [aria-current=step]").inner_text().startswith("Is the gradient of")
+    expect(page.locator("#walk [aria-current=step]")).to_contain_text("Is the gradient of")
 
 
 def test_by_keyboard(open_page: Open) -> None:
     page = open_page(attention())
     for key, number in (("n", 1), ("n", 2), ("n", 3), ("Shift+N", 2)):
         page.keyboard.press(key)
-        assert f"Stop {number} of 12" in page.locator("#stop").inner_text()
+        expect(page.locator("#stop")).to_contain_text(f"Stop {number} of 12")
 
 
 def test_the_text_goes_where_the_page_shows_something_else(open_page: Open) -> None:
     page = open_page(attention())
     page.get_by_role("tab", name="Walk").click()
     page.locator("#walk li button").nth(7).click()
-    assert page.locator("#stop").is_visible()
+    stop = page.locator("#stop")
+    expect(stop).to_be_visible()
     page.keyboard.press("ArrowRight")
-    assert page.locator("#stop").is_hidden()
+    expect(stop).to_be_hidden()
     page.keyboard.press("ArrowLeft")
-    assert page.locator("#stop").is_visible()
+    expect(stop).to_be_visible()
     page.get_by_role("tab", name="List").click()
-    assert page.locator("#stop").is_hidden()
+    expect(stop).to_be_hidden()
 
 
 def test_an_address_leads_to_a_stop(open_page: Open) -> None:
     text = attention()
+    page = open_page(text)
+    there = open_page(text, "#walk=99")
+    expect(there.locator("#stop")).to_be_hidden()
     for number in (3, 8, 11):
-        page = open_page(text)
         page.get_by_role("tab", name="Walk").click()
         page.locator("#walk li button").nth(number - 1).click()
-        there = open_page(text, page.evaluate("location.hash"))
-        assert f"Stop {number} of 12" in there.locator("#stop").inner_text()
-        assert there.locator("#stop h2").inner_text() == page.locator("#stop h2").inner_text()
-    assert open_page(text, "#walk=99").locator("#stop").is_hidden()
+        heading = page.locator("#stop h2")
+        expect(page.locator("#stop")).to_contain_text(f"Stop {number} of 12")
+        open_page(text, page.evaluate("location.hash"), there)
+        expect(there.locator("#stop")).to_contain_text(f"Stop {number} of 12")
+        expect(there.locator("#stop h2")).to_have_text(heading.inner_text())
 
 
 def test_names_are_those_of_the_address(open_page: Open) -> None:
@@ -135,8 +145,7 @@ def test_names_are_those_of_the_address(open_page: Open) -> None:
     page = open_page(viz.explore(layer, x, walk=walk).path.read_text(encoding="utf-8"))
     for name in names:
         page.keyboard.press("n")
-        address = page.evaluate("decodeURIComponent(/box=([^&]*)/.exec(location.hash)[1])")
-        assert address == name
+        until(page, "decodeURIComponent(/box=([^&]*)/.exec(location.hash)?.[1])", name)
 
 
 def test_a_text_is_only_text(open_page: Open) -> None:
@@ -144,9 +153,9 @@ def test_a_text_is_only_text(open_page: Open) -> None:
     page = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2), walk=[stop])
     shown = open_page(page.path.read_text(encoding="utf-8"))
     shown.keyboard.press("n")
-    assert shown.locator("#stop h2").inner_text() == "<b><i>"
-    assert shown.locator("#stop-text p").inner_text() == "<img src=x onerror=alert(1)> </script>"
-    assert shown.locator("#stop-text code").all_inner_texts() == ["<i>", "</script>"]
+    expect(shown.locator("#stop h2")).to_have_text("<b><i>")
+    expect(shown.locator("#stop-text p")).to_have_text("<img src=x onerror=alert(1)> </script>")
+    expect(shown.locator("#stop-text code")).to_have_text(["<i>", "</script>"])
 
 
 def test_on_a_small_screen_text_and_numbers_scroll_together(open_page: Open) -> None:
@@ -155,12 +164,13 @@ def test_on_a_small_screen_text_and_numbers_scroll_together(open_page: Open) -> 
     page.locator("#walk li button").nth(2).click()
     page.locator("#box h3", has_text="Who attends to whom").scroll_into_view_if_needed()
     page.keyboard.press("n")
-    assert page.locator("#stop h2").bounding_box()["y"] > page.locator("#panel").bounding_box()["y"]
+    top = "document.querySelector('{}').getBoundingClientRect().top".format
+    until(page, f"{top('#stop h2')} > {top('#panel')}", True)
 
 
 def test_without_a_walk_there_is_no_tab(open_page: Open) -> None:
     text = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2)).path.read_text(encoding="utf-8")
     page = open_page(text)
     page.keyboard.press("n")
-    assert page.get_by_role("tab").count() == 4
-    assert page.locator("#stop").count() == 0
+    expect(page.get_by_role("tab")).to_have_count(4)
+    expect(page.locator("#stop")).to_have_count(0)

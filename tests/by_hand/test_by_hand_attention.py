@@ -165,10 +165,17 @@ class TestAdditive:
          ValueError, "scaled_dot_product_attention: .*values .*keys"),
         (lambda: by_hand.scaled_dot_product_attention(draw(1, 2, 3), draw(2, 2, 3), draw(2, 2, 3)),
          ValueError, "scaled_dot_product_attention: .* axes before the last two"),
+        (lambda: by_hand.scaled_dot_product_attention(draw(2, 2, 3), draw(2, 2, 3), draw(1, 2, 3)),
+         ValueError, r"V \(1, 2, 3\) .* axes before the last two"),
         (lambda: by_hand.additive_attention(*(draw(2, 3),) * 3, draw(3, 4), draw(3, 4), draw(4)),
          ValueError, "additive_attention: Q "),
         (lambda: by_hand.additive_attention(*(draw(1, 2, 3),) * 3, draw(3, 4), draw(4, 3), draw(4)),
          ValueError, r"additive_attention: W_q \(3, 4\), W_k \(4, 3\)"),
+        (lambda: by_hand.additive_attention(*(draw(1, 2, 3),) * 3, draw(2, 4), draw(3, 4), draw(4)),
+         ValueError, r"additive_attention: W_q \(2, 4\)"),
+        (lambda: by_hand.additive_attention(
+            *(draw(1, 2, 3),) * 3, draw(3, 4), draw(3, 4), draw(4, 1)),
+         ValueError, r"additive_attention: .* v \(4, 1\)"),
     ],
 )  # fmt: skip
 def test_refusals(call: Any, error: type[Exception], message: str) -> None:

@@ -155,6 +155,7 @@ class TestParameters:
             **dict.fromkeys(("gamma1", "beta1", "gamma2", "beta2"), (D,)),
         }  # fmt: skip
         assert by_hand.TransformerEncoderBlock(D, H, 5).W1.shape == (D, 5)
+        assert by_hand.MultiHeadAttention(1, 1).d_k == 1
 
     @pytest.mark.usefixtures("global_random")
     def test_no_two_layers_begin_alike(self) -> None:
@@ -164,10 +165,17 @@ class TestParameters:
         b = by_hand.MultiHeadAttention(D, H)
         drawn = [*a.get_params().values(), *b.get_params().values()]
         assert len({array.tobytes() for array in drawn}) == 8
-        assert max(np.abs(array).max() for array in drawn) <= (6 / (2 * D)) ** 0.5
         tables = [by_hand.learned_positional_encoding(50, 40) for _ in range(2)]
         assert (tables[0] != tables[1]).all()
         assert tables[0].std() == pytest.approx(0.02, rel=0.1)
+
+    def test_weights_begin_within_xaviers_bound(self) -> None:
+        block = by_hand.TransformerEncoderBlock(64, 2, 100)
+        for name, weight in block.get_params().items():
+            if weight.ndim == 2:
+                bound = (6 / sum(weight.shape)) ** 0.5
+                found = weight.min(), weight.max()
+                assert found == pytest.approx((-bound, bound), rel=0.01), name
 
     @pytest.mark.parametrize(
         "layer", [by_hand.MultiHeadAttention(D, H), by_hand.TransformerEncoderBlock(D, H)]
@@ -224,7 +232,7 @@ class TestPositions:
         assert both.shape == (3, 1, 3, 3)
         np.testing.assert_array_equal(both[2, 0], [[1, 0, 0], [1, 1, 0], [1, 1, 0]])
         assert by_hand.create_causal_mask(0).shape == (0, 0)
-        assert by_hand.create_padding_mask(np.array([], int), 3).shape == (0, 3)
+        assert by_hand.create_padding_mask(np.array([]), 3).shape == (0, 3)
 
 
 class TestBlock:
@@ -242,6 +250,8 @@ class TestBlock:
         normal = by_hand.layer_norm(1e4 + 5 * draw(B, SEQ, D), np.ones(D), np.zeros(D))
         np.testing.assert_allclose(normal.mean(axis=-1), 0, atol=1e-9)
         np.testing.assert_allclose(normal.std(axis=-1), 1, rtol=1e-6)
+        less = by_hand.layer_norm(np.array([1.0, -1.0]), np.ones(2), np.zeros(2), eps=3.0)
+        np.testing.assert_allclose(less, [0.5, -0.5], rtol=1e-12)
 
     def test_derivatives_of_feed_forward(self) -> None:
         x = draw(B, SEQ, D)
@@ -308,6 +318,7 @@ class TestBlock:
         (lambda: by_hand.MultiHeadAttention(10, 3), ValueError,
          r"MultiHeadAttention: d_model \(10\) must be divisible by num_heads \(3\)"),
         (lambda: by_hand.MultiHeadAttention(10, 0), ValueError, r"num_heads \(0\)"),
+        (lambda: by_hand.MultiHeadAttention(0, 1), ValueError, r"d_model \(0\)"),
         (lambda: by_hand.TransformerEncoderBlock(10, 3), ValueError, "must be divisible"),
         (lambda: by_hand.TransformerEncoderBlock(4, 2, 0), ValueError, "d_ff must be positive"),
         (lambda: by_hand.MultiHeadAttention(D, H).backward(draw(B, SEQ, D)), RuntimeError,
@@ -316,30 +327,61 @@ class TestBlock:
          "TransformerEncoderBlock.backward: .*forward"),
         (lambda: by_hand.MultiHeadAttention(D, H).forward(*(draw(B, SEQ, 5),) * 3), ValueError,
          r"Q .*\(batch, seq, 6\).*\(2, 3, 5\)"),
+        (lambda: by_hand.MultiHeadAttention(D, H).forward(draw(SEQ, D), *(draw(B, SEQ, D),) * 2),
+         ValueError, r"Q .*\(batch, seq, 6\).*\(3, 6\)"),
+        (lambda: by_hand.multi_head_attention_forward(
+            *(draw(B, SEQ, D),) * 3, *(draw(D, D),) * 2, draw(D, 5), draw(D, D), H), ValueError,
+         r"W_V .*\(6, 6\).*\(6, 5\)"),
+        (lambda: by_hand.MultiHeadAttention(D, H).forward(
+            draw(B, SEQ, D), *(draw(1, SEQ, D),) * 2), ValueError, "agree in batch"),
+        (lambda: by_hand.MultiHeadAttention(D, H).forward(
+            *(draw(B, SEQ, D),) * 2, draw(1, SEQ, D)), ValueError, "agree in batch"),
+        (lambda: by_hand.multi_head_attention_backward(
+            draw(B, SEQ, 5), {"merged": draw(B, SEQ, D), "num_heads": H}), ValueError,
+         r"grad_output .*\(2, 3, 6\).*\(2, 3, 5\)"),
         (lambda: by_hand.MultiHeadAttention(D, H).forward(
             draw(B, SEQ, D), draw(B, 4, D), draw(B, 5, D)), ValueError, "values .*keys"),
         (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
             draw(B, SEQ, D), np.ones((B, SEQ), bool)), ValueError,
          r"mask .*\(2, 3\).*mask\[:, None, None"),
         (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
+            draw(B, SEQ, D), np.ones((5, SEQ), bool)), ValueError,
+         r"mask of shape \(5, 3\) does not fit scores of shape \(2, 2, 3, 3\)$"),
+        (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
             draw(B, SEQ, D), np.ones((SEQ, SEQ))), TypeError, "a bool mask"),
         (lambda: by_hand.sinusoidal_encoding(4, 5), ValueError,
          "sinusoidal_encoding: d_model .*even.*5"),
         (lambda: by_hand.sinusoidal_encoding(-1, 4), ValueError, "max_length"),
+        (lambda: by_hand.sinusoidal_encoding(4, -2), ValueError, "d_model must not be negative"),
+        (lambda: by_hand.learned_positional_encoding(-1, 4), ValueError,
+         "learned_positional_encoding: max_length must not be negative"),
         (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(4, 4)), ValueError,
          r"add_positional_encoding: .*\(5\).*\(4\)"),
         (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(9, 1)), ValueError,
          "add_positional_encoding: x .* and pe"),
+        (lambda: by_hand.add_positional_encoding(draw(4), draw(9, 4)), ValueError, r"x \(4,\) and"),
+        (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(1, 9, 4)), ValueError,
+         r"pe \(1, 9, 4\) must"),
         (lambda: by_hand.create_causal_mask(-1), ValueError, "seq_length"),
         (lambda: by_hand.create_padding_mask(np.array([3, 5]), 4), ValueError,
          r"create_padding_mask: .*\(4\).*5"),
         (lambda: by_hand.create_padding_mask(np.array([-1]), 4), ValueError, "-1"),
+        (lambda: by_hand.create_padding_mask(np.array([], int), -1), ValueError, "max_length"),
         (lambda: by_hand.create_padding_mask(np.array([1.0]), 4), TypeError, "integer"),
         (lambda: by_hand.create_padding_mask(np.array([[1]]), 4), ValueError, "shape .batch,"),
         (lambda: by_hand.layer_norm(draw(2, 3), draw(2), draw(3)), ValueError,
          "layer_norm: gamma"),
+        (lambda: by_hand.layer_norm(draw(2, 3), draw(3), draw(2)), ValueError, "layer_norm: beta"),
         (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(3), draw(4, 3), draw(3)),
          ValueError, r"feed_forward: b1 .*\(4,\)"),
+        (lambda: by_hand.feed_forward(draw(2, 3), draw(2, 4), draw(4), draw(4, 3), draw(3)),
+         ValueError, r"feed_forward: W1 .*\(2, 4\)"),
+        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 1, 4), draw(4), draw(4, 3), draw(3)),
+         ValueError, r"feed_forward: W1 .*\(3, 1, 4\)"),
+        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(4), draw(3, 4), draw(3)),
+         ValueError, r"feed_forward: W2 .*\(3, 4\)"),
+        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(4), draw(4, 3), draw(4)),
+         ValueError, r"feed_forward: b2 .*\(3,\)"),
     ],
 )  # fmt: skip
 def test_refusals(call: Any, error: type[Exception], message: str) -> None:

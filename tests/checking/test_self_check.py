@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from children import python
 
 from minigrad import Tensor, ops
 from minigrad.autograd import engine
@@ -188,14 +187,9 @@ def test_a_wrong_rule_is_not_blamed_on_the_engine(recorded: bool) -> None:
 
 
 def test_the_command() -> None:
-    def command(*args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "minigrad", *args], capture_output=True, text=True, check=False
-        )
-
-    done = command("check", "exp", "matmul", "--seed", "3")
+    done = python("-m", "minigrad", "check", "exp", "matmul", "--seed", "3")
     assert done.returncode == 0, done.stderr
     assert "2 ops, 2 right" in done.stdout, done.stderr
-    unknown = command("check", "frobnicate")
+    unknown = python("-m", "minigrad", "check", "frobnicate")
     assert unknown.returncode == 2
     assert "no op with a derivative is called frobnicate" in unknown.stderr

@@ -161,7 +161,7 @@ def some_inputs(x: Any, w: Any) -> None:
     (w * v).sum().backward(inputs=[w])
 
 
-def one_hot(x: Any, w: Any) -> Any:
+def one_hot(x: Any, _w: Any) -> Any:
     return F.one_hot(x.astype("int64").abs() % 9, 9)
 
 
@@ -249,7 +249,7 @@ def test_an_optimizer_within_the_backward_pass() -> None:
         w = weight()
         optimizer = optim.SGD([w], lr=0.01)
 
-        def update(parameter: Any) -> None:
+        def update(_parameter: Any) -> None:
             optimizer.step()
             optimizer.zero_grad()
 

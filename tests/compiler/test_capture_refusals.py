@@ -29,7 +29,7 @@ def weight() -> Any:
 def refused(step: Callable[..., Any], what: str, calls: int = 3) -> None:
     """A step of a tensor is refused within `calls` calls, and the message names this file."""
     captured = minigrad.capture(step)
-    with pytest.raises(CaptureError, match=what) as caught:
+    with pytest.raises(CaptureError, match=what) as caught:  # noqa: PT012  # any of the calls
         for i in range(calls):
             captured(minigrad.full(3, 1.0 + i))
     assert "test_capture_refusals.py:" in str(caught.value)
@@ -93,7 +93,7 @@ def test_writes_of_what_no_op_computed() -> None:
         (x * w).sum().backward()
         w.data -= 0.1
 
-    def replaced(x: Any) -> None:
+    def replaced(_x: Any) -> None:
         w.data = np.ones(3, "f4")
 
     runs_plainly(through_data, "looks at the values")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
-import sys
 import threading
 import time
 import weakref
@@ -13,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from children import python
 from interrupts import before_each_bytecode
 
 import minigrad
@@ -81,7 +80,7 @@ def test_the_thread_ends(how: str) -> None:
         for _ in DataLoader(dataset, prefetch=2):
             break
     elif how == "raise":
-        with pytest.raises(KeyError):
+        with pytest.raises(KeyError):  # noqa: PT012  # a loop is left
             for _ in DataLoader(dataset, prefetch=2):
                 raise KeyError
     elif how == "at its end":
@@ -163,10 +162,7 @@ if os.fork() == 0:
 os.wait()
 print(next(batches).item())
 """
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = python("-c", program, timeout=60)
     assert "make a new iterator here" in done.stdout
     assert done.stdout.endswith("[0, 1]\n1\n")
 
@@ -225,9 +221,7 @@ class Work:
 batches = iter(DataLoader(Work(), 2, prefetch=2))
 {ending}
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = python("-c", program, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("done") == done.stdout.count("begun") > 0, "what it began, it ended"
 

@@ -127,7 +127,7 @@ def test_a_view_has_the_memory_of_its_whole() -> None:
 
 
 def test_packed_values_are_not_unpacked() -> None:
-    def unpack(value: Any) -> Any:
+    def unpack(_value: Any) -> Any:
         pytest.fail("unpacked")
 
     x = minigrad.ones(3, requires_grad=True)

@@ -178,7 +178,7 @@ def test_the_picture_is_live_but_not_drawn_too_often(
 
 
 def test_a_picture_that_fails_does_not_end_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(value: Any, display_id: bool) -> None:
+    def broken(value: Any, display_id: bool) -> None:  # noqa: ARG001
         raise OSError("the page is gone")
 
     monkeypatch.setattr(builtins, "display", broken, raising=False)

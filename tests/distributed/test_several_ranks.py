@@ -20,7 +20,6 @@ def test_data_parallel(ranks: int) -> None:
     assert passes(ranks, "data_parallel_program.py").count("passed") == ranks
 
 
-@pytest.mark.needs("sklearn", "matplotlib")
 def test_the_demo_on_two_ranks_prints_what_one_prints(tmp_path: Path) -> None:
     lines = []
     for ranks in (1, 2):
@@ -48,14 +47,14 @@ MISTAKES = {
     "ended": ["rank 0: all_reduce(float32 (3,))", "rank 1: the end of the program"],
     "exception": ["Rank 1 of 2 raised", "LookupError: rank 1 does not find it"],
     "late": [
-        "TimeoutError: rank 0 waited 1 s in all_reduce",
+        "TimeoutError: rank 0 waited 0.5 s in all_reduce",
         "not yet there: rank 1",
         "_program.py:",
     ],
     "group": ["rank 0: barrier at", "rank 1: all_reduce(float32 (3,)) at", "will not come"],
     "ended, with another communicator": ["rank 0: Communicator at", "rank 1: the end of the pro"],
     "exit": ["rank 0: all_reduce(float32 (3,))", "rank 1: the end of the program, after all_reduc"],
-    "stopped at the end": ["rank 0 has ended and waits", "waited 3 s", "rank 1 has not"],
+    "stopped at the end": ["rank 0 has ended and waits", "waited 0.5 s", "rank 1 has not"],
     "models": ["the first difference is 1.weight", "rank 0: float32 (1, 2)", "rank 1: float32 (2"],
     "rate": ["after step 0", "is lr of AdamW, group 0", "rank 0: 0.01", "rank 1: 0.02"],
     "schedule": ["after step 10", "lr of SGD, group 0", "rank 0: 0.01", "rank 1: 0.02"],
@@ -106,18 +105,18 @@ OTHERS = "all_gather", "reduce_scatter", "broadcast", "all_to_all", "ppermute", 
     [*STALLS, "all_reduce", "barrier", *(pytest.param(c, marks=pytest.mark.long) for c in OTHERS)],
 )
 def test_a_rank_that_is_stopped_within_a_call(call: str) -> None:
-    """A warning after a third of the time limit, which is 3 s, and the error at its end."""
+    """A warning after a third of the time limit, which is 0.5 s, and the error at its end."""
     done = run(2, "stalls_program.py", call, seconds=30)
     assert done.returncode != 0
     what = STALLS.get(call, call)
     for part in (
-        f"rank 0 waited 3 s in {what}",
-        "rank 0 has waited 1 s in",
+        f"rank 0 waited 0.5 s in {what}",
+        "rank 0 has waited 0 s in",
         "not yet there: rank 1",
     ):
         assert part in done.stderr.replace("the backward", "backward"), done.stderr
     elapsed = done.ended - float(done.stdout.split("began at ")[-1].split()[0])
-    assert 3 <= elapsed < 9, "the silence"
+    assert 0.5 <= elapsed < 6, "the silence"
 
 
 def test_a_slow_rank_brings_a_warning() -> None:

@@ -26,7 +26,7 @@ def test_a_step_is_completed_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     before = signal.getsignal(signal.SIGINT)
     model, done = nn.Linear(1, 1), {"steps": 0, "losses": [0.5]}
     path = tmp_path / "a.npz"
-    with (
+    with (  # noqa: PT012  # what ends the block is the subject
         pytest.raises(KeyboardInterrupt, match=r"a.npz.*--resume"),
         Checkpoint(path, done, model=model) as checkpoint,
     ):
@@ -47,7 +47,7 @@ def test_a_step_is_completed_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_the_second_ctrl_c_stops_at_once(tmp_path: Path) -> None:
     steps = 0
-    with pytest.raises(KeyboardInterrupt), Checkpoint(tmp_path / "a.npz", {}):
+    with pytest.raises(KeyboardInterrupt), Checkpoint(tmp_path / "a.npz", {}):  # noqa: PT012
         signal.raise_signal(signal.SIGINT)
         steps += 1
         signal.raise_signal(signal.SIGINT)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import char_lm
 import lstm_lm as example
 import numpy as np
 import pytest
+from example_runs import Call, Refuses, run
 
 import minigrad
 
-SCRIPT = Path(example.__file__)
 LINE = re.compile(r"^ +(\d-gram|LSTM)  (\d\.\d{3})$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def text() -> char_lm.Text:
-    return char_lm.load()
-
-
-@pytest.fixture(scope="module")
-def short(text: char_lm.Text) -> char_lm.Text:
+def short() -> char_lm.Text:
     """A text that is quickly gone through."""
+    text = char_lm.load()
     return char_lm.Text(text.alphabet, text.ids[:3000], 2800)
 
 
@@ -79,45 +72,27 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
 # The example as it is run
 
 
-def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, SCRIPT, *options], cwd=folder, env=os.environ.copy(),
-        capture_output=True, text=True, check=False, timeout=1200,
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def smoke(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder in which it ran for a few seconds, and what it printed."""
-    folder = tmp_path_factory.mktemp("smoke")
-    result = run(folder, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
-    assert result.returncode == 0, result.stderr
-    assert not result.stderr
-    return folder, result.stdout
-
-
-@pytest.mark.slow
-def test_it_says_what_came_of_it(smoke: tuple[Path, str], text: char_lm.Text) -> None:
-    folder, output = smoke
-    lines = LINE.findall(output)
+def test_it_says_what_came_of_it_and_writes_after_the_training(
+    short: char_lm.Text, call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(char_lm, "load", lambda: short)
+    done = call(example, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
+    assert (done.code, done.error) == (0, "")
+    lines = LINE.findall(done.out)
     assert lines[:5] == lines[5:10]
     assert [name for name, _ in lines[:5]] == [f"{n}-gram" for n in range(1, 6)]
     ((name, bits),) = lines[10:]
-    model = example.restore(folder / "out/lstm_lm/weights.npz")
+    model = example.restore(tmp_path / "out/lstm_lm/weights.npz")
     assert name == "LSTM"
-    assert float(bits) == pytest.approx(char_lm.bits_per_character(model, text), abs=6e-4)
-    sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", output, re.MULTILINE)
-    assert sample, output
+    assert float(bits) == pytest.approx(char_lm.bits_per_character(model, short), abs=6e-4)
+    sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", done.out, re.MULTILINE)
+    assert sample, done.out
 
-
-@pytest.mark.slow
-def test_it_writes_after_a_training(smoke: tuple[Path, str]) -> None:
-    folder, _ = smoke
     options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
-    result = run(folder, *options)
-    assert result.returncode == 0, result.stderr
-    assert re.fullmatch(r"An ob.{30}\n\n", result.stdout, re.DOTALL)
-    assert run(folder, *options).stdout == result.stdout
+    first, again = (call(example, *options) for _ in range(2))
+    assert (first.code, first.error) == (0, "")
+    assert re.fullmatch(r"An ob.{30}\n\n", first.out, re.DOTALL)
+    assert again.out == first.out
 
 
 @pytest.mark.parametrize(
@@ -133,35 +108,18 @@ def test_it_writes_after_a_training(smoke: tuple[Path, str]) -> None:
         (["--out", "a file"], "a file"),
     ],
 )
-def test_a_bad_value_gets_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    options: list[str], said: str,
-) -> None:  # fmt: skip
-    (tmp_path / "a file").write_text("in the way")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["lstm_lm.py", *options])
-    with pytest.raises(SystemExit) as stop:
-        example.main()
-    captured = capsys.readouterr()
-    assert stop.value.code == 2
-    assert not captured.out
-    (line,) = captured.err.splitlines()
-    assert line.startswith("lstm_lm.py: ")
-    assert said in line
-    assert "--help" in line
+def test_a_bad_value_gets_one_line(refuses: Refuses, options: list[str], said: str) -> None:
+    refuses(example, options, said)
 
 
 def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
-    result = run(tmp_path, "--help")
-    assert result.returncode == 0, result.stderr
+    done = run(example, tmp_path, "--help")
+    assert (done.code, done.error) == (0, "")
     for part in ("--steps", "--smoke", "--write", "--temperature", "minutes", "seconds"):
-        assert part in result.stdout
+        assert part in done.out
 
 
 @pytest.mark.long
-def test_it_beats_the_tables_within_five_minutes(tmp_path: Path) -> None:
-    output = run(tmp_path).stdout
-    seconds, bits = re.search(r"steps in (\d+\.\d) s", output), dict(LINE.findall(output))
-    assert seconds
-    assert float(seconds[1]) < 280
+def test_it_beats_the_tables(tmp_path: Path) -> None:
+    bits = dict(LINE.findall(run(example, tmp_path).out))
     assert float(bits["LSTM"]) < float(bits["4-gram"])

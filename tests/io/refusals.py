@@ -20,9 +20,10 @@ def refused(path: Path, said: str) -> None:
         load(path)
     tracemalloc.start()
     try:
-        with warnings.catch_warnings(), pytest.raises(LoadError) as caught:
+        with warnings.catch_warnings():
             warnings.simplefilter("error")
-            load(path)
+            with pytest.raises(LoadError) as caught:
+                load(path)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

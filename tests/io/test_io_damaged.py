@@ -6,7 +6,6 @@ import io
 import json
 import re
 import struct
-import subprocess
 import sys
 import warnings
 import zipfile
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from children import python
 from refusals import refused
 
 import minigrad
@@ -31,17 +31,13 @@ PROGRAM = Path(__file__).with_name("damaged_files.py")
 
 
 def fuzz(suffix: str, count: int, seed: int) -> tuple[int, int, int]:
-    done = subprocess.run(
-        [sys.executable, str(PROGRAM), suffix, str(count), str(seed)],
-        capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+    done = python(PROGRAM, suffix, str(count), str(seed), timeout=600)
     assert done.returncode == 0, done.stderr[-5000:]
     counts = re.fullmatch(r"\d+ files: (\d+) refused, (\d+) unharmed, (\d+) foreign\n", done.stdout)
     assert counts, done.stdout
     return int(counts[1]), int(counts[2]), int(counts[3])
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited")
 @pytest.mark.parametrize("suffix", [".npz", ".pt", ".safetensors"])
 def test_files_damaged_by_chance(suffix: str) -> None:

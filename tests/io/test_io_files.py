@@ -5,14 +5,13 @@ from __future__ import annotations
 import collections
 import json
 import math
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from children import python
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -344,10 +343,7 @@ def test_a_missing_package_gets_one_line(tmp_path: Path, action: str) -> None:
     path = tmp_path / "file.safetensors"
     path.write_text("what was there")
     program = "import sys; sys.modules['safetensors'] = None; from minigrad import load, save; "
-    done = subprocess.run(
-        [sys.executable, "-c", f"{program} path = {str(path)!r}; {action}"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = python("-c", f"{program} path = {str(path)!r}; {action}")
     last = done.stderr.splitlines()[-1]
     assert last.startswith("ImportError: ")
     assert "pip install safetensors" in last

@@ -246,7 +246,7 @@ def test_what_came_while_a_file_was_written_is_not_replaced(
 
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "x"
-    with pytest.raises(OSError, match=kind.partition(",")[0]), replacing(path):
+    with pytest.raises(OSError, match=kind.partition(",")[0]), replacing(path):  # noqa: PT012
         OBSTACLES[kind](path)
         before = stat.S_IFMT(path.lstat().st_mode)
     assert stat.S_IFMT(path.lstat().st_mode) == before

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from children import python
 
 from minigrad.learn import grading
 from minigrad.learn.exercise import exercise
@@ -47,10 +47,8 @@ def test_a_claim_is_not_believed(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     files = [saved(tmp_path / name, check(RIGHT, True)) for name in ("a.json", "b.json")]
-    done = subprocess.run(
-        [sys.executable, "-m", "minigrad", "learn", "grade", *files],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+    done = python("-m", "minigrad", "learn", "grade", *files)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.count("1 of 1 answers are right") == 2
     assert str(files[1]) in done.stdout
 

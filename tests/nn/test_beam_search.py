@@ -177,7 +177,7 @@ def test_it_ends_early() -> None:
     chances = np.array([[0.4, 0.3, 0.3], [0.45, 0.54, 0.01], [0.3, 0.3, 0.4]])
     calls: list[tuple[int, ...]] = []
 
-    def model(ids: Any, cache: Any) -> Tensor:
+    def model(ids: Any, _cache: Any) -> Tensor:
         calls.append(ids.shape)
         return Tensor(np.log(chances[ids.numpy()]))
 

@@ -166,7 +166,7 @@ def self_attention(**more: Any) -> Callable[[int, int], dict[str, Any]]:
     return inputs
 
 
-def bools(n: int, length: int) -> np.ndarray:
+def bools(_n: int, length: int) -> np.ndarray:
     return minigrad.random.generator().random((length, length)) < 0.7
 
 

@@ -110,7 +110,7 @@ KEPT: list[Any] = []
 
 
 def test_what_a_model_keeps_is_as_any_other_tensor_afterwards(tmp_path: Path) -> None:
-    def keeping(model: Any, x: Tensor) -> Tensor:
+    def keeping(_model: Any, x: Tensor) -> Tensor:
         y = x * 2
         KEPT.extend([y, y.detach(), x.shape[1]])
         return y
@@ -128,10 +128,10 @@ def test_what_a_model_keeps_is_as_any_other_tensor_afterwards(tmp_path: Path) ->
     assert copy.deepcopy(KEPT[2]) == 5
 
 
-def go_on(m: Any, x: Tensor) -> Tensor:
+def go_on(_m: Any, x: Tensor) -> Tensor:
     try:
         return x * float(x.sum())
-    except Exception:
+    except Exception:  # noqa: BLE001  # export sees through it
         return x
 
 
@@ -141,7 +141,7 @@ def test_a_model_that_goes_on_after_a_refusal_is_refused(tmp_path: Path) -> None
 
 
 def test_numbers_of_subclasses_are_numbers(tmp_path: Path) -> None:
-    def local(m: Any, x: Tensor) -> Tensor:
+    def local(_m: Any, x: Tensor) -> Tensor:
         return x * enum.IntEnum("Choice", {"THREE": 3}).THREE  # another class in each run
 
     assert exported(local, tmp_path).difference == 0
@@ -150,14 +150,14 @@ def test_numbers_of_subclasses_are_numbers(tmp_path: Path) -> None:
 # Sizes
 
 
-def counted(m: Any, x: Tensor) -> Tensor:
+def counted(_m: Any, x: Tensor) -> Tensor:
     n = 0
     for _ in range(3):
         n += x.shape[1]
     return x * 2 if n > 60 else x * 3
 
 
-def divided(m: Any, x: Tensor) -> Tensor:
+def divided(_m: Any, x: Tensor) -> Tensor:
     whole, rest = divmod(x.shape[1], 40)
     return x * 2 if whole else x * 3 + rest * 0
 
@@ -288,7 +288,7 @@ def test_a_comparison_that_only_guards_narrows_what_the_file_promises(
 
 
 def test_a_size_that_must_be_a_multiple_is_a_condition(tmp_path: Path) -> None:
-    def blocks(m: Any, x: Tensor) -> Tensor:
+    def blocks(_m: Any, x: Tensor) -> Tensor:
         assert x.shape[1] % 4 == 0
         return x * 2
 

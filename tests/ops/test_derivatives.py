@@ -56,7 +56,7 @@ def on_cases(test: Callable[..., None], items: list[Any]) -> Callable[..., None]
         for case in cases:
             try:
                 test(case, *args)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # raised below
                 error.add_note(f"the case is {case}")
                 errors.append(error)
                 if pytestconfig.getoption("maxfail") == 1:

@@ -59,8 +59,10 @@ def layer_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     for shape, ndim, eps in itertools.product([(2, 5), (2, 3, 4), (3, 4)], (1, 2), (1e-5, 0.3)):
         normalized = shape[-ndim:]
         weight, bias = {"weight": normal(*normalized)}, {"bias": normal(*normalized) + 1}
-        for extra in ({}, weight, bias, {**weight, **bias}):
-            calls.append(({"x": normal(*shape), **extra}, {"ndim": ndim, "eps": eps}))
+        calls += [
+            ({"x": normal(*shape), **extra}, {"ndim": ndim, "eps": eps})
+            for extra in ({}, weight, bias, {**weight, **bias})
+        ]
     return calls
 
 
@@ -68,8 +70,10 @@ def group_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     calls = []
     for shape, eps in itertools.product([(2, 4), (2, 4, 3), (1, 6, 2, 2)], (1e-5, 0.3)):
         weight, bias = {"weight": normal(shape[1])}, {"bias": normal(shape[1]) + 1}
-        for extra in ({}, weight, bias, {**weight, **bias}):
-            calls.append(({"x": normal(*shape), **extra}, {"groups": 2, "eps": eps}))
+        calls += [
+            ({"x": normal(*shape), **extra}, {"groups": 2, "eps": eps})
+            for extra in ({}, weight, bias, {**weight, **bias})
+        ]
     return calls
 
 

@@ -92,15 +92,15 @@ def test_gather_and_scatter_add_of_any_shape(data: Any, shape: tuple[int, ...]) 
 
 READS: dict[str, Callable[[Any, np.ndarray], Any]] = {
     "getitem": lambda x, i: x[i],
-    "take": lambda x, i: ops.take(x, i),
+    "take": ops.take,
     "take, wrap": lambda x, i: ops.take(x, i, mode="wrap"),
-    "take along": lambda x, i: ops.take_along_axis(x, i),
+    "take along": ops.take_along_axis,
     "gather": lambda x, i: ops.gather(x, 0, i),
     "scatter_add": lambda x, i: ops.scatter_add(np.zeros(4), 0, i, x),
     "scatter": lambda x, i: ops.scatter(np.zeros(4), 0, i, x),
     "index_add": lambda x, i: ops.index_add(np.zeros(4), 0, i, x),
     "bincount": lambda x, i: ops.bincount(i, x),
-    "repeat": lambda x, i: ops.repeat(x, i),
+    "repeat": ops.repeat,
     "roll": lambda x, i: ops.roll(x, i, (0, 0, 0)),
     "pad": lambda x, i: ops.pad(x, i[1:], "wrap"),
     "split": lambda x, i: ops.split(x, i)[1],
@@ -203,7 +203,7 @@ def test_add_at_is_numpys_for_every_kind_of_index() -> None:
     ]
     layouts: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         "C": lambda a: a,
-        "Fortran": lambda a: np.asfortranarray(a),
+        "Fortran": np.asfortranarray,
         "strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
         "reversed": lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
     }

@@ -96,7 +96,43 @@ def test_norms_of_vectors_of_any_size_of_numbers() -> None:
             np.testing.assert_allclose(slope.numpy(), slopes[0].numpy(), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("ord", [0, 0.5, 1, 2, 3, -1, -2, INF, -INF])
+ROWS = np.array([[3, -4, 0.5], [0, 2, -3], [-1, 0, 0], [0, 0, 0], [-2, 1, 2], [4, 1, -1]])
+"""Zeros, a norm of 1, no norm at all, and two greatest elements, or two least."""
+ORDERS_OF_VECTORS = [0, 0.5, 1, 1.5, 2, 3, -1, -2, INF, -INF]
+
+
+def slope_of_norm(x: np.ndarray, ord: float) -> np.ndarray:
+    """sign(x) * (|x| / norm) ** (ord - 1); elements that are the norm share its slope."""
+    size = np.absolute(x)
+    if abs(ord) == INF:
+        hit = size == (size.max() if ord > 0 else size.min())
+        return np.sign(x) * hit / hit.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.sign(x) * (size / np.linalg.norm(x, ord)) ** (ord - 1)
+    return np.where((x == 0) | (ord == 0), 0, slope)
+
+
+@pytest.mark.parametrize("ord", ORDERS_OF_VECTORS)
+def test_the_gradient_of_a_norm_is_its_formula(ord: float) -> None:
+    """So is the second derivative: of orders from 2 on where an element is 0, too."""
+    g = np.array([[2.0], [-0.5], [3.0], [5.0], [1.5], [-7.0]])
+    slopes = g * [slope_of_norm(row, ord) for row in ROWS]
+    kinks = ROWS == 0 if ord < 2 else ~ROWS.any(axis=1, keepdims=True)
+    step = np.where(kinks, 0, [1e-6, -2e-6, 3e-6])
+    ahead, behind = (np.array([slope_of_norm(r, ord) for r in ROWS + k * step]) for k in (1, -1))
+    for keepdims in (False, True):
+        x = leaf(ROWS)
+        out = minigrad.norm(x, ord, 1, keepdims)
+        found = grad(out, x, Tensor(g.reshape(out.shape)), create_graph=True)
+        np.testing.assert_allclose(found.numpy(), slopes, rtol=1e-12)
+        if 0 < abs(ord) < INF:
+            second = grad((found * step).sum(), x).numpy()
+            np.testing.assert_allclose(second, (ahead - behind) / 2 * g, atol=1e-10)
+    x = leaf([0.0, 0.0])
+    assert grad(minigrad.norm(x, ord), x, Tensor(INF)).tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("ord", ORDERS_OF_VECTORS)
 def test_the_gradient_of_a_norm_at_an_element_of_zero_is_zero(ord: Any) -> None:
     for values in ([0.0, 2.0, -3.0], [0.0, 0.0, 0.0]):
         x = leaf(values)

@@ -641,7 +641,7 @@ def test_the_original_error_of_a_forward_is_kept() -> None:
     """A user's own op: an unexpected error comes as it is, or carries its cause."""
 
     @minigrad.autograd.primitive
-    def my_lookup(x: Any) -> Any:
+    def my_lookup(x: Any) -> Any:  # noqa: ARG001
         return {}["missing"]
 
     with pytest.raises(Exception, match="missing") as caught:

@@ -114,7 +114,8 @@ def test_threads_change_nothing(name: str, request: pytest.FixtureRequest) -> No
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_number_of_threads_gives_one_result(name: str, three_threads: None) -> None:
+@pytest.mark.usefixtures("three_threads")
+def test_a_number_of_threads_gives_one_result(name: str) -> None:
     run, arrays = CALLS[name]
     first, second = gradients(run, *arrays), gradients(run, *arrays)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
@@ -128,7 +129,7 @@ def no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def no_threads(no_workers: None) -> Iterator[None]:
+def no_threads(no_workers: None) -> Iterator[None]:  # noqa: ARG001
     """No thread can be started: there is no memory for a stack of this size."""
     before = threading.stack_size(1 << 46)
     yield
@@ -136,7 +137,8 @@ def no_threads(no_workers: None) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("kind", [optim.SGD, optim.AdamW, optim.NAdam, optim.Rprop])
-def test_a_step_of_an_optimizer(kind: Any, three_threads: None) -> None:
+@pytest.mark.usefixtures("three_threads")
+def test_a_step_of_an_optimizer(kind: Any) -> None:
     """A large parameter is updated in parts, each thread with scratch memory of its own."""
     found = []
     draws = [np.random.default_rng(i).standard_normal((5, 70_000)) for i in range(4)]
@@ -154,9 +156,8 @@ def test_a_step_of_an_optimizer(kind: Any, three_threads: None) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_where_no_thread_can_be_started_the_caller_computes(
-    name: str, three_threads: None, no_threads: None
-) -> None:
+@pytest.mark.usefixtures("three_threads", "no_threads")
+def test_where_no_thread_can_be_started_the_caller_computes(name: str) -> None:
     with pytest.raises(RuntimeError, match="can't start new thread"):
         threading.Thread(target=int).start()
     run, arrays = CALLS[name]
@@ -169,9 +170,8 @@ def test_where_no_thread_can_be_started_the_caller_computes(
 
 
 @pytest.mark.parametrize("possible", [0, 1, 2])
-def test_as_many_workers_as_can_be_started(
-    possible: int, three_threads: None, no_workers: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("three_threads", "no_workers")
+def test_as_many_workers_as_can_be_started(possible: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker is a thread that starts another: also where that one cannot be started."""
     start, left = threads.start_new_thread, [None] * possible
 
@@ -181,7 +181,7 @@ def test_as_many_workers_as_can_be_started(
         left.pop()
         return start(*args)
 
-    def refused(self: threading.Thread) -> None:
+    def refused(_self: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threads, "start_new_thread", limited)
@@ -298,7 +298,8 @@ def test_any_rows_of_a_dropout_are_those_of_the_whole() -> None:
 
 
 class TestForRows:
-    def test_each_row_comes_once(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_each_row_comes_once(self) -> None:
         seen = np.zeros(1000, int)
 
         def work(start: int, stop: int) -> None:
@@ -307,23 +308,25 @@ class TestForRows:
         _parallel.for_rows(1000, 7, 1, work)
         assert (seen == 1).all()
 
-    def test_several_threads_take_part(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_several_threads_take_part(self) -> None:
         names = set()
         both = threading.Barrier(3, timeout=10)
 
-        def work(start: int, stop: int) -> None:
+        def work(_start: int, _stop: int) -> None:
             names.add(threading.current_thread().name)
             both.wait()
 
         _parallel.for_rows(3, 1, 1, work)
         assert len(names) == 3
 
-    def test_an_error_in_a_thread_reaches_the_caller(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_an_error_in_a_thread_reaches_the_caller(self) -> None:
         before = [library.get_num_threads() for library in _parallel._blas()]
         caller = threading.current_thread()
         done = threading.Barrier(3, timeout=10)
 
-        def work(start: int, stop: int) -> None:
+        def work(start: int, _stop: int) -> None:
             done.wait()
             if threading.current_thread() is not caller:
                 raise ArithmeticError(f"row {start}")
@@ -332,13 +335,15 @@ class TestForRows:
             _parallel.for_rows(3, 1, 1, work)
         assert [library.get_num_threads() for library in _parallel._blas()] == before
 
-    def test_the_callers_context_holds(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_the_callers_context_holds(self) -> None:
         found = []
         with np.errstate(over="ignore", invalid="raise"):
             _parallel.for_rows(9, 1, 1, lambda i, j: found.append(np.geterr()["invalid"]))
         assert set(found) == {"raise"}
 
-    def test_callers_in_several_threads(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_callers_in_several_threads(self) -> None:
         a, b = normal(50, 40), normal(40, 30)
         results: list[Any] = [None] * 4
 
@@ -356,7 +361,8 @@ class TestForRows:
     @pytest.mark.skipif(not hasattr(sys, "getswitchinterval") or sys.platform == "win32",
                         reason="there is no fork here")  # fmt: skip
     @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-    def test_after_a_fork(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_after_a_fork(self) -> None:
         a = normal(50, 40)
         ops.matmul(a, a.T)  # the threads exist now
         receiver, sender = multiprocessing.Pipe(duplex=False)
@@ -370,7 +376,8 @@ class TestForRows:
 
 
 class TestBlas:
-    def test_it_is_held_to_one_thread_meanwhile(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_it_is_held_to_one_thread_meanwhile(self) -> None:
         libraries = _parallel._blas()
         for library in libraries:
             library.set_num_threads(2)
@@ -385,18 +392,19 @@ class TestBlas:
             for library in libraries:
                 library.set_num_threads(1)
 
-    def test_the_last_caller_gives_back_what_the_first_found(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_the_last_caller_gives_back_what_the_first_found(self) -> None:
         """Callers in several threads may end in any order."""
         libraries = _parallel._blas()
         before = [library.get_num_threads() for library in libraries]
         _parallel._set_blas([2] * len(libraries))
         first, second, left = (threading.Event() for _ in range(3))
 
-        def work(start: int, stop: int) -> None:
+        def work(_start: int, _stop: int) -> None:
             first.set()
             assert second.wait(10)
 
-        def work_longer(start: int, stop: int) -> None:
+        def work_longer(_start: int, _stop: int) -> None:
             second.set()
             assert left.wait(10)
 
@@ -416,12 +424,13 @@ class TestBlas:
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
     @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-    def test_it_is_free_in_a_process_forked_meanwhile(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_it_is_free_in_a_process_forked_meanwhile(self) -> None:
         before = [library.get_num_threads() for library in _parallel._blas()]
         caller = threading.current_thread()
         codes = []
 
-        def work(start: int, stop: int) -> None:
+        def work(_start: int, _stop: int) -> None:
             if threading.current_thread() is caller:
                 child = os.fork()
                 if not child:
@@ -510,7 +519,7 @@ class TestInterrupts:
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
             for delay in delays:
-                with pytest.raises(KeyboardInterrupt):
+                with pytest.raises(KeyboardInterrupt):  # noqa: PT012  # at any place
                     signal.setitimer(signal.ITIMER_REAL, delay)
                     while True:
                         ops.matmul(a, a.T)
@@ -525,7 +534,7 @@ class TestInterrupts:
         caller, inside = threading.current_thread(), threading.Event()
         ended = []
 
-        def work(start: int, stop: int) -> None:
+        def work(start: int, _stop: int) -> None:
             if threading.current_thread() is caller:
                 assert inside.wait(10)
                 raise KeyboardInterrupt
@@ -581,9 +590,8 @@ class TestCores:
         monkeypatch.setattr(_parallel, "_quotas", list)
         assert _parallel.available_cores() == 3
 
-    def test_blas_follows_the_quota(
-        self, three_threads: None, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_blas_follows_the_quota(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "cpu_count", lambda: 64)
         _parallel._threads = None
         monkeypatch.setattr(_parallel, "_quotas", lambda: [1.5])
@@ -591,12 +599,13 @@ class TestCores:
         cores = _parallel.available_cores()
         assert {library.get_num_threads() for library in _parallel._blas()} == {cores}
 
-    def test_one_call_sets_blas_too(self, three_threads: None) -> None:
+    @pytest.mark.usefixtures("three_threads")
+    def test_one_call_sets_blas_too(self) -> None:
         libraries = _parallel._blas()
         assert {library.get_num_threads() for library in libraries} == {3}
         during: list[int] = []
 
-        def work(start: int, stop: int) -> None:
+        def work(_start: int, _stop: int) -> None:
             minigrad.set_num_threads(2)  # while BLAS is limited: it takes effect afterwards
             during.extend(library.get_num_threads() for library in libraries)
 

@@ -441,5 +441,5 @@ def test_constructing_keeps_or_chooses_a_dtype() -> None:
     for wrong in ("text", [None], [1 + 2j], object(), {"a": 1}, np.array(["x"]), np.ones(2, "c8")):
         with pytest.raises(TypeError, match="tensor holds"):
             Tensor(wrong)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="got a ragged list"):
         Tensor([[1.0], [1.0, 2.0]])

@@ -76,7 +76,7 @@ def _elsewhere(reason: str) -> Any:
 def _no_dtype(call: Callable[..., Any]) -> Callable[..., Any]:
     """A reduction of PyTorch: an empty tuple of axes means all of them."""
 
-    def reduced(x: Any, *args: Any, dtype: Any = None, **kw: Any) -> Any:
+    def reduced(x: Any, *args: Any, dtype: Any = None, **kw: Any) -> Any:  # noqa: ARG001
         axis = kw.pop("axis", args[0] if args else None)
         keepdims = kw.pop("keepdims", args[1] if len(args) > 1 else False)
         axis = tuple(axis) if isinstance(axis, (list, tuple)) else axis
@@ -131,7 +131,11 @@ def _split(x: Any, size: Any, axis: int = 0) -> Any:
 
 
 def _norm(
-    x: Any, p: Any = "fro", axis: Any = None, keepdims: bool = False, dtype: Any = None
+    x: Any,
+    p: Any = "fro",
+    axis: Any = None,
+    keepdims: bool = False,
+    dtype: Any = None,  # noqa: ARG001
 ) -> Any:
     axis = tuple(axis) if isinstance(axis, (list, tuple)) else axis
     if p in ("fro", None):
@@ -169,13 +173,13 @@ def _histogram(
     return counts.astype(np.float64), edges
 
 
-def _lstsq(a: Any, b: Any, **driver: Any) -> Any:
+def _lstsq(a: Any, b: Any, **_driver: Any) -> Any:
     if a.ndim != 2:
         raise Elsewhere("one matrix at a time, as in NumPy")
     return linalg.lstsq(a, b)[0]
 
 
-def _matrix_rank(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def _matrix_rank(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:  # noqa: ARG001
     if atol is not None and rtol is not None:
         raise Elsewhere("an absolute tolerance or a relative one, as in NumPy")
     return linalg.matrix_rank(x, atol, rtol=rtol)

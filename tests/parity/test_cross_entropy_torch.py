@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any
 
@@ -79,6 +80,5 @@ def test_an_impossible_class_of_probability_zero_counts_nothing() -> None:
     ],
 )
 def test_what_is_no_probability_is_refused(target: Any, options: Any, message: str) -> None:
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=f"^cross_entropy: {re.escape(message)}"):
         F.cross_entropy(minigrad.ones((2, 3)), target, **options)
-    assert str(error.value).startswith(f"cross_entropy: {message}")

@@ -145,28 +145,28 @@ def product_after_sigmoid(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def sum_after_attention(m: Any, x: Any, w: Any) -> Any:
+def sum_after_attention(m: Any, x: Any, _w: Any) -> Any:
     h = m.attention(x)
     h += x
     return h
 
 
 @program
-def sum_after_an_lstm(m: Any, x: Any, w: Any) -> Any:
+def sum_after_an_lstm(m: Any, x: Any, _w: Any) -> Any:
     h = m.lstm(x)
     h += x
     return h
 
 
 @program
-def sum_after_a_gru(m: Any, x: Any, w: Any) -> Any:
+def sum_after_a_gru(m: Any, x: Any, _w: Any) -> Any:
     h = m.gru(x)
     h += x
     return h
 
 
 @program
-def sum_of_two_branches(m: Any, x: Any, w: Any) -> Any:
+def sum_of_two_branches(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     other = h * 2.0
     h += other
@@ -177,23 +177,23 @@ def sum_of_two_branches(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def product_with_a_leaf(m: Any, x: Any, w: Any) -> Any:
+def product_with_a_leaf(_m: Any, x: Any, w: Any) -> Any:
     return (x @ w).mul_(x)
 
 
 @program
-def product_with_itself(m: Any, x: Any, w: Any) -> Any:
+def product_with_itself(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     return h.mul_(h)
 
 
 @program
-def chain_of_functions(m: Any, x: Any, w: Any) -> Any:
+def chain_of_functions(_m: Any, x: Any, w: Any) -> Any:
     return (x @ w).tanh_().exp_().add_(1.0).log_().mul_(x).neg_().div_(2.0).sub_(x)
 
 
 @program
-def saved_then_written(m: Any, x: Any, w: Any) -> Any:
+def saved_then_written(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     square = h * h
     h += 1.0
@@ -201,14 +201,14 @@ def saved_then_written(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def saved_output_then_written(m: Any, x: Any, w: Any) -> Any:
+def saved_output_then_written(_m: Any, x: Any, w: Any) -> Any:
     h = (x @ w).exp()
     h += 1.0
     return h
 
 
 @program
-def added_then_written(m: Any, x: Any, w: Any) -> Any:
+def added_then_written(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     double = h + h
     h *= 3.0
@@ -219,34 +219,34 @@ def added_then_written(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def masked_write(m: Any, x: Any, w: Any) -> Any:
+def masked_write(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     return written(h, h > 0, 0.0)
 
 
 @program
-def masked_sum(m: Any, x: Any, w: Any) -> Any:
+def masked_sum(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     h[h > 0] += 1.0
     return h
 
 
 @program
-def rows_swapped(m: Any, x: Any, w: Any) -> Any:
+def rows_swapped(m: Any, x: Any, _w: Any) -> Any:
     h = x * 2.0
     h[m.indices([0, 1])] = h[m.indices([1, 0])]
     return h
 
 
 @program
-def row_from_the_next(m: Any, x: Any, w: Any) -> Any:
+def row_from_the_next(_m: Any, x: Any, _w: Any) -> Any:
     h = x * 2.0
     h[0] = h[1]
     return h
 
 
 @program
-def column_scaled(m: Any, x: Any, w: Any) -> Any:
+def column_scaled(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     h[:, 1] *= w[0, 0]
     return h
@@ -289,21 +289,21 @@ def recurrence_in_a_buffer_by_copies(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def write_to_a_row(m: Any, x: Any, w: Any) -> Any:
+def write_to_a_row(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     h[0].mul_(x[1])
     return h
 
 
 @program
-def write_to_a_transposed_view(m: Any, x: Any, w: Any) -> Any:
+def write_to_a_transposed_view(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     h.T[1] = x[:, 0]
     return h
 
 
 @program
-def write_to_a_reshaped_view(m: Any, x: Any, w: Any) -> Any:
+def write_to_a_reshaped_view(_m: Any, x: Any, w: Any) -> Any:
     h = x * 3.0
     flat = h.reshape(-1)
     flat[2:5] = w[0]
@@ -311,7 +311,7 @@ def write_to_a_reshaped_view(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def view_read_after_its_base_was_written(m: Any, x: Any, w: Any) -> Any:
+def view_read_after_its_base_was_written(_m: Any, x: Any, _w: Any) -> Any:
     h = x * 3.0
     row = h[1]
     h *= x
@@ -319,7 +319,7 @@ def view_read_after_its_base_was_written(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def base_read_after_two_views_were_written(m: Any, x: Any, w: Any) -> Any:
+def base_read_after_two_views_were_written(_m: Any, x: Any, w: Any) -> Any:
     h = x * 3.0
     top, bottom = h[:3], h[1:]
     top *= w[0, 0]
@@ -328,7 +328,7 @@ def base_read_after_two_views_were_written(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def view_of_a_view(m: Any, x: Any, w: Any) -> Any:
+def view_of_a_view(_m: Any, x: Any, w: Any) -> Any:
     h = x * 3.0
     part = h[1:].T[0]
     part += w[0]
@@ -353,7 +353,7 @@ def view_of_a_constant_read_later(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def rows_written_one_by_one(m: Any, x: Any, w: Any) -> Any:
+def rows_written_one_by_one(_m: Any, x: Any, w: Any) -> Any:
     h = x * 2.0
     for i in range(4):
         row = h[i]
@@ -365,7 +365,7 @@ def rows_written_one_by_one(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def detached_before_the_write(m: Any, x: Any, w: Any) -> Any:
+def detached_before_the_write(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     constant = h.detach()
     h += x
@@ -373,7 +373,7 @@ def detached_before_the_write(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def detached_in_a_product(m: Any, x: Any, w: Any) -> Any:
+def detached_in_a_product(_m: Any, x: Any, w: Any) -> Any:
     h = x @ w
     product = x * h.detach()
     h += 1.0
@@ -426,7 +426,7 @@ def step_of_gradient_descent(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def array_increased_by_a_tensor(m: Any, x: Any, w: Any) -> Any:
+def array_increased_by_a_tensor(m: Any, x: Any, _w: Any) -> Any:
     total = np.zeros((4, 3))
     with m.no_grad():
         total += m.array(x * 2.0)
@@ -434,13 +434,13 @@ def array_increased_by_a_tensor(m: Any, x: Any, w: Any) -> Any:
 
 
 @program
-def leaf_written(m: Any, x: Any, w: Any) -> Any:
+def leaf_written(_m: Any, x: Any, w: Any) -> Any:
     w += 1.0
     return x @ w
 
 
 @program
-def view_of_a_leaf_written(m: Any, x: Any, w: Any) -> Any:
+def view_of_a_leaf_written(_m: Any, x: Any, w: Any) -> Any:
     w[0].mul_(2.0)
     return x @ w
 

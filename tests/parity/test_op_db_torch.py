@@ -185,7 +185,7 @@ def run(name: str, op: Any, most: int | None, counts: Counter[str]) -> list[str]
                     excuses.append(EXCUSED[name, kind])
         except Elsewhere as reason:
             excuses.append(str(reason))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # listed as wrong
             refused = [
                 why for words, why in REFUSED.items() if kind == "call" and words in str(error)
             ]
@@ -217,7 +217,7 @@ def compare(most: int | None) -> Counter[str]:
 
 
 @pytest.fixture(autouse=True)
-def random_state(global_random: None) -> Iterator[None]:
+def random_state(global_random: None) -> Iterator[None]:  # noqa: ARG001
     """Samples are drawn from the global generators of Python, NumPy and PyTorch."""
     state = random.getstate()
     with torch.random.fork_rng():

@@ -71,7 +71,7 @@ def test_values_and_gradients(op: str, dtype: Any) -> None:
         if case.op == op:
             try:
                 compared += compare(case, dtype)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001  # raised below
                 error.add_note(f"the case is {case}")
                 errors.append(error)
     if errors:

@@ -64,7 +64,7 @@ def their_numbers_in_double() -> Iterator[None]:
     torch.set_default_dtype(before)
 
 
-@pytest.mark.parametrize(("name", "options"), KINDS, ids=lambda value: str(value))
+@pytest.mark.parametrize(("name", "options"), KINDS, ids=str)
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-12), (np.float32, 1e-5)])
 def test_fifty_steps(name: str, options: dict[str, Any], dtype: Any, rtol: float) -> None:
     """Two groups; a parameter that has no gradient now and then; a learning rate that changes."""

@@ -68,11 +68,9 @@ KINDS = {"device", "dtype"}  # a device is a string here, and a dtype NumPy's
 
 
 @pytest.mark.parametrize("idioms", [TENSORS, TRAINING], ids=["tensors", "training"])
+@pytest.mark.usefixtures("recwarn")
 def test_through_the_door_every_idiom_means_what_it_means_in_pytorch(
-    idioms: str,
-    tmp_path: Path,
-    recwarn: pytest.WarningsRecorder,
-    monkeypatch: pytest.MonkeyPatch,
+    idioms: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None gives something else without an error."""
     torch = pytest.importorskip("torch")
@@ -83,7 +81,7 @@ def test_through_the_door_every_idiom_means_what_it_means_in_pytorch(
         wanted = plain(run(idiom, "torch", tmp_path))
         try:
             found = plain(run(idiom, "minigrad.torch", tmp_path))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # listed as wrong
             wrong.append(f"{idiom}\n    {type(error).__name__}: {error}")
             continue
         if not (same(found, wanted) or (isinstance(wanted, str) and wanted in KINDS)):

@@ -235,9 +235,8 @@ def hostile(folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]
     return write(folder, config, tensors)
 
 
-def test_sizes_are_those_of_the_tensors_before_a_model_is_made(
-    tmp_path: Path, traced: None
-) -> None:
+@pytest.mark.usefixtures("traced")
+def test_sizes_are_those_of_the_tensors_before_a_model_is_made(tmp_path: Path) -> None:
     bert, gpt2 = make_bert(BERT), make_gpt2(GPT2)
     for config, tensors in (
         ({"num_hidden_layers": 10**7}, {}),
@@ -266,7 +265,7 @@ def test_a_config_made_by_hand_is_checked_too(config: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["bert", "gpt2"])
-def test_loading_draws_nothing(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_draws_nothing(tmp_path: Path, kind: str) -> None:
     load = FOLDERS[kind][0](tmp_path)
     state = minigrad.random.get_state()
     load(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,8 @@ def test_a_field_that_is_not_honoured_is_refused(
     tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     write(tmp_path, GPT2 | change, make_gpt2(GPT2))
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
         pretrained.load_gpt2(tmp_path)
-    assert message in str(caught.value)
     assert str(caught.value).startswith(str(tmp_path / "config.json"))
 
 
@@ -171,7 +171,7 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
     tensors = make_gpt2(GPT2)
     del tensors["h.1.attn.c_attn.bias"]
     tensors["h.0.crossattention.c_attn.bias"] = np.zeros(24, np.float32)
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match="the tensors do not fit") as caught:
         pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
     _, *lines = str(caught.value).split("\n  ")
     assert lines == ["h.1.attn.c_attn.bias: missing", "h.0.crossattention.c_attn.bias: unexpected"]

@@ -19,7 +19,7 @@ def failure(program: Program, check: Check) -> str | None:
         check(program)
     except AssertionError:
         return "AssertionError"
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # what it is, is compared
         return f"{type(error).__name__}: {str(error).split(':')[0]}"
     return None
 
@@ -114,7 +114,7 @@ def report(number: int, program: Program, check: Check) -> str:
     reason = "it fails only now and then"
     try:
         check(small)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # reported
         reason = f"{type(error).__name__}: {error}"
     text = (
         f"{check.__name__}: random program {number}, {len(small.steps)} of its "

@@ -59,6 +59,7 @@ def errors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         cwd=ROOT,
         capture_output=True,
         text=True,
+        check=False,
         env={**os.environ, "MYPYPATH": str(ROOT)},
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
@@ -131,7 +132,7 @@ def test_the_training_script_runs() -> None:
 def test_stubs_agree_with_what_runs() -> None:
     command = ["mypy.stubtest", "minigrad.torch", "--mypy-config-file", "pyproject.toml"]
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True,
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False,
         env={**os.environ, "MYPYPATH": str(ROOT)},
     )  # fmt: skip
     assert "not checking stubs" not in done.stdout, done.stdout

@@ -87,7 +87,7 @@ def test_hooks_have_an_order_and_are_called_after_failures() -> None:
     assert seen[:2] == ["first", "last"]
     assert list(seen[2]) == ["input"]
     assert seen[3] == "always"
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"\(1, 3\), its last axis must be 2"):
         layer(door.ones(1, 3))
     assert seen[4:] == ["always"]
 
@@ -194,3 +194,22 @@ def test_what_a_module_shows_of_others_stays_as_it_is() -> None:
     assert profiler.ProfilerActivity.__module__ == "minigrad.torch.profiler"
     assert types
     assert typing.Any.__module__ == "typing"
+
+
+def test_a_total_norm_that_is_not_finite_is_an_error_on_request() -> None:
+    infinite = door.tensor([float("inf"), 1.0])
+    assert float(nn.utils.get_total_norm([infinite])) == float("inf")
+    with pytest.raises(RuntimeError, match="the norm is inf"):
+        nn.utils.get_total_norm([infinite], error_if_nonfinite=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_anomalies_are_no_error_where_nan_is_not_checked() -> None:
+    negative = door.tensor([-1.0])
+    for checking in (door.autograd.detect_anomaly, door.autograd.set_detect_anomaly):
+        with pytest.raises(FloatingPointError, match="log"), checking():
+            door.log(negative)
+    with door.autograd.detect_anomaly(check_nan=False):
+        assert door.log(negative).isnan().all()
+    with door.autograd.set_detect_anomaly(True, check_nan=False):
+        assert door.log(negative).isnan().all()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from children import python
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,8 +58,7 @@ print(args.epochs, torch.__name__, right / 128 > 0.6, "torch._C" in sys.modules)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "minigrad.torch", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    return python("-m", "minigrad.torch", *arguments, cwd=ROOT)
 
 
 def test_a_script_runs_as_it_is(tmp_path: Path) -> None:
@@ -74,11 +73,9 @@ def test_a_module_runs_too(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     (package / "__main__.py").write_text("import torch.nn, sys; print(torch.nn.__name__, sys.argv)")
-    command = [sys.executable, "-m", "minigrad.torch", "-m", "package", "--x"]
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=True
-    )
+    done = python("-m", "minigrad.torch", "-m", "package", "--x", cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("minigrad.torch.nn [")
     assert done.stdout.endswith("'--x']\n")
 

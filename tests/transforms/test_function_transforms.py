@@ -552,7 +552,7 @@ def test_what_cannot_be_right_is_refused(
 
 
 def test_an_exception_leaves_no_state_behind() -> None:
-    def broken(x: Tensor) -> Tensor:
+    def broken(_x: Tensor) -> Tensor:
         raise KeyError("mine")
 
     with no_grad():

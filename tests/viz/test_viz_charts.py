@@ -150,7 +150,7 @@ def test_long_paths_stay_apart() -> None:
     assert len(curves._short("a_very_long_name_of_one_module")) <= curves.LONGEST
 
 
-def test_hostile_names_and_empty_records(tmp_path: Path) -> None:
+def test_hostile_names_and_empty_records() -> None:
     model = nn.ModuleDict({"<b>&": nn.Linear(2, 2)})
     with Statistics(model) as statistics, Profile() as profile:
         model["<b>&"](minigrad.ones(1, 2)).sum().backward()  # called <b>&

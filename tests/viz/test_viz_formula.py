@@ -85,7 +85,7 @@ def test_hostile_names_are_escaped() -> None:
 def op_with(**rules: Callable[..., Any]) -> Primitive:
     """An op that is not in the registry, with arguments a and b, and k that is not an array."""
 
-    def forward(a: Any, b: Any, k: int = 1) -> Any:
+    def forward(a: Any, b: Any, k: int = 1) -> Any:  # noqa: ARG001
         return a * b
 
     op = Primitive(forward)

@@ -43,13 +43,15 @@ def test_json_there_and_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["[]", "{}", "nonsense", '{"format": 1}', '{"format": 99, "nodes": [], "edges": []}',
-     '{"format": 1, "nodes": [{"id": 3}], "edges": [], "groups": [], "dtype": "float32"}',
-     '{"format": 1, "nodes": [5], "edges": [], "groups": [], "dtype": "float32"}'],
+    ("text", "why"),
+    [("nonsense", "Expecting value"), ("[]", "'format' is not 2"), ("{}", "'format' is not 2"),
+     ('{"format": 99, "nodes": [], "edges": []}', "'format' is not 2"),
+     ('{"format": 2}', "'nodes' and 'edges'"),
+     ('{"format": 2, "nodes": [{"id": 3}], "edges": []}', "'kind' and 'label'"),
+     ('{"format": 2, "nodes": [5], "edges": []}', "'int' object has no attribute 'items'")],
 )  # fmt: skip
-def test_json_that_is_no_graph_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):
+def test_json_that_is_no_graph_is_refused(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
         Graph.from_json(text)
 
 

@@ -1,1 +1,1 @@
-"""Mutation testing of derivatives: every rule is altered, and a test must fail."""
+"""Mutation testing: every rule is altered, or every function; a test must fail."""

@@ -211,7 +211,7 @@ def _size(lengths: Any) -> tuple[int, ...]:
     return lengths
 
 
-def _device(kind: Any, index: Any = None) -> Device:
+def _device(kind: Any, _index: Any = None) -> Device:
     if kind not in ("cpu", "cuda"):
         raise LoadError(f"it holds a device of type {kind!r}: cpu and cuda are read, as cpu")
     return Device("cpu")

@@ -29,7 +29,8 @@ def check(answer: Answer) -> None:
     _check_pass(answer, engine)
     _check_ops(answer, engine)
     _check_model(answer, engine)
-    _train_both(answer, engine)
+    if not answer.confirming:
+        _train_both(answer, engine)
 
 
 def _check_pass(answer: Answer, engine: Any) -> None:

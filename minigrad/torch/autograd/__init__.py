@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any, ClassVar
 
 import minigrad.autograd as ours
@@ -29,8 +29,8 @@ def inference_mode(mode: Any = True) -> Any:
 
 
 def detect_anomaly(check_nan: bool = True) -> Any:
-    """Within the block, an op that makes NaN is an error."""
-    return ours.detect_anomaly()
+    """Within the block, an op that makes NaN is an error, unless `check_nan` is False."""
+    return ours.detect_anomaly() if check_nan else nullcontext()
 
 
 def _checking(check: Any) -> Any:
@@ -60,7 +60,7 @@ class set_detect_anomaly(ExitStack):
         if set_detect_anomaly.running is not None:
             set_detect_anomaly.running.close()
         set_detect_anomaly.running = self if mode else None
-        if mode:
+        if mode and check_nan:
             self.enter_context(ours.detect_anomaly())
 
 

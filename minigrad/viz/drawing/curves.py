@@ -69,26 +69,31 @@ def shown(statistics: "Statistics") -> dict[str, str]:
     """The charts of a few layers: as HTML side by side as there is room, as an SVG in a column."""
     charts = [*draw(statistics, whole=False)]
     row = f'<div style="display:flex;flex-wrap:wrap">{"".join(charts)}</div>'
-    column = "".join(
+    return {"text/html": f"<style>{STYLE}</style>{row}", "image/svg+xml": column(charts)}
+
+
+def column(charts: Sequence[str]) -> str:
+    """Charts below each other, as one SVG."""
+    placed = "".join(
         f'<g transform="translate(0 {i * HEIGHT})">{chart}</g>' for i, chart in enumerate(charts)
     )
-    style = f"<style>{STYLE}</style>"
-    whole = _svg(style + column, max(len(charts), 1) * HEIGHT)
-    return {"text/html": style + row, "image/svg+xml": whole}
+    return _svg(f"<style>{STYLE}</style>{placed}", max(len(charts), 1) * HEIGHT)
 
 
 def draw(statistics: "Statistics", whole: bool) -> Iterator[str]:
     """A chart for each kind of curve: of the whole model as many as it needs, or of few layers."""
     for kind, title in TITLES.items():
         curves = _of_kind(statistics, kind)
-        axis = _Axis([value for curve in curves.values() for value in curve.values()], kind)
+        values = [value for curve in curves.values() for value in curve.values()]
+        percent = kind == "dead units"
+        axis = Axis(values, percent=percent, linear=percent or kind == "learning rate")
         names = [*curves]
         if not whole and len(names) > len(LINES):
             names = [names[i] for i in np.linspace(0, len(names) - 1, len(LINES)).astype(int)]
             title = f"{title}, {len(names)} of {len(curves)} layers"
         for start in range(0, len(names), len(LINES)):
             some = {name: curves[name] for name in names[start : start + len(LINES)]}
-            yield _chart(kind, title, some, axis)
+            yield chart(title, some, axis, named=kind not in ("loss", "learning rate"))
 
 
 def _of_kind(statistics: "Statistics", kind: str) -> Curves:
@@ -107,16 +112,17 @@ def _of_kind(statistics: "Statistics", kind: str) -> Curves:
     return {name: curve for name, curve in curves.items() if curve}
 
 
-class _Axis:
+class Axis:
     """The vertical axis: its limits and ticks, and where a value lies."""
 
-    def __init__(self, values: Sequence[float], kind: str) -> None:
+    def __init__(
+        self, values: Sequence[float], percent: bool = False, linear: bool = False
+    ) -> None:
         known = [value for value in values if math.isfinite(value)]
         above = [value for value in known if value > 0] or [1.0]
         low, high = min(known, default=0.0), max(known, default=1.0)
-        self.percent = kind == "dead units"
-        decades = low >= 0 and high > min(above) * 10**DECADES
-        self.log = decades and kind not in ("dead units", "learning rate")
+        self.percent = percent
+        self.log = not linear and low >= 0 and high > min(above) * 10**DECADES
         if self.log:
             self.low, self.high = math.log10(min(above)), math.log10(high)
             step = math.ceil((self.high - self.low) / 4)
@@ -142,9 +148,9 @@ class _Axis:
         return HEIGHT - FOOT - (at - self.low) / (self.high - self.low) * (HEIGHT - FOOT - TOP)
 
 
-def _chart(kind: str, title: str, curves: Curves, axis: _Axis) -> str:
-    """Lines over the steps, each with its name at its end."""
-    named = len(curves) > 1 or kind not in ("loss", "learning rate")
+def chart(title: str, curves: Curves, axis: Axis, unit: str = "step", named: bool = True) -> str:
+    """Lines over the steps, each with its name at its end; one alone may have none."""
+    named = named or len(curves) > 1
     names = {name: _short(name) for name in curves if named}
     right = WIDTH - 6 - max((text_width(name, "name") for name in names.values()), default=0)
     steps = [step for curve in curves.values() for step in curve]
@@ -177,10 +183,10 @@ def _chart(kind: str, title: str, curves: Curves, axis: _Axis) -> str:
     if not named:
         title += f": {axis.text([*next(iter(curves.values())).values()][-1])}"
     drawn += f'<text class="title" x="2" y="14">{escape(title)}</text>'
-    drawn += f'<text class="axis" x="{LEFT}" y="{HEIGHT - 4}">step {first}</text>'
+    drawn += f'<text class="axis" x="{LEFT}" y="{HEIGHT - 4}">{unit} {first}</text>'
     if last > first:
         drawn += f'<text class="axis end" x="{right}" y="{HEIGHT - 4}">{last}</text>'
-    return _svg(drawn, HEIGHT, f"{title}: {', '.join(said)}, steps {first} to {last}")
+    return _svg(drawn, HEIGHT, f"{title}: {', '.join(said)}, {unit}s {first} to {last}")
 
 
 def _apart(places: dict[str, float]) -> dict[str, float]:

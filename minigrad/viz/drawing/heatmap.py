@@ -116,7 +116,7 @@ def cells(
     """
     queries, keys = values.shape
     size = f'width="{round(side * keys)}" height="{round(side * queries)}"'
-    yield from _images(size, levels, scales)
+    yield from images(size, levels, scales)
     if runs := "".join(_hatched(masked, side)):
         yield f'<path class="masked" fill="url(#{hatch})" d="{runs}"/>'
     if max(queries, keys) <= NUMBERED:
@@ -136,7 +136,7 @@ def cells(
 def legend(ends: tuple[float, float], scales: Scales, hatch: str) -> Iterator[str]:
     """The scale with its ends, and what hatching means if there is any."""
     low, high = map(figure, ends)
-    yield from _images('width="120" height="10"', np.arange(LEVELS + 1)[None], scales)
+    yield from images('width="120" height="10"', np.arange(LEVELS + 1)[None], scales)
     yield '<rect class="grid" width="120" height="10"/>'
     yield f'<text class="start" y="22">{low}</text><text class="high" x="120" y="22">{high}</text>'
     yield '<text class="start" y="38">rows are queries, columns are keys</text>'
@@ -146,7 +146,8 @@ def legend(ends: tuple[float, float], scales: Scales, hatch: str) -> Iterator[st
         yield '<text class="start" x="159" y="9">masked</text>'
 
 
-def _images(size: str, levels: np.ndarray, scales: Scales) -> Iterator[str]:
+def images(size: str, levels: np.ndarray, scales: Scales) -> Iterator[str]:
+    """A grid as a picture of one pixel for each cell; one for each scale."""
     for ground, scale in scales.items():
         address = png(levels, (*scale, BROKEN))
         image = f'<image {size} preserveAspectRatio="none" href="{address}"/>'

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from minigrad.compiler import CapturedStep, Program
 from minigrad.debugging.memory import readable
@@ -168,7 +168,7 @@ class ProgramDrawing:
         write(path, convert(svg, path.suffix))
         return path
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:

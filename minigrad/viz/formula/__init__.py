@@ -149,7 +149,7 @@ def _known(op: Primitive) -> dict[str, tuple[Rule, Reading, Formula]]:
 
 
 @functools.lru_cache(maxsize=512)
-def _read_once(op: Primitive, *known: object) -> dict[str, tuple[Rule, Reading, Formula]]:
+def _read_once(op: Primitive, *_key: object) -> dict[str, tuple[Rule, Reading, Formula]]:
     """The formulas of an op; read again when its rules or written formulas change."""
     return {name: (rule, one, _formula(op, rule, one)) for name, rule, one in readings(op)}
 

@@ -128,7 +128,7 @@ def _along(t: Typesetter, index: Term, axis: Term, *_: Term) -> n.Notation:
     return n.Sentence((t.value(index), n.Words(" along "), t.value(axis)))
 
 
-def _on_diagonal(t: Typesetter, value: Term, shape: Term, place: Term) -> n.Notation:
+def _on_diagonal(t: Typesetter, value: Term, *_: Term) -> n.Notation:
     # The rule of the trace adds an axis to its cotangent; it is not shown.
     match value:
         case Call(operator.getitem, (g, Call(_, (first, second)))):

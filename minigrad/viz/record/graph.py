@@ -264,7 +264,7 @@ class Graph(Diagram):
         write(path, content)
         return path
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """The picture for a notebook, or a summary of a very large graph."""
         view = collapse(self)
         if len(view.nodes) > DRAWABLE:

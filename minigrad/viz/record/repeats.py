@@ -244,8 +244,9 @@ def _stretches(symbols: np.ndarray) -> list[tuple[int, int, int]]:
     for period in range(1, min(len(symbols) // FEWEST, LONGEST) + 1):
         same = np.concatenate([[False], symbols[period:] == symbols[:-period], [False]])
         starts, ends = np.flatnonzero(same[1:] != same[:-1]).reshape(-1, 2).T
-        for at in np.flatnonzero(ends - starts >= (FEWEST - 1) * period):
-            found.append((int(starts[at]), int(ends[at]) + period, period))
+        long = ends - starts >= (FEWEST - 1) * period
+        stretches = zip(starts[long].tolist(), ends[long].tolist(), strict=True)
+        found += [(start, end + period, period) for start, end in stretches]
     return sorted(found, key=lambda one: (one[0] - one[1], one[2]))
 
 
@@ -274,7 +275,7 @@ def _wrapped(diagram: AnyDiagram, runs: Sequence[_Run]) -> AnyDiagram:
 
 
 def _around_calls(
-    run: _Run, groups: Mapping[str, Group], nodes: Mapping[str, Node]
+    run: _Run, groups: Mapping[str, Group], _nodes: Mapping[str, Node]
 ) -> tuple[list[Group], dict[str, str]]:
     """The group of all calls but the first, and the new parents of its items."""
     calls = [groups[call] for (call,) in run.steps[1:]]

@@ -239,7 +239,7 @@ class Trace(Forward):
     def __repr__(self) -> str:
         return f"Trace({self.graph() if self._entries else 'no op yet'})"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         shown = self.graph()._repr_mimebundle_() if self._entries else {}
         return shown | {"text/plain": repr(self)}
 

@@ -44,7 +44,7 @@ def _arrays(drawing: Graph) -> list[Summary]:
     """All arrays of a graph."""
     found: list[Summary] = []
 
-    def noted(one: Summary, box: str) -> Summary:
+    def noted(one: Summary, _box: str) -> Summary:
         found.append(one)
         return one
 

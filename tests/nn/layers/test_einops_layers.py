@@ -93,6 +93,7 @@ class TestEinMix:
         layer = nn.EinMix("... i -> ... o", "i o", "o", i=4, o=3).double()
         x = draw(2, 5, 4)
         assert layer.bias is not None
+        assert layer.bias.shape == (3,)
         expected = x.numpy() @ layer.weight.numpy() + layer.bias.numpy()
         np.testing.assert_allclose(layer(x).numpy(), expected, rtol=1e-12)
 

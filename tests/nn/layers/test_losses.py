@@ -60,8 +60,8 @@ class TestElementwise:
 
     def test_derivatives(self, loss: Any, target: Any, expected: Any) -> None:
         x, y = draw(2, 3), Tensor(target, requires_grad=True)
-        gradcheck(lambda x, y: loss(x, y), [x, y])
-        gradgradcheck(lambda x, y: loss(x, y), [x, y])
+        gradcheck(loss, [x, y])
+        gradgradcheck(loss, [x, y])
 
     def test_refusals(self, loss: Any, target: Any, expected: Any) -> None:
         with pytest.raises(ValueError, match=r"\(3,\).*target.*\(2, 3\)"):

@@ -217,6 +217,8 @@ class TestPacking:
     def test_other_refusals(self) -> None:
         rnn, gru = nn.utils.rnn, nn.GRU(3, 2)
         packed = rnn.pack_padded_sequence(self.x, [3, 2, 2, 1], True)
+        with pytest.raises(ValueError, match="^pack_padded_sequence: 0 lengths .*got \\[\\]"):
+            rnn.pack_padded_sequence(self.x[:0], np.empty(0, int), True)
         with pytest.raises(ValueError, match="^pad_sequence: .*got \\[\\]"):
             rnn.pad_sequence([])
         with pytest.raises(ValueError, match="^pad_sequence: .*equal but for the first axis"):

@@ -238,7 +238,7 @@ class TestHooks:
     def test_removal_is_idempotent_and_safe_within_a_call(self) -> None:
         module, calls = nn.Identity(), []
 
-        def once(m: nn.Module, args: Any) -> None:
+        def once(_m: nn.Module, args: Any) -> None:
             calls.append(args)
             remove()
 

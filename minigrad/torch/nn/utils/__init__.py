@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from minigrad.nn import utils as ours
@@ -58,9 +59,10 @@ def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
 ) -> Any:
     """The norm of several tensors, as if they were one vector."""
-    return tensor(
-        ours.get_total_norm([tensors] if isinstance(tensors, Tensor) else tensors, norm_type)
-    )
+    total = ours.get_total_norm([tensors] if isinstance(tensors, Tensor) else tensors, norm_type)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(f"get_total_norm: the norm is {total}")
+    return tensor(total)
 
 
 def clip_grads_with_norm_(

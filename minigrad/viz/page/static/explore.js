@@ -234,10 +234,15 @@ function showPlayer() {
   }
 }
 
+/** Look at what the address asks for. */
+function begin() {
+  look.begin();
+  if (state.step) go.step(state.step);
+  if (state.box !== null) go.box(state.box);
+}
+
 layOutWalk();
 search();
 listen();
 recall();
-look.begin();
-if (state.step) go.step(state.step);
-if (state.box !== null) go.box(state.box);
+begin();

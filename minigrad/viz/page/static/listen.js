@@ -126,5 +126,10 @@ function listen() {
   addEventListener("popstate", recall);
   addEventListener("beforeprint", layOutPaper);
   addEventListener("afterprint", clearPaper);
-  new ResizeObserver(followCamera).observe(stage);
+  let seen = stage.clientWidth > 0; // not in a frame that is hidden, or has no size yet
+  new ResizeObserver(() => {
+    if (seen) followCamera();
+    else if (stage.clientWidth) begin();
+    seen ||= stage.clientWidth > 0;
+  }).observe(stage);
 }
