@@ -1,7 +1,7 @@
 """House rules that neither ruff nor mypy knows: imports point one way, builtins stay builtins.
 
-Each test reads every file of the library, one of them the tests in a browser, and lists what breaks
-its rule, as file:line.
+Each test reads every file of the library, or of the browser tests, and lists what breaks its rule,
+as file:line.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ NOT_IN_FIREFOX = {
     "test_an_svg_stands_by_itself": NO_FILES,
     "test_it_shows_what_is_seen": NO_FILES,
     "test_a_png_has_two_pixels_for_each": NO_FILES,
-    "test_paper_has_the_picture_and_every_step": "it cannot show a page as on paper",
+    "test_paper_has_the_picture_and_what_was_chosen": "it cannot show a page as on paper",
 }
 """What Playwright's driver of an installed Firefox cannot do, by the name of the test."""
 

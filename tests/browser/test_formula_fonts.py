@@ -138,19 +138,20 @@ def test_every_root_is_drawn(browser: Any, source: Any) -> None:
         assert_drawn(root)
 
 
-class TestThePage:
-    @pytest.fixture(scope="class")
-    def page(self, browser: Any, tmp_path_factory: Any) -> Any:
-        x = minigrad.randn(3, 4, requires_grad=True)
-        with viz.trace() as traced:
-            minigrad.nn.functional.gelu(x).sum().backward()
-        file = tmp_path_factory.mktemp("page") / "page.html"
-        file.write_text(traced.graph(x=x).to_html(), encoding="utf-8")
-        page = browser.new_page()
-        page.goto(f"{file.as_uri()}#step=2")
-        page.add_style_tag(content=".formula { font-size: 32px !important }")
-        return page
+@pytest.fixture(scope="module")
+def page(browser: Any, tmp_path_factory: Any) -> Any:
+    x = minigrad.randn(3, 4, requires_grad=True)
+    with viz.trace() as traced:
+        minigrad.nn.functional.gelu(x).sum().backward()
+    file = tmp_path_factory.mktemp("page") / "page.html"
+    file.write_text(traced.graph(x=x).to_html(), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(f"{file.as_uri()}#step=2")
+    page.add_style_tag(content=".formula { font-size: 32px !important }")
+    return page
 
+
+class TestThePage:
     def test_every_root_is_drawn(self, page: Any) -> None:
         roots = roots_of(page)
         assert len(roots) == 2  # of the exact function; the approximate one is another case
