@@ -26,6 +26,7 @@ def cells(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 @BOTH
 def test_it_is_what_its_sources_say_today(path: Path) -> None:
     assert notebook(path) == path.read_text(encoding="utf-8"), "run `make notebook`"
@@ -62,6 +63,7 @@ def shown(cell: dict[str, Any], names: dict[str, Any]) -> Iterator[tuple[str, st
         yield said["image/svg+xml"], value._repr_mimebundle_()["image/svg+xml"]
 
 
+@pytest.mark.slow
 def test_its_cells_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the first to the last, in one namespace: no Jupyter is needed for that."""
     monkeypatch.chdir(tmp_path)
