@@ -29,9 +29,8 @@ def sgd(
 
 
 def asgd(
-    x: float, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
-    weight_decay: float = 0,
-) -> Steps:  # fmt: skip
+    x: float, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, weight_decay: float = 0
+) -> Steps:
     for t, g in enumerate(GRADIENTS):
         eta = lr / (1 + lambd * lr * t) ** alpha
         x = (1 - lambd * eta) * x - eta * (g + weight_decay * x)
