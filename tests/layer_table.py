@@ -79,8 +79,8 @@ LAYERS = [
     layer("EmbeddingBag", 5, 4, mode="sum"),
     layer("Flatten", of=SEQUENCES),
     layer("Flatten", 0, 1, of=SEQUENCES),
-    layer("Unflatten", 1, (2, 2), of=[(3, 4)]),
-    layer("Unflatten", -3, (2, -1), of=SEQUENCES),
+    layer("Unflatten", -2, (2, 2), of=[(4, 3)]),
+    layer("Unflatten", -1, (2, -1), of=SEQUENCES),
     # normalization
     layer("LayerNorm", 4, of=SEQUENCES),
     layer("LayerNorm", 4, 1e-3, bias=False, of=SEQUENCES),

@@ -137,6 +137,9 @@ class TestHeads:
         full = np.broadcast_to(PAIRS, (B, H, SEQ, MEMORY))
         for mask in (PAIRS[None], full[:, 0], full[:, :1], full[:1], full):
             np.testing.assert_array_equal(layer.forward(Q, K, K, mask), expected)
+        of_batch = np.stack([PAIRS, ~PAIRS])
+        with_heads = layer.forward(Q, K, K, of_batch[:, None])
+        np.testing.assert_array_equal(layer.forward(Q, K, K, of_batch), with_heads)
 
 
 class TestParameters:
@@ -168,6 +171,7 @@ class TestParameters:
         tables = [by_hand.learned_positional_encoding(50, 40) for _ in range(2)]
         assert (tables[0] != tables[1]).all()
         assert tables[0].std() == pytest.approx(0.02, rel=0.1)
+        assert tables[0].mean() == pytest.approx(0, abs=0.003)
 
     def test_weights_begin_within_xaviers_bound(self) -> None:
         block = by_hand.TransformerEncoderBlock(64, 2, 100)

@@ -80,6 +80,7 @@ REFUSALS: list[tuple[Any, type[Exception], str]] = [
      "Unflatten: axis 1 ... (2, 5) ... (2, 3)"),
     (lambda: nn.Unflatten(1, (-1, -1))(ones(2, 6)), ValueError, "(-1, -1)"),
     (lambda: nn.Unflatten(1, (4, -1))(ones(2, 6)), ValueError, "(4, -1)"),
+    (lambda: nn.Unflatten(1, (0, -1))(ones(2, 6)), ValueError, "(0, -1)"),
     (lambda: nn.Unflatten(2, (2, 3))(ones(2, 6)), IndexError, "axis 2 ... (2, 6)"),
     (lambda: nn.Unflatten(-3, (1, 2))(ones(2, 6)), IndexError, "axis -3 ... (2, 6)"),
 ]  # fmt: skip

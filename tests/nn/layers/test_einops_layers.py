@@ -89,8 +89,9 @@ class TestRearrangeAndReduce:
 
 
 class TestEinMix:
-    def test_it_is_linear(self) -> None:
-        layer = nn.EinMix("... i -> ... o", "i o", "o", i=4, o=3).double()
+    @pytest.mark.parametrize("pattern", ["... i -> ... o", "n ... i -> n ... o"])
+    def test_it_is_linear(self, pattern: str) -> None:
+        layer = nn.EinMix(pattern, "i o", "o", i=4, o=3).double()
         x = draw(2, 5, 4)
         assert layer.bias is not None
         assert layer.bias.shape == (3,)
