@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from children import python
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -49,8 +49,7 @@ pytestmark = [pytest.mark.needs("sphinx", "myst_parser"), pytest.mark.slow]
 def build(folder: Path, page: str) -> subprocess.CompletedProcess[str]:
     (folder / "conf.py").write_text(SETTINGS)
     (folder / "index.md").write_text(page)
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", folder, folder / "html"]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return python("-m", "sphinx", "-q", "-W", "-b", "html", folder, folder / "html")
 
 
 def test_a_page_is_drawn_from_top_to_bottom(tmp_path: Path) -> None:

@@ -163,14 +163,13 @@ def test_after_them():
 """
 
 
-@pytest.mark.slow
 def test_the_tests_that_leak_fail_and_no_other(tmp_path: Path) -> None:
     file = tmp_path / "test_leaking.py"
     file.write_text(LEAKING)
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider"]
     command += ["-c", str(ROOT / "pyproject.toml"), str(file)]
     path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
-    environment = {**os.environ, "PYTHONPATH": path}
+    environment = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
     )

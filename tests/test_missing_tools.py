@@ -39,9 +39,10 @@ def test_what_a_missing_tool_does(tmp_path: Path, ci: str, outcomes: list[str]) 
     (tmp_path / "test_one.py").write_text(NEEDS_ONE)
     (tmp_path / "test_all.py").write_text(NEEDS_ALL)
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider"]
-    command += ["-c", str(HERE.parent / "pyproject.toml"), "-n", "1", str(tmp_path)]
+    command += ["-p", "xdist", "-n", "1", "-c", str(HERE.parent / "pyproject.toml"), str(tmp_path)]
     path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
     environment = {**os.environ, "CI": ci, "PYTHONPATH": path}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
     done = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False

@@ -17,36 +17,63 @@ import pytest
 from pages import blocks_of, examples_of
 
 ROOT = Path(__file__).resolve().parent.parent
-MISTAKES = ("wher", "dtyp", "fullgraph", "primitive")
+WRONG_NAMES = ("wher", "dtyp", "fullgraph", "primitive")
+DOOR = ROOT / "tests" / "pytorch_door"
+DOOR_MISTAKES = DOOR / "typed_mistakes.py"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "checker",
-    [
+@pytest.fixture(
+    scope="module",
+    params=[
         pytest.param(["mypy"], marks=pytest.mark.needs("mypy")),
         pytest.param(
-            ["basedpyright", "--pythonpath", sys.executable],
+            ["basedpyright", "--level", "error", "--pythonpath", sys.executable],
             marks=pytest.mark.needs("basedpyright"),
         ),
     ],
     ids=lambda checker: checker[0],
 )
-def test_a_users_program_has_the_types_it_says(checker: list[str]) -> None:
-    """And names that minigrad does not have are found, in the order of MISTAKES."""
-    files = ["tests/typing/user.py", "tests/typing/wrong.py"]
+def errors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a type checker says of programs with minigrad and with PyTorch's door, in one run."""
+    page = tmp_path_factory.mktemp("page") / "page.py"
+    blocks = blocks_of((ROOT / "docs" / "torch.md").read_text(encoding="utf-8"))
+    code = [
+        "".join(e.source for e in examples_of(b)) if b.language == "pycon" else b.code
+        for b in blocks
+    ]
+    page.write_text("\n".join(code), encoding="utf-8")
+    own = [ROOT / "tests" / "typing" / name for name in ("user.py", "wrong.py")]
+    files = [*own, DOOR / "typed_training.py", page, DOOR_MISTAKES]
     done = subprocess.run(
-        [sys.executable, "-m", *checker, *files],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    errors = [line.strip() for line in done.stdout.splitlines() if " error: " in line]
-    assert len(errors) == len(MISTAKES), done.stdout + done.stderr
-    for mistake, error in zip(MISTAKES, errors, strict=True):
-        assert "wrong.py" in error, error
-        assert f'"{mistake}"' in error, error
+        [sys.executable, "-m", *request.param, *map(str, files)], cwd=ROOT,
+        capture_output=True, text=True, check=False, env={**os.environ, "MYPYPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    return [line.strip() for line in done.stdout.splitlines() if re.search(r"\berror:", line)]
+
+
+@pytest.mark.slow
+def test_names_that_minigrad_does_not_have_are_found(errors: list[str]) -> None:
+    """In the order of WRONG_NAMES."""
+    found = [error for error in errors if "wrong.py" in error]
+    assert len(found) == len(WRONG_NAMES), found
+    for name, error in zip(WRONG_NAMES, found, strict=True):
+        assert f'"{name}"' in error, error
+
+
+@pytest.mark.slow
+def test_programs_have_the_types_that_they_say(errors: list[str]) -> None:
+    """A user's, and through the door a training script and the page."""
+    wrong = ("wrong.py", DOOR_MISTAKES.name)
+    assert [error for error in errors if not any(name in error for name in wrong)] == []
+
+
+@pytest.mark.slow
+def test_mistakes_with_the_door_are_found(errors: list[str]) -> None:
+    lines = DOOR_MISTAKES.read_text(encoding="utf-8").splitlines()
+    wrong = {*range(lines.index("x = torch.ones(2, 3)") + 2, len(lines) + 1)}
+    found = [re.search(r"typed_mistakes\.py:(\d+)", error) for error in errors]
+    assert {int(place[1]) for place in found if place} == wrong
 
 
 PAGES = [

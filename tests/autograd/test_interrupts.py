@@ -76,8 +76,8 @@ def beyond_our_reach(frame: FrameType, event: str) -> bool:
 
 @pytest.mark.parametrize(
     "call",
-    [no_grad, decorated, set_grad_enabled, watched, searched, backward, checkpointed, functional,
-     evaluated],
+    [no_grad, decorated, set_grad_enabled, watched, searched, backward, functional, evaluated,
+     pytest.param(checkpointed, marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_an_interrupt_changes_no_state(call: Callable[[], Any]) -> None:
     def now() -> tuple[Any, ...]:

@@ -180,12 +180,14 @@ def offenders(given_to: Callable[[str], list[str]], candidates: Iterable[str]) -
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given_to", [static_argument, array_argument])
 def test_the_name_of_an_argument_decides_nothing(given_to: Callable[[str], list[str]]) -> None:
     assert {"axis", "call", "key", "self"} <= {*names(ENGINE)}
     assert not offenders(given_to, names(ENGINE))
 
 
+@pytest.mark.slow
 def test_the_name_of_an_op_decides_nothing() -> None:
     assert not offenders(named_op, [*registry, *names(("compiler/*.py",))])
 

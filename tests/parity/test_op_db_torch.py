@@ -225,6 +225,7 @@ def random_state(global_random: None) -> Iterator[None]:  # noqa: ARG001
     random.setstate(state)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_some_samples_of_every_op_agree() -> None:
     counts = compare(most=2)

@@ -43,7 +43,7 @@ from minigrad.checking.finite_differences import directional_derivatives
 from minigrad.ops import indexing
 from minigrad.ops._numerics import array_of
 
-SHORT = [range(start, start + 25) for start in range(0, 75, 25)]
+SHORT = [range(start, start + 15) for start in range(0, 75, 15)]
 LONG = [range(start, start + 197) for start in range(75, 5000, 197)]
 
 

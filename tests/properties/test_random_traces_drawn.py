@@ -59,7 +59,9 @@ def test_programs_of_ops(numbers: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "numbers", [range(50), pytest.param(range(50, 100), marks=pytest.mark.long)], ids=str
+    "numbers",
+    [range(25), range(25, 50), pytest.param(range(50, 100), marks=pytest.mark.long)],
+    ids=str,
 )
 @pytest.mark.parametrize("recorded", [True, False])
 def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:

@@ -1,4 +1,7 @@
-"""Type checkers and editors know PyTorch's door: the stubs that `make torch-types` writes."""
+"""Type checkers and editors know PyTorch's door: the stubs that `make torch-types` writes.
+
+What checkers say of programs that use it is in tests/test_typing.py.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import blocks_of, examples_of
 from write_torch_types import ROOT, stubs
 
 HERE = Path(__file__).resolve().parent
-MISTAKES = HERE / "typed_mistakes.py"
 TRAINING = HERE / "typed_training.py"
-PAGE = ROOT / "docs" / "torch.md"
-
-CHECKERS = [
-    pytest.param(["mypy"], marks=pytest.mark.needs("mypy")),
-    pytest.param(
-        ["basedpyright", "--level", "error", "--pythonpath", sys.executable],
-        marks=pytest.mark.needs("basedpyright"),
-    ),
-]
 
 ALLOWED = {
     "a method of tensors is the function, whose first parameter is `input`":
@@ -44,47 +36,12 @@ ALLOWED = {
 """In what the stubs differ from what runs, and why."""
 
 
-@pytest.fixture(scope="module", params=CHECKERS, ids=lambda checker: checker[0])
-def errors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What a type checker says of the training script, the page and the mistakes, in one run."""
-    page = tmp_path_factory.mktemp("page") / "page.py"
-    blocks = blocks_of(PAGE.read_text(encoding="utf-8"))
-    code = [
-        "".join(e.source for e in examples_of(b)) if b.language == "pycon" else b.code
-        for b in blocks
-    ]
-    page.write_text("\n".join(code), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", *request.param, str(TRAINING), str(page), str(MISTAKES)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "MYPYPATH": str(ROOT)},
-    )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    return [line.strip() for line in done.stdout.splitlines() if re.search(r"\berror:", line)]
-
-
 @pytest.mark.slow
 @pytest.mark.needs("ruff")
 def test_the_stubs_are_what_the_package_holds() -> None:
     written = stubs()
     found = {path: path.read_text(encoding="utf-8") for path in (ROOT / "minigrad").rglob("*.pyi")}
     assert found == written, "run `make torch-types`"
-
-
-@pytest.mark.slow
-def test_a_training_script_and_the_page_are_known(errors: list[str]) -> None:
-    assert [error for error in errors if MISTAKES.name not in error] == []
-
-
-@pytest.mark.slow
-def test_mistakes_are_found(errors: list[str]) -> None:
-    lines = MISTAKES.read_text(encoding="utf-8").splitlines()
-    wrong = {*range(lines.index("x = torch.ones(2, 3)") + 2, len(lines) + 1)}
-    found = [re.search(r"typed_mistakes\.py:(\d+)", error) for error in errors]
-    assert {int(place[1]) for place in found if place} == wrong
 
 
 def results_of(path: Path, kind: str = "") -> dict[str, set[str]]:

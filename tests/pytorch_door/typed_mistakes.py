@@ -1,4 +1,4 @@
-"""Mistakes that a type checker finds, one a line; test_door_types.py knows the word of each."""
+"""Mistakes that a type checker finds, one a line; tests/test_typing.py knows their lines."""
 
 import minigrad.torch as torch
 from minigrad.torch import nn

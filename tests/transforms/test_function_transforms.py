@@ -624,32 +624,34 @@ def test_results_belong_to_the_graph_of_a_leaf_or_an_interior_argument() -> None
     for make in (lambda x: x, lambda x: x * x + 1.0):
         leaf = Tensor(draw(3), requires_grad=True)
         results = all_results(make(leaf))
+        weights = [draw(*result.shape, seed=k) for k, result in enumerate(results)]
+
+        def weighted(x: np.ndarray, make: Any = make, weights: Any = weights) -> Any:
+            pairs = zip(all_results(make(Tensor(x))), weights, strict=True)
+            return np.array([(result.numpy() * weight).sum() for result, weight in pairs])
+
+        exact = numeric_jacobian(weighted, leaf.numpy())
         for k, result in enumerate(results):
             assert result.requires_grad, k
-            weight = draw(*result.shape, seed=k)
-            (result * weight).sum().backward(retain_graph=True)
+            (result * weights[k]).sum().backward(retain_graph=True)
             found, leaf.grad = leaf.grad, None
-
-            def weighted(x: np.ndarray, k: int = k, weight: Any = weight, make: Any = make) -> Any:
-                return (all_results(make(Tensor(x)))[k].numpy() * weight).sum()
-
-            exact = numeric_jacobian(weighted, leaf.numpy())
-            np.testing.assert_allclose(found, exact, rtol=2e-6, atol=1e-6, err_msg=str(k))
+            np.testing.assert_allclose(found, exact[k], rtol=2e-6, atol=1e-6, err_msg=str(k))
 
 
 def test_results_belong_to_the_graph_of_what_is_closed_over() -> None:
     w = Tensor(draw(3), requires_grad=True)
     x = tensor(3, seed=1)
+
+    def totals(w: np.ndarray) -> Any:
+        results = all_results(x, lambda x: curved(x * Tensor(w)))
+        return np.array([result.numpy().sum() for result in results])
+
+    exact = numeric_jacobian(totals, w.numpy())
     for k, result in enumerate(all_results(x, lambda x: curved(x * w))):
         assert result.requires_grad, k
         result.sum().backward(retain_graph=True)
         found, w.grad = w.grad, None
-
-        def total(w: np.ndarray, k: int = k) -> Any:
-            return all_results(x, lambda x: curved(x * Tensor(w)))[k].numpy().sum()
-
-        exact = numeric_jacobian(total, w.numpy())
-        np.testing.assert_allclose(found, exact, rtol=1e-5, atol=1e-6, err_msg=str(k))
+        np.testing.assert_allclose(found, exact[k], rtol=1e-5, atol=1e-6, err_msg=str(k))
 
 
 def test_results_belong_to_the_graph_of_their_direction() -> None:
