@@ -235,6 +235,13 @@ class Torch:
         src = src[tuple(slice(n) for n in index.shape)]  # their gradient knows no longer ones
         return torch.scatter_add(array(x).to(src.dtype), axis, torch.as_tensor(index), src)
 
+    def scatter_reduce(
+        self, x: Any, axis: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+    ) -> Any:
+        src = src[tuple(slice(n) for n in index.shape)]  # their gradient knows no longer ones
+        index = torch.as_tensor(index)
+        return torch.scatter_reduce(x, axis, index, src, reduce, include_self=include_self)
+
     def sort(self, x: Any, axis: int | None = -1, descending: bool = False) -> Any:
         x, axis = (x.reshape(-1), 0) if axis is None else (x, axis)
         return torch.sort(x, axis, descending)[0]

@@ -144,7 +144,8 @@ class Holding(Observer):
     """Somebody who keeps what the ops return: tensors, arrays, or views of the memory."""
 
     def __init__(self, keep: Callable[[Any], Any]) -> None:
-        self.keep, self.kept = keep, []
+        self.keep = keep
+        self.kept: list[Any] = []
 
     def ran(self, call: Any) -> None:
         self.kept += [self.keep(one) for one in call.outputs]

@@ -166,7 +166,7 @@ def ours_of(op: Any) -> Callable[..., Any]:
             continue
         function = found(ours, op.name)
         return lambda *args, **kw: function(*here(args), **here(kw))
-    return op.op  # type: ignore[no-any-return]
+    return op.op
 
 
 def handed_over(
@@ -214,6 +214,15 @@ def parts_of(result: Any) -> Iterator[Any]:
             yield from parts_of(part)
     else:
         yield result
+
+
+def tensors_in(value: Any) -> Iterator[Any]:
+    """PyTorch's tensors among arguments."""
+    if isinstance(value, (list, tuple, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(part)
+    elif isinstance(value, torch.Tensor):
+        yield value
 
 
 def array(value: Any) -> np.ndarray:
@@ -351,11 +360,8 @@ def called(op: Any, sample: Any) -> Sample:
 
 def with_nan(sample: Any) -> Iterator[Any]:
     """The sample with a NaN in the middle of one of its leaves, for each of them."""
-    leaves: list[Any] = []
-    sample.transform(lambda x: leaves.append(x) or x)
-    for leaf in leaves:
-        dense = isinstance(leaf, torch.Tensor) and leaf.layout == torch.strided
-        if dense and leaf.requires_grad and leaf.numel():
+    for leaf in tensors_in((sample.input, sample.args, sample.kwargs)):
+        if leaf.layout == torch.strided and leaf.requires_grad and leaf.numel():
             values = leaf.detach().numpy().copy()
             values.reshape(-1)[leaf.numel() // 2] = math.nan
             new = torch.tensor(values, requires_grad=True)

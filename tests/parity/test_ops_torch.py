@@ -18,8 +18,8 @@ from minigrad.checking.samples import CASES, OURS, Case
 
 NUMPYS = [
     "cbrt", "prod", "cumsum", "cumprod", "norm", "median", "getitem", "setitem", "take",
-    "take_along_axis", "pad", "repeat", "tile", "roll", "squeeze", "sort", "dot", "outer", "einsum",
-    "attention_weights",
+    "take_along_axis", "scatter_reduce", "pad", "repeat", "tile", "roll", "squeeze", "sort", "dot",
+    "outer", "einsum", "attention_weights",
 ]  # fmt: skip
 """Ops with arguments as NumPy has them, and ops that PyTorch has not."""
 
@@ -28,14 +28,20 @@ def outputs_of(result: Any) -> list[Any]:
     return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
-def compare(case: Case, dtype: Any) -> bool:
-    """Values and gradients of one case; False where PyTorch has no such call."""
-    theirs = [torch.tensor(a.astype(dtype), requires_grad=True) for a in case.inputs]
+def compare(case: Case, dtype: Any = np.float64, at_nan: int | None = None) -> bool:
+    """Values and gradients of one case; False where PyTorch has no such call.
+
+    With `at_nan`, that input has a NaN, and only gradients are compared.
+    """
+    inputs = [a.astype(dtype) for a in case.inputs]
+    if at_nan is not None:
+        inputs[at_nan].reshape(-1)[inputs[at_nan].size // 2] = np.nan
+    theirs = [torch.tensor(a, requires_grad=True) for a in inputs]
     try:
         expected = outputs_of(case.call(TORCH, *theirs))
     except Elsewhere:
         return False
-    ours = [Tensor(a.astype(dtype), requires_grad=True) for a in case.inputs]
+    ours = [Tensor(a, requires_grad=True) for a in inputs]
     outputs = outputs_of(case.on(OURS)(*ours))
     weights = [np.cos(np.arange(out.size)).reshape(out.shape).astype(out.dtype) for out in outputs]
     found = grad(outputs, ours, weights)
@@ -44,11 +50,12 @@ def compare(case: Case, dtype: Any) -> bool:
         theirs,
         [torch.as_tensor(w).to(e.dtype) for w, e in zip(weights, expected, strict=True)],
     )
-    tolerance = 2e-5 if dtype == np.float32 else 1e-10
-    for one, other in zip([*outputs, *found], [*expected, *wanted], strict=True):
+    tolerance = 2e-5 if dtype == np.float32 else 1e-10 if at_nan is None else 1e-6
+    pairs = [] if at_nan is not None else [*zip(outputs, expected, strict=True)]
+    for one, other in [*pairs, *zip(found, wanted, strict=True)]:
         reference = other.detach().numpy()
         assert one.shape == reference.shape
-        scale = max(1.0, float(np.abs(reference).max(initial=0)))
+        scale = max(1.0, float(np.nan_to_num(np.abs(reference)).max(initial=0)))
         np.testing.assert_allclose(
             one.numpy(), reference, rtol=tolerance, atol=tolerance * scale, err_msg=str(case)
         )
@@ -71,6 +78,20 @@ def test_values_and_gradients(op: str, dtype: Any) -> None:
     if errors:
         raise ExceptionGroup(f"{len(errors)} cases of {op}", errors)
     assert compared
+
+
+AT_NAN = [op for op in NUMPYS if op not in ("prod", "cumprod", "scatter_reduce")]
+"""Not where PyTorch divides by the NaN, or spreads it."""
+
+
+@pytest.mark.parametrize("op", [*AT_NAN, "sinc"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_gradients_at_nan(op: str) -> None:
+    """One NaN in one input: the gradients are PyTorch's."""
+    for case in [case for case in CASES if case.op == op][:8]:
+        for which, array in enumerate(case.inputs):
+            if array.size:
+                compare(case, at_nan=which)
 
 
 # Corners where the promise is PyTorch's -----------------------------------------------------------
