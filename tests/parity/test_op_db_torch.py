@@ -425,24 +425,29 @@ class Run:
                 orders = 1 + op.supports_gradgrad if derived else 0
                 seed()
                 # Not `op.sample_inputs`: it sets seeds and reads the source of callers.
-                samples = list(op.sample_inputs_func(op, "cpu", dtype, orders > 0))
-                for sample in self.some(samples, orders):
+                made = op.sample_inputs_func(op, "cpu", dtype, orders > 0)
+                samples = list(itertools.islice(made, None if self.most is None else 60))
+                for sample in self.some(samples, orders > 0):
                     parts = PARTS[: [2, 4, 5][orders]]
                     self.compare(name, dtype, parts, functools.partial(called, op, sample))
-                    for nan in with_nan(sample) if orders else ():
+                    every = self.most is None or sample is samples[0]
+                    for nan in with_nan(sample) if orders and every else ():
                         self.compare(name, dtype, ("nan",), functools.partial(called, op, nan))
 
     def module(self, kind: Any) -> None:
         """Compare a module, in training."""
+        if not hasattr(door.nn, kind.module_cls.__name__):
+            return
         seed()
         samples = kind.module_inputs_func(kind, "cpu", torch.float64, True, True)
-        for sample in samples:
+        for sample in self.some(samples, 2):
             make = functools.partial(built, kind, sample)
             parts = PARTS if kind.supports_gradgrad else PARTS[:-1]
             self.compare(f"nn.{kind.module_cls.__name__}", torch.float64, parts, make)
 
-    def some(self, samples: list[Any], orders: int) -> list[Any]:
-        most = len(samples) if self.most is None else self.most if orders else 1
+    def some(self, samples: list[Any], share: int) -> list[Any]:
+        """Samples from everywhere in the list: all, `share` times the limit, or one."""
+        most = len(samples) if self.most is None else self.most * share or 1
         return samples[:: -(-len(samples) // most)] if samples else []
 
     def compare(
