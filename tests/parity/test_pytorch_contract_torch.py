@@ -50,46 +50,7 @@ def present(result: Any) -> Any:
     return result[0] if isinstance(result, tuple) and result[1] is None else result
 
 
-@pytest.mark.parametrize("batch_first", [False, True])
-@pytest.mark.parametrize("mask", [None, "bool", "float", "bool a head"])
-@pytest.mark.parametrize("padding", [None, "bool", "float"])
-def test_attention(batch_first: bool, mask: str | None, padding: str | None) -> None:
-    shape = (lambda n, m: (m, n, E)) if batch_first else (lambda n, m: (n, m, E))
-    both(
-        lambda world: world.MultiheadAttention(E, H, batch_first=batch_first),
-        draw(*shape(L, N)), draw(*shape(S, N)), draw(*shape(S, N)),
-        attn_mask=None if mask is None else masks(L, S)[mask],
-        key_padding_mask=None if padding is None else PADDING[padding],
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"need_weights": False}, {"average_attn_weights": False}],
-    ids=["output alone", "weights of all heads"],
-)
-@pytest.mark.parametrize("batched", [True, False])
-def test_results_of_attention(given: dict[str, Any], batched: bool) -> None:
-    shape = (lambda n: (n, N, E)) if batched else (lambda n: (n, E))
-    both(
-        lambda world: world.MultiheadAttention(E, H, add_bias_kv=True),
-        draw(*shape(L)), draw(*shape(S)), draw(*shape(S)), **given,
-    )  # fmt: skip
-
-
 LAYER = {"d_model": E, "nhead": H, "dim_feedforward": 8, "dropout": 0.0}
-
-
-@pytest.mark.parametrize("options", [{}, {"batch_first": True}, {"norm_first": True}], ids=str)
-@pytest.mark.parametrize("mask", [None, "bool", "float", "bool a head"])
-def test_encoder_layer(options: dict[str, Any], mask: str | None) -> None:
-    shape = (N, S, E) if options.get("batch_first") else (S, N, E)
-    both(
-        lambda world: world.TransformerEncoderLayer(**LAYER, **options),
-        draw(*shape),
-        src_mask=None if mask is None else masks(S, S)[mask],
-        src_key_padding_mask=PADDING["float" if mask == "float" else "bool"],
-    )
 
 
 def test_encoder_of_such_layers() -> None:
@@ -108,22 +69,6 @@ def test_decoder_of_such_layers() -> None:
         build, draw(S, N, E), draw(S, N, E),
         tgt_mask=masks(S, S)["bool"], memory_mask=masks(S, S)["float"],
         tgt_key_padding_mask=PADDING["bool"], memory_key_padding_mask=PADDING["float"],
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("batch_first", [False, True])
-def test_transformer(batch_first: bool) -> None:
-    shape = (N, S, E) if batch_first else (S, N, E)
-
-    def build(world: Any) -> Any:
-        return world.Transformer(
-            E, nhead=H, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=8, dropout=0.0,
-            batch_first=batch_first,
-        )  # fmt: skip
-
-    both(
-        build, draw(*shape), draw(*shape), tgt_mask=masks(S, S)["bool"],
-        src_key_padding_mask=PADDING["bool"], memory_key_padding_mask=PADDING["bool"],
     )  # fmt: skip
 
 

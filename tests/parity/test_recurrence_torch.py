@@ -24,31 +24,6 @@ def state_of(kind: str, states: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("layers", [1, 3])
-@pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
-@pytest.mark.parametrize("batch_first", [False, True])
-@pytest.mark.parametrize("bias", [True, False])
-def test_layers(kind: str, layers: int, both: bool, batch_first: bool, bias: bool) -> None:
-    options = {
-        "num_layers": layers, "bidirectional": both, "batch_first": batch_first, "bias": bias
-    }  # fmt: skip
-    ours = getattr(nn, kind)(3, 4, **options).double()
-    theirs = randomise(getattr(torch.nn, kind)(3, 4, **options))
-    x = draw(5, 2, 3)
-    compare(ours, theirs, [x], lambda x: flat(ours(x)), lambda x: flat(theirs(x)))
-    ours.zero_grad()
-    theirs.zero_grad()
-    count = 2 if kind == "LSTM" else 1
-    batch = 5 if batch_first else 2
-    states = [draw(layers * (1 + both), batch, 4, seed=i) for i in range(count)]
-
-    def run(model: Any) -> Any:
-        return lambda x, *states: flat(model(x, state_of(kind, [*states])))
-
-    compare(ours, theirs, [x, *states], run(ours), run(theirs))
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("both", [False, True], ids=["one way", "both ways"])
 @pytest.mark.parametrize("batch_first", [False, True])
@@ -106,46 +81,6 @@ def test_padding(batch_first: bool, side: Any, lengths: tuple[int, ...]) -> None
         expected = torch.nn.utils.rnn.pack_sequence(theirs, enforce_sorted=False)
         for part, wanted in zip(packed, expected, strict=True):
             assert_close(part, wanted)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_sequence_without_a_batch(kind: str) -> None:
-    ours = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True).double()
-    theirs = randomise(getattr(torch.nn, kind)(3, 4, num_layers=2, bidirectional=True))
-    states = [draw(4, 4, seed=i) for i in range(2 if kind == "LSTM" else 1)]
-
-    def run(model: Any) -> Any:
-        return lambda x, *states: flat(model(x, state_of(kind, [*states])))
-
-    compare(ours, theirs, [draw(5, 3), *states], run(ours), run(theirs))
-
-
-def test_the_rectified_recurrence() -> None:
-    ours = nn.RNN(3, 4, 2, "relu", False, False, 0.0, True).double()
-    theirs = randomise(torch.nn.RNN(3, 4, 2, "relu", False, False, 0.0, True))
-    compare(ours, theirs, [draw(5, 2, 3)], lambda x: flat(ours(x)), lambda x: flat(theirs(x)))
-
-
-@pytest.mark.parametrize("kind", ["RNNCell", "LSTMCell", "GRUCell"])
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("shape", [(2, 3), (3,)])
-def test_cells(kind: str, bias: bool, shape: tuple[int, ...]) -> None:
-    ours = getattr(nn, kind)(3, 4, bias).double()
-    theirs = randomise(getattr(torch.nn, kind)(3, 4, bias))
-    count = 2 if kind == "LSTMCell" else 1
-    states = [draw(*shape[:-1], 4, seed=i) for i in range(count)]
-
-    def run(model: Any) -> Any:
-        def call(x: Any, *states: Any) -> Any:
-            given = state_of(kind.removesuffix("Cell"), [*states]) if states else None
-            return model(x, given) if given is not None else model(x)
-
-        return call
-
-    compare(ours, theirs, [draw(*shape)], run(ours), run(theirs))
-    ours.zero_grad()
-    theirs.zero_grad()
-    compare(ours, theirs, [draw(*shape), *states], run(ours), run(theirs))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -15,26 +15,6 @@ from minigrad.torch import nn  # noqa: E402
 F: Any = nn.functional
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"kdim": 5, "vdim": 6}, {"bias": False}, {"add_bias_kv": True}]
-)
-def test_attention_has_pytorchs_parameters(options: dict[str, Any]) -> None:
-    theirs = torch.nn.MultiheadAttention(8, 2, batch_first=True, **options)
-    ours: Any = nn.MultiheadAttention(8, 2, batch_first=True, **options)
-    assert list(ours.state_dict()) == list(theirs.state_dict())
-    names = [name for name, _ in theirs.named_parameters()]
-    assert [name for name, _ in ours.named_parameters()] == names
-    ours.load_state_dict(theirs.state_dict())
-    widths = (8, options.get("kdim", 8), options.get("vdim", 8))
-    numbers = np.random.default_rng(0)
-    given = [numbers.standard_normal((3, 4, width)).astype(np.float32) for width in widths]
-    for world, attention in ((door, ours), (torch, theirs)):
-        attention(*map(world.tensor, given))[0].pow(2).sum().backward()
-    for name, p in theirs.named_parameters():
-        found = ours.get_parameter(name).grad.numpy()
-        np.testing.assert_allclose(found, p.grad.numpy(), 1e-3, 1e-5, err_msg=name)
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_a_transformer_has_pytorchs_parameters_and_parts() -> None:
     theirs = torch.nn.Transformer(8, 2, 1, 2, 16, dropout=0.0)
