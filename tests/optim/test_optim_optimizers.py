@@ -48,25 +48,6 @@ class TestSteps:
         optimizer.step()  # v = 0.5 * 2.2 + 0.75 * (2 + 0.2 * 0.78)
         assert x.item() == pytest.approx(0.78 - 0.1 * (1.1 + 0.75 * 2.156))
 
-    def test_adam_by_hand(self) -> None:
-        x = leaf([1.0])
-        optimizer = optim.Adam([x], lr=0.1, betas=(0.5, 0.75), eps=0.0)
-        x.grad = Tensor([2.0])
-        optimizer.step()
-        assert x.item() == pytest.approx(0.9)
-        x.grad = Tensor([4.0])
-        optimizer.step()  # m = (0.5 + 2) / 0.75 ... v = (0.75 + 4) / (1 - 0.75**2)
-        m, v = (0.5 * 1 + 0.5 * 4) / 0.75, (0.75 * 1 + 0.25 * 16) / (1 - 0.75**2)
-        assert x.item() == pytest.approx(0.9 - 0.1 * m / np.sqrt(v))
-
-    def test_weight_decay_is_decoupled_in_adamw_only(self) -> None:
-        x, y = leaf([2.0]), leaf([2.0])
-        x.grad, y.grad = Tensor([1.0]), Tensor([1.0])
-        optim.AdamW([x], lr=0.1, weight_decay=0.5).step()
-        optim.Adam([y], lr=0.1, weight_decay=0.5).step()
-        assert x.item() == pytest.approx(2 * (1 - 0.05) - 0.1)
-        assert y.item() == pytest.approx(2 - 0.1)
-
     @kinds
     def test_in_place_and_seen_by_the_graph(self, make: Any) -> None:
         x = leaf([1.0, 2.0])
