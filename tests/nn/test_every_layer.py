@@ -241,6 +241,40 @@ def test_any_memory_layout(line: Layer) -> None:
         np.testing.assert_allclose(one.data, two.data, rtol=1e-11, atol=1e-13)
 
 
+def wrong(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Too wide, of one batch more, with axes too many and too few."""
+    wider, longer = (*shape[:-1], shape[-1] + 1), (shape[0] + 1, *shape[1:])
+    return [wider, longer, (1, 1, 1, *shape), shape[1:], ()]
+
+
+@pytest.mark.parametrize("line", WITH_INPUTS)
+def test_what_does_not_fit_is_refused_by_path(line: Layer) -> None:
+    """An error says what came, and where; else the layer takes it."""
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.part = line.make()
+
+        def forward(self, *inputs: Tensor) -> Any:
+            return line.run(self.part, *inputs)
+
+    model = Model()
+    for k, own in enumerate(line.shapes):
+        integers = [] if line.kind == "Reduce" else [(own, np.int64)]  # einops has its own words
+        for shape, dtype in [*((shape, np.float32) for shape in wrong(own)), *integers]:
+            inputs = [minigrad.ones(each) for each in line.shapes]
+            inputs[k] = minigrad.ones(shape, dtype=dtype)
+            try:
+                model(*inputs)
+            except (TypeError, ValueError, IndexError, RuntimeError) as error:
+                text = str(error)
+                assert "[in part" in text or "interpolate: size" in text, text
+                assert any(word in text for word in ("(", "axis", "must be", "int64")), text
+            except UserWarning as warning:
+                assert "is read as (N, C, L)" in str(warning)
+
+
 # Modes, copies and states
 
 
@@ -350,3 +384,14 @@ def test_third_order(case: Layer | str) -> None:
 
     assert bend(*tensors)
     assert gradcheck(bend, tensors, directions=2)
+
+
+def test_every_layer_is_here() -> None:
+    """In the table, and called there, but for lazy ones, which become others."""
+    public = {kind for kind in vars(nn).values() if isinstance(kind, type)}
+    layers = {kind.__name__ for kind in public if issubclass(kind, nn.Module)}
+    containers = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
+    missing = layers - {line.kind for line in LAYERS} - containers - {"Sequential"}
+    assert not missing, f"add a line to tests/layer_table.py for {', '.join(sorted(missing))}"
+    silent = {line.kind for line in LAYERS} - {line.kind for line in CALLED}
+    assert all(kind.startswith("Lazy") for kind in silent)
