@@ -5,7 +5,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-all mutants lint docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
+.PHONY: help demo test checks check test-all mutants needed lint docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
 export PYTHON
 
 RUN := .venv/bin/python
@@ -35,6 +35,9 @@ checks:  # each has one thread
 
 mutants: setup-dev  ## put a mistake into every derivative, one at a time: a test must fail
 	@$(CALM) tools/mutants.py $(ARGS)
+
+needed: setup-dev  ## which tests of a package kill mutants of its functions: make needed ROOM=optim
+	@$(CALM) tools/needed.py $(ROOM) $(ARGS)
 
 lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check

@@ -1,9 +1,13 @@
-"""`make mutants`: every kind of mistake is made, a wrong rule is found out, a right one is not."""
+"""`make mutants`: every kind of mistake is made, a wrong rule is found out, a right one is not.
+
+`make needed`: it finds every kind of function, and the tests that find nothing.
+"""
 
 from __future__ import annotations
 
 import ast
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -158,10 +162,12 @@ def toy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, path: Path | None = None, tool: str = "mutants"
+) -> subprocess.CompletedProcess[str]:
     paths = [*([str(path)] if path else []), os.environ.get("PYTHONPATH", "")]
     return subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "mutants.py"), *arguments],
+        [sys.executable, str(ROOT / "tools" / f"{tool}.py"), *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
         text=True,
@@ -245,3 +251,99 @@ def test_the_mutants_of_an_op() -> None:
     assert made == killed
     assert int(made) > 10
     assert rest == ["0", "0", "0"]
+
+
+ROOM = """
+import functools
+from dataclasses import dataclass
+
+def counted(function):
+    @functools.wraps(function)
+    def call(*args):
+        call.times = call.times + 1
+        return function(*args)
+    call.times = 0
+    return call
+
+class Base:
+    def __init__(self, size):
+        self.size = size
+
+@dataclass
+class Generated:
+    width: int
+
+class Box(Base):
+    double = staticmethod(lambda x: 2 * x)
+
+    def __init__(self, size):
+        super().__init__(size + 1)
+        self.__secret = 5
+
+    @property
+    def area(self):
+        return self.size * self.__secret
+
+    @counted
+    def steps(self):
+        k = 0
+        while k < self.size:
+            k += 1
+        return k
+"""
+
+TESTS_OF_ROOM = """
+import pytest
+import room
+
+def test_area():
+    assert room.Box(2).area == 15
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_steps(size):
+    before = room.Box.steps.times
+    assert room.Box(size).steps() == size + 1
+    assert room.Box.steps.times == before + 1
+
+def test_steps_again():
+    assert room.Box(2).steps() == 3
+
+def test_double():
+    assert room.Box.double(2) == 4
+
+def test_double_is_an_int_in_issue_1():
+    assert isinstance(room.Box.double(2), int)
+
+def test_dataclass():
+    assert room.Generated(3).width == 3
+"""
+
+
+@pytest.mark.slow
+def test_which_tests_are_needed(tmp_path: Path) -> None:
+    (tmp_path / "room.py").write_text(ROOM)
+    (tmp_path / "test_room.py").write_text(TESTS_OF_ROOM)
+    given = ["room", "--tests", str(tmp_path / "test_room.py"), "--jobs", "1"]
+    outs = [tmp_path / f"{seed}.json" for seed in range(2)]
+    for seed, out in enumerate(outs):
+        sample = ["--sample", "6", "--seed", str(seed), "--out", str(out)]
+        done = run(*given, *sample, path=tmp_path, tool="needed")
+        assert done.returncode == 0, done.stderr
+    mutants = [mutant for out in outs for mutant in json.loads(out.read_text())["mutants"]]
+    assert len({mutant["name"] for mutant in mutants}) == len(mutants) > 35
+    # A method, an initializer with `super()`, a property, what a decorator returned, a lambda.
+    changed = {mutant["name"].partition(":")[0].removeprefix("room.") for mutant in mutants}
+    assert changed == {"Box.__init__", "Box.area", "Box.steps", "counted", "Box.<lambda> 22"}
+    alive = {mutant["after"]: len(mutant["asked"]) for mutant in mutants if not mutant["killers"]}
+    assert {after for after, asked in alive.items() if asked} == {"k = -1", "k = 1"}
+    assert {after for after, asked in alive.items() if not asked} >= {  # ran when it was imported
+        "call.times = 1",
+        "return -call",
+    }
+    sure = {m["killers"][0].partition("::")[2] for m in mutants if len(m["killers"]) == 1}
+    assert sure == {"test_steps", "test_double"}
+    agreed = run("--agree", *map(str, outs), tool="needed").stdout.splitlines()
+    assert [line.partition("::")[2] for line in agreed] == [
+        "test_steps_again",
+        "test_double_is_an_int_in_issue_1  (stays: a report)",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import warnings
 from collections import Counter
@@ -15,7 +16,7 @@ from rule_mutants.mistakes import Place, changes, name_of, number_of
 
 __all__ = ["Function", "Mutant", "compiled", "mutants_of"]
 
-Function = ast.FunctionDef | ast.Lambda
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 EFFORT = {"for_rows": 2, "in_blocks": 1}
 """The argument with the estimated effort: it affects the number of threads, not results."""
 
@@ -41,13 +42,16 @@ class Mutant:
     code: CodeType
 
 
-def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterator[Mutant]:
+def mutants_of(
+    tree: Function, arrays: frozenset[str], filename: str, owners: tuple[str, ...] = ()
+) -> Iterator[Mutant]:
     """Every mutant of a function.
 
     Args:
         tree: The syntax tree of the function; it is not changed.
         arrays: The parameters that hold arrays: each is replaced by each other.
         filename: The file of the function, for tracebacks.
+        owners: The classes around a method.
 
     Returns:
         The mutants, no two alike.
@@ -65,9 +69,10 @@ def mutants_of(tree: Function, arrays: frozenset[str], filename: str) -> Iterato
                 text = ast.unparse(tree)
                 if text not in seen:
                     seen.add(text)
-                    made[kind] += 1
-                    code, after = compiled(tree, filename), _head(statement)
-                    yield Mutant(kind, made[kind], before, after, statement.lineno, code)
+                    with contextlib.suppress(SyntaxError):  # such as -*x
+                        code, after = compiled(tree, filename, owners), _head(statement)
+                        made[kind] += 1
+                        yield Mutant(kind, made[kind], before, after, statement.lineno, code)
                 place.put(old)
 
 
@@ -79,7 +84,7 @@ def _statements(tree: Function) -> list[Any]:
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.stmt)
-        and not isinstance(node, (ast.FunctionDef, ast.Raise))
+        and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Raise))
         and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     ]
     return sorted(found, key=lambda statement: statement.lineno)
@@ -91,8 +96,8 @@ def _head(statement: ast.AST) -> str:
     return text.partition("\n")[0] if isinstance(getattr(statement, "body", None), list) else text
 
 
-def compiled(tree: Function, filename: str) -> CodeType:
-    """The code of a function; decorators, defaults and annotations do not run."""
+def compiled(tree: Function, filename: str, owners: tuple[str, ...] = ()) -> CodeType:
+    """The code of a function or method; decorators, defaults and annotations do not run."""
     unit: CodeType
     with warnings.catch_warnings():
         warnings.simplefilter(
@@ -101,11 +106,15 @@ def compiled(tree: Function, filename: str) -> CodeType:
         if isinstance(tree, ast.Lambda):
             unit = compile(ast.Expression(tree), filename, "eval")
         else:
-            bare = copy.copy(tree)
-            bare.decorator_list = []
+            bare: ast.stmt = copy.copy(tree)
+            bare.decorator_list = []  # type: ignore[attr-defined]
+            for owner in reversed(owners):  # of `super()`, and of names such as `__x`
+                bare = ast.fix_missing_locations(ast.ClassDef(owner, [], [], [bare], []))
             unit = compile(ast.Module([bare], []), filename, "exec")
-    codes = [part for part in unit.co_consts if isinstance(part, CodeType)]
-    return next(code for code in codes if code.co_name == getattr(tree, "name", "<lambda>"))
+    for name in (*owners, tree.name) if isinstance(tree, ast.stmt) else ("<lambda>",):
+        codes = [part for part in unit.co_consts if isinstance(part, CodeType)]
+        unit = next(code for code in codes if code.co_name == name)
+    return unit
 
 
 def _places(owner: ast.AST, returned: bool) -> Iterator[Place]:

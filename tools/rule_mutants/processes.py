@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["A_CRASH", "NO_END", "in_children", "limit_work"]
+__all__ = ["A_CRASH", "NO_END", "in_child", "in_children", "limit_work"]
 
 A_CRASH = "a crash"
 NO_END = "no end of it"
@@ -42,14 +42,7 @@ def in_children(
             ready: list[Any] = multiprocessing.connection.wait(list(running))
             for receiver in ready:
                 key, pid = running.pop(receiver)
-                result: Any = A_CRASH
-                with contextlib.suppress(EOFError):
-                    result = receiver.recv()
-                receiver.close()
-                _, status = os.waitpid(pid, 0)
-                if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
-                    result = NO_END
-                yield key, result
+                yield key, _result(receiver, pid)
     finally:
         for _, pid in running.values():
             os.kill(pid, signal.SIGKILL)
@@ -57,9 +50,27 @@ def in_children(
         gc.unfreeze()
 
 
+def in_child(call: Callable[[], Any]) -> Any:
+    """The result of a call in a fork of this process, or `A_CRASH` or `NO_END`."""
+    return _result(*_fork(call))
+
+
 def limit_work(seconds: float) -> None:
-    """End this process after so much CPU time from now on."""
+    """End this process after so much CPU time from now on, or if it waits far longer."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 30 + 10 * seconds)
+
+
+def _result(receiver: Any, pid: int) -> Any:
+    """What a child sends before it ends."""
+    result: Any = A_CRASH
+    with contextlib.suppress(EOFError):
+        result = receiver.recv()
+    receiver.close()
+    _, status = os.waitpid(pid, 0)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM):
+        return NO_END
+    return result
 
 
 def _fork(call: Callable[[], Any]) -> tuple[Any, int]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from rule_mutants.mutations import Function, Mutant, mutants_of
@@ -40,6 +40,8 @@ class Site:
         tree: Its syntax tree.
         arrays: The names of the parameters that hold arrays.
         function: The function itself.
+        owners: The classes around it.
+        inner: Other functions with its code, or that it has defined already.
     """
 
     name: str
@@ -48,10 +50,36 @@ class Site:
     tree: Function
     arrays: frozenset[str]
     function: FunctionType
+    owners: tuple[str, ...] = ()
+    inner: tuple[FunctionType, ...] = ()
 
     def mutants(self) -> Iterator[Mutant]:
-        """Every mutant of the function."""
-        return mutants_of(self.tree, self.arrays, self.function.__code__.co_filename)
+        """Every mutant of the function that can take its place."""
+        own = self.function.__code__
+        for mutant in mutants_of(self.tree, self.arrays, own.co_filename, self.owners):
+            if mutant.code.co_freevars == own.co_freevars:
+                yield mutant
+
+    def put(self, code: CodeType) -> None:
+        """Replace the code of the function, and of what it has defined already."""
+        self.function.__code__ = code
+        codes = {_same_in_mutants(part): part for part in _with_parts(code)}
+        for function in self.inner:
+            new = codes.get(_same_in_mutants(function.__code__))
+            if new is not None and new.co_freevars == function.__code__.co_freevars:
+                function.__code__ = new
+
+
+def _with_parts(code: CodeType) -> Iterator[CodeType]:
+    """A code, and those of the functions defined in it."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _with_parts(part)
+
+
+def _same_in_mutants(code: CodeType) -> tuple[Any, ...]:
+    return code.co_qualname, code.co_firstlineno, code.co_varnames[: code.co_argcount]
 
 
 def find_sites(package: str) -> list[Site]:

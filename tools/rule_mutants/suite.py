@@ -125,7 +125,7 @@ def _observed(
     reached: set[Line] = set()
     for site in sites:
         site.function.__globals__[REACHED] = lambda name, line: reached.add((name, line))
-        site.function.__code__ = _telling(site)
+        site.put(_telling(site))
     found = []
     for item in items:
         reached.clear()
@@ -153,7 +153,7 @@ def _telling(site: Site) -> CodeType:
         for block in _blocks(tree):
             block[:] = [part for node in block for part in (ast.Expr(call(node.lineno)), node)]
     ast.fix_missing_locations(tree)
-    return compiled(tree, site.function.__code__.co_filename)
+    return compiled(tree, site.function.__code__.co_filename, site.owners)
 
 
 def _blocks(tree: ast.AST) -> list[list[ast.stmt]]:

@@ -64,7 +64,7 @@ def try_mutants(
                 at[site.name, mutant.line],
                 key=lambda test: (-kills[site.name, test.item.nodeid], test.seconds),
             )
-            trial = functools.partial(_first_failing, site.function, mutant.code, chosen)
+            trial = functools.partial(_first_failing, site, mutant.code, chosen)
             yield (site, mutant, len(chosen)), trial
 
     for (site, mutant, count), killer in in_children(tasks(), jobs):
@@ -73,9 +73,9 @@ def try_mutants(
         yield Verdict(site, mutant, killer, count)
 
 
-def _first_failing(function: Any, code: CodeType, tests: Sequence[Test]) -> str | None:
+def _first_failing(site: Site, code: CodeType, tests: Sequence[Test]) -> str | None:
     """Replace the function's code by the mutant's, and return the first failing test."""
-    function.__code__ = code  # this process ends afterwards
+    site.put(code)  # this process ends afterwards
     for test in tests:
         limit_work(2 + 5 * test.seconds)
         if not passes(test.item):

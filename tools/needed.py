@@ -1,0 +1,290 @@
+"""Which tests of a room find something: mutants in every function, each run against all tests.
+
+    python tools/needed.py optim --out first.json              `make needed ROOM=optim`
+    python tools/needed.py optim --seed 1 --out second.json    other mutants of the same functions
+    python tools/needed.py --agree first.json second.json      what neither needs
+
+A room is a package of minigrad or one module: `nn`, `nn/layers`, `optim/adam.py`. For each test
+function the table says how many mutants it kills, and how many it kills alone. A test function is
+needless if every mutant that it kills is killed by one before it, in the order of cost and in that
+of the files. Some faults come from order and state, which no mutant imitates: tests of these stay,
+and so do those that came from a report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import inspect
+import json
+import math
+import mmap
+import os
+import random
+import re
+import resource
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+for _library in ("OPENBLAS", "OMP", "MKL"):  # before NumPy: threads do not survive a fork
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import pytest
+from rule_mutants.mutations import Mutant
+from rule_mutants.processes import in_child, in_children, limit_work
+from rule_mutants.rooms import find_functions
+from rule_mutants.sites import Site
+from rule_mutants.suite import Test, passes, reaching, with_tests
+from subjects import Repository
+
+ROOT = Path(__file__).resolve().parent.parent
+START = time.perf_counter()
+STAY = {
+    "a report": r"#\d+|(?<![a-z])issues?(?![a-z])|20\d\d-\d\d",
+    "writes in place": r"in_?place|in place|\.\w+_\(|[\])] *[-+*/@|&]?= ",
+    "hooks": r"hook",
+    "threads": r"thread|concurrent|async|\bFuture",
+    "files": r"tmp_path|files?(?![a-z])|(?<![a-z])(saved?(?![a-z])|load)",
+    "ranks": r"(?<![a-z])ranks?(?![a-z])|spawn|subprocess|distributed",
+}
+"""What a test function may be about that keeps it, and the words in its name or source."""
+
+Result = dict[str, Any]
+"""What a run found: the tests, in the order of the files, and the mutants with their killers."""
+
+
+def arguments() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("room", nargs="?", help="a package or module: nn, optim/adam.py")
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="others than those of the room")
+    parser.add_argument("--sample", type=int, metavar="N", help="mutants of each function")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="which N; none is in two")
+    parser.add_argument("--seconds", type=float, default=10, help="for a mutant, once it is killed")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), metavar="N")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where the result is written")
+    parser.add_argument("--agree", nargs="+", type=Path, metavar="FILE", help="compare results")
+    return parser.parse_args()
+
+
+def sampled(sites: Iterable[Site], sample: int | None, seed: int) -> list[tuple[Site, Mutant]]:
+    """The mutants of each function, or a sample; those of two seeds have none in common."""
+    found = []
+    for site in sites:
+        mutants = list(site.mutants())
+        if sample is not None:
+            random.Random(site.name).shuffle(mutants)
+            mutants = mutants[seed * sample : (seed + 1) * sample]
+        found += [(site, mutant) for mutant in mutants]
+    random.Random(seed).shuffle(found)  # what is left says how long it takes
+    return found
+
+
+def function_of(item: pytest.Item) -> str:
+    """The test function of a case."""
+    return item.nodeid.partition("[")[0]
+
+
+def why_it_stays(item: pytest.Item) -> str:
+    """What keeps a test function whatever it kills; nothing for most."""
+    text = f"{function_of(item)}\n{inspect.getsource(item.function)}"  # type: ignore[attr-defined]
+    return ", ".join(why for why, words in STAY.items() if re.search(words, text))
+
+
+class Run:
+    """One run over the mutants of a room."""
+
+    def __init__(self, package: str, given: argparse.Namespace) -> None:
+        self.package = package
+        self.given = given
+        self.failing: list[str] = []
+        self.result: Result = {"room": package, "seed": given.seed, "tests": {}, "mutants": []}
+
+    def __call__(self, items: list[pytest.Item]) -> None:
+        """Find what each test reaches, then run on each mutant the tests that reach it."""
+        sites = find_functions(self.package)
+        tests, self.failing = reaching(items, sites, self.given.jobs)
+        tests.sort(key=lambda test: test.seconds)
+        seconds: Counter[str] = Counter()
+        at: dict[Any, dict[str, list[Test]]] = defaultdict(lambda: defaultdict(list))
+        for test in tests:
+            seconds[function_of(test.item)] += test.seconds
+            for line in test.lines:
+                at[line][function_of(test.item)].append(test)
+        for item in items:
+            if (name := function_of(item)) in seconds and name not in self.result["tests"]:
+                stays = why_it_stays(item)
+                self.result["tests"][name] = {"seconds": round(seconds[name], 3), "stays": stays}
+        mutants = sampled(sites, self.given.sample, self.given.seed)
+        say(f"{len(mutants)} mutants of {len(sites)} functions, {len(seconds)} test functions")
+
+        def tasks() -> Iterator[tuple[Any, Any]]:
+            for site, mutant in mutants:
+                asked = sorted(
+                    at[site.name, mutant.line].items(),
+                    key=lambda pair: sum(test.seconds for test in pair[1]),
+                )
+                trial = functools.partial(killers, site, mutant, asked, self.given.seconds)
+                yield (site, mutant, [name for name, _ in asked]), trial
+
+        for (site, mutant, asked), found in in_children(tasks(), self.given.jobs):
+            killed, tried = ([], 0) if isinstance(found, str) else found
+            self.result["mutants"].append(
+                {
+                    "name": f"{site.name}: {mutant.kind} {mutant.number}",
+                    "before": mutant.before,
+                    "after": mutant.after,
+                    "killers": killed,
+                    "asked": asked[:tried],
+                    "left out": len(asked) - tried,
+                }
+            )
+            if not len(self.result["mutants"]) % 100:
+                say(f"{len(self.result['mutants'])} tried")
+                self.write()
+        self.write()
+
+    def write(self) -> None:
+        """Write what is known to the file of the result."""
+        if self.given.out:
+            self.given.out.write_text(json.dumps(self.result, indent=1), encoding="utf-8")
+
+
+def killers(
+    site: Site, mutant: Mutant, asked: Sequence[tuple[str, list[Test]]], seconds: float
+) -> tuple[list[str], int]:
+    """The test functions that fail on a mutant, and how many ran; this process ends afterwards.
+
+    After each that fails, the others run in a fresh process: it may have left something behind.
+    """
+    site.put(mutant.code)
+    found: list[str] = []
+    place = mmap.mmap(-1, 4)  # shared: where a child was, that ends with a crash
+    begin = 0
+    while begin < len(asked):
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        left = seconds - used.ru_utime - used.ru_stime if found else math.inf
+        if left <= 0:
+            break
+        ended = in_child(functools.partial(_next_failing, asked, begin, place, left))
+        at, failed = (int.from_bytes(place[:], "little"), True) if isinstance(ended, str) else ended
+        if failed:
+            found.append(asked[at][0])
+        begin = at + failed
+        if not failed:
+            break
+    return found, begin
+
+
+def _next_failing(
+    asked: Sequence[tuple[str, list[Test]]], begin: int, place: mmap.mmap, seconds: float
+) -> tuple[int, bool]:
+    for k in range(begin, len(asked)):
+        if time.process_time() > seconds:
+            return k, False
+        place[:] = k.to_bytes(4, "little")
+        for test in asked[k][1]:
+            limit_work(2 + 5 * test.seconds)
+            if not passes(test.item):
+                return k, True
+    return len(asked), False
+
+
+def cover(tests: Iterable[str], mutants: Sequence[Result]) -> set[str]:
+    """The test functions that kill something which none before them kills."""
+    kills = defaultdict(set)
+    for number, mutant in enumerate(mutants):
+        for name in mutant["killers"]:
+            kills[name].add(number)
+    killed: set[int] = set()
+    kept = set()
+    for name in tests:
+        if kills[name] - killed:
+            kept.add(name)
+            killed |= kills[name]
+    return kept
+
+
+def needless(result: Result) -> list[str]:
+    """The test functions that ran on a mutant, and kill nothing new in either order."""
+    tests, mutants = result["tests"], result["mutants"]
+    asked = {name for mutant in mutants for name in mutant["asked"]}
+    by_cost = sorted(tests, key=lambda name: tests[name]["seconds"])
+    kept = cover(by_cost, mutants) | cover(tests, mutants)
+    return [name for name in tests if name in asked and name not in kept]
+
+
+def report(result: Result) -> Iterator[str]:
+    """The survivors, the table of the test functions, and what is needless."""
+    tests, mutants = result["tests"], result["mutants"]
+    alive = [mutant for mutant in mutants if not mutant["killers"]]
+    for mutant in alive:
+        reached = f"{len(mutant['asked'])} test functions" if mutant["asked"] else "no test"
+        yield f"survived {reached}: {mutant['name']}\n- {mutant['before']}\n+ {mutant['after']}\n"
+    kills = Counter(name for mutant in mutants for name in mutant["killers"])
+    alone = Counter(mutant["killers"][0] for mutant in mutants if len(mutant["killers"]) == 1)
+    asked = Counter(name for mutant in mutants for name in mutant["asked"])
+    idle = {*needless(result)}
+    yield f"{'asked':>6}{'kills':>6}{'alone':>6}{'seconds':>9}"
+    for name, test in tests.items():
+        mark = "needless: " if name in idle else ""
+        stays = f"  (stays: {test['stays']})" if mark and test["stays"] else ""
+        figures = f"{asked[name]:6}{kills[name]:6}{alone[name]:6}{test['seconds']:9.2f}"
+        yield f"{figures}  {mark}{name}{stays}"
+    free = [name for name in idle if not tests[name]["stays"]]
+    yield (
+        f"{len(mutants)} mutants, {len(mutants) - len(alive)} killed, "
+        f"{sum(not mutant['asked'] for mutant in alive)} reached by no test; "
+        f"{sum(mutant['left out'] > 0 for mutant in mutants)} not run on all tests"
+    )
+    yield (
+        f"{len(tests)} test functions: {sum(alone[name] > 0 for name in tests)} kill one alone, "
+        f"{len(idle)} kill nothing new in either order ({sum(not kills[n] for n in idle)} kill "
+        f"nothing); {len(free)} of these {len(idle)} need not stay"
+    )
+
+
+def agreed(results: Sequence[Result]) -> Iterator[str]:
+    """What every result that has a test calls needless."""
+    idle = [{*needless(result)} for result in results]
+    asked = [{name for m in result["mutants"] for name in m["asked"]} for result in results]
+    for name in dict.fromkeys(name for result in results for name in result["tests"]):
+        judges = [k for k, names in enumerate(asked) if name in names]
+        if judges and all(name in idle[k] for k in judges):
+            stays = next(r["tests"][name]["stays"] for r in results if name in r["tests"])
+            kills = sum(name in m["killers"] for result in results for m in result["mutants"])
+            yield f"{kills:6} kills, none new: {name}" + (f"  (stays: {stays})" if stays else "")
+
+
+def say(text: str) -> None:
+    """Print the progress."""
+    print(f"{time.perf_counter() - START:6.0f} s  {text}", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Run the command."""
+    given = arguments()
+    if given.agree:
+        print("\n".join(agreed([json.loads(path.read_text("utf-8")) for path in given.agree])))
+        return 0
+    if not given.room:
+        raise SystemExit("name a room: make needed ROOM=optim")
+    room = given.room.removesuffix(".py").strip("/").replace("/", ".").removeprefix("minigrad.")
+    repository = Repository(ROOT)
+    package = f"minigrad.{room}" if f"minigrad.{room}" in repository.modules else room
+    tests = given.tests or repository.mentions(repository.subject(room.replace(".", "/")))
+    run = Run(package, given)
+    broken = with_tests([str(path) for path in tests], run)
+    for name in (*broken, *run.failing):
+        print(f"left out, because it fails without any mutant: {name}")
+    print("\n".join(report(run.result)))
+    say("")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
