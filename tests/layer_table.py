@@ -1,8 +1,8 @@
 """The one table of layers: each line makes a layer, and says how it is called.
 
-A new layer is one line here. The tests of tests/nn/test_every_layer.py run over the table (formulas,
-options, dtypes, memory layouts, derivatives, modes, copies, refusals), and those of tests/parity
-compare each layer that PyTorch has with its own.
+A new layer is one line here. tests/nn/test_every_layer.py runs over the table: formulas, options,
+dtypes, memory layouts, derivatives, modes, copies, refusals. The tests of tests/parity compare each
+layer that PyTorch has with its own.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Layer(NamedTuple):
     kind: str
     sizes: tuple[Any, ...]
     options: dict[str, Any]
-    shapes: Shapes = []
-    given: dict[str, Any] = {}
+    shapes: Shapes
+    given: dict[str, Any]
     call: Callable[..., Any] | None = None
     by: Callable[..., Any] | None = None
 

@@ -62,15 +62,6 @@ class TestOwnership:
         assert [name for name, _ in block.named_buffers("p")] == ["p.count", "p.cache"]
         assert list(block.parameters(recurse=False)) == [block.scale]
 
-    def test_modules_and_children(self) -> None:
-        model = Model()
-        assert [name for name, _ in model.named_children()] == ["first", "blocks", "head"]
-        assert list(model.children()) == [model.first, model.blocks, model.head]
-        paths = [path for path, _ in model.named_modules()]
-        assert paths[:3] == ["", "first", "first.linear"]
-        assert "blocks.1.linear" in paths
-        assert [m for m in model.modules() if isinstance(m, Block)] == [model.first, *model.blocks]
-
     def test_shared_modules_and_parameters_come_once(self) -> None:
         model = Model()
         model.again = model.first
@@ -94,12 +85,6 @@ class TestOwnership:
         assert not list(block.parameters())
         assert not list(block.children())
 
-    def test_deleting(self) -> None:
-        block = Block()
-        del block.scale, block.count
-        assert "scale" not in dict(block.named_parameters())
-        assert "count" not in dict(block.named_buffers())
-
     def test_a_parameter_knows_its_name_in_the_graph(self) -> None:
         block = Block()
         assert block.scale._node.name == "scale"
@@ -117,15 +102,6 @@ class TestOwnership:
             model.get_parameter("first.weight")
         with pytest.raises(AttributeError, match="no child 'training'"):
             model.get_submodule("training")
-
-    def test_registration_methods_are_assignment(self) -> None:
-        module = nn.Module()
-        module.register_parameter("p", nn.Parameter(np.ones(2)))
-        module.register_parameter("q", None)
-        module.add_module("child", nn.Linear(1, 1))
-        module.add_module("nothing", None)
-        assert list(module.state_dict()) == ["p", "child.weight", "child.bias"]
-        assert module.q is None
 
     def test_replacing_a_buffer_keeps_it_one(self) -> None:
         block = Block()
@@ -289,13 +265,6 @@ class TestModes:
         assert all(p.grad is not None for p in model.parameters())
         model.zero_grad()
         assert all(p.grad is None for p in model.parameters())
-
-    def test_reset_parameters_draws_anew_everywhere(self) -> None:
-        model = nn.Sequential(nn.Linear(3, 3), nn.ModuleList([nn.Embedding(2, 2), nn.ReLU()]))
-        before = model.state_dict()
-        model.reset_parameters()
-        after = model.state_dict()
-        assert all((before[key].data != after[key].data).any() for key in before)
 
     def test_reset_parameters_asks_a_layer_that_does_not_say_how(self) -> None:
         with pytest.raises(NotImplementedError, match=r"Block .*\(scale\)"):
