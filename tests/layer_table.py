@@ -17,7 +17,7 @@ import pytest
 from minigrad import Tensor, nn
 from minigrad.nn import functional as F
 
-__all__ = ["LAYERS", "Layer", "cases", "layer", "needs_of"]
+__all__ = ["LAYERS", "Layer", "cases", "layer", "made", "needs_of"]
 
 Shapes = list[tuple[int, ...]]
 
@@ -44,8 +44,8 @@ class Layer(NamedTuple):
     by: Callable[..., Any] | None = None
 
     def make(self) -> Any:
-        options = {name: _made(value) for name, value in self.options.items()}
-        return getattr(nn, self.kind)(*map(_made, self.sizes), **options)
+        options = {name: made(value) for name, value in self.options.items()}
+        return getattr(nn, self.kind)(*map(made, self.sizes), **options)
 
     def run(self, module: Any, *inputs: Any) -> list[Any]:
         """Every tensor that a call returns."""
@@ -70,7 +70,8 @@ def is_floats(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
-def _made(value: Any) -> Any:
+def made(value: Any) -> Any:
+    """A value, or the layer that it describes."""
     return value.make() if isinstance(value, Layer) else value
 
 
