@@ -11,7 +11,7 @@ import minigrad
 from minigrad import Tensor, nn
 
 float64 = minigrad.float64
-N, H, L, S, E = 2, 2, 4, 5, 6
+N, H, L, S, E = 2, 2, 4, 5, 8
 
 
 def draw(*shape: int, requires_grad: bool = True) -> Tensor:
@@ -30,6 +30,17 @@ def inputs(layer: nn.MultiHeadAttention) -> tuple[Tensor, Tensor, Tensor]:
     return draw(N, L, E), draw(N, S, layer.kdim), draw(N, S, layer.vdim)
 
 
+def turned(rope: Any, y: np.ndarray) -> np.ndarray:
+    """Complex numbers: pair i at position p is turned by p · base^(-2i/d)."""
+    if rope is None:
+        return y
+    length, d = y.shape
+    angles = np.arange(length)[:, None] * rope.base ** (-2 * np.arange(d // 2) / d)
+    halves = (y[:, ::2], y[:, 1::2]) if rope.interleaved else np.split(y, 2, axis=-1)
+    found = (halves[0] + 1j * halves[1]) * np.exp(1j * angles)
+    return np.stack([found.real, found.imag], axis=-1 if rope.interleaved else -2).reshape(y.shape)
+
+
 def by_hand(
     layer: nn.MultiHeadAttention, query: Any, key: Any, value: Any, allowed: Any, bias: Any
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -40,29 +51,29 @@ def by_hand(
         return x @ weight[f"{name}.weight"].T + weight.get(f"{name}.bias", 0.0)
 
     extra = layer.add_zero_attn + (layer.bias_k is not None)
-    shape = (len(query), H, query.shape[1], key.shape[1])
+    shape, d = (len(query), H, query.shape[1], key.shape[1]), E // H
     allowed, bias = np.broadcast_to(allowed, shape), np.broadcast_to(bias, shape)
     outputs, all_weights = [], np.zeros((*shape[:3], shape[3] + extra))
     for n in range(len(query)):
-        q, k, v = (
-            project(query[n], "q_proj"),
-            project(key[n], "k_proj"),
-            project(value[n], "v_proj"),
-        )
-        if layer.bias_k is not None:
-            k, v = np.vstack([k, weight["bias_k"][0]]), np.vstack([v, weight["bias_v"][0]])
-        if layer.add_zero_attn:
-            k, v = np.vstack([k, np.zeros(E)]), np.vstack([v, np.zeros(E)])
-        heads = []
+        heads, q = [], project(query[n], "q_proj")
         for h in range(H):
-            part = slice(h * E // H, (h + 1) * E // H)
-            scores = q[:, part] @ k[:, part].T / np.sqrt(E // H)
+            part = slice(h * d, (h + 1) * d)
+            group = h * layer.num_kv_heads // H
+            own = slice(group * d, (group + 1) * d)
+            k = turned(layer.rope, project(key[n], "k_proj")[:, own])
+            v = project(value[n], "v_proj")[:, own]
+            if layer.bias_k is not None:
+                k = np.vstack([k, weight["bias_k"][0][:, own]])
+                v = np.vstack([v, weight["bias_v"][0][:, own]])
+            if layer.add_zero_attn:
+                k, v = np.vstack([k, np.zeros(d)]), np.vstack([v, np.zeros(d)])
+            scores = turned(layer.rope, q[:, part]) @ k.T / np.sqrt(d)
             scores[:, : shape[3]] += bias[n, h]
             factors = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-1e30))
             factors[:, : shape[3]] *= allowed[n, h]
             total = factors.sum(axis=1, keepdims=True)
             all_weights[n, h] = factors / np.where(total == 0, 1, total)
-            heads.append(all_weights[n, h] @ v[:, part])
+            heads.append(all_weights[n, h] @ v)
         outputs.append(project(np.hstack(heads), "out_proj"))
     return np.array(outputs), all_weights
 
@@ -73,6 +84,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "bias_kv": {"add_bias_kv": True},
     "zero_attn": {"add_zero_attn": True},
     "kdim, vdim": {"kdim": 3, "vdim": 4},
+    "one group": {"num_kv_heads": 1, "add_bias_kv": True, "add_zero_attn": True},
+    "pairs": {"rope": nn.RotaryPosEmbedding(), "num_kv_heads": 1},
+    "halves": {"rope": nn.RotaryPosEmbedding(4, 5, False, base=50.0)},
     "all": {"add_bias_kv": True, "add_zero_attn": True, "kdim": 3, "vdim": 4, "bias": False},
 }
 options = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

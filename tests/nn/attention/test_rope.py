@@ -25,46 +25,6 @@ def attention(**options: Any) -> nn.MultiHeadAttention:
     return layer
 
 
-def by_hand(layer: nn.MultiHeadAttention, x: np.ndarray, causal: bool) -> np.ndarray:
-    """Self-attention with complex numbers: pair i at position p is turned by p · base^(-2i/d)."""
-    rope, d, groups = layer.rope, E // H, layer.num_kv_heads
-    weight = {name: parameter.data for name, parameter in layer.named_parameters()}
-
-    def project(name: str, heads: int) -> np.ndarray:
-        out = x @ weight[f"{name}.weight"].T + weight[f"{name}.bias"]
-        return out.reshape(N, L, heads, d)
-
-    def turn(y: np.ndarray) -> np.ndarray:
-        angles = np.arange(L)[:, None] * rope.base ** (-2 * np.arange(d // 2) / d)
-        halves = (y[..., ::2], y[..., 1::2]) if rope.interleaved else np.split(y, 2, axis=-1)
-        turned = (halves[0] + 1j * halves[1]) * np.exp(1j * angles)[:, None]
-        both = np.stack([turned.real, turned.imag], axis=-1 if rope.interleaved else -2)
-        return both.reshape(y.shape)
-
-    q, k, v = turn(project("q_proj", H)), turn(project("k_proj", groups)), project("v_proj", groups)
-    k, v = (np.repeat(each, H // groups, axis=2) for each in (k, v))
-    scores = np.einsum("nqhd,nkhd->nhqk", q, k) / np.sqrt(d)
-    if causal:
-        scores = np.where(np.tri(L, dtype=bool), scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
-    merged = np.einsum("nhqk,nkhd->nqhd", weights, v).reshape(N, L, E)
-    return merged @ weight["out_proj.weight"].T + weight["out_proj.bias"]
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("rope", [
-    nn.RotaryPosEmbedding(), nn.RotaryPosEmbedding(E // H, 5, False, base=50.0),
-], ids=["pairs", "halves"])  # fmt: skip
-def test_value(rope: nn.RotaryPosEmbedding, groups: int, causal: bool) -> None:
-    layer, x = attention(rope=rope, num_kv_heads=groups), draw(N, L, E)
-    expected = by_hand(layer, x.detach().numpy(), causal)
-    np.testing.assert_allclose(
-        layer(x, x, x, is_causal=causal).detach().numpy(), expected, rtol=1e-10, atol=1e-12
-    )
-
-
 def test_the_order_counts_and_a_shift_does_not() -> None:
     layer, x = attention(), draw(N, L, E)
     order = np.array([3, 0, 4, 2, 1])

@@ -130,33 +130,6 @@ def test_no_two_layers_begin_alike() -> None:
 
 
 class TestGroupedQueries:
-    @pytest.mark.parametrize("options", [{}, {"add_bias_kv": True, "add_zero_attn": True}], ids=str)
-    @pytest.mark.parametrize("kv_heads", [1, 2])
-    def test_they_equal_full_heads_with_repeated_weights(self, options: Any, kv_heads: int) -> None:
-        grouped = nn.MultiHeadAttention(8, 4, num_kv_heads=kv_heads, **options).double()
-        full = nn.MultiHeadAttention(8, 4, **options).double()
-        for parameter in grouped.parameters():
-            nn.init.normal(parameter)
-        state = {}
-        for name, value in grouped.state_dict().items():
-            array = value.data
-            if name.startswith(("k_proj", "v_proj")):
-                array = np.repeat(array.reshape(kv_heads, 2, *array.shape[1:]), 4 // kv_heads, 0)
-                array = array.reshape(8, *value.shape[1:])
-            elif name.startswith("bias"):
-                array = np.repeat(array.reshape(1, 1, kv_heads, 2), 4 // kv_heads, 2)
-                array = array.reshape(1, 1, 8)
-            state[name] = array
-        full.load_state_dict(state)
-        query, key = draw(N, T, 8), draw(N, S, 8)
-        for mask in (None, MEM_KEEP, draw(N, 4, T, S), draw(1, 1, 1, S), draw(N, 1, S)):
-            arguments = (query, key, key, MEM_PADDING, mask, True)
-            expected, weights = full(*arguments, need_weights=True)
-            found, theirs = grouped(*arguments, need_weights=True)
-            np.testing.assert_allclose(found.data, expected.data, rtol=1e-9, atol=1e-12)
-            np.testing.assert_allclose(theirs.data, weights.data, rtol=1e-9, atol=1e-12)
-            fused = grouped(*arguments)
-            np.testing.assert_allclose(fused.data, expected.data, rtol=1e-9, atol=1e-12)
 
     def test_packed_weights_load(self) -> None:
         layer = nn.MultiHeadAttention(8, 4, num_kv_heads=2)

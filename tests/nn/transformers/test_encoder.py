@@ -140,24 +140,6 @@ def test_an_encoder_learns(norm_first: bool) -> None:
     assert losses[-1] < 0.1
 
 
-@pytest.mark.parametrize("kind", [nn.TransformerEncoderLayer, nn.TransformerDecoderLayer])
-def test_layers_with_fewer_key_heads(kind: Any) -> None:
-    """They equal layers whose heads of keys and values are repeated for each group."""
-    grouped = kind(8, 4, 16, 0.0, num_kv_heads=2).double()
-    full = kind(8, 4, 16, 0.0).double()
-    state = {name: value.numpy() for name, value in grouped.state_dict().items()}
-    for name, value in state.items():
-        if "k_proj" in name or "v_proj" in name:
-            heads = value.reshape(2, 2, -1)  # (key heads, d_k, ...)
-            state[name] = np.repeat(heads, 2, axis=0).reshape(8, *value.shape[1:])
-    full.load_state_dict(state)
-    x = minigrad.randn(2, 5, 8, dtype="float64")
-    inputs = (x,) if kind is nn.TransformerEncoderLayer else (x, 2.0 * x)
-    np.testing.assert_allclose(grouped(*inputs).numpy(), full(*inputs).numpy(), rtol=1e-10)
-    with pytest.raises(ValueError, match="num_kv_heads"):
-        kind(8, 4, num_kv_heads=3)
-
-
 class TestNeedWeights:
     @orders
     def test_they_are_those_of_each_attention(self, norm_first: bool) -> None:
