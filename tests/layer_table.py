@@ -211,6 +211,12 @@ def biased(m: Any, x: Any, bias: Any) -> Any:
     return m(x, x, x, attn_mask=bias, is_causal=True)
 
 
+def packed(m: Any, x: Any) -> Any:
+    """A recurrence over sequences of unequal length."""
+    given = nn.utils.rnn.pack_padded_sequence(x, [1, 3], enforce_sorted=False)
+    return m(given)[0].data
+
+
 ENCODER = layer("TransformerEncoderLayer", 4, 2, 5, 0.0, "gelu", norm_first=True)
 DECODER = layer("TransformerDecoderLayer", 4, 2, 5, 0.0, "gelu")
 ALL_MASKS = {"attn_mask": KEEP, "key_padding_mask": PADDING, "is_causal": True}
@@ -249,7 +255,7 @@ LAYERS = [
     layer("BatchNorm1d", 4, of=CHANNELS, by=lambda m, x: affine(m, normal(x, (0, 2)), 1)),
     layer("BatchNorm1d", 4, 1e-2, affine=False, of=[(5, 4)], by=lambda m, x: normal(x, 0, 1e-2)),
     layer("BatchNorm1d", 4, bias=False, track_running_stats=False, of=[(5, 4)],
-          call=lambda m, x: m.eval()(x)),
+          call=lambda m, x: m.eval()(x), by=lambda m, x: normal(x, 0) * m.weight.data),
     layer("BatchNorm1d", 4, momentum=0.5, of=[(5, 4)]),
     layer("BatchNorm2d", 4, 1e-2, momentum=None, of=IMAGES),
     layer("BatchNorm2d", 4, affine=False, track_running_stats=False, of=IMAGES),
@@ -373,6 +379,7 @@ LAYERS = [
     layer("GRU", 4, 4, batch_first=True, of=SEQUENCES),
     layer("GRU", 4, 2, bias=False, dropout=0.4, **STACK, of=SEQUENCES),
     layer("GRU", 4, 2, 2, of=[(3, 2, 4), (2, 2, 2)]),
+    layer("GRU", 4, 2, 2, bidirectional=True, dropout=0.4, of=[(3, 2, 4)], call=packed),
     layer("RNNCell", 4, 4, of=[(2, 4)], by=lambda m, x: np.tanh(
         x @ m.weight_ih.data.T + m.bias_ih.data + m.bias_hh.data)),
     layer("RNNCell", 4, 2, bias=False, nonlinearity="relu", of=[(3, 4), (3, 2)],
@@ -508,14 +515,13 @@ LAYERS = [
         target * (np.log(np.maximum(target, 1e-99)) - x)).mean()),
     layer("KLDivLoss", reduction="batchmean", log_target=True, of=VECTORS * 2,
           by=lambda m, x, y: (np.exp(y) * (y - x)).sum() / 4),
-    layer("BCELoss", of=VECTORS, given={"target": CHANCES},
-          call=lambda m, x, target: m(x.sigmoid(), target),
-          by=lambda m, x, target: log_loss(x, target).mean()),
+    layer("BCELoss", of=VECTORS * 2, call=lambda m, x, y: m(x.sigmoid(), y.sigmoid()),
+          by=lambda m, x, y: log_loss(x, sigmoid(y)).mean()),
     layer("BCELoss", weight=[*WEIGHT, 2.0], reduction="sum", of=VECTORS, given={"target": CHANCES},
           call=lambda m, x, target: m(x.sigmoid(), target),
           by=lambda m, x, target: (log_loss(x, target) * [*WEIGHT, 2.0]).sum()),
-    layer("BCEWithLogitsLoss", of=VECTORS, given={"target": CHANCES},
-          by=lambda m, x, target: log_loss(x, target).mean()),
+    layer("BCEWithLogitsLoss", of=VECTORS * 2, call=lambda m, x, y: m(x, y.sigmoid()),
+          by=lambda m, x, y: log_loss(x, sigmoid(y)).mean()),
     layer("BCEWithLogitsLoss", weight=[*WEIGHT, 2.0], reduction="none", pos_weight=[2.0, *WEIGHT],
           of=VECTORS, given={"target": CHANCES}, by=lambda m, x, target: np.array(
               [*WEIGHT, 2.0]) * (np.logaddexp(0, x) * (1 - target) + np.logaddexp(0, -x) * target

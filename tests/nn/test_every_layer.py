@@ -91,9 +91,9 @@ OPTIONS = {
 }
 ELSEWHERE = {
     "inplace": "test_in_place, below",
-    "max_norm": "test_embedding", "norm_type": "test_embedding", "sparse": "test_embedding",
-    "include_last_offset": "test_embedding", "return_indices": "tests/ops",
-    "custom_encoder": "test_decoder", "custom_decoder": "test_decoder",
+    "max_norm": "test_layers", "norm_type": "test_layers", "sparse": "tests/optim",
+    "include_last_offset": "test_layers_torch", "return_indices": "test_grids_torch",
+    "custom_encoder": "test_transformers", "custom_decoder": "test_transformers",
     "GaussianNLLLoss.eps": "the gradient passes by it",
     "RotaryPosEmbedding.embed_dim": "a limit", "RotaryPosEmbedding.max_seq_len": "a limit",
     "SinusoidalPosEmbedding.embed_dim": "a limit", "SinusoidalPosEmbedding.seq_len": "a limit",

@@ -1,4 +1,4 @@
-"""Losses: values by hand, derivatives, extreme inputs, reductions, refusals."""
+"""Losses at their seams, of extreme inputs, of ignored and weighted classes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def draw(*shape: int) -> Tensor:
 
 
 class TestSpecialValues:
+    def test_none_is_no_reduction(self) -> None:
+        x, y = draw(2, 3), draw(2, 3)
+        for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
+            found, expected = (loss(x, y, reduction=name).data for name in (None, "none"))
+            np.testing.assert_array_equal(found, expected)
+
     def test_huber_at_its_seams(self) -> None:
         x = Tensor([-2.0, -0.5, 0.0, 0.5, 2.0], dtype=float64, requires_grad=True)
         loss = F.huber_loss(x, np.zeros(5), delta=0.5, reduction="none")

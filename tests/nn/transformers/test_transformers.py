@@ -1,4 +1,4 @@
-"""Encoder layers and stacks: derivatives on graphs with residuals, masks, modes, options."""
+"""Encoders, decoders and whole transformers: their parts, arguments, copies and weights."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from minigrad import Tensor, nn, optim
 from minigrad.autograd import gradcheck
 from minigrad.nn import functional as F
 
-N, L, E = 2, 4, 6
+N, H, T, S, E = 2, 2, 4, 5, 6
+L = T
 PADDING = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
-KEEP = np.tri(L, dtype=bool) | (np.arange(L) == 2)
+MEM_PADDING = np.array([[0, 0, 0, 1, 1], [0, 1, 0, 0, 0]], bool)
+KEEP = np.array([[1, 0, 0, 1], [1, 1, 0, 0], [1, 1, 1, 0], [1, 0, 1, 1]], bool)
+MEM_KEEP = np.array([[1, 0, 0, 1, 0], [0, 1, 1, 0, 0], [1, 1, 1, 0, 1], [1, 0, 1, 1, 1]], bool)
+
+orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 
 
 def draw(*shape: int) -> Tensor:
@@ -23,11 +28,11 @@ def draw(*shape: int) -> Tensor:
 
 
 def encoder_layer(**options: Any) -> nn.TransformerEncoderLayer:
-    options = {"dim_feedforward": 5, "dropout": 0.0, **options}
-    return nn.TransformerEncoderLayer(E, 2, **options).double()
+    return nn.TransformerEncoderLayer(E, H, 5, **{"dropout": 0.0, **options}).double()
 
 
-orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
+def transformer(**options: Any) -> nn.Transformer:
+    return nn.Transformer(E, H, 2, 2, 5, **{"dropout": 0.0, **options}).double()
 
 
 @orders
@@ -38,58 +43,120 @@ def test_a_layer_used_twice(norm_first: bool) -> None:
 
 
 @orders
-def test_the_order_of_its_parts(norm_first: bool) -> None:
-    layer = encoder_layer(norm_first=norm_first)
+@pytest.mark.parametrize("part", ["Encoder", "Decoder"])
+def test_the_order_of_its_parts(part: str, norm_first: bool) -> None:
+    layer = getattr(nn, f"Transformer{part}Layer")(E, H, 5, 0.0, norm_first=norm_first).double()
     for parameter in layer.parameters():
         nn.init.normal(parameter)
-    x = draw(N, L, E)
+    x, memory = draw(N, T, E), [draw(N, S, E)] * (part == "Decoder")
+    branches = [
+        lambda y: layer.self_attn(y, y, y),
+        *(lambda y, m=m: layer.multihead_attn(y, m, m) for m in memory),
+        lambda y: layer.linear2(F.relu(layer.linear1(y))),
+    ]
+    norms = [layer.norm1, layer.norm2, *(layer.norm3 for _ in memory)]
+    y = x
+    for branch, norm in zip(branches, norms, strict=True):
+        y = y + branch(norm(y)) if norm_first else norm(y + branch(y))
+    np.testing.assert_allclose(layer(x, *memory).data, y.data, rtol=1e-12)
 
-    def attend(y: Tensor) -> Tensor:
-        return layer.self_attn(y, y, y)
 
-    def feed(y: Tensor) -> Tensor:
-        return layer.linear2(F.relu(layer.linear1(y)))
+@pytest.mark.parametrize("part", ["Encoder", "Decoder"])
+def test_each_dropout_drops(part: str) -> None:
+    inputs = [minigrad.randn(N, T, E)] * (2 if part == "Decoder" else 1)
+    layer = getattr(nn, f"Transformer{part}Layer")(E, H, 8, 0.5).eval()
+    drops = [name for name, m in layer.named_children() if "dropout" in name or "attn" in name]
+    assert len(drops) == (6 if part == "Decoder" else 4)
+    for name in drops:
+        layer.eval().get_submodule(name).train()
+        assert (layer(*inputs).data != layer(*inputs).data).any(), name
 
-    if norm_first:
-        y = x + attend(layer.norm1(x))
-        expected = y + feed(layer.norm2(y))
-    else:
-        y = layer.norm1(x + attend(x))
-        expected = layer.norm2(y + feed(y))
-    np.testing.assert_allclose(layer(x).data, expected.data, rtol=1e-12)
+
+def test_an_activation_with_parameters_is_part_of_the_layer() -> None:
+    assert "activation.weight" in encoder_layer(activation=nn.Linear(5, 5)).state_dict()
+
+
+ARGUMENTS: dict[str, Any] = {
+    "tgt_mask": KEEP,
+    "mem_mask": MEM_KEEP,
+    "tgt_key_padding_mask": PADDING,
+    "mem_key_padding_mask": MEM_PADDING,
+    "tgt_is_causal": True,
+    "mem_is_causal": True,
+}
+SRC_ARGUMENTS: dict[str, Any] = {
+    "src_mask": np.tri(S, dtype=bool),
+    "src_key_padding_mask": MEM_PADDING,
+    "src_is_causal": True,
+}
 
 
 class TestArguments:
-    def test_an_activation_with_parameters_is_part_of_the_layer(self) -> None:
-        layer = encoder_layer(activation=nn.Linear(5, 5))
-        assert "activation.weight" in layer.state_dict()
+    def test_every_argument_has_an_effect_of_its_own(self) -> None:
+        model, src, tgt = transformer(), draw(N, S, E), draw(N, T, E)
+        for parameter in model.parameters():
+            nn.init.normal(parameter)
+        base = model(src, tgt).data
+        found = {}
+        for name, value in (ARGUMENTS | SRC_ARGUMENTS).items():
+            found[name] = model(src, tgt, **{name: value}).data
+            assert np.abs(found[name] - base).max() > 1e-6, name
+        np.testing.assert_allclose(found.pop("src_is_causal"), found.pop("src_mask"))
+        values = list(found.values())
+        for i, one in enumerate(values):
+            assert all(np.abs(one - other).max() > 1e-6 for other in values[:i])
+
+    @orders
+    def test_layer_stack_and_whole_take_them_in_one_way(self, norm_first: bool) -> None:
+        model, src, tgt = transformer(norm_first=norm_first), draw(N, S, E), draw(N, T, E)
+        memory = model.encoder(src)
+        for name, value in ARGUMENTS.items():
+            by_hand = tgt
+            for layer in model.decoder.layers:
+                by_hand = layer(by_hand, memory, **{name: value})
+            expected = model.decoder.norm(by_hand).data
+            stack = model.decoder(tgt, memory, **{name: value}).data
+            np.testing.assert_array_equal(stack, expected)
+            np.testing.assert_array_equal(model(src, tgt, **{name: value}).data, expected)
 
 
-class TestModes:
-    def test_each_dropout_drops(self) -> None:
-        for name in ("dropout", "dropout1", "dropout2"):
-            layer = nn.TransformerEncoderLayer(E, 2, 8, dropout=0.5).eval()
-            x = minigrad.randn(N, L, E)
-            layer.get_submodule(name).train()
-            assert (layer(x).data != layer(x).data).any(), name
+def test_custom_encoder_and_decoder() -> None:
+    class Own(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(E, E)
+
+        def forward(self, x: Tensor, memory: Tensor | None = None, **masks: Any) -> Tensor:
+            assert not any("cache" in name for name in masks)
+            return self.linear(x) if memory is None else self.linear(x) + memory.mean(axis=1)
+
+    encoder, decoder = Own(), Own()
+    model = nn.Transformer(E, H, custom_encoder=encoder, custom_decoder=decoder)
+    assert model.encoder is encoder
+    assert model.decoder is decoder
+    src, tgt = minigrad.randn(1, S, E), minigrad.randn(1, T, E)
+    expected = decoder(tgt, encoder(src))
+    np.testing.assert_array_equal(model(src, tgt).data, expected.data)
+
+
+@pytest.mark.parametrize("part", ["Encoder", "Decoder"])
+def test_the_first_layer_is_the_given_one_and_no_two_are_alike(part: str) -> None:
+    layer = getattr(nn, f"Transformer{part}Layer")(E, H, 8)
+    given = layer.state_dict()
+    stack = getattr(nn, f"Transformer{part}")(layer, 3)
+    assert stack.layers[0] is layer
+    for key, value in given.items():
+        np.testing.assert_array_equal(layer.state_dict()[key].data, value.data)
+    drawn = [key for key in given if "weight" in key and "norm" not in key]
+    for key in drawn:
+        values = [each.state_dict()[key].data for each in stack.layers]
+        assert (values[0] != values[1]).any()
+        assert (values[1] != values[2]).any()
+    shared = {id(p) for p in stack.layers[0].parameters()}
+    assert not shared & {id(p) for p in stack.layers[1].parameters()}
 
 
 class TestStack:
-    def test_the_first_layer_is_the_given_one_and_no_two_are_alike(self) -> None:
-        layer = nn.TransformerEncoderLayer(E, 2, 8)
-        given = layer.state_dict()
-        encoder = nn.TransformerEncoder(layer, 3)
-        assert encoder.layers[0] is layer
-        for key, value in given.items():
-            np.testing.assert_array_equal(layer.state_dict()[key].data, value.data)
-        drawn = [key for key in given if "weight" in key and "norm" not in key]
-        for key in drawn:
-            values = [each.state_dict()[key].data for each in encoder.layers]
-            assert (values[0] != values[1]).any()
-            assert (values[1] != values[2]).any()
-        shared = {id(p) for p in encoder.layers[0].parameters()}
-        assert not shared & {id(p) for p in encoder.layers[1].parameters()}
-
     def test_copies_start_without_gradients(self) -> None:
         layer = nn.TransformerEncoderLayer(E, 2, 8)
         layer(minigrad.ones(1, 2, E)).sum().backward()
@@ -117,6 +184,15 @@ class TestStack:
 
         with pytest.raises(NotImplementedError, match="Layer .*parameters"):
             nn.TransformerEncoder(Layer(), 2)
+
+
+def test_packed_weights_load() -> None:
+    layer = nn.MultiHeadAttention(8, 4, num_kv_heads=2)
+    state = {k: v for k, v in layer.state_dict().items() if "out" in k}
+    packed = np.random.default_rng(0).standard_normal((16, 8))
+    layer.load_state_dict(state | {"in_proj_weight": packed, "in_proj_bias": packed[:, 0]})
+    np.testing.assert_allclose(layer.k_proj.weight.data, packed[8:12], rtol=1e-6)
+    np.testing.assert_allclose(layer.v_proj.bias.data, packed[12:, 0], rtol=1e-6)
 
 
 @orders
