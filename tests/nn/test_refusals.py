@@ -136,7 +136,7 @@ REFUSALS: dict[str, str] = {
     "F.pad(X, (1,))": "pad: two widths for each of at most 2 axes ... (1,)",
     "F.pad(X, (1, 1) * 3)": "pad: two widths for each of at most 2 axes",
     "F.pad(X, (1, 1), 'edge')": "pad: mode must be one of ... 'edge'",
-    "F.pad(X, (1, 1), 'reflect', 2.0)": "pad: a value is for mode=... got mode='reflect'",
+    "F.pad(X, (1, 1), 'reflect', 2.0)": "pad: a value is for ... got mode='reflect'",
     "F.pad(X, (-2, -2))": "pad: (-2, -2) removes more than shape (2, 3)",
     "F.interpolate(X, 2)": "interpolate: ... (N, C, L) or (N, C, H, W) ... (2, 3)",
     "F.interpolate(X[None], 2, mode='bilinear')": "(N, C, H, W), got (1, 2, 3)",

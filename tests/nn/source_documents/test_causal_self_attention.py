@@ -69,6 +69,7 @@ class TestAgainst:
             close(found[f"qkv_weights.{kind}"], np.concatenate(packed))
             close(found[f"o_weight.{kind}"], wanted[f"out_proj.{kind}"])
 
+    @pytest.mark.slow  # einx imports every framework that is installed
     @biases
     def test_the_code_of_the_document_in_einx(self, bias: bool) -> None:
         einx = pytest.importorskip("einx")
