@@ -9,7 +9,6 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn
-from minigrad.autograd import gradcheck
 from minigrad.nn import functional as F
 
 
@@ -67,17 +66,6 @@ class TestSinusoids:
             assert found.dtype == dtype
             np.testing.assert_allclose(found.data, table(length, width), atol=1e-6)
         assert layer.double()(minigrad.zeros((2, 4), dtype=np.float64)).dtype == np.float64
-
-
-class TestLearned:
-    def test_value_and_derivatives(self) -> None:
-        layer, x = nn.LearnedPosEmbedding(7, 3).double(), draw(2, 4, 3)
-        for offset in (0, 3):
-            expected = x.data + layer.pos_emb.weight.data[offset : offset + 4]
-            np.testing.assert_array_equal(layer(x, offset).data, expected)
-        gradcheck(lambda x, w: layer(x, 2), [x, layer.pos_emb.weight])
-        assert layer(x[0]).shape == (4, 3)
-        assert list(layer.state_dict()) == ["pos_emb.weight"]
 
 
 @pytest.mark.parametrize("interleaved", [False, True])

@@ -291,19 +291,6 @@ class TestBlock:
                 assert_close(block.get_parameter(path).grad, wanted[name].T, name)
         assert_close(tensor.grad, grad)
 
-    def test_causal_is_the_causal_mask(self) -> None:
-        block, _ = pair()
-        x = Tensor(draw(N, L, D))
-        assert_close(block(x, is_causal=True), block(x, F.create_causal_mask(L)))
-
-    def test_masks_combine(self) -> None:
-        block, _ = pair()
-        x, padding = Tensor(draw(N, L, D)), np.array([[0, 0, 1], [0, 1, 1]], bool)
-        keep = np.tri(L, dtype=bool) & ~padding[:, None] & ~np.eye(L, k=-1, dtype=bool)
-        both = block(x, ~np.eye(L, k=-1, dtype=bool), key_padding_mask=padding, is_causal=True)
-        assert_close(both, block(x, keep))
-        assert_close(both, block(x, np.where(keep, 0.0, -np.inf)))
-
     def test_defaults(self) -> None:
         block = nn.TransformerEncoderBlock(D, H)
         assert (block.d_model, block.num_heads, block.d_ff) == (D, H, 4 * D)
