@@ -62,6 +62,30 @@ class TestOwnership:
         assert [name for name, _ in block.named_buffers("p")] == ["p.count", "p.cache"]
         assert list(block.parameters(recurse=False)) == [block.scale]
 
+    def test_modules_and_children(self) -> None:
+        model = Model()
+        assert [name for name, _ in model.named_children()] == ["first", "blocks", "head"]
+        assert list(model.children()) == [model.first, model.blocks, model.head]
+        paths = [path for path, _ in model.named_modules()]
+        assert paths[:3] == ["", "first", "first.linear"]
+        assert "blocks.1.linear" in paths
+        assert [m for m in model.modules() if isinstance(m, Block)] == [model.first, *model.blocks]
+
+    def test_deleting(self) -> None:
+        block = Block()
+        del block.scale, block.count
+        assert "scale" not in dict(block.named_parameters())
+        assert "count" not in dict(block.named_buffers())
+
+    def test_registration_methods_are_assignment(self) -> None:
+        module = nn.Module()
+        module.register_parameter("p", nn.Parameter(np.ones(2)))
+        module.register_parameter("q", None)
+        module.add_module("child", nn.Linear(1, 1))
+        module.add_module("nothing", None)
+        assert list(module.state_dict()) == ["p", "child.weight", "child.bias"]
+        assert module.q is None
+
     def test_shared_modules_and_parameters_come_once(self) -> None:
         model = Model()
         model.again = model.first
