@@ -45,6 +45,11 @@ class TestRearrangeAndReduce:
 
 
 class TestEinMix:
+    def test_repr(self) -> None:
+        layer = nn.EinMix("n i -> n o", "i o", "o", i=2, o=3)
+        assert repr(layer) == "EinMix('n i -> n o', 'i o', 'o', i=2, o=3)"
+        assert repr(nn.EinMix("n i -> n", "i", i=2)) == "EinMix('n i -> n', 'i', i=2)"
+
     def test_the_bias_has_the_axes_behind_the_ellipsis(self) -> None:
         layer = nn.EinMix("n ... i -> n ... k o", "i k o", "o", i=2, k=3, o=4)
         assert layer.bias is not None

@@ -186,7 +186,34 @@ class TestOwnership:
             nn.Module()()
 
 
+SHOWN = {
+    nn.BatchNorm2d(3, momentum=None):
+        "BatchNorm2d(3, eps=1e-05, momentum=None, affine=True, track_running_stats=True)",
+    nn.GroupNorm(2, 4, affine=False): "GroupNorm(2, 4, eps=1e-05, affine=False)",
+    nn.LSTM(3, 4): "LSTM(3, 4)",
+    nn.GRU(3, 4, 2, False, True, 0.1, True):
+        "GRU(3, 4, num_layers=2, batch_first=True, dropout=0.1, bidirectional=True, bias=False)",
+    nn.LSTMCell(3, 4, bias=False): "LSTMCell(3, 4, bias=False)",
+    nn.Conv2d(3, 8, 3): "Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))",
+    nn.Conv1d(4, 8, 3, 2, "valid", 2, 4, False, "reflect"):
+        "Conv1d(4, 8, kernel_size=(3,), stride=(2,), padding='valid', dilation=(2,), groups=4, "
+        "padding_mode='reflect', bias=False)",
+    nn.ConvTranspose2d(3, 8, 4, 2, (1, 0), 1):
+        "ConvTranspose2d(3, 8, kernel_size=(4, 4), stride=(2, 2), padding=(1, 0), "
+        "output_padding=(1, 1))",
+    nn.MaxPool2d(2): "MaxPool2d(kernel_size=2, stride=2, padding=0)",
+    nn.AdaptiveAvgPool2d((1, None)): "AdaptiveAvgPool2d(output_size=(1, None))",
+    nn.Flatten(): "Flatten(start_axis=1, end_axis=-1)",
+    nn.Unflatten(1, [2, 3]): "Unflatten(axis=1, unflattened_size=(2, 3))",
+    nn.DropPath(0.2): "DropPath(drop_prob=0.2)",
+}  # fmt: skip
+
+
 class TestPrinting:
+    @pytest.mark.parametrize("layer", SHOWN, ids=SHOWN.values())
+    def test_layers(self, layer: nn.Module) -> None:
+        assert repr(layer) == SHOWN[layer]
+
     def test_tree(self) -> None:
         assert repr(nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5))) == (
             "Sequential(\n"
