@@ -338,7 +338,8 @@ LAYERS = [
           by=lambda m, x: np.stack([x[..., :3].mean(-1), x[..., 2:].mean(-1)], -1)),
     layer("AdaptiveAvgPool2d", 2, of=IMAGES),
     layer("AdaptiveAvgPool2d", (3, None), of=IMAGES),
-    layer("AdaptiveMaxPool1d", 2, of=CHANNELS),
+    layer("AdaptiveMaxPool1d", 2, of=CHANNELS,
+          by=lambda m, x: np.stack([x[..., :3].max(-1), x[..., 2:].max(-1)], -1)),
     layer("AdaptiveMaxPool2d", 2, of=IMAGES),
     layer("AdaptiveMaxPool2d", (2, 3), of=IMAGES),
     # borders, sizes and windows
