@@ -214,6 +214,11 @@ class TestPrinting:
     def test_layers(self, layer: nn.Module) -> None:
         assert repr(layer) == SHOWN[layer]
 
+    def test_arguments_and_children(self) -> None:
+        first, second, *_ = repr(nn.MultiHeadAttention(4, 2)).splitlines()[1:]
+        assert first.strip() == "embed_dim=4, num_heads=2, dropout=0.0"
+        assert second.strip().startswith("(q_proj): Linear(")
+
     def test_tree(self) -> None:
         assert repr(nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5))) == (
             "Sequential(\n"
