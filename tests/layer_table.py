@@ -146,6 +146,10 @@ def log_softmax(x: Any, axis: int = 1) -> Any:
     return x - np.log(np.exp(x).sum(axis, keepdims=True))
 
 
+def cosine(x: Any, y: Any) -> Any:
+    return (x * y).sum(1) / np.sqrt((x * x).sum(1) * (y * y).sum(1))
+
+
 def log_loss(x: Any, target: Any) -> Any:
     return np.logaddexp(0, x) - x * target
 
@@ -315,7 +319,9 @@ LAYERS = [
     layer("Conv2d", 4, 6, 3, bias=False, **WINDOW, of=[(2, 4, 5, 7)]),
     layer("Conv2d", 2, 3, (2, 3), padding="same", padding_mode="reflect", of=[(1, 2, 3, 3)]),
     layer("Conv2d", 2, 2, 2, dilation=(1, 2), of=[(1, 2, 3, 4)]),
-    layer("ConvTranspose1d", 4, 4, 2, of=CHANNELS),
+    layer("ConvTranspose1d", 4, 4, 2, of=CHANNELS, by=lambda m, x: m.bias.data[:, None] + sum(
+        np.einsum("nil,io->nol", np.pad(x, ((0, 0), (0, 0), (k, 1 - k))), m.weight.data[..., k])
+        for k in range(2))),
     layer("ConvTranspose1d", 4, 6, 3, **WINDOW, padding=1, output_padding=1, bias=False,
           dilation=2, of=CHANNELS),
     layer("ConvTranspose2d", 4, 4, 2, of=IMAGES),
@@ -499,8 +505,7 @@ LAYERS = [
     layer("LazyBatchNorm1d"),
     layer("LazyBatchNorm2d"),
     # distances and losses
-    layer("CosineSimilarity", of=[(4, 3)] * 2, by=lambda m, x, y: (x * y).sum(1) / np.sqrt(
-        (x * x).sum(1) * (y * y).sum(1))),
+    layer("CosineSimilarity", of=[(4, 3)] * 2, by=lambda m, x, y: cosine(x, y)),
     layer("CosineSimilarity", -1, 1.5, of=[(2, 4, 3), (4, 3)]),
     layer("MSELoss", of=VECTORS * 2, by=lambda m, x, y: ((x - y) ** 2).mean()),
     layer("MSELoss", reduction="none", of=VECTORS * 2, by=lambda m, x, y: (x - y) ** 2),
@@ -551,7 +556,8 @@ LAYERS = [
         "target": SIGNS}, by=lambda m, x, y, target: np.maximum(target * (y - x) + 0.3, 0)),
     layer("CosineEmbeddingLoss", of=[(4, 3)] * 2, given={"target": SIGNS}),
     layer("CosineEmbeddingLoss", margin=-0.5, reduction="none", of=[(4, 3)] * 2, given={
-        "target": SIGNS}),
+        "target": SIGNS}, by=lambda m, x, y, target: np.where(
+            target > 0, 1 - cosine(x, y), np.maximum(cosine(x, y) + 0.5, 0))),
     layer("GaussianNLLLoss", of=[(4, 3)] * 3, call=lambda m, x, y, v: m(x, y, v.exp()),
           by=lambda m, x, y, v: (v + (x - y) ** 2 / np.exp(v)).mean() / 2),
     layer("GaussianNLLLoss", full=True, reduction="sum", of=[(4, 3), (4, 3), (4, 1)],

@@ -186,6 +186,10 @@ class TestStack:
             nn.TransformerEncoder(Layer(), 2)
 
 
+def test_the_width_of_swiglu() -> None:
+    assert nn.SwiGLU(12).gate_proj.weight.shape == (32, 12)
+
+
 def test_packed_weights_load() -> None:
     layer = nn.MultiHeadAttention(8, 4, num_kv_heads=2)
     state = {k: v for k, v in layer.state_dict().items() if "out" in k}
