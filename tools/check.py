@@ -27,7 +27,7 @@ CONVENTIONS = [
     "tests/test_documentation.py::test_exports_exist_once",
     "tests/ops/test_derivatives.py::test_every_rule_has_a_case",
     "tests/ops/test_derivatives.py::test_every_function_has_a_case",
-    "tests/nn/layers/test_higher_orders_of_layers.py::test_every_layer_is_here",
+    "tests/nn/test_every_layer.py::test_every_layer_is_here",
 ]
 """The tests that list what is missing anywhere."""
 ran: list[bool] = []

@@ -41,7 +41,7 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     max_length = check_size("sinusoidal_encoding", "max_length", max_length, least=0)
     d_model = check_size("sinusoidal_encoding", "d_model", d_model, least=0)
     if d_model % 2:
-        raise ValueError(
+        raise value_error(
             f"sinusoidal_encoding: d_model must be even, for pairs of sine and cosine, "
             f"got {d_model}"
         )

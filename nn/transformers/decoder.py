@@ -69,8 +69,9 @@ class TransformerDecoderLayer(Layer):
             own, use_cache, cache_position, cache_layer_idx,
         )  # fmt: skip
         mem_rest = (mem_key_padding_mask, mem_mask, mem_is_causal)
-        start, length = 0, tgt.shape[1]
+        start = 0
         if own is not None:
+            length = tgt.shape[1]
             slot = own.slots.find(own, self.self_attn, cache_layer_idx, length, use_cache)
             start = own.first_position(length, slot, cache_position)
         cross = None

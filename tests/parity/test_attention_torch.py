@@ -135,11 +135,6 @@ def test_float32(options: Any) -> None:
     )
 
 
-def test_one_tensor_as_query_key_and_value() -> None:
-    ours, theirs = pair({})
-    compare(ours, theirs, [draw(N, L, E)], lambda x: ours(x, x, x), lambda x: theirs(x, x, x)[0])
-
-
 class TestFunction:
     @pytest.mark.parametrize("lead", [(), (2,), (2, 3)])
     @pytest.mark.parametrize("causal", [False, True])

@@ -1,4 +1,4 @@
-"""Encoder layers and stacks against PyTorch, loaded from its state dicts."""
+"""Encoders, decoders and whole transformers against PyTorch, loaded from its state dicts."""
 
 from __future__ import annotations
 
@@ -10,52 +10,98 @@ from side_by_side import compare, draw, randomise, torch
 
 from minigrad import nn
 
-N, H, L, E = 2, 2, 4, 6
-PADDING = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
-KEEP = (draw(L, L) > -0.3) | np.eye(L, dtype=bool) | (np.arange(L) == 0)
-BIAS = draw(L, L)
-CAUSAL = np.tri(L, dtype=bool)
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 
-MASKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    # ours, and the same for PyTorch, whose bool masks say True where a key is hidden
-    "none": ({}, {}),
-    "bool": ({"src_mask": KEEP}, {"mask": ~KEEP}),
-    "float": ({"src_mask": BIAS}, {"mask": BIAS}),
-    "padding": ({"src_key_padding_mask": PADDING}, {"src_key_padding_mask": PADDING}),
-    "causal": ({"is_causal": True}, {"mask": ~CAUSAL}),
-    "all": (
-        {"src_mask": KEEP, "src_key_padding_mask": PADDING, "is_causal": True},
-        {"mask": ~(KEEP & CAUSAL), "src_key_padding_mask": PADDING},
+N, H, T, S, E = 2, 2, 4, 5, 6
+SHAPES = {"src": (S, S), "tgt": (T, T), "mem": (T, S)}
+PADDING = np.array([[0, 0, 0, 1, 0], [0, 1, 1, 0, 0]], bool)
+KINDS = ["none", "bool", "float", "padding", "causal", "all"]
+
+
+def masks_of(role: str, kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Masks, and the same for PyTorch, whose bool masks say True where a key is hidden."""
+    shape, name, padding = SHAPES[role], f"{role}_mask", f"{role}_key_padding_mask"
+    keep = (draw(*shape) > -0.3) | (np.arange(shape[1]) == 0)
+    causal, hidden = np.tri(*shape, dtype=bool), {padding: PADDING[:, : shape[1]]}
+    pairs: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "none": ({}, {}),
+        "bool": ({name: keep}, {name: ~keep}),
+        "float": ({name: draw(*shape)}, {name: draw(*shape)}),
+        "padding": (hidden, hidden),
+        "causal": ({f"{role}_is_causal": True}, {name: ~causal}),
+        "all": (
+            {name: keep, f"{role}_is_causal": True, **hidden}, {name: ~(keep & causal), **hidden}
+        ),
+    }  # fmt: skip
+    ours, theirs = pairs[kind]
+    return ours, {k.replace("mem", "memory"): torch.tensor(v) for k, v in theirs.items()}
+
+
+def layers(part: str, options: dict[str, Any]) -> tuple[Any, Any]:
+    """A layer of an encoder or decoder: ours, and PyTorch's."""
+    name = f"Transformer{part}Layer"
+    return (
+        getattr(nn, name)(E, H, 8, 0.0, **options),
+        getattr(torch.nn, name)(E, H, 8, 0.0, batch_first=True, **options),
+    )
+
+
+def stacks(part: str, options: dict[str, Any], norm: bool = True) -> tuple[Any, Any]:
+    ours, theirs = layers(part, options)
+    name, more = f"Transformer{part}", {"enable_nested_tensor": False} if part == "Encoder" else {}
+    return (
+        getattr(nn, name)(ours, 2, nn.LayerNorm(E) if norm else None),
+        getattr(torch.nn, name)(theirs, 2, torch.nn.LayerNorm(E) if norm else None, **more),
+    )
+
+
+MODELS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "encoder layer": (lambda options: layers("Encoder", options), ("src",)),
+    "encoder": (lambda options: stacks("Encoder", options), ("src",)),
+    "decoder layer": (lambda options: layers("Decoder", options), ("tgt", "mem")),
+    "decoder": (lambda options: stacks("Decoder", options), ("tgt", "mem")),
+    "decoder without a norm": (lambda options: stacks("Decoder", options, False), ("tgt", "mem")),
+    "transformer": (
+        lambda options: (
+            nn.Transformer(E, H, 2, 3, 8, 0.0, **options),
+            torch.nn.Transformer(E, H, 2, 3, 8, 0.0, batch_first=True, **options),
+        ),
+        ("src", "tgt", "mem"),
     ),
 }
-masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
-orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 
 
-def tensors(masks: dict[str, Any]) -> dict[str, Any]:
-    return {name: torch.tensor(mask) for name, mask in masks.items()}
-
-
-@orders
-@masks
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("bias", [False, True], ids=["no bias", "bias"])
-def test_layer(norm_first: bool, masks: Any, activation: str, bias: bool) -> None:
-    theirs = randomise(
-        torch.nn.TransformerEncoderLayer(
-            E, H, 8, dropout=0.0, activation=activation, layer_norm_eps=1e-3, batch_first=True,
-            norm_first=norm_first, bias=bias,
-        )
-    )  # fmt: skip
-    ours = nn.TransformerEncoderLayer(
-        E, H, 8, dropout=0.0, activation=activation, layer_norm_eps=1e-3, norm_first=norm_first,
-        bias=bias,
-    ).double()  # fmt: skip
-    given, spelled_out = masks
-    expected = {"src_mask" if k == "mask" else k: v for k, v in tensors(spelled_out).items()}
+def check(name: str, ours: Any, theirs: Any, masks: Any, dtype: Any = np.float64) -> None:
+    given, expected = masks
+    shapes = [(N, S, E)] if "encoder" in name else [(N, T, E), (N, S, E)]
+    if name == "transformer":
+        shapes = shapes[::-1]
+    if "encoder" in name:
+        given = {k.replace("src_is", "is"): v for k, v in given.items()}
+    if name == "encoder":
+        expected = {k.replace("src_mask", "mask"): v for k, v in expected.items()}
     compare(
-        ours, theirs, [draw(N, L, E)], lambda x: ours(x, **given), lambda x: theirs(x, **expected)
-    )
+        ours.to(dtype), randomise(theirs).to(getattr(torch, np.dtype(dtype).name)),
+        [draw(*shape).astype(dtype) for shape in shapes], lambda *x: ours(*x, **given),
+        lambda *x: theirs(*x, **expected), 1e-9 if dtype is np.float64 else 5e-5,
+    )  # fmt: skip
+
+
+OTHER = {"norm_first": True, "activation": "gelu", "bias": False, "layer_norm_eps": 1e-2}
+
+
+@pytest.mark.parametrize("options", [{}, {"norm_first": True}, OTHER], ids=["post", "pre", "other"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("name", "role"), [(name, role) for name, (_, roles) in MODELS.items() for role in roles]
+)
+def test_masks(name: str, role: str, kind: str, options: Any) -> None:
+    check(name, *MODELS[name][0](options), masks_of(role, kind))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_float32(name: str) -> None:
+    check(name, *MODELS[name][0]({}), ({}, {}), np.float32)
 
 
 @pytest.mark.parametrize(
@@ -69,41 +115,6 @@ def test_layer(norm_first: bool, masks: Any, activation: str, bias: bool) -> Non
     ids=["module", "module with an option", "name", "function"],
 )
 def test_activations(mine: Any, other: Any) -> None:
-    theirs = randomise(
-        torch.nn.TransformerEncoderLayer(E, H, 8, 0.0, activation=other, batch_first=True)
-    )
-    ours = nn.TransformerEncoderLayer(E, H, 8, 0.0, activation=mine).double()
-    compare(ours, theirs, [draw(N, L, E)], ours, theirs)
-
-
-@orders
-@masks
-@pytest.mark.parametrize("norm", [False, True], ids=["no final norm", "final norm"])
-def test_stack(norm_first: bool, masks: Any, norm: bool) -> None:
-    options: dict[str, Any] = {"dropout": 0.0, "norm_first": norm_first}
-    theirs = randomise(
-        torch.nn.TransformerEncoder(
-            torch.nn.TransformerEncoderLayer(E, H, 8, batch_first=True, **options),
-            3,
-            torch.nn.LayerNorm(E) if norm else None,
-            enable_nested_tensor=False,
-        )
-    )
-    ours = nn.TransformerEncoder(
-        nn.TransformerEncoderLayer(E, H, 8, **options), 3, nn.LayerNorm(E) if norm else None
-    ).double()
-    given, spelled_out = masks
-    expected = tensors(spelled_out)
-    compare(
-        ours, theirs, [draw(N, L, E)], lambda x: ours(x, **given), lambda x: theirs(x, **expected)
-    )
-
-
-@orders
-def test_float32(norm_first: bool) -> None:
-    theirs = randomise(
-        torch.nn.TransformerEncoderLayer(E, H, 8, 0.0, batch_first=True, norm_first=norm_first)
-    ).float()
-    ours = nn.TransformerEncoderLayer(E, H, 8, 0.0, norm_first=norm_first)
-    x = draw(N, L, E).astype(np.float32)
-    compare(ours, theirs, [x], ours, theirs, rtol=2e-5)
+    ours = nn.TransformerEncoderLayer(E, H, 8, 0.0, mine)
+    theirs = torch.nn.TransformerEncoderLayer(E, H, 8, 0.0, other, batch_first=True)
+    check("encoder layer", ours, theirs, ({}, {}))

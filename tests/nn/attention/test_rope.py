@@ -10,8 +10,6 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn, viz
-from minigrad.autograd import gradcheck, gradgradcheck
-from minigrad.nn import functional as F
 
 N, L, E, H = 2, 5, 8, 2
 
@@ -25,79 +23,6 @@ def attention(**options: Any) -> nn.MultiHeadAttention:
     for parameter in layer.parameters():
         nn.init.normal(parameter, std=0.5)
     return layer
-
-
-def by_hand(layer: nn.MultiHeadAttention, x: np.ndarray, causal: bool) -> np.ndarray:
-    """Self-attention with complex numbers: pair i at position p is turned by p · base^(-2i/d)."""
-    rope, d, groups = layer.rope, E // H, layer.num_kv_heads
-    weight = {name: parameter.data for name, parameter in layer.named_parameters()}
-
-    def project(name: str, heads: int) -> np.ndarray:
-        out = x @ weight[f"{name}.weight"].T + weight[f"{name}.bias"]
-        return out.reshape(N, L, heads, d)
-
-    def turn(y: np.ndarray) -> np.ndarray:
-        angles = np.arange(L)[:, None] * rope.base ** (-2 * np.arange(d // 2) / d)
-        halves = (y[..., ::2], y[..., 1::2]) if rope.interleaved else np.split(y, 2, axis=-1)
-        turned = (halves[0] + 1j * halves[1]) * np.exp(1j * angles)[:, None]
-        both = np.stack([turned.real, turned.imag], axis=-1 if rope.interleaved else -2)
-        return both.reshape(y.shape)
-
-    q, k, v = turn(project("q_proj", H)), turn(project("k_proj", groups)), project("v_proj", groups)
-    k, v = (np.repeat(each, H // groups, axis=2) for each in (k, v))
-    scores = np.einsum("nqhd,nkhd->nhqk", q, k) / np.sqrt(d)
-    if causal:
-        scores = np.where(np.tri(L, dtype=bool), scores, -np.inf)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
-    merged = np.einsum("nhqk,nkhd->nqhd", weights, v).reshape(N, L, E)
-    return merged @ weight["out_proj.weight"].T + weight["out_proj.bias"]
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("groups", [1, 2])
-@pytest.mark.parametrize("rope", [
-    nn.RotaryPosEmbedding(), nn.RotaryPosEmbedding(E // H, 5, False, base=50.0),
-], ids=["pairs", "halves"])  # fmt: skip
-def test_value(rope: nn.RotaryPosEmbedding, groups: int, causal: bool) -> None:
-    layer, x = attention(rope=rope, num_kv_heads=groups), draw(N, L, E)
-    expected = by_hand(layer, x.detach().numpy(), causal)
-    np.testing.assert_allclose(
-        layer(x, x, x, is_causal=causal).detach().numpy(), expected, rtol=1e-10, atol=1e-12
-    )
-
-
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_a_layer_is_its_parts_with_the_rotation_between(norm_first: bool) -> None:
-    rotary = nn.RotaryPosEmbedding(base=100.0)
-    layer = nn.TransformerEncoderLayer(E, H, 12, 0.0, norm_first=norm_first, rope=rotary).double()
-    x, own = draw(N, L, E), layer.self_attn
-
-    def attend(y: Tensor) -> Tensor:
-        q, k, v = (
-            projection(y).reshape(N, L, H, E // H).swapaxes(1, 2)
-            for projection in (own.q_proj, own.k_proj, own.v_proj)
-        )
-        heads = F.scaled_dot_product_attention(rotary(q), rotary(k), v, is_causal=True)
-        return own.out_proj(heads.swapaxes(1, 2).reshape(N, L, E))
-
-    def feed(y: Tensor) -> Tensor:
-        return layer.linear2(F.relu(layer.linear1(y)))
-
-    if norm_first:
-        y = x + attend(layer.norm1(x))
-        expected = y + feed(layer.norm2(y))
-    else:
-        y = layer.norm1(x + attend(x))
-        expected = layer.norm2(y + feed(y))
-    np.testing.assert_allclose(layer(x, is_causal=True).data, expected.data, rtol=1e-10)
-
-
-def test_derivatives() -> None:
-    layer = nn.TransformerEncoderLayer(4, 2, 5, 0.0, "gelu", rope=nn.RotaryPosEmbedding()).double()
-    leaves = [draw(1, 3, 4), *layer.parameters()]
-    gradcheck(lambda x, *_: layer(x, is_causal=True), leaves)
-    gradgradcheck(lambda x, *_: layer(x), leaves, directions=3)
 
 
 def test_the_order_counts_and_a_shift_does_not() -> None:
@@ -201,19 +126,6 @@ def test_an_onnx_file_has_every_length(tmp_path: Path) -> None:
         x = minigrad.randn(*size, E)
         (found,) = session.run(None, {"src": x.numpy()})
         np.testing.assert_allclose(found, encoder(x, is_causal=True).data, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("width", "rope", "error", "message"),
-    [
-        (8, True, TypeError, "rope must be a nn.RotaryPosEmbedding, got bool"),
-        (8, nn.RotaryPosEmbedding(8), ValueError, "heads of width 8, got .* 4"),
-        (6, nn.RotaryPosEmbedding(), ValueError, "heads of an even width, got .* 3"),
-    ],
-)
-def test_refusals(width: int, rope: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=f"MultiHeadAttention: rope.*{message.removeprefix('rope')}"):
-        nn.TransformerEncoderLayer(width, 2, rope=rope)
 
 
 def test_a_position_too_many_leaves_the_cache_as_it_was() -> None:

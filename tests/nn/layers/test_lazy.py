@@ -80,12 +80,3 @@ def test_an_optimizer_may_be_made_before() -> None:
         optimizer.step()
         losses.append(loss.item())
     assert losses[-1] < 0.5 * losses[0]
-
-
-def test_first_inputs_of_no_size() -> None:
-    with pytest.raises(ValueError, match=r"^LazyLinear: the first input needs elements"):
-        nn.LazyLinear(3)(draw(2, 0))
-    with pytest.raises(ValueError, match=r"^LazyConv1d: .*\(3\) divisible by groups \(2\)"):
-        nn.LazyConv1d(4, 2, groups=2)(draw(2, 3, 5))
-    with pytest.raises(ValueError, match=r"^LazyBatchNorm1d: the first input needs channels"):
-        nn.LazyBatchNorm1d()(draw(2))

@@ -1,4 +1,4 @@
-"""Losses: values by hand, derivatives, extreme inputs, reductions, refusals."""
+"""Losses at their seams, of extreme inputs, of ignored and weighted classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn
-from minigrad.autograd import gradcheck, gradgradcheck
 from minigrad.nn import functional as F
 
 float64 = minigrad.float64
@@ -19,58 +18,13 @@ def draw(*shape: int) -> Tensor:
     return minigrad.randn(*shape, dtype=float64, requires_grad=True)
 
 
-Y = np.array([[0.5, -1.0, 2.0], [0.0, 3.0, -0.25]])
-P = np.array([[0.0, 1.0, 0.3], [1.0, 0.0, 0.9]])
-ELEMENTWISE: dict[str, tuple[Any, Any, Any]] = {
-    # the loss, its target, and the same with NumPy
-    "mse": (F.mse_loss, Y, lambda x: (x - Y) ** 2),
-    "l1": (F.l1_loss, Y, lambda x: np.abs(x - Y)),
-    "huber": (
-        F.huber_loss,
-        Y,
-        lambda x: np.where(abs(x - Y) <= 1, (x - Y) ** 2 / 2, abs(x - Y) - 0.5),
-    ),
-    "bce with logits": (
-        F.binary_cross_entropy_with_logits,
-        P,
-        lambda x: np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0) - x * P,
-    ),
-    "bce": (
-        lambda x, y, **kw: F.binary_cross_entropy(x.sigmoid(), y, **kw),
-        P,
-        lambda x: np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0) - x * P,
-    ),
-}
-elementwise = pytest.mark.parametrize(
-    ("loss", "target", "expected"), ELEMENTWISE.values(), ids=ELEMENTWISE
-)
-
-
-@elementwise
-class TestElementwise:
-    def test_values_under_each_reduction(self, loss: Any, target: Any, expected: Any) -> None:
-        x = draw(2, 3)
-        values = expected(x.data)
-        for reduction, wanted in (
-            ("none", values), (None, values), ("mean", values.mean()), ("sum", values.sum())
-        ):  # fmt: skip
-            found = loss(x, target, reduction=reduction).data
-            np.testing.assert_allclose(found, wanted, rtol=1e-12)
-        assert loss(x, target).item() == loss(x, target, reduction="mean").item()
-
-    def test_derivatives(self, loss: Any, target: Any, expected: Any) -> None:
-        x, y = draw(2, 3), Tensor(target, requires_grad=True)
-        gradcheck(loss, [x, y])
-        gradgradcheck(loss, [x, y])
-
-    def test_refusals(self, loss: Any, target: Any, expected: Any) -> None:
-        with pytest.raises(ValueError, match=r"\(3,\).*target.*\(2, 3\)"):
-            loss(minigrad.ones(3), target)
-        with pytest.raises(ValueError, match='reduction .*"mean", "sum".* "none"'):
-            loss(minigrad.ones(2, 3), target, reduction="avg")
-
-
 class TestSpecialValues:
+    def test_none_is_no_reduction(self) -> None:
+        x, y = draw(2, 3), draw(2, 3)
+        for loss in (F.mse_loss, F.l1_loss, F.huber_loss):
+            found, expected = (loss(x, y, reduction=name).data for name in (None, "none"))
+            np.testing.assert_array_equal(found, expected)
+
     def test_huber_at_its_seams(self) -> None:
         x = Tensor([-2.0, -0.5, 0.0, 0.5, 2.0], dtype=float64, requires_grad=True)
         loss = F.huber_loss(x, np.zeros(5), delta=0.5, reduction="none")
@@ -79,8 +33,6 @@ class TestSpecialValues:
         assert first.tolist() == [-0.5, -0.5, 0.0, 0.5, 0.5]
         (second,) = minigrad.autograd.grad(first.sum(), [x])
         assert second.tolist()[2] == 1.0
-        with pytest.raises(ValueError, match="delta .*0"):
-            F.huber_loss(x, np.zeros(5), delta=0)
 
     def test_logits_of_any_size(self) -> None:
         x = Tensor([-1e4, -1e4, 0.0, 1e4, 1e4], requires_grad=True)
@@ -96,22 +48,6 @@ class TestSpecialValues:
         loss.sum().backward()
         assert np.isfinite(x.grad.data).all()
 
-    @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
-    def test_no_probability(self, value: float) -> None:
-        with pytest.raises(ValueError, match="binary_cross_entropy: .*input"):
-            F.binary_cross_entropy(Tensor([0.5, value]), [0.0, 1.0])
-
-    def test_weights(self) -> None:
-        x = draw(2, 3)
-        weight, positive = np.array([1.0, 2.0, 0.0]), np.array([3.0, 1.0, 0.5])
-        log_p = -np.logaddexp(0, -x.data)
-        log_q = -np.logaddexp(0, x.data)
-        expected = -weight * (positive * P * log_p + (1 - P) * log_q)
-        loss = F.binary_cross_entropy_with_logits(x, P, weight, "none", pos_weight=positive)
-        np.testing.assert_allclose(loss.data, expected, rtol=1e-12)
-        loss = F.binary_cross_entropy(x.sigmoid(), P, weight, "none")
-        np.testing.assert_allclose(loss.data, -weight * (P * log_p + (1 - P) * log_q), rtol=1e-9)
-
 
 CLASSES: dict[str, tuple[tuple[int, ...], Any]] = {
     "one": ((4,), 2),
@@ -121,7 +57,6 @@ CLASSES: dict[str, tuple[tuple[int, ...], Any]] = {
 }
 classes = pytest.mark.parametrize(("shape", "target"), CLASSES.values(), ids=CLASSES)
 WEIGHT = np.array([1.0, 0.0, 2.0, 0.5])
-THREE = np.array([1.0, 2.0, 3.0])
 
 
 class TestClasses:
@@ -145,20 +80,6 @@ class TestClasses:
             minigrad.autograd.grad(entropy, x, cotangent).data,
             atol=1e-12,
         )
-
-    @classes
-    def test_derivatives(self, shape: Any, target: Any) -> None:
-        x = draw(*shape)
-        gradcheck(lambda x: F.nll_loss(x, target, WEIGHT), x)
-        gradcheck(lambda x: F.cross_entropy(x, target, WEIGHT, label_smoothing=0.1), x)
-        gradgradcheck(lambda x: F.cross_entropy(x, target, WEIGHT, label_smoothing=0.1), x)
-
-    def test_by_hand(self) -> None:
-        log_p = Tensor(np.log([[0.5, 0.25, 0.25], [0.1, 0.8, 0.1]]))
-        loss = F.nll_loss(log_p, [1, 0], np.array([4.0, 1.0, 1.0]), "none")
-        np.testing.assert_allclose(loss.data, [np.log(4), 4 * np.log(10)])
-        mean = F.nll_loss(log_p, [1, 0], np.array([4.0, 1.0, 1.0]))
-        np.testing.assert_allclose(mean.item(), (np.log(4) + 4 * np.log(10)) / 5)
 
     def test_minus_infinity_counts_only_where_it_is_the_target(self) -> None:
         log_p = Tensor([[0.0, -np.inf], [-np.inf, 0.0]], requires_grad=True)
@@ -188,71 +109,13 @@ class TestClasses:
             assert total.item() == 0
             assert not x.grad.data.any()
 
-    @pytest.mark.parametrize("loss", [F.nll_loss, F.cross_entropy])
-    @pytest.mark.parametrize(
-        ("target", "error", "message"),
-        [
-            ([0, 3], IndexError, "target 3 .*0 to 2"),
-            ([-1, 0], IndexError, "ignore_index=-1"),
-            ([0.0, 1.0], TypeError, "class indices"),
-            ([0, 1, 2], ValueError, r"target .*\(2,\).*\(3,\)"),
-        ],
-    )
-    def test_refusals(self, loss: Any, target: Any, error: type[Exception], message: str) -> None:
-        with pytest.raises(error, match=f"^{loss.__name__}: .*{message}"):
-            loss(minigrad.zeros(2, 3), target)
-        with pytest.raises(ValueError, match=r"weight .*\(3,\)"):
-            loss(minigrad.zeros(2, 3), [0, 1], np.ones(2))
-
 
 class TestModules:
-    @pytest.mark.parametrize(
-        ("module", "x", "target", "expected"),
-        [
-            (nn.MSELoss("sum"), draw(2, 3), Y, lambda x: F.mse_loss(x, Y, "sum")),
-            (nn.L1Loss("sum"), draw(2, 3), Y, lambda x: F.l1_loss(x, Y, "sum")),
-            (nn.HuberLoss("sum", 0.3), draw(2, 3), Y, lambda x: F.huber_loss(x, Y, 0.3, "sum")),
-            (nn.BCELoss([1.0, 2, 3]), Tensor(P), P, lambda x: F.binary_cross_entropy(x, P, THREE)),
-            (
-                nn.BCEWithLogitsLoss([1.0, 2, 3], "sum", pos_weight=[2.0]),
-                draw(2, 3),
-                P,
-                lambda x: F.binary_cross_entropy_with_logits(x, P, THREE, "sum", pos_weight=2),
-            ),
-            (
-                nn.CrossEntropyLoss(WEIGHT, "sum", ignore_index=2, label_smoothing=0.1),
-                draw(3, 4),
-                [0, 2, 3],
-                lambda x: F.cross_entropy(
-                    x, [0, 2, 3], WEIGHT, "sum", ignore_index=2, label_smoothing=0.1
-                ),
-            ),
-            (
-                nn.NLLLoss(WEIGHT, "none", ignore_index=2),
-                draw(3, 4),
-                [0, 2, 3],
-                lambda x: F.nll_loss(x, [0, 2, 3], WEIGHT, "none", ignore_index=2),
-            ),
-        ],
-        ids=lambda value: type(value).__name__ if isinstance(value, nn.Module) else "",
-    )
-    def test_they_pass_their_options_on(
-        self, module: Any, x: Tensor, target: Any, expected: Any
-    ) -> None:
-        np.testing.assert_allclose(module(x, target).data, expected(x).data, rtol=1e-12)
-
     def test_weights_are_buffers(self) -> None:
         loss = nn.CrossEntropyLoss([1.0, 2.0])
         assert list(loss.state_dict()) == ["weight"]
         assert loss.double().weight.dtype == np.float64
         assert not list(nn.CrossEntropyLoss().state_dict())
-
-    @pytest.mark.parametrize("kind", [nn.MSELoss, nn.L1Loss, nn.HuberLoss])
-    def test_refusals(self, kind: Any) -> None:
-        with pytest.raises(ValueError, match='Loss: reduction .*"mean", "sum".* "none"'):
-            kind("avg")
-        with pytest.raises(ValueError, match="HuberLoss: delta .*0"):
-            nn.HuberLoss(delta=-1)
 
 
 # Losses at the edge --------------------------------------------------------------------------

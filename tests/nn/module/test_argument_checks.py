@@ -16,11 +16,6 @@ from minigrad import nn
 
 FIRST = {line.kind: line for line in reversed(layer_table.LAYERS)}
 """A way to make each layer that needs arguments."""
-STACKS = {
-    "TransformerDecoder": lambda: (nn.TransformerDecoderLayer(4, 2), 2),
-    "TransformerEncoder": lambda: (nn.TransformerEncoderLayer(4, 2), 2),
-}
-"""Those whose arguments are layers."""
 OF_EINOPS = ("EinMix", "Rearrange", "Reduce")
 
 LAYERS = [
@@ -31,15 +26,13 @@ LAYERS = [
 
 
 def arguments(name: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if name in STACKS:
-        return STACKS[name](), {}
     line = FIRST.get(name, layer_table.layer(name))
-    return line.sizes, line.options
+    return tuple(map(layer_table.made, line.sizes)), line.options
 
 
 def made(name: str, **options: Any) -> Any:
     sizes, needed = arguments(name)
-    return getattr(nn, name)(*sizes, **needed, **options)
+    return getattr(nn, name)(*sizes, **{**needed, **options})
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -116,37 +109,25 @@ def test_an_error_within_a_model_keeps_its_own_words() -> None:
 
 
 NUMBERS = [float("nan"), float("inf"), -float("inf"), -1, -0.5, None, "x", 1j]
-MEANT: dict[tuple[str, str], Any] = {
+NEGATIVE, INFINITE = (-1, -0.5), (float("inf"),)
+MEANT = {
     # any slope and any curve is one
-    ("ELU", "alpha"): (-1, -0.5),
-    ("LeakyReLU", "negative_slope"): (-1, -0.5),
-    ("PReLU", "init"): (-1, -0.5),
-    ("Hardtanh", "min_val"): (-1, -0.5),
-    ("Hardtanh", "max_val"): (-1, -0.5),
-    ("ZeroPad1d", "padding"): (-1,),  # removes elements
-    ("ZeroPad2d", "padding"): (-1,),
-    ("ConstantPad1d", "padding"): (-1,),
-    ("ConstantPad2d", "padding"): (-1,),
-    ("EmbeddingBag", "padding_idx"): (-1,),
-    ("EmbeddingBag", "norm_type"): (float("inf"),),
-    ("MarginRankingLoss", "margin"): (-1, -0.5),
-    ("CosineEmbeddingLoss", "margin"): (-1, -0.5),
-    ("TripletMarginLoss", "p"): (float("inf"),),
-    # counted from the end
-    ("Flatten", "start_axis"): (-1,),
-    ("Flatten", "end_axis"): (-1,),
-    ("LogSoftmax", "axis"): (-1,),
-    ("GLU", "axis"): (-1,),
-    ("CosineSimilarity", "axis"): (-1,),
-    ("Softmax", "axis"): (-1,),
-    ("Softplus", "beta"): (-1, -0.5),
-    ("Unflatten", "axis"): (-1,),
-    ("Embedding", "padding_idx"): (-1,),
-    ("Embedding", "norm_type"): (float("inf"),),  # the largest absolute value
-    ("ScaledDotProductAttention", "scale"): (-1, -0.5),
-    ("CrossEntropyLoss", "ignore_index"): (-1,),
-    ("NLLLoss", "ignore_index"): (-1,),
-}
+    **dict.fromkeys([
+        "ELU.alpha", "LeakyReLU.negative_slope", "PReLU.init", "Hardtanh.min_val",
+        "Hardtanh.max_val", "MarginRankingLoss.margin", "CosineEmbeddingLoss.margin",
+        "Softplus.beta", "ScaledDotProductAttention.scale",
+    ], NEGATIVE),
+    # removes elements, or is counted from the end
+    **dict.fromkeys([
+        "ZeroPad1d.padding", "ZeroPad2d.padding", "ConstantPad1d.padding", "ConstantPad2d.padding",
+        "EmbeddingBag.padding_idx", "Flatten.start_axis", "Flatten.end_axis", "LogSoftmax.axis",
+        "GLU.axis", "CosineSimilarity.axis", "Softmax.axis", "Unflatten.axis",
+        "Embedding.padding_idx", "CrossEntropyLoss.ignore_index", "NLLLoss.ignore_index",
+    ], (-1,)),
+    # the largest absolute value
+    **dict.fromkeys(["EmbeddingBag.norm_type", "Embedding.norm_type", "TripletMarginLoss.p"],
+                    INFINITE),
+}  # fmt: skip
 """Odd numbers that mean something. None does where the annotation says so."""
 
 
@@ -161,9 +142,7 @@ def options() -> Iterator[tuple[str, str, Any]]:
                 continue
             for value in NUMBERS:
                 meant = value is None and "None" in kind
-                if not meant and not any(
-                    value is m or value == m for m in MEANT.get((name, option.name), ())
-                ):
+                if not meant and value not in MEANT.get(f"{name}.{option.name}", ()):
                     yield name, option.name, value
 
 
@@ -184,12 +163,12 @@ def test_a_number_without_sense_is_refused_where_it_is_given(name: str) -> None:
         else:
             accepted.append((option, value))
     assert not accepted
-    for owner, option in MEANT:
-        if owner == name:
-            for value in MEANT[owner, option]:
-                bound = inspect.signature(kind).bind_partial(*sizes, **needed)
-                bound.arguments[option] = value
-                kind(*bound.args, **bound.kwargs)
+    for path, values in MEANT.items():
+        owner, _, option = path.partition(".")
+        for value in values if owner == name else ():
+            bound = inspect.signature(kind).bind_partial(*sizes, **needed)
+            bound.arguments[option] = value
+            kind(*bound.args, **bound.kwargs)
 
 
 def test_a_flag_is_true_or_false() -> None:
@@ -211,50 +190,33 @@ def gradient() -> Any:
     return [x]
 
 
+def functions(room: str, names: str, *arguments: Any) -> dict[str, tuple[Any, ...]]:
+    return {f"{room}.{name}": arguments for name in names.split()}
+
+
+W, IMAGES = weight(), weight()[None, None]
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    "functional.batch_norm": (weight(),),
-    "functional.cosine_similarity": (weight(), weight()),
-    "functional.cosine_embedding_loss": (weight(), weight(), [1, -1]),
-    "functional.cross_entropy": (weight(), [0, 1]),
-    "functional.drop_path": (weight(),),
-    "functional.dropout": (weight(),),
-    "functional.dropout1d": (weight(),),
-    "functional.dropout2d": (weight()[None, None],),
-    "functional.celu": (weight(),),
-    "functional.elu": (weight(),),
+    **functions("functional", "batch_norm drop_path dropout dropout1d celu elu gumbel_softmax "
+                "hardtanh leaky_relu normalize rotary_pos_embedding", W),
+    **functions("functional", "cosine_similarity huber_loss pairwise_distance smooth_l1_loss",
+                W, W),
+    **functions("functional", "gaussian_nll_loss margin_ranking_loss triplet_margin_loss", W, W, W),
+    **functions("functional", "layer_norm rms_norm", W, 2),
+    "functional.cosine_embedding_loss": (W, W, [1, -1]),
+    "functional.cross_entropy": (W, [0, 1]),
+    "functional.dropout2d": (IMAGES,),
     "functional.embedding": ([1], weight()),
     "functional.embedding_bag": ([[1]], weight()),
-    "functional.gaussian_nll_loss": (weight(), weight(), weight()),
-    "functional.group_norm": (weight(), 1),
-    "functional.gumbel_softmax": (weight(),),
-    "functional.hardtanh": (weight(),),
-    "functional.huber_loss": (weight(), weight()),
-    "functional.instance_norm": (weight()[None],),
-    "functional.layer_norm": (weight(), 2),
-    "functional.leaky_relu": (weight(),),
-    "functional.margin_ranking_loss": (weight(), weight(), weight()),
-    "functional.normalize": (weight(),),
-    "functional.pairwise_distance": (weight(), weight()),
-    "functional.rms_norm": (weight(), 2),
-    "functional.rotary_pos_embedding": (weight(),),
-    "functional.smooth_l1_loss": (weight(), weight()),
-    "functional.triplet_margin_loss": (weight(), weight(), weight()),
+    "functional.group_norm": (W, 1),
+    "functional.instance_norm": (W[None],),
+    **functions("init", "kaiming_normal kaiming_uniform normal orthogonal trunc_normal uniform "
+                "xavier_normal xavier_uniform", weight()),
     "init.calculate_gain": ("leaky_relu",),
-    "init.kaiming_normal": (weight(),),
-    "init.kaiming_uniform": (weight(),),
-    "init.normal": (weight(),),
-    "init.orthogonal": (weight(),),
     "init.sparse": (weight(), 0.5),
-    "init.trunc_normal": (weight(),),
-    "init.uniform": (weight(),),
-    "init.xavier_normal": (weight(),),
-    "init.xavier_uniform": (weight(),),
-    "utils.clip_grad_norm": (gradient(), 1.0),
-    "utils.clip_grad_value": (gradient(), 1.0),
-    "utils.get_total_norm": (gradient(),),
-    "utils.grad_norm": (gradient(),),
+    **functions("utils", "clip_grad_norm clip_grad_value", gradient(), 1.0),
+    **functions("utils", "get_total_norm grad_norm", gradient()),
     "utils.spectral_norm": (nn.Linear(2, 2),),
-}
+}  # fmt: skip
 ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
     "functional.pad": "writes any number, -inf too",
@@ -275,19 +237,18 @@ def test_every_function_with_a_number_is_walked() -> None:
     assert found == FUNCTIONS.keys() | ELSEWHERE.keys()
 
 
-MEANT_BY_FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    "elu.alpha": (-1, -0.5), "leaky_relu.negative_slope": (-1, -0.5), "uniform.a": (-1, -0.5),
-    "normal.mean": (-1, -0.5), "trunc_normal.mean": (-1, -0.5), "trunc_normal.a": (-1, -0.5),
-    "trunc_normal.b": (-1, -0.5), "orthogonal.gain": (-1, -0.5),
-    "calculate_gain.param": (-1, -0.5), "kaiming_normal.a": (-1, -0.5),
-    "kaiming_uniform.a": (-1, -0.5), "embedding.norm_type": (float("inf"),),
-    "embedding_bag.norm_type": (float("inf"),),
-    "clip_grad_norm.max_norm": (float("inf"),), "clip_grad_norm.norm_type": (float("inf"),),
-    "clip_grad_value.clip_value": (float("inf"),), "get_total_norm.norm_type": (float("inf"),),
-    "grad_norm.norm_type": (float("inf"),), "normalize.p": (float("inf"),),
-    "pairwise_distance.p": (float("inf"),), "triplet_margin_loss.p": (float("inf"),),
-    "hardtanh.min_val": (-1, -0.5), "hardtanh.max_val": (-1, -0.5),
-    "cosine_embedding_loss.margin": (-1, -0.5), "margin_ranking_loss.margin": (-1, -0.5),
+MEANT_BY_FUNCTIONS = {
+    **dict.fromkeys([
+        "elu.alpha", "leaky_relu.negative_slope", "uniform.a", "normal.mean", "trunc_normal.mean",
+        "trunc_normal.a", "trunc_normal.b", "orthogonal.gain", "calculate_gain.param",
+        "kaiming_normal.a", "kaiming_uniform.a", "hardtanh.min_val", "hardtanh.max_val",
+        "cosine_embedding_loss.margin", "margin_ranking_loss.margin",
+    ], NEGATIVE),
+    **dict.fromkeys([
+        "embedding.norm_type", "embedding_bag.norm_type", "clip_grad_norm.max_norm",
+        "clip_grad_norm.norm_type", "clip_grad_value.clip_value", "get_total_norm.norm_type",
+        "grad_norm.norm_type", "normalize.p", "pairwise_distance.p", "triplet_margin_loss.p",
+    ], INFINITE),
 }  # fmt: skip
 
 

@@ -45,51 +45,6 @@ def abcd(request: pytest.FixtureRequest) -> Any:
     return request.param([Tag(tag) for tag in "abcd"])
 
 
-CHANGES: dict[str, Any] = {
-    "append": lambda c: c.append(Tag("x")),
-    "extend": lambda c: c.extend([Tag("x"), Tag("y")]),
-    "iadd": lambda c: c.__iadd__([Tag("x")]),
-    "insert": lambda c: c.insert(1, Tag("x")),
-    "insert at the end": lambda c: c.insert(-1, Tag("x")),
-    "set": lambda c: c.__setitem__(1, Tag("x")),
-    "set from the end": lambda c: c.__setitem__(-1, Tag("x")),
-    "set a slice": lambda c: c.__setitem__(slice(1, 3), [Tag("x")]),
-    "delete": lambda c: c.__delitem__(1),
-    "delete from the end": lambda c: c.__delitem__(-1),
-    "delete a slice": lambda c: c.__delitem__(slice(0, 4, 2)),
-    "pop": lambda c: c.pop(),
-    "pop first": lambda c: c.pop(0),
-    "reverse": lambda c: c.reverse(),
-    "clear": lambda c: c.clear(),
-    "remove": lambda c: c.remove(c[2]),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_changes_are_those_of_a_list(abcd: Any, change: Any) -> None:
-    plain = list(abcd)
-    change(plain)
-    change(abcd)
-    assert said(abcd) == "".join(module.tag for module in plain)
-
-
-@pytest.mark.parametrize(
-    "part", [slice(1, 3), slice(None, None, -1), slice(10, 20), slice(-1, None)], ids=str
-)
-def test_slices_share_modules(abcd: Any, part: slice) -> None:
-    sliced = abcd[part]
-    assert type(sliced) is type(abcd)
-    assert list(sliced) == list(abcd)[part]
-    assert said(abcd) == "abcd"
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))])
-def test_copies_are_whole(abcd: Any, duplicate: Any) -> None:
-    twin = duplicate(abcd)
-    del abcd[0]
-    assert said(twin) == "abcd"
-
-
 @pytest.mark.parametrize(
     ("attempt", "error", "message"),
     [

@@ -71,6 +71,21 @@ class TestOwnership:
         assert "blocks.1.linear" in paths
         assert [m for m in model.modules() if isinstance(m, Block)] == [model.first, *model.blocks]
 
+    def test_deleting(self) -> None:
+        block = Block()
+        del block.scale, block.count
+        assert "scale" not in dict(block.named_parameters())
+        assert "count" not in dict(block.named_buffers())
+
+    def test_registration_methods_are_assignment(self) -> None:
+        module = nn.Module()
+        module.register_parameter("p", nn.Parameter(np.ones(2)))
+        module.register_parameter("q", None)
+        module.add_module("child", nn.Linear(1, 1))
+        module.add_module("nothing", None)
+        assert list(module.state_dict()) == ["p", "child.weight", "child.bias"]
+        assert module.q is None
+
     def test_shared_modules_and_parameters_come_once(self) -> None:
         model = Model()
         model.again = model.first
@@ -94,12 +109,6 @@ class TestOwnership:
         assert not list(block.parameters())
         assert not list(block.children())
 
-    def test_deleting(self) -> None:
-        block = Block()
-        del block.scale, block.count
-        assert "scale" not in dict(block.named_parameters())
-        assert "count" not in dict(block.named_buffers())
-
     def test_a_parameter_knows_its_name_in_the_graph(self) -> None:
         block = Block()
         assert block.scale._node.name == "scale"
@@ -117,15 +126,6 @@ class TestOwnership:
             model.get_parameter("first.weight")
         with pytest.raises(AttributeError, match="no child 'training'"):
             model.get_submodule("training")
-
-    def test_registration_methods_are_assignment(self) -> None:
-        module = nn.Module()
-        module.register_parameter("p", nn.Parameter(np.ones(2)))
-        module.register_parameter("q", None)
-        module.add_module("child", nn.Linear(1, 1))
-        module.add_module("nothing", None)
-        assert list(module.state_dict()) == ["p", "child.weight", "child.bias"]
-        assert module.q is None
 
     def test_replacing_a_buffer_keeps_it_one(self) -> None:
         block = Block()
@@ -186,7 +186,39 @@ class TestOwnership:
             nn.Module()()
 
 
+SHOWN = {
+    nn.BatchNorm2d(3, momentum=None):
+        "BatchNorm2d(3, eps=1e-05, momentum=None, affine=True, track_running_stats=True)",
+    nn.GroupNorm(2, 4, affine=False): "GroupNorm(2, 4, eps=1e-05, affine=False)",
+    nn.LSTM(3, 4): "LSTM(3, 4)",
+    nn.GRU(3, 4, 2, False, True, 0.1, True):
+        "GRU(3, 4, num_layers=2, batch_first=True, dropout=0.1, bidirectional=True, bias=False)",
+    nn.LSTMCell(3, 4, bias=False): "LSTMCell(3, 4, bias=False)",
+    nn.Conv2d(3, 8, 3): "Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))",
+    nn.Conv1d(4, 8, 3, 2, "valid", 2, 4, False, "reflect"):
+        "Conv1d(4, 8, kernel_size=(3,), stride=(2,), padding='valid', dilation=(2,), groups=4, "
+        "padding_mode='reflect', bias=False)",
+    nn.ConvTranspose2d(3, 8, 4, 2, (1, 0), 1):
+        "ConvTranspose2d(3, 8, kernel_size=(4, 4), stride=(2, 2), padding=(1, 0), "
+        "output_padding=(1, 1))",
+    nn.MaxPool2d(2): "MaxPool2d(kernel_size=2, stride=2, padding=0)",
+    nn.AdaptiveAvgPool2d((1, None)): "AdaptiveAvgPool2d(output_size=(1, None))",
+    nn.Flatten(): "Flatten(start_axis=1, end_axis=-1)",
+    nn.Unflatten(1, [2, 3]): "Unflatten(axis=1, unflattened_size=(2, 3))",
+    nn.DropPath(0.2): "DropPath(drop_prob=0.2)",
+}  # fmt: skip
+
+
 class TestPrinting:
+    @pytest.mark.parametrize("layer", SHOWN, ids=SHOWN.values())
+    def test_layers(self, layer: nn.Module) -> None:
+        assert repr(layer) == SHOWN[layer]
+
+    def test_arguments_and_children(self) -> None:
+        first, second, *_ = repr(nn.MultiHeadAttention(4, 2)).splitlines()[1:]
+        assert first.strip() == "embed_dim=4, num_heads=2, dropout=0.0"
+        assert second.strip().startswith("(q_proj): Linear(")
+
     def test_tree(self) -> None:
         assert repr(nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5))) == (
             "Sequential(\n"
@@ -289,13 +321,6 @@ class TestModes:
         assert all(p.grad is not None for p in model.parameters())
         model.zero_grad()
         assert all(p.grad is None for p in model.parameters())
-
-    def test_reset_parameters_draws_anew_everywhere(self) -> None:
-        model = nn.Sequential(nn.Linear(3, 3), nn.ModuleList([nn.Embedding(2, 2), nn.ReLU()]))
-        before = model.state_dict()
-        model.reset_parameters()
-        after = model.state_dict()
-        assert all((before[key].data != after[key].data).any() for key in before)
 
     def test_reset_parameters_asks_a_layer_that_does_not_say_how(self) -> None:
         with pytest.raises(NotImplementedError, match=r"Block .*\(scale\)"):

@@ -225,6 +225,35 @@ def item(kind: str, number: int) -> Any:
     return nn.Parameter([float(number)]) if kind.startswith("Parameter") else Tag(f"{number} ")
 
 
+LIST: dict[str, Callable[[Any, int, Any], Any]] = {
+    "append": lambda c, at, new: c.append(new),
+    "extend": lambda c, at, new: c.extend([new, new]),
+    "iadd": lambda c, at, new: c.__iadd__([new]),
+    "insert": lambda c, at, new: c.insert(at, new),
+    "insert from the end": lambda c, at, new: c.insert(-1, new),
+    "set": lambda c, at, new: c.__setitem__(at, new),
+    "set from the end": lambda c, at, new: c.__setitem__(at - len(c), new),
+    "set a slice": lambda c, at, new: c.__setitem__(slice(at, at + 2), [new]),
+    "delete": lambda c, at, new: c.__delitem__(at),
+    "delete from the end": lambda c, at, new: c.__delitem__(at - len(c)),
+    "delete a slice": lambda c, at, new: c.__delitem__(slice(at, None, 2)),
+    "pop": lambda c, at, new: c.pop(),
+    "pop one": lambda c, at, new: c.pop(at),
+    "reverse": lambda c, at, new: c.reverse(),
+    "remove": lambda c, at, new: c.remove(c[at]),
+    "clear": lambda c, at, new: c.clear() if at == 2 else None,
+}
+BY_NAME: dict[str, tuple[str, Callable[[Any, int, Any], Any]]] = {
+    "set by name": ("set", lambda c, at, new: setattr(c, str(at), new)),
+    "append by name": ("append", lambda c, at, new: setattr(c, str(len(c)), new)),
+    "delete by name": ("delete", lambda c, at, new: delattr(c, str(at))),
+    "register by name": ("set", lambda c, at, new: getattr(
+        c, "register_parameter" if isinstance(c, nn.ParameterList) else "add_module")(
+            str(at), new)),
+}  # fmt: skip
+"""Changes of a list, and the same by name."""
+
+
 @pytest.mark.parametrize("kind", sequences())
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_position_is_a_name_whatever_is_done(kind: str, seed: int) -> None:
@@ -233,40 +262,20 @@ def test_a_position_is_a_name_whatever_is_done(kind: str, seed: int) -> None:
     plain = [item(kind, i) for i in range(rng.integers(5))]
     container = sequences()[kind](plain)
     for step in range(30):
-        new, size = item(kind, 10 + step), len(plain)
-        at = int(rng.integers(size)) if size else 0
-        change = rng.choice(["name", "name", "item", "insert", "append", "next", "delete name",
-                             "delete", "add", "copy"])  # fmt: skip
-        if change == "append":
-            plain.append(new)
-            container.append(new)
-        elif change == "next":
-            plain.append(new)
-            setattr(container, str(size), new)
-        elif change == "insert":
-            plain.insert(at, new)
-            container.insert(at, new)
-        elif change == "copy":
+        new, at = item(kind, 10 + step), int(rng.integers(max(len(plain), 1)))
+        change = str(rng.choice([*LIST, *BY_NAME]))
+        if not plain:
+            change = "append"
+        if step % 9 == 8:
             container = copy.copy(container)
-        elif not size:
-            continue
-        elif change.startswith("delete"):
-            del plain[at]
-            if change == "delete":
-                del container[at - size]
-            else:
-                delattr(container, str(at))
-        else:
-            plain[at] = new
-            if change == "name":
-                setattr(container, str(at), new)
-            elif change == "item":
-                container[at] = new
-            else:
-                register = "register_parameter" if kind == "ParameterList" else "add_module"
-                getattr(container, register)(str(at), new)
+        same, done = BY_NAME[change] if change in BY_NAME else (change, LIST[change])
+        done(container, at, new)
+        LIST[same](plain, at, new)
         assert [*container] == plain
         assert_whole(container)
+        part = container[at::-1]
+        assert type(part) is type(container)
+        assert [*part] == plain[at::-1]
     for twin in (copy.deepcopy(container), pickled(container)):
         assert_whole(twin)
         assert len(twin) == len(plain)

@@ -1,0 +1,349 @@
+"""What layers and functions refuse: each error names them, what came and what was expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from printed import gist
+
+import minigrad
+from minigrad import nn
+from minigrad.nn import functional as F
+
+
+def ones(*shape: int) -> Any:
+    return minigrad.ones(shape)
+
+
+def bools(*shape: int) -> Any:
+    return np.ones(shape, bool)
+
+
+X = ones(2, 3)
+LSTM, GRU = nn.LSTM(3, 4, batch_first=True), nn.GRU(3, 4, 2, batch_first=True)
+STEPS, STATE = ones(2, 5, 3), ones(1, 2, 4)
+Q, K, V = ones(2, 4, 6), ones(2, 5, 3), ones(2, 5, 4)
+SINGLE, SEVERAL = nn.DotProductAttention(6, 3, 4, 8), nn.MultiHeadDotProductAttention(6, 3, 4, 8, 2)
+ATTENTION, BLOCK = nn.MultiHeadAttention(6, 2), nn.TransformerBlock(6, 6, 2, 6)
+IDS, PACKED = [0, 1], nn.utils.rnn.pack_padded_sequence(ones(4, 5, 3), [3, 2, 2, 1], True)
+rnn = nn.utils.rnn
+
+REFUSALS: dict[str, str] = {
+    # sizes, and inputs that do not fit
+    "nn.Linear(0, 3)": "Linear: in_features ... 1 ... 0",
+    "nn.Linear(3, -1)": "Linear: out_features ... 1 ... -1",
+    "nn.Linear(2.0, 3)": "Linear: in_features ... int ... 2.0",
+    "nn.Linear(3, True)": "Linear: out_features ... int ... True",
+    "F.bilinear(X, X, X)": "bilinear: ... got (2, 3), (2, 3) and (2, 3)",
+    "nn.SwiGLU(12, 0)": "SwiGLU: d_ff",
+    "nn.Unflatten(1, (2, 3))(ones(2, 5))": "Unflatten: axis 1 ... (2, 5) ... (2, 3)",
+    "nn.Unflatten(1, (-1, -1))(ones(2, 6))": "(-1, -1)",
+    "nn.Unflatten(1, (4, -1))(ones(2, 6))": "(4, -1)",
+    "nn.Unflatten(1, (0, -1))(ones(2, 6))": "(0, -1)",
+    "nn.Unflatten(2, (2, 3))(ones(2, 6))": "axis 2 ... (2, 6)",
+    "nn.Unflatten(-3, (2, 3))(ones(2, 6))": "axis -3 ... (2, 6)",
+    # normalization
+    "nn.LayerNorm(3)(ones(2, 4))": "(2, 4) ... (3,)",
+    "F.layer_norm(ones(3), (2, 3))": "(3,) ... (2, 3)",
+    "nn.LayerNorm((3, 0))": "LayerNorm: ... normalized_shape",
+    "nn.BatchNorm2d(3)(X)": "BatchNorm2d: ... (N, C, H, W) ... C = 3 ... (2, 3)",
+    "nn.BatchNorm1d(3)(ones(2, 4))": "BatchNorm1d: ... (N, C) ... (N, C, L) ... C = 3 ... (2, 4)",
+    "nn.BatchNorm1d(3)(ones(1, 3))": "one value per channel",
+    "nn.BatchNorm1d(0)": "num_features ... 1 ... 0",
+    "F.batch_norm(X, ones(2))": "batch_norm: running_mean ... (3,)",
+    "F.batch_norm(X, weight=ones(2))": "batch_norm: ... (2, 3) ... weight ... (3,) ... (2,)",
+    "F.batch_norm(ones(3))": "(N, C, ...) ... (3,)",
+    "nn.GroupNorm(2, 3)": "GroupNorm: num_channels (3) ... num_groups (2)",
+    "nn.GroupNorm(2, 4)(ones(2, 6))": "group_norm: weight ... (6,) ... (2, 6) ... (4,)",
+    "F.group_norm(ones(2, 5), 2)": "C divisible by 2 ... (2, 5)",
+    "F.instance_norm(X)": "instance_norm: ... several values per channel ... (2, 3)",
+    "F.instance_norm(X[None], use_input_stats=False)": "needs running_mean and",
+    "nn.InstanceNorm1d(2)(X[None, None])": "InstanceNorm1d: ... (C, L) with C = 2",
+    "nn.InstanceNorm1d(3)(X[None])": "with C = 3 expected, got (1, 2, 3)",
+    # activations and dropout
+    "nn.GELU('erf')": "approximate ... 'none' ... 'tanh'",
+    "nn.Softplus(0.0)": "Softplus: beta ... 0",
+    "F.glu(X)": "glu: axis -1 of shape (2, 3) must have an even size, got 3",
+    "F.glu(X, 2)": "glu: axis 2 is out of bounds",
+    "F.prelu(X, ones(2))": "prelu: ... (2, 3) has 3 channels ... got (2,)",
+    "F.hardtanh(X, 1.0, 0.0)": "hardtanh: max_val must be ... at least 1.0, got 0.0",
+    "nn.Hardtanh(1.0, 0.0)": "Hardtanh: max_val must be ... at least 1.0, got 0.0",
+    "nn.Dropout(1.1)": "Dropout: p ... 1.1",
+    "nn.Dropout('0.5')": "Dropout: p ... '0.5'",
+    "nn.Dropout(True)": "Dropout: p ... True",
+    "F.dropout(X, -0.1)": "dropout: p ... -0.1",
+    "F.dropout1d(ones(3))": "dropout1d: ... (C, L) ... got (3,)",
+    "F.dropout2d(ones(3, 2))": "dropout2d: ... H, W) ... got (3, 2)",
+    "F.drop_path(minigrad.tensor(1.0))": "drop_path: ... (N, ...) ... got ()",
+    # embeddings
+    "nn.Embedding(4, 2)(ones(3))": "embedding: ... integers, got float",
+    "nn.Embedding(4, 2)([4])": "embedding: ... 4 rows ... [in Embedding]",
+    "nn.Embedding(4, 2, padding_idx=4)": "Embedding: padding_idx 4 ... 4 rows",
+    "F.embedding([0], ones(4, 2), padding_idx=-5)": "embedding: padding_idx -5 ... 4 rows",
+    "nn.Embedding(0, 2)": "num_embeddings ... 1",
+    "F.one_hot([-1], 3)": "one_hot: ... 0 to 2",
+    "F.one_hot([3], 3)": "one_hot: ... 0 to 2",
+    "F.one_hot(np.ones(2), 3)": "one_hot: ... integers ... float64",
+    # convolution
+    "nn.Conv2d(3, 8, 3)(ones(2, 4, 8, 8))":
+        "convolution: ... (2, 4, 8, 8) ... (8, 3, 3, 3) ... 4 channels ... 3",
+    "nn.Conv2d(3, 8, 5)(ones(2, 3, 4, 9))": "kernel ... (5, 5) ... (4, 9)",
+    "nn.Conv2d(3, 8, 3, dilation=4, padding=1)(ones(2, 3, 6, 6))": "kernel ... (9, 9) ... (8, 8)",
+    "nn.Conv2d(3, 8, 3)(ones(2, 3, 8))": "convolution: ... (1, 2, 3, 8)",
+    "nn.Conv2d(3, 8, 3)(X)": "Conv2d: ... (N, C, H, W) ... (C, H, W) ... (2, 3)",
+    "nn.Conv1d(3, 8, 3)(ones(2, 3, 8, 8))": "Conv1d: ... (N, C, L) ... (C, L) ... (2, 3, 8, 8)",
+    "nn.Conv2d(3, 8, 3, groups=2)": "Conv2d: in_channels (3) ... groups (2)",
+    "nn.Conv2d(4, 7, 3, groups=2)": "Conv2d: out_channels (7) ... groups (2)",
+    "nn.Conv2d(3, 8, 0)": "Conv2d: kernel_size ... 1 ... 0",
+    "nn.Conv2d(3, 8, 3.0)": "Conv2d: kernel_size ... int ... 3.0",
+    "nn.Conv2d(3, 8, (3, 3, 3))": "Conv2d: kernel_size ... int or 2 ints ... (3, 3, 3)",
+    "nn.Conv2d(3, 8, 3, padding=-1)": "padding ... 0 ... -1",
+    "nn.Conv2d(3, 8, 3, padding='full')": "Conv2d: padding ... \"same\" or \"valid\" ... 'full'",
+    "nn.Conv2d(3, 8, 3, stride=2, padding='same')":
+        'Conv2d: padding="same" ... stride ... 1 ... (2, 2)',
+    "nn.Conv2d(3, 8, 3, padding_mode='mirror')":
+        "Conv2d: padding_mode ... 'zeros' ... 'reflect', 'replicate', 'circular'",
+    "F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3, 3), ones(7))": "bias ... (8,) ... (7,)",
+    "F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3))": "conv2d: ... weight ... 4 axes ... (8, 3, 3)",
+    "F.conv1d(ones(2, 4, 8), ones(3, 2, 3), groups=2)": "3 channels ... 2 groups",
+    "nn.ConvTranspose2d(3, 8, 3)(ones(2, 4, 8, 8))": "4 channels ... 3",
+    "nn.ConvTranspose1d(3, 8, 3, stride=2, output_padding=2)(ones(2, 3, 4))":
+        "output_padding (2,) ... stride (2,) ... dilation (1,)",
+    "nn.ConvTranspose2d(3, 8, 3, dilation=(2, 1), output_padding=1)(ones(2, 3, 4, 4))":
+        "output_padding (1, 1) ... stride (1, 1) ... dilation (2, 1)",
+    "nn.ConvTranspose1d(3, 8, 2, padding=3)(ones(2, 3, 4))": "(-1,) ... padding (3,)",
+    "nn.ConvBNReLU2d(3, 8, 3, groups=2)": "Conv2d: in_channels ... groups",
+    "nn.SEModule(8)": "SEModule: reduction (16) must be at most in_channels (8)",
+    "nn.SEModule(8, 0)": "SEModule: reduction",
+    "nn.SEModule(4, 2)(ones(2, 4, 5))": "SEModule: images ... got shape (2, 4, 5)",
+    "nn.SelectiveKernel(3, 8, [3], reduction=9)": "reduction ... out_channels",
+    "nn.SelectiveKernel(3, 16, [3, 4])": "odd numbers ... got [3, 4] ... padding=",
+    "nn.SelectiveKernel(3, 16, [])": "SelectiveKernel: kernel_sizes ... got []",
+    # pooling, padding and resampling
+    "nn.MaxPool2d(3)(ones(2, 3, 2, 5))": "max_pool: ... (3, 3) ... (2, 3, 2, 5)",
+    "nn.MaxPool2d(2, padding=2)(ones(2, 3, 5, 5))":
+        "max_pool2d: padding (2, 2) ... half ... (2, 2)",
+    "nn.AvgPool1d(2)(ones(2, 3, 4, 5))": "avg_pool1d: ... (N, C, L) ... (C, L)",
+    "nn.AvgPool2d((2, 2, 2))": "AvgPool2d: kernel_size ... int or 2",
+    "nn.MaxPool1d(2, stride=0)": "MaxPool1d: stride ... 1",
+    "nn.AdaptiveAvgPool2d(2)(ones(2, 3, 0, 5))": "adaptive_avg_pool2d: ... (2, 3, 0, 5)",
+    "nn.AdaptiveMaxPool2d((2, 2, 2))(ones(2, 3, 4, 5))":
+        "AdaptiveMaxPool2d: output_size ... int or 2 ... (2, 2, 2)",
+    "nn.AdaptiveMaxPool1d(0)(ones(2, 3, 4))": "output_size ... 1",
+    "F.pad(X, 1)": "pad: ints ... the last axis first, got 1; minigrad.pad",
+    "F.pad(X, ((0, 0), (1, 1)))": "pad: ints ... got ((0, 0), (1, 1))",
+    "F.pad(X, (1,))": "pad: two widths for each of at most 2 axes ... (1,)",
+    "F.pad(X, (1, 1) * 3)": "pad: two widths for each of at most 2 axes",
+    "F.pad(X, (1, 1), 'edge')": "pad: mode must be one of ... 'edge'",
+    "F.pad(X, (1, 1), 'reflect', 2.0)": "pad: a value is for ... got mode='reflect'",
+    "F.pad(X, (-2, -2))": "pad: (-2, -2) removes more than shape (2, 3)",
+    "F.interpolate(X, 2)": "interpolate: ... (N, C, L) or (N, C, H, W) ... (2, 3)",
+    "F.interpolate(X[None], 2, mode='bilinear')": "(N, C, H, W), got (1, 2, 3)",
+    "F.interpolate(X[None])": "one of size and scale_factor expected",
+    "F.interpolate(X[None], 2, 2)": "got size=2 and scale_factor=2",
+    "F.interpolate(X[None], (2, 2))": "size must be an int or 1 ints",
+    "F.interpolate(X[None], scale_factor=(2, 2))": "scale_factor ... or 1 of them",
+    "F.interpolate(X[None], scale_factor=0.1)": "leaves sizes (0,)",
+    "F.interpolate(X[None], 2, align_corners=True)": "align_corners is for",
+    "F.interpolate(X[None, :, :0], 2)": "nothing to resize in shape (1, 2, 0)",
+    "F.interpolate(X[None].astype('int64'), 2, mode='linear')": "floating ... got int64",
+    "nn.Upsample(2, mode='bicubic')": "Upsample: mode must be one of ... 'bicubic'",
+    "F.pixel_shuffle(X[None], 2)": "divisible by 4 expected, got (1, 2, 3)",
+    "F.unfold(X[None], 3)": "window of (3, 3) does not fit into (2, 3)",
+    "F.unfold(X, 2)": "unfold: ... (C, H, W) expected, got (2, 3)",
+    "F.fold(X, 2, 2)": "fold: ... C·4, 1) ... got (2, 3)",
+    # recurrence
+    "LSTM(ones(2, 5, 4))": "LSTM: ... (N, L, I) ... (L, I) ... I = 3 ... (2, 5, 4)",
+    "nn.GRU(3, 4)(ones(3))": "GRU: ... (L, N, I) ... (L, I) ... I = 3 ... (3,)",
+    "LSTM(ones(2, 0, 3))": "LSTM: ... without steps ... (2, 0, 3)",
+    "LSTM(STEPS, STATE)": "LSTM: ... pair (h_0, c_0) ... Tensor",
+    "LSTM(STEPS, (STATE,) * 3)": "LSTM: ... pair (h_0, c_0) ... tuple",
+    "LSTM(STEPS, (STATE, ones(2, 1, 4)))": "LSTM: c_0 ... (1, 2, 4)",
+    "GRU(STEPS, STATE)": "GRU: h_0 ... (2, 2, 4)",
+    "nn.RNN(3, 4, nonlinearity='gelu')": "RNN: nonlinearity ... \"tanh\" or \"relu\" ... 'gelu'",
+    "nn.LSTM(3, 4, 2, dropout=1.5)": "LSTM: dropout ... 0 to 1 ... 1.5",
+    "nn.LSTM(0, 4)": "LSTM: input_size ... 1 ... 0",
+    "nn.LSTMCell(3, 4)(STEPS)": "LSTMCell: ... (N, I) ... (I,) ... (2, 5, 3) ... nn.LSTM",
+    "nn.GRUCell(3, 4)(X, X)": "GRUCell: h ... (2, 4) ... (2, 3)",
+    "minigrad.ops.lstm(*[ones(2, 2)] * 4)": "lstm: ... weight ... (4·H, H) ... (2, 2)",
+    "minigrad.ops.gru(ones(5, 2, 9), ones(9, 3), None, ones(3, 3))": "gru: h0 ... (2, 3) ... (3",
+    "minigrad.ops.gru(ones(5, 2, 9), ones(9, 3), ones(3), X)": "gru: ... bias ... (9,) ... (3,)",
+    "minigrad.ops.rnn(ones(0, 2, 3), ones(3, 3), X)": "rnn: ... at least one step ... (0, 2, 3)",
+    "minigrad.ops.rnn(ones(5, 2, 4), ones(3, 3), X)":
+        "rnn: ... (5, 2, 4) ... (3, 3) ... (L, N, 3)",
+    "rnn.pack_padded_sequence(ones(4, 5, 3), [1, 2, 3, 4], True)":
+        "pack_padded_sequence: ... must not grow ... enforce_sorted=False",
+    "rnn.pack_padded_sequence(ones(4, 5, 3), [5, 0, 1, 1], True)":
+        "pack_padded_sequence: 4 lengths from 1 to 5 expected",
+    "rnn.pack_padded_sequence(ones(4, 5, 3), [6, 1, 1, 1], True)":
+        "of shape (4, 5, 3), got [6, 1, 1, 1]",
+    "rnn.pack_padded_sequence(ones(4, 5, 3), [1, 1], True)": "4 lengths",
+    "rnn.pack_padded_sequence(ones(0, 5, 3), [], True)": "pack_padded_sequence: ... (0, 5, 3)",
+    "rnn.pack_padded_sequence(ones(4, 5, 3), [1.0, 1, 1, 1], True)":
+        "pack_padded_sequence: lengths must be integers, got float64",
+    "rnn.pack_padded_sequence(ones(1, 5, 3), [1], True, 'no')":
+        "pack_padded_sequence: ... must be True or False",
+    "rnn.pad_sequence([])": "pad_sequence: ... got []",
+    "rnn.pad_sequence([X, ones(2, 4)])": "pad_sequence: ... equal but for the first axis",
+    "rnn.pad_sequence([X], padding_side='up')": "padding_side must be ... 'up'",
+    "rnn.pad_packed_sequence(PACKED, total_length=2)": "total_length must be at least 3 ... got 2",
+    "rnn.pad_packed_sequence(X)": "a PackedSequence expected, got Tensor",
+    "GRU(PACKED._replace(data=PACKED.data[:, :2]))":
+        "GRU: packed data ... I = 3 expected, got (8, 2)",
+    "GRU(PACKED._replace(data=PACKED.data[:7]))": "PackedSequence: batch_sizes ... add up to 7",
+    "nn.Linear(3, 2)(PACKED)": "Linear: input_ must be a Tensor, got PackedSequence",
+    # positions
+    "nn.SinusoidalPosEmbedding(3)(Q)": "4 positions from 0",
+    "nn.SinusoidalPosEmbedding(None, 8)(Q)": "(N, L, 8)",
+    "nn.SinusoidalPosEmbedding()(Q[..., :5])": "even",
+    "nn.SinusoidalPosEmbedding()(Q, offset=-1)": "offset ... 0",
+    "nn.SinusoidalPosEmbedding()(Q[0, 0])": "(N, L, D)",
+    "nn.SinusoidalPosEmbedding()(minigrad.tensor([[1, 2]]))": "float",
+    "nn.LearnedPosEmbedding(4, 6)(Q, 1)": "4 positions from 1",
+    "nn.LearnedPosEmbedding(4, 5)(Q)": "(N, L, 5)",
+    "nn.LearnedPosEmbedding(0, 5)": "max_len ... 1",
+    "nn.RotaryPosEmbedding(5)": "embed_dim ... even",
+    "nn.RotaryPosEmbedding(8)(Q)": "(..., L, 8)",
+    "nn.RotaryPosEmbedding(6, 3)(Q)": "positions ... 3",
+    "nn.RotaryPosEmbedding(6, 3)(Q, [0, 1, 2, 3])": "positions ... 3",
+    "F.rotary_pos_embedding(Q[..., :5])": "D even",
+    "F.rotary_pos_embedding(Q, [0, 1])": "ints ... (4,) ... (2, 4)",
+    "F.rotary_pos_embedding(Q, [0, 1, 2, 3], offset=2)": "offset",
+    "F.rotary_pos_embedding(Q, offset=-1)": "offset ... 0",
+    "F.rotary_pos_embedding(minigrad.tensor([[1, 2]]))": "float",
+    "F.alibi_bias(0, 3)": "num_heads ... 1",
+    "F.alibi_bias(2, -1)": "query_len ... 0",
+    "F.sinusoidal_encoding(4, 5)": "sinusoidal_encoding: d_model ... even ... 5",
+    "F.add_positional_encoding(ones(1, 5, 4), ones(4, 4))":
+        "add_positional_encoding: ... (5) ... (4)",
+    "F.add_positional_encoding(ones(1, 5, 4), ones(5, 1))": "add_positional_encoding: x",
+    "F.learned_positional_encoding(-1, 4)": "max_length ... 0 ... -1",
+    # attention
+    "nn.MultiHeadAttention(10, 3)": "MultiHeadAttention: embed_dim ... num_heads",
+    "nn.MultiHeadAttention(0, 1)": "MultiHeadAttention: embed_dim ... 1",
+    "nn.MultiHeadAttention(4, 0)": "MultiHeadAttention: num_heads ... 1",
+    "nn.MultiHeadAttention(4, 2.0)": "MultiHeadAttention: num_heads ... int",
+    "nn.MultiHeadAttention(4, 2, 2)": "MultiHeadAttention: dropout ... 2",
+    "nn.MultiHeadAttention(4, 2, kdim=0)": "MultiHeadAttention: kdim ... 1",
+    "nn.MultiHeadAttention(8, 4, num_kv_heads=0)": "MultiHeadAttention: num_",
+    "nn.MultiHeadAttention(8, 4, num_kv_heads=3)": "MultiHeadAttention: num_",
+    "nn.MultiHeadAttention(8, 4, num_kv_heads=8)": "MultiHeadAttention: num_",
+    "nn.MultiHeadAttention(8, 2, rope=True)": "rope must be a nn.RotaryPosEmbedding, got bool",
+    "nn.MultiHeadAttention(8, 2, rope=nn.RotaryPosEmbedding(8))": "heads of width 8, got ... 4",
+    "nn.MultiHeadAttention(6, 2, rope=nn.RotaryPosEmbedding())": "of an even width, got ... 3",
+    "ATTENTION(Q[0], Q, Q)": "query ... (N, L, 6) ... expand_dims",
+    "ATTENTION(Q, K, Q)": "key ... (N, S, 6) ... (2, 5",
+    "ATTENTION(Q, Q, K)": "value ... (N, S, 6) ... (2, 5, 3)",
+    "ATTENTION(Q, Q, Q[:, :3])": "key and value ... length",
+    "ATTENTION(Q, ones(3, 5, 6), ones(3, 5, 6))": "batch",
+    "ATTENTION(Q, ones(1, 5, 6), ones(1, 5, 6))": "batch",
+    "nn.Sequential(nn.TransformerEncoderLayer(6, 2))(ones(2, 4, 5))": "[in 0.self_attn]",
+    "nn.TransformerEncoderLayer(6, 2)(Q, bools(4, 4, 4))": "attn_mask: ... [in self_attn]",
+    "nn.TransformerEncoderLayer(6, 2)(Q, None, np.zeros((2, 4)))":
+        "key_padding_mask: ... bool ... [in self_attn]",
+    "nn.TransformerEncoderLayer(6, 2, activation='swish')": "'swish' ... 'relu', 'gelu'",
+    "nn.TransformerEncoderLayer(6, 2, activation=3)": "name ... function ... 3",
+    "nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2), 0)": "TransformerEncoder: num_layers",
+    "nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2), 2.0)": "Encoder: num_layers ... int",
+    "nn.Transformer(6, 2, 1, 1)(ones(3, 4, 6), Q)": "batch ... decoder.layers.0.multihead",
+    "F.scaled_dot_product_attention(ones(3), K, K)": "query (3,)",
+    "F.scaled_dot_product_attention(ones(4, 3), ones(5, 2), ones(5, 2))":
+        "query (4, 3), key (5, 2)",
+    "F.scaled_dot_product_attention(ones(4, 3), ones(5, 3), ones(6, 2))": "key (5) ... value (6)",
+    "F.scaled_dot_product_attention(ones(2, 4, 3), ones(3, 5, 3), ones(3, 5, 2))": "leading axes",
+    "F.scaled_dot_product_attention(X, X, X, bools(3, 2))": "attn_mask: ... (3, 2) ... (2, 2)",
+    "nn.ScaledDotProductAttention(dropout_p=3)": "dropout_p ... 0 to 1 ... 3",
+    "F.compute_attention_scores(X, ones(2, 4))": "compute_attention_scores: Q (2, 3) and K (2, 4)",
+    "F.apply_attention_mask(X, np.ones((2, 3)))": "apply_attention_mask: a bool mask",
+    "F.apply_attention_mask(X, bools(4, 2, 3))": "apply_attention_mask: a mask of shape (4, 2, 3)",
+    "F.apply_attention_mask(X[:1], bools(2, 3))": "apply_attention_mask: a mask of shape (2, 3)",
+    "F.split_heads(ones(2, 3, 5), 2)": "split_heads: d_model (5) ... num_heads (2)",
+    "F.split_heads(ones(3, 4), 2)": "split_heads: x ",
+    "F.merge_heads(ones(3, 4))": "merge_heads: x ",
+    "F.create_causal_mask(-1)": "seq_length ... 0 ... -1",
+    "F.create_padding_mask([3, 5], 4)": "create_padding_mask: ... (4) ... 5",
+    "F.create_padding_mask([-1], 4)": "-1",
+    "F.create_padding_mask([1.0], 4)": "integer",
+    "F.create_padding_mask(3, 4)": "(batch,) ... ()",
+    "F.feed_forward(X, ones(3, 4), ones(3), ones(4, 3), ones(3))": "feed_forward: b1 ... (4,)",
+    "F.additive_attention(K, K, K, ones(3, 4), ones(4, 3), ones(4))":
+        "additive_attention: W_q (3, 4), W_k (4, 3)",
+    "nn.AdditiveAttention(2, 3, 4)(K, K, K)":
+        "AdditiveAttention: query ... 2 ... [in AdditiveAttention]",
+    "nn.AdditiveAttention(3, 3, 4)(X, X, X)": "AdditiveAttention: ... (batch, length, width)",
+    "nn.AdditiveAttention(0, 3, 4)": "d_q ... 1",
+    "nn.MultiHeadDotProductAttention(4, 4, 4, 10, 3)":
+        "MultiHeadDotProductAttention: hidden_size ... num_heads ... 10, 3",
+    "nn.MultiHeadDotProductAttention(4, 4, 4, 10, 0)": "num_heads ... 1",
+    "nn.DotProductAttention(4, 0, 4, 4)": "key_size ... 1",
+    "SINGLE(K, V, V)": "DotProductAttention: ... (6, 3, 4) ... (3, 4, 4",
+    "SINGLE(Q[0], K[0], V[0])": "(batch, length, width)",
+    "SINGLE(Q, K, V[:, :1])": "key and value ... length",
+    "SEVERAL(Q, K, V, None, bools(2, 2, 4, 5))": "attn_mask: ... [in heads.0]",
+    "SEVERAL(Q, K, V, np.zeros((2, 5)))": "key_padding_mask: ... bool",
+    "nn.TransformerEncoderBlock(10, 3)": "embed_dim ... num_heads",
+    "nn.TransformerEncoderBlock(0, 1)": "TransformerEncoderBlock: d_model ... 1",
+    "nn.TransformerEncoderBlock(4, 2, 0)": "TransformerEncoderBlock: d_ff ... 1",
+    "nn.TransformerEncoderBlock(4, 2.0)": "TransformerEncoderBlock: num_heads ... int",
+    "nn.TransformerBlock(6, 8, 2, 8)": "TransformerBlock: ... hidden_dim (8) ... input_dim (6)",
+    "nn.TransformerBlock(1, 8, 2, 8)": "TransformerBlock: ... hidden_dim (8) ... input_dim (1)",
+    "nn.TransformerBlock(8, 8, 2, 6)": "TransformerBlock: ... output_dim (6) ... hidden_dim (8)",
+    "nn.TransformerBlock(8, 8, 2, 1)": "TransformerBlock: ... output_dim (1) ... hidden_dim (8)",
+    "nn.TransformerBlock(8, 8, 3, 8)": "TransformerBlock: hidden_dim ... num_heads ... 8, 3",
+    "nn.TransformerBlock(8, 8, 0, 8)": "TransformerBlock: num_heads ... 1",
+    "BLOCK(ones(6))": "TransformerBlock: ... (L, 6) ... (N, L, 6)",
+    "BLOCK(ones(2, 4, 7))": "TransformerBlock: ... (L, 6) ... (N, L, 6)",
+    "BLOCK(ones(1, 2, 4, 6))": "TransformerBlock: ... (L, 6) ... (N, L, 6)",
+    # losses
+    "F.mse_loss(ones(3), ones(2, 3))": "(3,) ... target ... (2, 3)",
+    "F.l1_loss(X, X, reduction='avg')": 'reduction ... "mean", "sum" ... "none"',
+    "nn.MSELoss('avg')": 'MSELoss: reduction ... "mean", "sum" ... "none"',
+    "F.huber_loss(X, X, delta=0)": "delta ... 0",
+    "nn.HuberLoss(delta=-1)": "HuberLoss: delta ... 0",
+    "F.binary_cross_entropy(1.1 * X, X)": "binary_cross_entropy: ... input",
+    "F.binary_cross_entropy(-0.1 * X, X)": "binary_cross_entropy: ... input",
+    "F.binary_cross_entropy(np.nan * X, X)": "binary_cross_entropy: ... input",
+    "F.cosine_similarity(X, ones(2, 4))": "cosine_similarity: x1 (2, 3) and x2 (2, 4)",
+    "F.pairwise_distance(X, X.T)": "pairwise_distance: x1 (2, 3) and x2",
+    "F.cosine_embedding_loss(X, X, [1, 0])": "must be 1 or -1, got [1, 0]",
+    "F.cosine_embedding_loss(X, X, [1])": "got (2, 3) and (1,)",
+    "F.triplet_margin_loss(X, X, X[:1])": "(2, 3), but negative ... (1, 3)",
+    "F.margin_ranking_loss(X, X, [1.0])": "input ... (2, 3), but target ... (1,)",
+    "F.gaussian_nll_loss(X, X, -X)": "gaussian_nll_loss: var must not be negative",
+    "F.gaussian_nll_loss(X, X, X[:, :2])": "(2, 3), but var of shape (2, 2)",
+    **{
+        f"F.{loss}(X, {target})": f"{loss}: {message}"
+        for loss in ("nll_loss", "cross_entropy")
+        for target, message in (
+            ("[0, 3]", "... target 3 ... 0 to 2"), ("[-1, 0]", "... ignore_index=-1"),
+            ("[0.0, 1.0]", "... class indices"), ("[0, 1, 2]", "... target ... (2,) ... (3,)"),
+            ("IDS, np.ones(2)", "... weight ... (3,)"),
+        )
+    },
+    # initialization
+    "nn.init.xavier_uniform(ones(3))": "(fan_out, fan_in, ...)",
+    "nn.init.kaiming_normal(ones(3))": "kaiming_normal: ... shape",
+    "nn.init.kaiming_uniform(X, 'fan')": "mode ... fan",
+    "nn.init.calculate_gain('swish')": "'swish' ... linear",
+    "nn.init.normal(minigrad.zeros(2, dtype=int))": "int64",
+    "nn.init.trunc_normal(ones(3), 9.0)": "trunc_normal: hardly any sample of mean 9.0",
+    "nn.init.trunc_normal(ones(3), a=1.0, b=1.0)": "trunc_normal: b must be a number above 1.0",
+    "nn.init.orthogonal(ones(3))": "orthogonal: ... got (3,)",
+    "nn.init.eye(ones(3))": "eye: a matrix expected, got shape (3,)",
+    "nn.init.sparse(ones(3), 0.5)": "sparse: a matrix ... (3,)",
+    "nn.init.sparse(ones(3, 3), 1.5)": "sparse: sparsity ... 1.5",
+    "nn.init.dirac(ones(3, 3))": "dirac: ... (3, 3)",
+    "nn.init.dirac(ones(3, 3, 1), 2)": "dirac: ... groups=2 ... (3, 3, 1)",
+    # layers that learn their size
+    "nn.LazyLinear(3)(ones(2, 0))": "LazyLinear: the first input needs elements",
+    "nn.LazyConv1d(4, 2, groups=2)(ones(2, 3, 5))": "LazyConv1d: ... (3) divisible by groups (2)",
+    "nn.LazyBatchNorm1d()(ones(2))": "LazyBatchNorm1d: the first input needs channels",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", REFUSALS)
+def test_it_says_what_came(call: str) -> None:
+    with pytest.raises((TypeError, ValueError, IndexError), match=gist(REFUSALS[call])):
+        eval(call, {**globals(), "F": F})
