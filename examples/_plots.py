@@ -34,7 +34,7 @@ def training(path: Path, history: np.ndarray) -> None:
     )
     reached = f"Accuracy: {history[-1, 3]:.1%} of the held-out digits"
     charts = [
-        curves.chart("Loss", losses, curves.Axis(history[:, [0, 2]].ravel()), "epoch"),
+        curves.chart("Loss", losses, curves.Axis(history[:, [0, 2]].ravel().tolist()), "epoch"),
         curves.chart(reached, accuracies, curves.Axis([0.0, 1.0], percent=True), "epoch"),
     ]
     path.write_text(curves.column(charts), encoding="utf-8")
@@ -94,8 +94,8 @@ def confusion(path: Path, digits: np.ndarray, labels: np.ndarray, predicted: np.
     shown = wrong[:30]
     columns = max(3, math.ceil(math.sqrt(len(shown))))
     misread = []
-    for place, i in enumerate(shown):
-        x, y = place % columns * 72, place // columns * 76
+    for number, i in enumerate(shown):
+        x, y = number % columns * 72, number // columns * 76
         caption = text(24, -6, f"{labels[i]} read as {predicted[i]}", "misread")
         misread += group(x, y, [caption, *picture(digits[i], 48)])
     said = "misread" if len(shown) == len(wrong) else f"the first {len(shown)} misread"

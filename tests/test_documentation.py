@@ -172,7 +172,7 @@ def recipes() -> Iterator[Any]:
         script = "".join(block.code for block in blocks_of(section))
         imported = {*re.findall(r"^(?:from|import) (\w+)", script, re.MULTILINE)}
         needs = sorted(imported - {"minigrad", "numpy", *sys.stdlib_module_names})
-        marks = pytest.mark.needs(*needs) if needs else ()
+        marks = [pytest.mark.needs(*needs), pytest.mark.slow] if needs else ()
         yield pytest.param(script, id=heading, marks=marks)
 
 

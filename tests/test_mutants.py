@@ -193,6 +193,7 @@ def run_toy(toy: Path, *listed: str, doubt: bool = False) -> subprocess.Complete
     return run(*options, *(["--doubt"] if doubt else []), path=toy)
 
 
+@pytest.mark.slow
 def test_a_wrong_rule_is_killed_and_an_equivalent_one_survives(toy: Path) -> None:
     done = run_toy(toy)
     assert done.returncode == 1, done.stderr
@@ -204,6 +205,7 @@ def test_a_wrong_rule_is_killed_and_an_equivalent_one_survives(toy: Path) -> Non
     assert done.stdout.splitlines()[-2].split() == ["all", "29", "0", "25", "0", "4"]
 
 
+@pytest.mark.slow
 def test_a_list_that_is_not_true_is_refused(toy: Path) -> None:
     """A mutant that there is not, always; one that a test kills, where the list is in doubt.
 

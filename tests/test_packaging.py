@@ -199,6 +199,7 @@ print(len(real) - len(set(real)), end="")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["repository", "without links"])
 def test_it_imports_from_a_checkout_itself_and_once(kind: str, request: Any) -> None:
     checkout = ROOT if kind == "repository" else request.getfixturevalue("without_links")
@@ -347,6 +348,7 @@ def test_right_installs_are_not_taken_for_wrong_ones() -> None:
     assert not wrong_installs("pip install '.[onnx]'\npip install -e .\npip install onnx\nminigrad")
 
 
+@pytest.mark.slow
 def test_no_text_sends_anybody_to_another_project() -> None:
     for path in ROOT.rglob("*"):
         inside = path.relative_to(ROOT).parts

@@ -592,6 +592,7 @@ class TestOrdersAndMachinery:
         assert x.grad is not None
         assert x.grad.item() == 1.0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("then", ["dropped", "backward", "create_graph"])
     def test_graphs_are_freed_without_the_collector(self, then: str) -> None:
         gc.collect()
@@ -609,6 +610,7 @@ class TestOrdersAndMachinery:
         finally:
             gc.enable()
 
+    @pytest.mark.slow
     def test_memory_is_flat_over_training_steps(self) -> None:
         model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
         optimizer = optim.Adam(model.parameters(), lr=1e-3)

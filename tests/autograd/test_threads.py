@@ -38,6 +38,7 @@ def together(work: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(run, range(THREADS)))
 
 
+@pytest.mark.slow
 def test_eight_threads_with_graphs_of_their_own() -> None:
     def work(i: int) -> list[float]:
         found = []

@@ -167,6 +167,7 @@ def test_a_fault_of_the_engine_is_not_blamed_on_rules(
     assert {"add", "multiply"} <= {*named[1].split(", ")} <= {*asked}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recorded", [False, True])
 def test_a_wrong_rule_is_not_blamed_on_the_engine(recorded: bool) -> None:
     """Also where many ops are composed of it, and only in one way of use."""

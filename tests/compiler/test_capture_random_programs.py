@@ -75,11 +75,16 @@ def checked(seed: int) -> Program:
 
 
 @pytest.mark.parametrize(
-    "block",
-    [0, 1, 2, *(pytest.param(block, marks=pytest.mark.long) for block in (3, 4, 5))],
+    "seeds",
+    [
+        range(8),
+        pytest.param(range(8, 30), marks=pytest.mark.slow),
+        pytest.param(range(30, 60), marks=pytest.mark.long),
+    ],
+    ids=str,
 )
-def test_random_programs(block: int) -> None:
-    for seed in range(block * 10, block * 10 + 10):
+def test_random_programs(seeds: range) -> None:
+    for seed in seeds:
         checked(seed)
 
 

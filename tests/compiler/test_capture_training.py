@@ -252,6 +252,7 @@ def test_shapes_that_alternate() -> None:
     check(trained(mlp, classified), calls)
 
 
+@pytest.mark.slow
 def test_training_and_evaluation_that_alternate() -> None:
     def make() -> Made:
         m = cnn()

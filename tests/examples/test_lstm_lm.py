@@ -72,6 +72,7 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
 # The example as it is run
 
 
+@pytest.mark.slow
 def test_it_says_what_came_of_it_and_writes_after_the_training(
     short: char_lm.Text, call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -34,7 +34,11 @@ def hold(step: Callable[..., Any], inputs: Callable[[int], list[Tensor]]) -> boo
 
 @pytest.mark.parametrize(
     "numbers",
-    [range(25), range(25, 50), pytest.param(range(50, 200), marks=pytest.mark.long)],
+    [
+        range(20),
+        pytest.param(range(20, 50), marks=pytest.mark.slow),
+        pytest.param(range(50, 200), marks=pytest.mark.long),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("recorded", [True, False])
@@ -53,7 +57,9 @@ def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:
         assert hold(step, inputs)
 
 
-@pytest.mark.parametrize("numbers", [range(i, i + 20) for i in range(0, 80, 20)], ids=str)
+@pytest.mark.parametrize(
+    "numbers", [range(20), pytest.param(range(20, 80), marks=pytest.mark.slow)], ids=str
+)
 def test_programs_of_ops(numbers: Any) -> None:
     """Those that Python decides, or that write to their inputs, may be refused."""
     held = 0

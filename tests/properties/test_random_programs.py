@@ -43,7 +43,7 @@ from minigrad.checking.finite_differences import directional_derivatives
 from minigrad.ops import indexing
 from minigrad.ops._numerics import array_of
 
-SHORT = [range(start, start + 15) for start in range(0, 75, 15)]
+SHORT = [range(15), pytest.param(range(15, 75), marks=pytest.mark.slow)]
 LONG = [range(start, start + 197) for start in range(75, 5000, 197)]
 
 
@@ -70,6 +70,7 @@ def test_against_pytorch(numbers: range) -> None:
     hold(AGAINST_PYTORCH, numbered(numbers))
 
 
+@pytest.mark.slow
 def test_the_programs_are_what_they_claim_to_be() -> None:
     """Long and short, with shared values, every op of the moves, and writes that are legal."""
     programs = [draw(number) for number in range(300)]

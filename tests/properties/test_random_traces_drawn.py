@@ -48,7 +48,9 @@ def checked(trace: Watched) -> int:
     return count
 
 
-@pytest.mark.parametrize("numbers", [range(i, i + 20) for i in range(0, 40, 20)], ids=str)
+@pytest.mark.parametrize(
+    "numbers", [range(15), pytest.param(range(15, 40), marks=pytest.mark.slow)], ids=str
+)
 def test_programs_of_ops(numbers: Any) -> None:
     for number in numbers:
         program = draw(number)
@@ -60,7 +62,11 @@ def test_programs_of_ops(numbers: Any) -> None:
 
 @pytest.mark.parametrize(
     "numbers",
-    [range(25), range(25, 50), pytest.param(range(50, 100), marks=pytest.mark.long)],
+    [
+        range(20),
+        pytest.param(range(20, 50), marks=pytest.mark.slow),
+        pytest.param(range(50, 100), marks=pytest.mark.long),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("recorded", [True, False])

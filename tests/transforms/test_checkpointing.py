@@ -284,6 +284,7 @@ def test_an_error_names_the_module_and_leaves_no_state_behind() -> None:
     assert minigrad.is_grad_enabled()
 
 
+@pytest.mark.slow
 def test_it_keeps_only_the_inputs_alive() -> None:
     class Watch(Observer):
         def __init__(self) -> None:

@@ -720,6 +720,7 @@ def test_no_grad_attribute_is_written() -> None:
     assert [t.grad for t in (x, w, *inner)] == [None] * (2 + len(inner))
 
 
+@pytest.mark.slow
 def test_graphs_are_freed_by_reference_counting() -> None:
     @primitive
     def watched(x: Any) -> Any:

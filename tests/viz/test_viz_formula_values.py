@@ -28,6 +28,7 @@ def run(case: Case) -> Compared:
     return compared
 
 
+@pytest.mark.slow
 def test_every_formula_gives_the_numbers_of_its_rule() -> None:
     """In all cases of all ops together."""
     total = Compared()

@@ -185,6 +185,7 @@ class TestHostileNames:
         assert page.count("default-src") == 1  # "{data}" in a name was not filled in
 
 
+@pytest.mark.slow
 def test_the_same_in_every_process() -> None:
     program = (
         "import minigrad\nfrom minigrad import nn, viz\nminigrad.random.seed(0)\n"

@@ -86,6 +86,7 @@ def traced(case: Case) -> viz.Trace:
     return found
 
 
+@pytest.mark.slow
 def test_every_op_computes_in_the_page_what_it_computes_in_python() -> None:
     """`worked` compares with the entry that was recorded, and says so if it is another."""
     seen: dict[str, int] = defaultdict(int)
@@ -125,6 +126,7 @@ def test_so_does_attention_as_one_op() -> None:
     assert not [said for each in told.values() for said in each if isinstance(said, str)]
 
 
+@pytest.mark.slow
 def test_large_arrays_are_worked_out_from_three_digits() -> None:
     minigrad.random.seed(0)
     x = minigrad.randn(2, 6, 32)

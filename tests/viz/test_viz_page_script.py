@@ -108,6 +108,7 @@ def test_so_it_is_of_tensors_that_run_past_everything() -> None:
     compared([(viz.graph(y * far + other + far, x=x), [])])
 
 
+@pytest.mark.slow
 @hypothesis.settings(max_examples=20)
 @hypothesis.given(diagrams(most=30), st.randoms(use_true_random=False))
 def test_so_it_is_of_any_graph(graph: Diagram, rng: random.Random) -> None:

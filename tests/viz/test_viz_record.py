@@ -62,6 +62,7 @@ def test_drawing_leaves_the_graph_usable() -> None:
     np.testing.assert_array_equal(x.grad.numpy(), [2, 2, 2])
 
 
+@pytest.mark.slow
 def test_a_long_chain() -> None:
     """In every form, and without recursion; a depth that is given leaves loops open."""
     count = 3_000  # three times what recursion may reach
@@ -183,6 +184,7 @@ print(traced.graph().to_json())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
     command = [sys.executable, "-c", SCRIPT]
     once, again = (

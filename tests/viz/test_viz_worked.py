@@ -67,7 +67,12 @@ def some_cases(most: int = 5) -> list[Case]:
 
 
 @pytest.mark.parametrize(
-    "cases", [some_cases(), pytest.param(CASES, marks=pytest.mark.long)], ids=["some", "all"]
+    "cases",
+    [
+        pytest.param(some_cases(), marks=pytest.mark.slow),
+        pytest.param(CASES, marks=pytest.mark.long),
+    ],
+    ids=["some", "all"],
 )
 def test_every_op_has_an_entry_that_equals_its_gradient(cases: list[Case]) -> None:
     worked, unknown = set[str](), list[str]()
