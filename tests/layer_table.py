@@ -451,8 +451,8 @@ LAYERS = [
         "mem_key_padding_mask": PADDING, "mem_is_causal": True}),
     layer("TransformerDecoder", DECODER, 2, layer("LayerNorm", 4), of=SEQUENCES * 2),
     layer("Transformer", 4, 2, 1, 1, 5, of=SEQUENCES * 2),
-    layer("Transformer", 4, 2, 1, 2, 5, 0.0, "gelu", 1e-2, True, False, of=SEQUENCES * 2, given={
-        "tgt_is_causal": True}),
+    layer("Transformer", 4, 2, 1, 2, 5, 0.0, "gelu", layer_norm_eps=1e-2, norm_first=True,
+          bias=False, of=SEQUENCES * 2, given={"tgt_is_causal": True}),
     layer("TransformerEncoderBlock", 4, 2, 5, of=SEQUENCES),
     layer("TransformerBlock", 4, 4, 2, 4, of=SEQUENCES),
     # blocks, and ops of einops

@@ -3,14 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pytest
+from layer_table import Layer
 
 from minigrad import Tensor, nn
 
 torch = pytest.importorskip("torch")
+
+THEIR_NAMES = {
+    "MultiHeadAttention": "MultiheadAttention",
+    "HardSwish": "Hardswish",
+    "HardSigmoid": "Hardsigmoid",
+}
+
+
+def their_class(line: Layer) -> Any:
+    """PyTorch's class of such layers, or None."""
+    return getattr(torch.nn, THEIR_NAMES.get(line.kind, line.kind), None)
+
+
+def theirs_of(value: Any) -> Any:
+    """PyTorch's layer of a line, the batch first as in ours; a list as a tensor, else the value."""
+    if isinstance(value, Layer):
+        options = {name: theirs_of(option) for name, option in value.options.items()}
+        if "batch_first" in signature(their_class(value)).parameters:  # attention, not recurrence
+            options["batch_first"] = True
+        return their_class(value)(*map(theirs_of, value.sizes), **options)
+    return torch.tensor(value) if isinstance(value, list) else value
+
+
+def run_theirs(line: Layer, module: Any, *inputs: Any) -> Any:
+    """The result of PyTorch's layer, called as the line says."""
+    given = [torch.tensor(value) for value in line.given.values()]
+    return (line.call or type(module).__call__)(module, *inputs, *given)
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
