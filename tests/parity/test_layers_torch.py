@@ -7,12 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 from layer_table import LAYERS, Layer, cases
-from side_by_side import assert_close, compare, draw, randomise, torch
+from side_by_side import (
+    assert_close,
+    compare,
+    draw,
+    randomise,
+    run_theirs,
+    their_class,
+    theirs_of,
+    torch,
+)
 
 from minigrad import Tensor, nn
 from minigrad.nn import functional as F
 
-THEIRS = {"HardSwish": "Hardswish", "HardSigmoid": "Hardsigmoid"}
 OTHERWISE = ("RNN", "LSTM", "GRU", "Cell", "Attention", "Transformer", "Drop", "Lazy")
 """Layers that other files compare: their results or their arguments are others, or random."""
 OTHER_DEFAULTS = {"Softmax()", "LogSoftmax()"}
@@ -21,30 +29,20 @@ LINES = [
     line
     for line in LAYERS
     if line.is_called
-    and hasattr(torch.nn, THEIRS.get(line.kind, line.kind))
+    and their_class(line)
     and not any(part in line.kind for part in OTHERWISE)
     and str(line) not in OTHER_DEFAULTS | OTHER_GRADIENT
 ]
 
 
-def theirs_of(line: Layer) -> Any:
-    options = {
-        name: torch.tensor(value) if "weight" in name else value
-        for name, value in line.options.items()
-    }
-    return getattr(torch.nn, THEIRS.get(line.kind, line.kind))(*line.sizes, **options)
-
-
 def check(line: Layer) -> None:
     ours, theirs = line.make().double(), randomise(theirs_of(line))
     arrays = [draw(*shape, seed=i) for i, shape in enumerate(line.shapes)]
-    given = [torch.tensor(value) for value in line.given.values()]
-    call = line.call or (lambda m, *inputs: m(*inputs))
     # PyTorch multiplies a gradient by one sixth in float32.
     rtol = 1e-7 if line.kind == "HardSigmoid" else 1e-9
     compare(
         ours, theirs, arrays, lambda *x: tuple(line.run(ours, *x)),
-        lambda *x: call(theirs, *x, *given), rtol,
+        lambda *x: run_theirs(line, theirs, *x), rtol,
     )  # fmt: skip
     for name, value in theirs.state_dict().items():  # running statistics too
         assert_close(ours.state_dict()[name], value, name)
