@@ -149,16 +149,18 @@ def train(
                     scores = parallel(images)  # (B, 8, 8) -> (B, 10)
                     loss = F.cross_entropy(scores, labels, label_smoothing=0.1)
                     (loss * (len(labels) / size)).backward()  # a weighted mean of means
-                    plain = F.cross_entropy(scores.detach(), labels)  # without label smoothing
-                    done["losses"].append(plain.item())
+                    # Of each digit, without label smoothing
+                    plain = F.cross_entropy(scores.detach(), labels, reduction="none")
+                    done["losses"].extend(plain.tolist())
                     done["hits"].extend((scores.numpy().argmax(axis=1) == labels.numpy()).tolist())
                 clip_grad_norm(model.parameters(), 1.0)
                 optimizer.step()
                 scheduler.step()
                 checkpoint.reached()
             held_out_loss, predicted = evaluate(model, held_out)
-            own = [np.mean(done["losses"]), np.mean(done["hits"])]
-            means = tuple(distributed.all_reduce(own, "mean").tolist())
+            sums = [sum(done["losses"]), sum(done["hits"]), len(done["hits"])]
+            *totals, count = distributed.all_reduce(sums, "sum").tolist()
+            means = tuple(total / count for total in totals)
             accuracy = float((predicted == held_out.labels).mean())
             done["history"].append((*means, held_out_loss, accuracy))
             done.update(losses=[], hits=[])
