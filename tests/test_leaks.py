@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import leaks
 import numpy as np
 import pytest
 from leaks import ROOT, Surroundings
@@ -50,7 +51,7 @@ def run_a_thread() -> None:
 
 
 def leave_a_file() -> None:
-    (ROOT / "left_by_a_test").touch()
+    (leaks.ROOT / "left_by_a_test").touch()
 
 
 LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
@@ -80,8 +81,9 @@ LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.fixture
-def clean_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[Surroundings]:
-    monkeypatch.setattr("leaks.PATIENCE", 0.01)
+def clean_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Surroundings]:
+    monkeypatch.setattr(leaks, "PATIENCE", 0.01)
+    monkeypatch.setattr(leaks, "ROOT", tmp_path)  # other workers look at the repository too
     before = Surroundings.now()
     with warnings.catch_warnings():
         yield before
@@ -90,7 +92,6 @@ def clean_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[Surroundings]:
         if isinstance(thing, threading.Event):
             thing.set()
     kept.clear()
-    (ROOT / "left_by_a_test").unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize(("leak", "message"), LEAKS.values(), ids=LEAKS)
