@@ -34,7 +34,7 @@ pytestmark = [
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built once for all workers."""
     if not [*PYODIDE.glob("numpy*.whl")]:
-        pytest.skip("needs Pyodide: make test downloads it where there is a network")
+        pytest.skip("needs Pyodide: make pyodide downloads it where there is a network")
     if not (DOCS / "index.html").exists():
         pytest.skip("needs the documentation: make docs")
     base = tmp_path_factory.getbasetemp()

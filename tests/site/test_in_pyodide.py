@@ -79,7 +79,7 @@ pytestmark = [pytest.mark.needs("node", "npm"), pytest.mark.long]
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """pytest and a Hypothesis that has no part in another language."""
     if not [*PYODIDE.glob("numpy*.whl")]:
-        pytest.skip("needs Pyodide: make test downloads it where there is a network")
+        pytest.skip("needs Pyodide: make pyodide downloads it where there is a network")
     folder = tmp_path_factory.mktemp("packages")
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
     subprocess.run([*command, *PURE], check=True)
