@@ -272,6 +272,7 @@ LAYERS = [
     layer("InstanceNorm1d", 4, 1e-2, 0.3, affine=True, track_running_stats=True, of=CHANNELS),
     layer("InstanceNorm1d", 4, affine=True, bias=False, of=CHANNELS),
     layer("InstanceNorm2d", 4, of=IMAGES),
+    layer("InstanceNorm2d", 4, track_running_stats=True, of=IMAGES),
     layer("InstanceNorm2d", 4, 1e-2, 0.3, affine=True, track_running_stats=True, of=IMAGES),
     layer("InstanceNorm2d", 4, affine=True, bias=False, of=IMAGES),
     # activations
@@ -313,6 +314,7 @@ LAYERS = [
     layer("DropPath", 0.4, scale_by_keep=False, of=[(9, 2)]),
     # convolution and pooling
     layer("Conv1d", 4, 4, 2, of=CHANNELS),
+    layer("Conv1d", 4, 6, 3, **WINDOW, of=[(2, 4, 9)]),
     layer("Conv1d", 4, 6, 3, **WINDOW, padding=1, dilation=2, bias=False, padding_mode="circular",
           of=[(2, 4, 9)]),
     layer("Conv2d", 4, 4, 2, of=IMAGES),
@@ -322,9 +324,11 @@ LAYERS = [
     layer("ConvTranspose1d", 4, 4, 2, of=CHANNELS, by=lambda m, x: m.bias.data[:, None] + sum(
         np.einsum("nil,io->nol", np.pad(x, ((0, 0), (0, 0), (k, 1 - k))), m.weight.data[..., k])
         for k in range(2))),
+    layer("ConvTranspose1d", 4, 6, 3, **WINDOW, of=CHANNELS),
     layer("ConvTranspose1d", 4, 6, 3, **WINDOW, padding=1, output_padding=1, bias=False,
           dilation=2, of=CHANNELS),
     layer("ConvTranspose2d", 4, 4, 2, of=IMAGES),
+    layer("ConvTranspose2d", 4, 6, 3, **WINDOW, of=[(1, 4, 2, 3)]),
     layer("ConvTranspose2d", 4, 6, 3, **WINDOW, padding=1, output_padding=1, bias=False,
           dilation=2, of=[(1, 4, 2, 3)]),
     layer("MaxPool1d", 2, of=CHANNELS, by=lambda m, x: x[..., :4].reshape(2, 4, 2, 2).max(-1)),
@@ -378,7 +382,9 @@ LAYERS = [
     layer("Unfold", 2, 2, 1, 2, of=[(2, 2, 4, 5)]),
     # recurrence
     layer("RNN", 4, 4, batch_first=True, of=SEQUENCES),
+    layer("RNN", 4, 2, **STACK, of=SEQUENCES),
     layer("RNN", 4, 2, nonlinearity="relu", bias=False, dropout=0.4, **STACK, of=SEQUENCES),
+    layer("LSTM", 4, 4, batch_first=True, of=SEQUENCES),
     layer("LSTM", 4, 2, **STACK, of=SEQUENCES),
     layer("LSTM", 4, 2, 2, bias=False, dropout=0.4, of=SEQUENCES),
     layer("LSTM", 4, 2, bidirectional=True, of=[(3, 2, 4), (2, 2, 2), (2, 2, 2)],
@@ -395,6 +401,7 @@ LAYERS = [
     layer("LSTMCell", 4, 2, bias=False, of=[(3, 4), (3, 2), (3, 2)],
           call=lambda m, x, h, c: m(x, (h, c))),
     layer("GRUCell", 4, 4, of=[(2, 4)]),
+    layer("GRUCell", 4, 4, bias=False, of=[(2, 4)]),
     layer("GRUCell", 4, 2, bias=False, of=[(3, 4), (3, 2)]),
     # positions
     layer("LearnedPosEmbedding", 5, 4, of=SEQUENCES,
@@ -443,6 +450,7 @@ LAYERS = [
     layer("TransformerEncoder", ENCODER, 2, layer("LayerNorm", 4), of=SEQUENCES, given={
         "is_causal": True}),
     layer("TransformerDecoderLayer", 4, 2, 5, of=SEQUENCES * 2),
+    layer("TransformerDecoderLayer", 4, 2, 5, bias=False, of=[(2, 3, 4), (2, 5, 4)]),
     layer("TransformerDecoderLayer", 4, 2, 5, 0.0, bias=False, norm_first=True, num_kv_heads=1,
           rope=layer("RotaryPosEmbedding"), of=[(2, 3, 4), (2, 5, 4)], given={
               "tgt_is_causal": True}),
