@@ -5,15 +5,18 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-slow test-all mutants needed lint docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
+.PHONY: help demo test checks check test-slow test-all mutants needed lint references docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
 export PYTHON
+
+# Tests start Python hundreds of times: compiled files are kept, wherever bytecode is switched off.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/pycache
 
 RUN := .venv/bin/python
 # One BLAS thread: on matrices this small, threads spend their time waiting for one another.
 CALM := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(RUN)
-# Tests start Python hundreds of times: compiled files are kept, wherever bytecode is switched off.
 # Each worker begins with a half, in order: what a file prepares is then prepared by one of them.
-TEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.venv/pycache $(CALM) -m pytest -n 2 --dist worksteal $(if $(CI),--durations=20)
+TEST := $(CALM) -m pytest -n 2 --dist worksteal $(if $(CI),--durations=20)
 
 help:  ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -24,18 +27,18 @@ demo: setup-demo$(if $(RANKS), setup-mpi)  ## train a transformer on handwritten
 test: checks  ## lint, types, documentation and the quick tests: what must pass before a merge
 	@$(TEST)
 
-test-slow: setup-dev pyodide  ## the tests that take seconds: browsers, ranks, example programs
+test-slow: docs pyodide  ## the tests that take seconds: browsers, ranks, example programs
 	@$(TEST) -m "slow and not long"
 
 check: lint  ## the tests of one op, layer or file: make check WHAT=softmax
 	@$(CALM) tools/check.py '$(WHAT)' -n 2 --dist worksteal $(ARGS)
 
-test-all: checks pyodide  ## everything: slow and long tests, more random examples, mutants
+test-all: checks docs pyodide  ## everything: slow and long tests, more random examples, mutants
 	@HYPOTHESIS_PROFILE=long $(TEST) -m ''
 	@$(MAKE) --no-print-directory mutants
 
 checks:  # each has one thread
-	@$(MAKE) --no-print-directory -j 2 lint docs
+	@$(MAKE) --no-print-directory -j 2 lint references
 
 mutants: setup-dev  ## put a mistake into every derivative, one at a time: a test must fail
 	@$(CALM) tools/mutants.py $(ARGS)
@@ -48,6 +51,9 @@ lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff format --check --quiet || { echo "make lint: run .venv/bin/python -m ruff format"; exit 1; }
 	@$(RUN) -m mypy
 	@$(RUN) -m mypy --cache-dir .mypy_cache/behind_stubs $$(find minigrad/torch -name '*.py' -exec test -e {}i ';' -print)
+
+references: setup-dev  # reads the documentation as `make docs` does, and writes no pages
+	@$(RUN) -m sphinx -W --keep-going -q -b dummy docs build/references
 
 docs: setup-dev  ## build the documentation; a warning is an error
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs docs/_build

@@ -80,7 +80,7 @@ def clone(tmp_path: Path) -> Clone:
 
 
 UNINSTALL = "python -m pip uninstall -qq --yes minigrad"
-BY_PIP = "python -m pip install --quiet --disable-pip-version-check --editable .[demo]"
+BY_PIP = "python -m pip install --quiet --disable-pip-version-check --no-compile --editable .[demo]"
 BY_UV = "uv pip install --quiet --python .venv/bin/python --editable .[demo]"
 
 

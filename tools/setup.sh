@@ -18,7 +18,8 @@ if command -v uv >/dev/null; then
 else
     installer=pip
     make_venv() { "$1" -m venv $venv; }
-    install() { "$python" -m pip install --quiet --disable-pip-version-check "$@"; }
+    # Compiling every file would take as long as installing it: Python compiles what is imported.
+    install() { "$python" -m pip install --quiet --disable-pip-version-check --no-compile "$@"; }
 fi
 
 stop() {
