@@ -69,7 +69,7 @@ def mutants_of(
                 text = ast.unparse(tree)
                 if text not in seen:
                     seen.add(text)
-                    with contextlib.suppress(SyntaxError):  # such as -*x
+                    with contextlib.suppress(SyntaxError, ValueError):  # -*x, 2 * x in a pattern
                         code, after = compiled(tree, filename, owners), _head(statement)
                         made[kind] += 1
                         yield Mutant(kind, made[kind], before, after, statement.lineno, code)
