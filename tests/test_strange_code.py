@@ -95,17 +95,12 @@ class Program:
         return [*of_classes, *ops, self.loss, self.step, self.whole]
 
 
-def without_modules() -> Program:
+def without(*attributes: str, value: Any) -> Program:
+    """A program whose functions and classes have something else for these attributes."""
     program = Program(__name__="made")
     for thing in (*program.functions, program.Model, program.Twice):
-        thing.__module__ = None
-    return program
-
-
-def without_names() -> Program:
-    program = Program(__name__="made")
-    for thing in (*program.functions, program.Model, program.Twice):
-        thing.__name__ = thing.__qualname__ = ""
+        for attribute in attributes:
+            setattr(thing, attribute, value)
     return program
 
 
@@ -130,8 +125,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "no globals": lambda: Program(),
     "a module called None": lambda: Program(__name__=None),
     "a module called 3": lambda: Program(__name__=3),
-    "no modules": without_modules,
-    "no names": without_names,
+    "no modules": lambda: without("__module__", value=None),
+    "no names": lambda: without("__name__", "__qualname__", value=""),
     "a partial forward": lambda: with_forward(functools.partial),
     "a forward that is an object": lambda: with_forward(Calls),
     "a forward that is a lambda": lambda: with_forward(lambda f, model: lambda x: f(model, x)),
