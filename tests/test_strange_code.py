@@ -51,23 +51,16 @@ double.defvjp(x=lambda g: g * 2)
 
 class Twice(Function):
     @staticmethod
-    def forward(ctx, x):
-        return x * 2
-
+    def forward(ctx, x): return x * 2
     @staticmethod
-    def backward(ctx, g):
-        return g * 2
+    def backward(ctx, g): return g * 2
 
-def loss(x):
-    return (model(x) * 2).sum()
-
+def loss(x): return (model(x) * 2).sum()
+def whole(x): return (model(x) * Twice.apply(x[:, :2])).sum()
 def step(x):
     y = loss(x)
     y.backward()
     return y
-
-def whole(x):
-    return (model(x) * Twice.apply(x[:, :2])).sum()
 
 model = Model()
 """
@@ -213,13 +206,14 @@ def derivatives(program: Program, _folder: Path) -> None:
 
 
 def modules(program: Program, folder: Path) -> None:
-    program.model.register_forward_hook(lambda *_: None)
-    program.model.register_full_backward_hook(lambda *_: None)
-    program.model.add_module("inner", program.Model())
+    model = program.model
+    model.register_forward_hook(lambda *_: None)
+    model.register_full_backward_hook(lambda *_: None)
+    model.add_module("inner", program.Model())
     program.whole(x()).backward()
-    program.model.load_state_dict(program.model.state_dict())
-    minigrad.save(program.model.state_dict(), folder / "model.npz")
-    assert isinstance(nn.Sequential(program.model)(x()), Tensor)
+    model.load_state_dict(model.state_dict())
+    minigrad.save(model.state_dict(), folder / "model.npz")
+    assert isinstance(nn.Sequential(model)(x()), Tensor)
 
 
 USES = [errors, anomalies, tools, captures, drawings, checks, derivatives, modules]
