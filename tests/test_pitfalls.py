@@ -9,6 +9,7 @@ test_grad_mode.py). tests/ops has more about each op, among it range (test_range
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -138,6 +139,8 @@ CHECKED: dict[str, tuple[Callable[..., Any], list[Tensor]]] = {
     "a residual chain": (repeated(5, lambda h: h + minigrad.tanh(h * 0.5)), [normal(3)]),
     "a matrix times itself": (lambda x: x @ x, [normal(3, 3)]),
     "a row times matrices": (minigrad.matmul, [normal(3), normal(2, 3, 2)]),
+    "a matrix times a row": (minigrad.matmul, [normal(2, 4, 3), normal(3)]),
+    "a row times a row": (minigrad.matmul, [normal(3), normal(3)]),
     "broadcast matrices": (minigrad.matmul, [normal(5, 1, 4, 3), normal(2, 3, 2)]),
     "no factor zero": (minigrad.cumprod, [var([2.0, 0.0, 3.0])]),
     "all factors zero": (minigrad.cumprod, [var([0.0, 0.0, 0.0])]),
@@ -210,6 +213,20 @@ def test_what_has_no_gradient() -> None:
 
 
 # Indexing and mutation --------------------------------------------------------------------------
+
+
+def test_thousands_of_reads_cost_what_they_read() -> None:
+    """The buffer of the gradient is written in place: no read makes an array of its size."""
+    x = minigrad.zeros(3000, 50, requires_grad=True)
+    loss = sum((x[i].sum() for i in range(3000)), minigrad.zeros(()))
+    tracemalloc.start()
+    try:
+        loss.backward()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (x.grad.numpy() == 1).all()
+    assert peak < 4 * x.numpy().nbytes
 
 
 def test_a_write_carries_both_gradients_and_the_last_one_wins() -> None:
