@@ -31,6 +31,18 @@ PATIENCE = 1.0
 TWISTER = 625 * 4
 """Bytes of the state of NumPy's global generator."""
 CACHES = {".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", "__pycache__"}
+SAID = {
+    "state": "the engine's state is {now}, it was {before}",
+    "dtype": "the default dtype is {now}, it was {before}",
+    "repeating": "minigrad.random still repeats earlier numbers",
+    "numpy_random": "np.random's global generator was seeded or drawn from",
+    "errstate": "np.geterr() is {now}, it was {before}",
+    "printing": "np.set_printoptions was called",
+    "workers": "kernels share {now} threads, they shared {before}",
+    "blas": "BLAS's threads and who holds them are {now}, not {before}",
+    "folder": "the current folder is {now}, it was {before}",
+}
+"""What is said where something else than before is a leak as it is."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,32 +102,18 @@ class Surroundings:
 
     def leaks(self) -> list[str]:
         """What has changed since, in words."""
-        now = Surroundings.now()
-        found = []
-        if now.state != self.state:
-            found.append(f"the engine's state is {now.state}, it was {self.state}")
-        if now.dtype != self.dtype:
-            found.append(f"the default dtype is {now.dtype}, it was {self.dtype}")
+        now, found = Surroundings.now(), []
+        changed = {name for name, value in vars(self).items() if getattr(now, name) != value}
+        for name, words in SAID.items():
+            if name in changed:
+                before, after = getattr(self, name), getattr(now, name)
+                found.append(words.format(before=before, now=after))
         if now.hooked > self.hooked and (more := _hooked_after_collection() - self.hooked) > 0:
             found.append(f"{more} nodes with hooks or retained gradients are still alive")
-        if now.repeating is not self.repeating:
-            found.append("minigrad.random still repeats earlier numbers")
-        if now.numpy_random != self.numpy_random:
-            found.append("np.random's global generator was seeded or drawn from")
-        if now.errstate != self.errstate:
-            found.append(f"np.geterr() is {now.errstate}, it was {self.errstate}")
-        if now.printing != self.printing:
-            found.append("np.set_printoptions was called")
-        if now.filters != self.filters and (changed := _filters_changed(self.filters, now.filters)):
-            found.append(f"warnings.filters has changed: {changed}")
+        if now.filters != self.filters and (others := _filters_changed(self.filters, now.filters)):
+            found.append(f"warnings.filters has changed: {others}")
         if left := [thread.name for thread in now.threads - self.threads if _runs_on(thread)]:
             found.append(f"threads still run: {', '.join(left)}")
-        if now.workers != self.workers:
-            found.append(f"kernels share {now.workers} threads, they shared {self.workers}")
-        if now.blas != self.blas:
-            found.append(f"BLAS's threads and who holds them are {now.blas}, not {self.blas}")
-        if now.folder != self.folder:
-            found.append(f"the current folder is {now.folder}, it was {self.folder}")
         if left := sorted(now.files - self.files):
             found.append(f"files are left in the repository: {', '.join(left)}")
         return found

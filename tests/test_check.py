@@ -28,8 +28,7 @@ class TestAll:
     def test_call(self, layer): ...
 
 @pytest.mark.skip(reason="no PyTorch")
-def test_of_pytorch():
-    torch.lerp
+def test_of_pytorch(): torch.lerp
 """,
     "tests/test_functions.py": """
 import numpy as np
@@ -40,37 +39,24 @@ from minigrad.autograd import engine
 RANGES = {"relu": (0, 1), "tanh": (-1, 1)}
 LAYERS = {"first": lambda x: relu(x), "second": lambda x: tanh(x)}
 
-def rectified(x):
-    return np.relu(relu(x))
+def rectified(x): return np.relu(relu(x))
 
-def test_by_a_helper():
-    assert callable(rectified)
-
-def test_of_numpy():
-    np.relu
-
-def test_of_the_engine():
-    assert engine
+def test_by_a_helper(): assert callable(rectified)
+def test_of_numpy(): np.relu
+def test_of_the_engine(): assert engine
 
 @pytest.mark.parametrize("name", RANGES)
 def test_range(name): ...
-
 @pytest.mark.parametrize("call", CALLS)
 def test_calls(call): ...
-
 @pytest.mark.parametrize("name", LAYERS)
-def test_layers(name):
-    assert LAYERS[name]
+def test_layers(name): assert LAYERS[name]
 
-def test_all_layers():
-    assert len(LAYERS) == 2
-
-def test_word():
-    prelu, relu6 = 0, 0
+def test_all_layers(): assert len(LAYERS) == 2
+def test_word(): prelu, relu6 = 0, 0
 
 @pytest.mark.slow
-def test_slow():
-    assert "relu"
+def test_slow(): assert "relu"
 """,
 }
 
@@ -90,38 +76,37 @@ def check(root: Path, what: str) -> subprocess.CompletedProcess[str]:
     return python(CHECK, what, cwd=root, env={**os.environ, **options, "PYTHONPATH": "tests"})
 
 
-@pytest.mark.parametrize(
-    ("what", "tests"),
-    {
-        "relu": [
-            "test_all_layers", "test_by_a_helper", "test_calls[relu(x)]", "test_layers[first]",
-            "test_range[relu]",
-        ],
-        "Dropout": ["test_call[Dropout]"],
-        "autograd/engine": ["test_fan_out", "test_leaf", "test_of_the_engine"],
-        "minigrad/autograd/engine.py": ["test_fan_out", "test_leaf", "test_of_the_engine"],
-        "test_passes": ["test_fan_out", "test_leaf"],
-        "nn/layers": ["test_call[Dropout]", "test_call[Linear]"],
-    }.items(),
-)  # fmt: skip
+ENGINE = ["test_fan_out", "test_leaf", "test_of_the_engine"]
+RUN = {
+    "relu": [
+        "test_all_layers", "test_by_a_helper", "test_calls[relu(x)]", "test_layers[first]",
+        "test_range[relu]",
+    ],
+    "Dropout": ["test_call[Dropout]"],
+    "autograd/engine": ENGINE,
+    "minigrad/autograd/engine.py": ENGINE,
+    "test_passes": ["test_fan_out", "test_leaf"],
+    "nn/layers": ["test_call[Dropout]", "test_call[Linear]"],
+}  # fmt: skip
+REFUSED = {
+    "rleu": "is called rleu: did you mean relu",
+    "autograd/engin": "is called autograd/engin: did you mean autograd/engine",
+    "frobnicate": "is called frobnicate",
+    "DropPath": "no test names DropPath (nn/layers/dropout.py)",
+    "_slope": "no test names _slope (minigrad/ops/activation.py)",
+    "ops/untested": "no test names ops/untested (minigrad/ops/untested.py)",
+    "lerp": "0 tests of lerp",
+}
+
+
+@pytest.mark.parametrize(("what", "tests"), RUN.items())
 def test_what_runs(library: Path, what: str, tests: list[str]) -> None:
     done = check(library, what)
     assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(re.findall(r"^PASSED .*::(\S+)", done.stdout, re.MULTILINE)) == tests
 
 
-@pytest.mark.parametrize(
-    ("what", "reason"),
-    {
-        "rleu": "is called rleu: did you mean relu",
-        "autograd/engin": "is called autograd/engin: did you mean autograd/engine",
-        "frobnicate": "is called frobnicate",
-        "DropPath": "no test names DropPath (nn/layers/dropout.py)",
-        "_slope": "no test names _slope (minigrad/ops/activation.py)",
-        "ops/untested": "no test names ops/untested (minigrad/ops/untested.py)",
-        "lerp": "0 tests of lerp",
-    }.items(),
-)
+@pytest.mark.parametrize(("what", "reason"), REFUSED.items())
 def test_nothing_is_green_where_no_test_of_the_subject_ran(
     library: Path, what: str, reason: str
 ) -> None:

@@ -13,40 +13,17 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
-    "support",
-    "autograd",
-    "trace",
-    "debugging",
-    "ops",
-    "linalg",
-    "transforms",
-    "random",
-    "tensors",
-    "_tensor",
-    "distributions",
-    "optim",
-    "data",
-    "nn",
-    "io",
-    "distributed",
-    "pretrained",
-    "onnx",
-    "compiler",
-    "viz",
-    "interop",
-    "einops",
-    "torch",
-    "lucid",
-    "checking",
-    "learn",
-    "__init__",
+    "support", "autograd", "trace", "debugging", "ops", "linalg", "transforms", "random", "tensors",
+    "_tensor", "distributions", "optim", "data", "nn", "io", "distributed", "pretrained", "onnx",
+    "compiler", "viz", "interop", "einops", "torch", "lucid", "checking", "learn", "__init__",
     "__main__",
-]
+]  # fmt: skip
 
 
 # Users find what is built on the engine here too, and on the layers; nothing below imports it from
@@ -76,10 +53,29 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def refuse(offenders: Iterable[tuple[Path, int, str]], remedy: str) -> None:
-    """Fail with one line for each offender, and say what to do about them."""
-    lines = [f"{name_of(path)}:{line}: {what}" for path, line, what in offenders]
+def refuse(
+    offenders: Iterable[tuple[Path, ast.AST, str]], remedy: str, known: Iterable[str] = ()
+) -> None:
+    """Fail with one line for each offender, and say what to do about them.
+
+    Args:
+        offenders: The files, where in them, and what is there.
+        remedy: What to do about them.
+        known: Files that may, but they must.
+    """
+    found = [(name_of(path), node, what) for path, node, what in offenders]
+    lines = [f"{name}:{node.lineno}: {what}" for name, node, what in found if name not in known]
     assert not lines, "\n".join([remedy, *lines])
+    needless = {*known} - {name for name, _, _ in found}
+    assert not needless, f"nothing of the kind is there: remove from the files that may {needless}"
+
+
+def every(*kinds: type[ast.AST]) -> Iterator[tuple[Path, Any]]:
+    """Each node of these kinds, in any file of the library."""
+    for path, tree in files().items():
+        for node in ast.walk(tree):
+            if isinstance(node, kinds):
+                yield path, node
 
 
 SHOWN = """
@@ -131,7 +127,7 @@ def test_every_part_has_its_place_among_the_layers() -> None:
 def test_imports_point_one_way() -> None:
     refuse(
         (
-            (path, node.lineno, f"{part_of(path)} imports {target}")
+            (path, node, f"{part_of(path)} imports {target}")
             for path, tree in files().items()
             for node in imports(tree)
             for target in imported_parts(node)
@@ -161,7 +157,7 @@ def test_imports_are_absolute() -> None:
     """A relative import in nn/ would make a second copy of every class it reaches."""
     refuse(
         (
-            (path, node.lineno, ast.unparse(node))
+            (path, node, ast.unparse(node))
             for path, tree in files().items()
             for node in imports(tree)
             if isinstance(node, ast.ImportFrom) and node.level
@@ -185,7 +181,7 @@ def test_an_op_is_not_called_by_a_builtins_name() -> None:
     """Where a file defines its own `sum`, a reader takes `sum(...)` for Python's."""
     refuse(
         (
-            (path, node.lineno, f"{node.func.id}(...)")
+            (path, node, f"{node.func.id}(...)")
             for path, tree in files().items()
             for own in [{name for name in names_bound(tree) if hasattr(builtins, name)}]
             for node in ast.walk(tree)
@@ -220,7 +216,7 @@ def test_no_one_takes_the_truth_of_a_tensor() -> None:
     """``x._base or x`` asks whether a number is 0 where it means ``is None``."""
     refuse(
         (
-            (path, node.lineno, ast.unparse(node))
+            (path, node, ast.unparse(node))
             for path, tree in files().items()
             for node in truths(tree)
             if (isinstance(node, ast.Name) and node.id in ARRAYS)
@@ -240,7 +236,7 @@ def is_name_of_an_op(node: ast.AST) -> bool:
     )
 
 
-def by_name(tree: ast.AST) -> Iterator[int]:
+def by_name(tree: ast.AST) -> Iterator[ast.AST]:
     """Where an op's name is compared, or something is looked up by it or by a drawing's label."""
     for node in ast.walk(tree):
         keys: list[ast.AST] = []
@@ -255,54 +251,43 @@ def by_name(tree: ast.AST) -> Iterator[int]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             keys = list(node.args) if node.func.attr in ("get", "setdefault", "pop") else []
         if any(key is node or is_name_of_an_op(key) for key in keys):
-            yield node.lineno
+            yield node
 
 
 # Where a name is all that there is: what a user wrote, what a file says, a table of the library.
 NAMES_GIVEN = {
     "minigrad/autograd/primitive.py", "minigrad/viz/formula/__init__.py",
-    "minigrad/viz/record/model.py",
-    "minigrad/checking/self_check.py", "minigrad/viz/explanation/report.py",
-    "minigrad/viz/record/attention.py",
+    "minigrad/viz/record/model.py", "minigrad/checking/self_check.py",
+    "minigrad/viz/explanation/report.py", "minigrad/viz/record/attention.py",
     "minigrad/onnx/export.py",
 }  # fmt: skip
 
 
 def test_an_op_is_looked_up_by_its_object() -> None:
     """Two ops may have one name: a program's own, or one that is defined anew."""
-    found = [(path, line) for path, tree in files().items() for line in by_name(tree)]
     refuse(
-        (
-            (path, line, "by an op's name")
-            for path, line in found
-            if name_of(path) not in NAMES_GIVEN
-        ),
+        ((path, node, "by a name") for path, tree in files().items() for node in by_name(tree)),
         "Compare the op itself (op is exp.op), or key the table by it",
+        NAMES_GIVEN,
     )
-    needless = NAMES_GIVEN - {name_of(path) for path, _ in found}
-    assert not needless, f"nothing is looked up by name there: remove from NAMES_GIVEN {needless}"
 
 
 def test_look_ups_by_name_are_found() -> None:
     for line in ('op.name == "exp"', 'node.plan.op.name in ("exp",)', "TABLE[step.call.op.name]",
                  "registry.get(node.label)", "tallies.setdefault(node.plan.op.name, [])",
                  "registry[op]"):  # fmt: skip
-        assert [*by_name(ast.parse(line))] == [1], line
+        assert [node.lineno for node in by_name(ast.parse(line))] == [1], line
     for line in ("print(op.name)", "op is exp.op", 'registry["exp"]', 'self.name == "exp"'):
         assert not [*by_name(ast.parse(line))], line
 
 
-def writes(tree: ast.AST) -> Iterator[ast.Call]:
-    """The calls that write a file, make a folder, or put one file in the place of another."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            name, words = ast.unparse(node.func), [ast.unparse(each) for each in node.args]
-            opened = name == "open" and any("w" in mode for mode in words[1:])
-            if opened or name in ("os.replace", "os.rename") or name.endswith(MAKERS):
-                yield node
+def writes(call: ast.Call) -> bool:
+    """Whether a call writes a file, makes a folder, or puts one file in the place of another."""
+    name, words = ast.unparse(call.func), [ast.unparse(each) for each in call.args]
+    opened = name == "open" and any("w" in mode for mode in words[1:])
+    makers = (".write_text", ".write_bytes", ".mkdir", ".makedirs")
+    return opened or name in ("os.replace", "os.rename") or name.endswith(makers)
 
-
-MAKERS = (".write_text", ".write_bytes", ".mkdir", ".makedirs")
 
 # What writes to a file that `_files` has made, or to a temporary folder of its own.
 WRITERS = {"minigrad/support/files.py", "minigrad/learn/running.py"}
@@ -310,27 +295,20 @@ WRITERS = {"minigrad/support/files.py", "minigrad/learn/running.py"}
 
 def test_one_module_writes_files() -> None:
     """It alone looks whether a path leads to a pipe, a socket or a device."""
-    found = [(path, node) for path, tree in files().items() for node in writes(tree)]
     refuse(
-        (
-            (path, node.lineno, ast.unparse(node))
-            for path, node in found
-            if name_of(path) not in WRITERS
-        ),
+        ((path, node, ast.unparse(node)) for path, node in every(ast.Call) if writes(node)),
         "Call write, replacing or folder_for of minigrad/support/files.py",
+        WRITERS,
     )
-    needless = WRITERS - {name_of(path) for path, _ in found}
-    assert not needless, f"nothing is written there: remove from WRITERS {needless}"
 
 
 def test_no_error_is_a_mere_signal() -> None:
     """An error says what is wrong; one word alone is meant for code that catches it."""
     refuse(
         (
-            (path, node.lineno, ast.unparse(node))
-            for path, tree in files().items()
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+            (path, node, ast.unparse(node))
+            for path, node in every(ast.Raise)
+            if isinstance(node.exc, ast.Call)
             for message in node.exc.args[:1]
             if isinstance(message, ast.Constant) and isinstance(message.value, str)
             if len(message.value.split()) < 2
@@ -405,15 +383,12 @@ def read_too_early(tree: ast.Module) -> Iterator[ast.AST]:
 
 def test_a_browser_test_waits_before_it_reads() -> None:
     """A page that is read once may be read before it is there, on a busy machine only."""
-    paths = sorted((ROOT / "tests" / "browser").glob("test_*.py"))
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
-    found = {
-        (path, node.lineno, ast.unparse(node))
-        for path, tree in trees.items()
-        for node in read_too_early(tree)
-    }
     refuse(
-        sorted(found),
+        (
+            (path, node, ast.unparse(node))
+            for path in sorted((ROOT / "tests" / "browser").glob("test_*.py"))
+            for node in dict.fromkeys(read_too_early(ast.parse(path.read_text(encoding="utf-8"))))
+        ),
         "Wait for a state first: expect(locator).to_have_text(...), until(page, script, value)",
     )
 

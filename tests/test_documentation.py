@@ -26,44 +26,24 @@ from write_notebook import GUIDE, chapters
 import minigrad
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted(
-    [
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        *(ROOT / "docs").rglob("*.md"),
-        *(ROOT / "examples").glob("*.md"),
-    ]
-)
+PAGES = sorted([
+    ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "examples").glob("*.md"),
+])  # fmt: skip
 RECIPES = ROOT / "docs" / "recipes.md"
 MOST_BOXES = 16
 """In a drawing of the guide: as many as a reader takes in beside a text."""
 
-PUBLIC = [
-    "minigrad",
-    "minigrad.autograd",
-    "minigrad.autograd.functional",
-    "minigrad.data",
-    "minigrad.debugging",
-    "minigrad.distributed",
-    "minigrad.distributions",
-    "minigrad.io",
-    "minigrad.learn",
-    "minigrad.linalg",
-    "minigrad.nn",
-    "minigrad.nn.by_hand",
-    "minigrad.nn.functional",
-    "minigrad.nn.generation",
-    "minigrad.nn.init",
-    "minigrad.nn.utils",
-    "minigrad.onnx",
-    "minigrad.optim",
-    "minigrad.optim.lr_scheduler",
-    "minigrad.optim.swa_utils",
-    "minigrad.pretrained",
-    "minigrad.random",
-    "minigrad.viz",
-]
-
+PUBLIC = ["minigrad"]
+PUBLIC += [
+    f"minigrad.{name}"
+    for name in (
+        "autograd", "autograd.functional", "data", "debugging", "distributed", "distributions",
+        "io", "learn", "linalg", "nn", "nn.by_hand", "nn.functional", "nn.generation", "nn.init",
+        "nn.utils", "onnx", "optim", "optim.lr_scheduler", "optim.swa_utils", "pretrained",
+        "random", "viz",
+    )
+]  # fmt: skip
 
 NO_VERBS = {
     "A", "All", "An", "At", "Each", "For", "From", "How", "In", "Its", "One", "The", "What",
@@ -71,19 +51,19 @@ NO_VERBS = {
 }  # fmt: skip
 """Words with which the docstring of a function does not begin."""
 
+WEIGHTS = ["safetensors", "tokenizers"]
 NEEDS = {
     "minigrad.lucid.nn": ["einops"],
     "minigrad.nn.layers.einops_layers": ["einops"],
     "minigrad.nn.source_documents.causal_self_attention": ["einops"],
     "minigrad.onnx.export": ["onnx", "onnxruntime"],
-    "minigrad.pretrained.bert_folder": ["safetensors", "tokenizers"],
-    "minigrad.pretrained.folder": ["safetensors", "tokenizers"],
-    "minigrad.pretrained.gpt2_folder": ["safetensors", "tokenizers"],
-    "minigrad.pretrained.sentence": ["safetensors", "tokenizers"],
-    "minigrad.pretrained.sentence_folder": ["safetensors", "tokenizers"],
+    **{
+        f"minigrad.pretrained.{name}": WEIGHTS
+        for name in ("bert_folder", "folder", "gpt2_folder", "sentence", "sentence_folder")
+    },
     "docs/interplay.md": ["array_api_compat", "einops", "einx"],
     "docs/onnx.md": ["onnx", "onnxruntime"],
-    "docs/pretrained.md": ["safetensors", "tokenizers"],
+    "docs/pretrained.md": WEIGHTS,
     "docs/source_documents.md": ["array_api_compat", "einops", "einx"],
 }
 """The modules and pages whose examples need more than minigrad does."""
@@ -103,9 +83,9 @@ def modules_in(folder: Path, package: str) -> Iterator[str]:
             yield ".".join((package, *(part for part in parts if part != "__init__")))
 
 
-MODULES = sorted(
-    [*modules_in(ROOT / "minigrad", "minigrad"), *modules_in(ROOT / "nn", "minigrad.nn")]
-)
+MODULES = sorted([
+    *modules_in(ROOT / "minigrad", "minigrad"), *modules_in(ROOT / "nn", "minigrad.nn"),
+])  # fmt: skip
 
 
 def run_doctests(tests: list[doctest.DocTest]) -> None:
@@ -119,12 +99,8 @@ def run_doctests(tests: list[doctest.DocTest]) -> None:
 
 
 def test_both_packages_are_walked() -> None:
-    some = {
-        "minigrad.tensors.tensor",
-        "minigrad.autograd.engine",
-        "minigrad.nn.attention.multi_head",
-    }
-    assert some <= {*MODULES}
+    some = "tensors.tensor autograd.engine nn.attention.multi_head"
+    assert {f"minigrad.{name}" for name in some.split()} <= {*MODULES}
     assert {*NEEDS} <= {*MODULES, *(page.relative_to(ROOT).as_posix() for page in PAGES)}
 
 
@@ -136,22 +112,17 @@ def test_docstring_examples(name: str) -> None:
     run_doctests(doctest.DocTestFinder(exclude_empty=True).find(module, globs={}))
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        shown(page.relative_to(ROOT).as_posix(), page)
-        for page in PAGES
-        if blocks_of(page.read_text(encoding="utf-8")) and page != RECIPES
-    ],
-)
+RUN = [page for page in PAGES if blocks_of(page.read_text("utf-8")) and page != RECIPES]
+
+
+@pytest.mark.parametrize("page", [shown(page.relative_to(ROOT).as_posix(), page) for page in RUN])
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks_of(page.read_text(encoding="utf-8")):
         if block.language == "pycon":
-            test = doctest.DocTest(
-                examples_of(block), names, page.name, str(page), block.line, block.code
-            )
+            parts = (names, page.name, str(page), block.line, block.code)
+            test = doctest.DocTest(examples_of(block), *parts)
             test.globs = names  # not a copy: what it binds, the next block sees
             run_doctests([test])
             continue
@@ -166,9 +137,8 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def recipes() -> Iterator[Any]:
     """The parameters of a test of recipes: the script below each heading, and what it needs."""
     text = RECIPES.read_text(encoding="utf-8")
-    for heading, section in re.findall(
-        r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
-    ):
+    sections = re.compile(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+    for heading, section in sections.findall(text):
         script = "".join(block.code for block in blocks_of(section))
         imported = {*re.findall(r"^(?:from|import) (\w+)", script, re.MULTILINE)}
         needs = sorted(imported - {"minigrad", "numpy", *sys.stdlib_module_names})
@@ -200,10 +170,9 @@ def test_each_chapter_of_the_guide_has_its_picture() -> None:
     for page in pages:
         languages = [block.language for block in blocks_of(page.read_text(encoding="utf-8"))]
         assert languages.count("drawing") == 1, page.name
+    exercises = r"\n## Exercises\n\n(- \[\d+\]\(\.\./learn\.md\): .*\n)+\Z"
     for page in (*pages, reading):
-        assert re.search(
-            r"\n## Exercises\n\n(- \[\d+\]\(\.\./learn\.md\): .*\n)+\Z", page.read_text("utf-8")
-        )
+        assert re.search(exercises, page.read_text("utf-8")), page.name
 
 
 def test_what_the_reading_order_points_at_is_there() -> None:
@@ -275,9 +244,8 @@ def test_functions_begin_with_a_verb_and_classes_with_a_noun() -> None:
                 continue
             if callable(member) or isinstance(member, property):
                 (verbs if callable(member) else nouns)[f"{name}.{method}"] = member
-    begins = {
-        name: (inspect.getdoc(value) or "").split(" ")[0] for name, value in (verbs | nouns).items()
-    }
+    texts = {name: inspect.getdoc(value) or "" for name, value in (verbs | nouns).items()}
+    begins = {name: text.split(" ")[0] for name, text in texts.items()}
     known = {begins[name] for name in verbs}
     wrong = [name for name in verbs if begins[name] in NO_VERBS or not begins[name].isalpha()]
     wrong += [name for name in nouns if begins[name] in known - NO_VERBS]
@@ -291,17 +259,14 @@ def test_everything_public_is_in_the_reference() -> None:
     for page in (ROOT / "docs" / "api").glob("*.md"):
         text = page.read_text(encoding="utf-8")
         for directive, names in re.findall(r"^\.\. (\w+):: ([\w. ]+)", text, re.MULTILINE):
-            if directive == "functions":  # docs/_ext/families.py
-                for family in names.split():
-                    family_module = importlib.import_module(f"minigrad.{family}")
-                    described |= {id(getattr(family_module, n)) for n in family_module.__all__}
-                continue
-            if directive.endswith("module"):
+            if directive in ("functions", "automodule"):  # docs/_ext/families.py
+                prefix = "minigrad." if directive == "functions" else ""
+                whole = [importlib.import_module(prefix + name) for name in names.split()]
+                described |= {id(getattr(each, name)) for each in whole for name in each.__all__}
+            elif directive == "currentmodule":
                 module = importlib.import_module(names)
-                exports = module.__all__ if directive == "automodule" else []
             else:
-                exports = [names]
-            described |= {id(getattr(module, name)) for name in exports}
+                described.add(id(getattr(module, names)))
     missing = [name for name, value in public_names() if id(value) not in described]
     assert not missing, f"Add to a page of docs/api, by name, file or module: {', '.join(missing)}"
 

@@ -1,7 +1,12 @@
-"""The directive that draws: in a page that Sphinx builds, from the code that the page shows."""
+"""What is drawn for the documentation, beside what tests/viz has of drawings themselves.
+
+The directive draws in a page that Sphinx builds, from the code that the page shows. The figures of
+the guide have the colours of both modes, and a page shows each.
+"""
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 from pathlib import Path
@@ -10,6 +15,7 @@ import pytest
 from children import python
 
 ROOT = Path(__file__).resolve().parent.parent
+SPHINX = pytest.mark.needs("sphinx", "myst_parser")
 
 SETTINGS = f"""
 import sys
@@ -43,8 +49,6 @@ viz.graph(z, second=x)
 ```
 """
 
-pytestmark = [pytest.mark.needs("sphinx", "myst_parser"), pytest.mark.slow]
-
 
 def build(folder: Path, page: str) -> subprocess.CompletedProcess[str]:
     (folder / "conf.py").write_text(SETTINGS)
@@ -52,6 +56,8 @@ def build(folder: Path, page: str) -> subprocess.CompletedProcess[str]:
     return python("-m", "sphinx", "-q", "-W", "-b", "html", folder, folder / "html")
 
 
+@SPHINX
+@pytest.mark.slow
 def test_a_page_is_drawn_from_top_to_bottom(tmp_path: Path) -> None:
     done = build(tmp_path, PAGE)
     assert done.returncode == 0, done.stderr
@@ -73,7 +79,28 @@ def test_a_page_is_drawn_from_top_to_bottom(tmp_path: Path) -> None:
     assert style.count("{") == style.count("}")
 
 
+@SPHINX
+@pytest.mark.slow
 def test_code_that_fails_fails_the_build(tmp_path: Path) -> None:
     done = build(tmp_path, "# A page\n\n```{drawing}\nimport minigrad\nminigrad.ones(3) @ 1\n```\n")
     assert done.returncode != 0
     assert re.search(r"index\.md:3: .*below line 3: \w+: matmul: ", done.stderr)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("matplotlib")
+def test_a_figure_follows_the_mode_of_its_reader(tmp_path: Path) -> None:
+    figures = importlib.import_module("figures")
+    for name in figures.FIGURES:
+        figures.save(name, tmp_path / "figure.svg")
+        head, _, drawn = (tmp_path / "figure.svg").read_text(encoding="utf-8").partition("</style>")
+        assert "@media (prefers-color-scheme:dark)" in head
+        assert "var(--text)" in drawn
+        assert not re.findall("#[0-9a-f]{6};", drawn), f"{name}: a colour of one mode"
+
+
+def test_every_picture_is_on_a_page() -> None:
+    docs = ROOT / "docs"
+    text = "\n".join(page.read_text(encoding="utf-8") for page in docs.rglob("*.md"))
+    pictures = {path.name for path in (docs / "_static").iterdir() if path.suffix != ".css"}
+    assert pictures == {*re.findall(r"_static/([\w.]+)\)", text)}

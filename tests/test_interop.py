@@ -25,6 +25,8 @@ INDEX, PAIRS = np.array([[0, 2], [1, 1]]), np.array([[0, 1], [2, 3], [0, 1]])
 
 # A function of tensors or arrays, and the arrays to try it on.
 Case = tuple[Any, ...]
+IMPORTS = ["minigrad, {0}", "{0}, minigrad", "{0}, numpy; {1}; import minigrad"]
+"""In which order the packages may be imported, the other one used in between."""
 
 EINOPS: dict[str, Case] = {
     "rearrange": (lambda x: einops.rearrange(x, "a b c -> c (b a)"), X),
@@ -113,10 +115,7 @@ def cases(table: dict[str, Case]) -> pytest.MarkDecorator:
 def check(function: Callable[..., Any], *arrays: np.ndarray) -> None:
     """What comes out of tensors is what comes out of arrays; floats differentiate twice."""
     tensors = [minigrad.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
-    for found, wanted in zip(several(function(*tensors)), several(function(*arrays)), strict=True):
-        assert type(found) is Tensor
-        assert found.dtype == wanted.dtype
-        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12, atol=1e-14)
+    same(function(*tensors), function(*arrays))
     assert gradcheck(function, tensors)
     assert gradgradcheck(function, tensors)
     narrow = [a.astype(np.float32) if a.dtype.kind == "f" else a for a in arrays]
@@ -124,29 +123,34 @@ def check(function: Callable[..., Any], *arrays: np.ndarray) -> None:
         assert found.dtype == np.float32
 
 
+def same(results: Any, expected: Any) -> None:
+    for found, wanted in zip(several(results), several(expected), strict=True):
+        assert type(found) is Tensor
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12, atol=1e-14)
+
+
 def several(results: Any) -> list[Any]:
     return list(results) if isinstance(results, (list, tuple)) else [results]
 
 
-def shown_by(code: str) -> str:
-    """What a fresh interpreter prints."""
+def shown_by(code: str) -> list[str]:
+    """The words that a fresh interpreter prints."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return done.stdout.split()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, case in (EINX | QUESTIONS).items() if len(case) > 2]
-)
+SEVERAL = [name for name, case in (EINX | QUESTIONS).items() if len(case) > 2]
+
+
+@pytest.mark.parametrize("name", SEVERAL)
 def test_arrays_beside_tensors(name: str) -> None:
     """One of the operands is a tensor, the others are arrays: the result is the tensors'."""
     function, *arrays = (EINX | QUESTIONS)[name]
     for which in range(len(arrays)):
         given = [minigrad.tensor(a) if i == which else a for i, a in enumerate(arrays)]
-        results = zip(several(function(*given)), several(function(*arrays)), strict=True)
-        for found, wanted in results:
-            assert type(found) is Tensor
-            np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12, atol=1e-14)
+        same(function(*given), function(*arrays))
 
 
 def test_numpy_scalars_and_gradients_beside_tensors() -> None:
@@ -158,8 +162,7 @@ def test_numpy_scalars_and_gradients_beside_tensors() -> None:
 
 @cases(QUESTIONS)
 def test_questions(function: Any, arrays: Any) -> None:
-    found = function(*[minigrad.tensor(array) for array in arrays])
-    wanted = function(*arrays)
+    found, wanted = function(*map(minigrad.tensor, arrays)), function(*arrays)
     assert type(found) is Tensor
     assert found.dtype.kind == wanted.dtype.kind
     np.testing.assert_array_equal(found.numpy(), wanted)
@@ -182,7 +185,7 @@ class TestEinops:
         np.testing.assert_array_equal(array, X)
 
     def test_pack_and_unpack_undo_each_other(self) -> None:
-        tensors = [minigrad.tensor(X), minigrad.tensor(Y[:, 0]), minigrad.tensor(Y[:, :, :2])]
+        tensors = [*map(minigrad.tensor, (X, Y[:, 0], Y[:, :, :2]))]
         packed, shapes = einops.pack(tensors, "a *")
         for tensor, again in zip(tensors, einops.unpack(packed, shapes, "a *"), strict=True):
             np.testing.assert_array_equal(again.numpy(), tensor.numpy())
@@ -210,17 +213,11 @@ class TestEinops:
         with pytest.raises(RuntimeError, match="unknown to einops"):
             einops.rearrange("abc", "a -> a")
 
-    @pytest.mark.parametrize(
-        "imports",
-        [
-            "import minigrad, einops",
-            "import einops, minigrad",
-            "import einops, numpy; einops.rearrange(numpy.ones(2), 'a -> a'); import minigrad",
-        ],
-    )
+    @pytest.mark.parametrize("imports", IMPORTS)
     def test_whichever_is_imported_first(self, imports: str) -> None:
+        first = imports.format("einops", "einops.rearrange(numpy.ones(2), 'a -> a')")
         use = "print(einops.rearrange(minigrad.ones((2, 3)), 'a b -> (a b)').size)"
-        assert shown_by(f"{imports}; {use}") == "6"
+        assert shown_by(f"import {first}; {use}") == ["6"]
 
 
 class TestEinx:
@@ -245,22 +242,15 @@ class TestEinx:
         with pytest.raises(einx.errors.OperationNotSupportedError, match="arrayapi"):
             einx.set_at("[a], b, b -> [a]", x, i, v)
 
-    @pytest.mark.parametrize(
-        "imports",
-        [
-            "import minigrad, einx",
-            "import einx, minigrad",
-            "import einx, numpy; einx.id('a -> a', numpy.ones(2)); import minigrad",
-            "import minigrad, importlib.util; importlib.util.find_spec('einx'); import einx",
-        ],
-    )
+    FOUND = "minigrad, importlib.util; importlib.util.find_spec('einx'); import einx"
+
+    @pytest.mark.parametrize("imports", [*IMPORTS, FOUND])
     def test_whichever_is_imported_first(self, imports: str) -> None:
+        first = imports.format("einx", "einx.id('a -> a', numpy.ones(2))")
         use = "print(einx.id('a b -> (a b)', minigrad.ones((2, 3))).size)"
         beside = "print(einx.add('a b, b', minigrad.ones((2, 3)), np.ones(3)).sum().item())"
-        loader = (
-            "import sys; print(type(einx.__loader__).__name__, type(sys.meta_path[0]).__name__)"
-        )
-        shown = shown_by(f"{imports}; import numpy as np; {use}; {beside}; {loader}").split()
+        who = "import sys; print(type(einx.__loader__).__name__, type(sys.meta_path[0]).__name__)"
+        shown = shown_by(f"import {first}; import numpy as np; {use}; {beside}; {who}")
         assert shown[:3] == ["6", "12.0", "SourceFileLoader"]
         assert "OnceImported" not in shown[3]
 
@@ -273,13 +263,14 @@ def test_the_functions_of_einops_are_found_here_too() -> None:
 
 
 def test_without_einops_there_is_one_line() -> None:
-    lines = [
-        "import sys", "sys.modules['einops'] = None", "import minigrad", "from minigrad import *",
-        "for use in ('minigrad.einops', 'from minigrad.einops import rearrange'):",
-        "    try: exec(use)", "    except ImportError as error: print(error)",
-    ]  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
-    )
-    expected = "minigrad.einops: einops is missing: pip install einops"
-    assert done.stdout.splitlines() == [expected] * 2
+    code = """
+import sys
+sys.modules["einops"] = None
+import minigrad
+from minigrad import *
+for use in ("minigrad.einops", "from minigrad.einops import rearrange"):
+    try: exec(use)
+    except ImportError as error: print(error)
+"""
+    missing = "minigrad.einops: einops is missing: pip install einops"
+    assert " ".join(shown_by(code)) == f"{missing} {missing}"

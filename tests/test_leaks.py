@@ -1,4 +1,8 @@
-"""A test that leaves something behind fails, and those after it do not."""
+"""What conftest.py sees to: what a test leaves behind, and what it needs and is not there.
+
+A test that leaves something behind fails, and those after it do not. A missing tool skips a test on
+a user's machine, with a reason, and fails it in CI.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from typing import Any
 import leaks
 import numpy as np
 import pytest
-from leaks import ROOT, Surroundings
+from leaks import Surroundings
 
 import minigrad
 from minigrad import Tensor
@@ -50,6 +54,10 @@ def run_a_thread() -> None:
     threading.Thread(target=done.wait, name="forgotten").start()
 
 
+def share() -> None:
+    minigrad.set_num_threads(minigrad.get_num_threads() + 1)
+
+
 def leave_a_file() -> None:
     (leaks.ROOT / "left_by_a_test").touch()
 
@@ -57,10 +65,7 @@ def leave_a_file() -> None:
 LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
     "grad mode": (lambda: minigrad.set_grad_enabled(False), "recording=False"),
     "an observer": (lambda: Observer().__enter__(), "observers="),
-    "default dtype": (
-        lambda: minigrad.set_default_dtype("float64"),
-        "the default dtype is float64",
-    ),
+    "default dtype": (lambda: minigrad.set_default_dtype("float64"), "dtype is float64, it was"),
     "a hook": (hook, "1 nodes with hooks"),
     "a retained gradient": (retain, "1 nodes with hooks or retained"),
     "repeated numbers": (repeat, "still repeats earlier numbers"),
@@ -70,10 +75,7 @@ LEAKS: dict[str, tuple[Callable[[], Any], str]] = {
     "printing": (lambda: np.set_printoptions(precision=3), "np.set_printoptions"),
     "a filter": (lambda: warnings.simplefilter("ignore"), "warnings.filters"),
     "a thread": (run_a_thread, "threads still run: forgotten"),
-    "a number of threads": (
-        lambda: minigrad.set_num_threads(minigrad.get_num_threads() + 1),
-        "kernels share",
-    ),
+    "a number of threads": (share, "kernels share"),
     "BLAS": (lambda: _parallel._hold(0), "BLAS's threads and who holds them"),
     "the folder": (lambda: os.chdir(HERE), "the current folder"),
     "a file": (leave_a_file, "files are left in the repository: left_by_a_test"),
@@ -142,21 +144,14 @@ import numpy as np
 import minigrad
 kept = []
 
-def test_grad_mode():
-    minigrad.set_grad_enabled(False)
-
-def test_default_dtype():
-    minigrad.set_default_dtype("float64")
-
+def test_grad_mode(): minigrad.set_grad_enabled(False)
+def test_default_dtype(): minigrad.set_default_dtype("float64")
+def test_random_state(): np.random.seed(1)
+def test_thread():
+    threading.Thread(target=threading.Event().wait, name="forgotten", daemon=True).start()
 def test_hook():
     kept.append(minigrad.ones(1, requires_grad=True) * 2)
     kept[0].register_hook(lambda g: None)
-
-def test_random_state():
-    np.random.seed(1)
-
-def test_thread():
-    threading.Thread(target=threading.Event().wait, name="forgotten", daemon=True).start()
 
 def test_after_them():
     assert minigrad.is_grad_enabled()
@@ -164,16 +159,20 @@ def test_after_them():
 """
 
 
-def test_the_tests_that_leak_fail_and_no_other(tmp_path: Path) -> None:
-    file = tmp_path / "test_leaking.py"
-    file.write_text(LEAKING)
+def run_pytest(folder: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a folder with the conftest of these ones."""
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-p", "no:cacheprovider"]
-    command += ["-c", str(ROOT / "pyproject.toml"), str(file)]
+    command += [*options, "-c", str(HERE.parent / "pyproject.toml"), str(folder)]
     path = os.pathsep.join([str(HERE), *filter(None, sys.path)])
-    environment = {**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(
-        command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    variables |= {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(
+        command, env=os.environ | variables, cwd=folder, capture_output=True, text=True, check=False
     )
+
+
+def test_the_tests_that_leak_fail_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "test_leaking.py").write_text(LEAKING)
+    done = run_pytest(tmp_path)
     assert "6 passed, 5 errors" in done.stdout
     for test, message in (
         ("grad_mode", "the engine's state is State(recording=False"),
@@ -184,3 +183,35 @@ def test_the_tests_that_leak_fail_and_no_other(tmp_path: Path) -> None:
     ):
         _, _, report = done.stdout.partition(f"ERROR at teardown of test_{test}")
         assert message in report.partition("ERROR at")[0]
+
+
+# Missing tools ----------------------------------------------------------------------------------
+
+NEEDS_ALL = """
+import pytest
+module = pytest.importorskip("a_module_that_nobody_has")
+def test_never_collected(): pass
+"""
+NEEDS_ONE = """
+import pytest
+@pytest.mark.needs("a_program_that_nobody_has")
+def test_skipped(): raise AssertionError
+@pytest.mark.needs("sys", "python3")
+def test_run(): pass
+@pytest.mark.xfail(reason="known", strict=True)
+def test_known_to_fail(): raise AssertionError
+"""
+REASONS = ("needs a_program_that_nobody_has", "could not import 'a_module_that_nobody_has'")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ci", "outcome"), [("", "2 skipped"), ("true", "2 errors")])
+def test_a_missing_tool_skips_a_test_and_fails_it_in_ci(
+    tmp_path: Path, ci: str, outcome: str
+) -> None:
+    (tmp_path / "test_one.py").write_text(NEEDS_ONE)
+    (tmp_path / "test_all.py").write_text(NEEDS_ALL)
+    done = run_pytest(tmp_path, "-p", "xdist", "-n", "1", CI=ci)
+    assert (done.returncode == 0) == (not ci), done.stdout + done.stderr
+    for part in ("1 passed", "1 xfailed", outcome, *REASONS):
+        assert part in done.stdout

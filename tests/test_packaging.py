@@ -10,6 +10,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,27 +24,38 @@ EVERYTHING = "import minigrad, " + ", ".join(
     f"minigrad.{name}"
     for name in ("data", "io", "nn", "nn.functional", "onnx", "optim", "pretrained", "viz")
 )
-BUILDS = pytest.mark.needs("build")  # and with it came the setuptools that pyproject.toml asks for
+HERE = Path(minigrad.__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def python(
-    *arguments: str, cwd: Path, path: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run a fresh interpreter, which finds packages in `path` before its own."""
+def python(*arguments: str, cwd: Path, path: Path | None = None, well: bool = True) -> Any:
+    """Run a fresh interpreter, which finds packages in `path` before its own.
+
+    Args:
+        *arguments: What follows `python`.
+        cwd: The folder that it runs in.
+        path: Where it looks for packages first.
+        well: Whether it should succeed.
+    """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     if path is not None:
         environment["PYTHONPATH"] = str(path)
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        stdin=subprocess.DEVNULL,
-    )
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, env=environment, capture_output=True, text=True,
+        check=False, timeout=300, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert (done.returncode == 0) == well, done.stdout + done.stderr
+    return done
+
+
+def files_of(wheel: Path) -> dict[str, str]:
+    """The files of a wheel by their names, and what they contain."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def without_information(names: Iterable[str]) -> list[str]:
+    return sorted(name for name in names if ".dist-info/" not in name and ".pyc" not in name)
 
 
 def made_by_tools(name: str) -> bool:
@@ -74,8 +86,7 @@ def copied(folder: Path) -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an sdist of the repository, and the wheel that is made of the sdist."""
     copy = copied(tmp_path_factory.mktemp("build") / "minigrad")
-    done = python("-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
-    assert done.returncode == 0, done.stdout + done.stderr
+    python("-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
     return copy / "out"
 
 
@@ -96,97 +107,75 @@ def without_links(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@BUILDS
-def test_a_wheel_holds_the_whole_package_and_nothing_else(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if ".dist-info/" not in name]
-        metadata = next(name for name in archive.namelist() if name.endswith("/METADATA"))
-        described = archive.read(metadata).decode()
-    assert sorted(names) == sorted(sources(ROOT))
-    assert f"Version: {minigrad.__version__}\n" in described
-    assert "License-Expression: MIT\n" in described
+@pytest.mark.needs("build")  # and with it came the setuptools that pyproject.toml asks for
+class TestBuilds:
+    def test_a_wheel_holds_the_whole_package_and_nothing_else(self, wheel: Path) -> None:
+        files = files_of(wheel)
+        assert without_information(files) == sorted(sources(ROOT))
+        described = next(text for name, text in files.items() if name.endswith("/METADATA"))
+        assert f"Version: {minigrad.__version__}\n" in described
+        assert "License-Expression: MIT\n" in described
 
+    def test_the_sdist_holds_tests_and_docs_too_and_nn_once(self, built: Path) -> None:
+        with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+            names = {name.partition("/")[2] for name in archive.getnames()}
+        others = ["LICENSE", "README.md", "Makefile", "docs/index.md", "tests/conftest.py"]
+        assert {*others} <= names
+        in_nn = {name for name in names if re.match(r"(minigrad/)?nn/.*\.py", name)}
+        assert in_nn == {name[9:] for name in sources(ROOT) if name.startswith("minigrad/nn/")}
 
-@pytest.mark.slow
-@BUILDS
-def test_the_sdist_holds_tests_and_docs_too_and_nn_once(built: Path) -> None:
-    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
-    for name in ("LICENSE", "README.md", "Makefile", "docs/index.md", "tests/conftest.py"):
-        assert name in names
-    in_nn = {name for name in names if re.match(r"(minigrad/)?nn/.*\.py", name)}
-    assert in_nn == {name[9:] for name in sources(ROOT) if name.startswith("minigrad/nn/")}
+    def test_a_checkout_without_links_makes_the_same_wheel(self, without_links: Path) -> None:
+        python("-m", "build", "--wheel", "--no-isolation", "-o", "out", cwd=without_links)
+        (wheel,) = (without_links / "out").glob("*.whl")
+        assert without_information(files_of(wheel)) == sorted(sources(ROOT))
 
+    @pytest.mark.parametrize("kind", ["wheel", "repository"])
+    def test_an_installed_package_imports_from_elsewhere(
+        self, built: Path, wheel: Path, kind: str, tmp_path: Path
+    ) -> None:
+        """From the repository it is built without an sdist in between."""
+        origin, target = wheel if kind == "wheel" else built.parent, tmp_path / "installed"
+        options = ["--no-deps", "--no-build-isolation", "--no-index", "-q", "--no-compile"]
+        install = ["-m", "pip", "install", *options, "--target", str(target), str(origin)]
+        python(*install, cwd=tmp_path)
+        files = [path for path in target.rglob("*") if path.is_file()]
+        installed = without_information(path.relative_to(target).as_posix() for path in files)
+        assert installed == sorted(sources(ROOT))
+        show = f"{EVERYTHING}; print(minigrad.__version__, minigrad.__file__, minigrad.nn.__file__)"
+        version, *packages = python("-c", show, cwd=tmp_path, path=target).stdout.split()
+        assert version == minigrad.__version__
+        assert packages == [
+            str(target / place / "__init__.py") for place in ("minigrad", "minigrad/nn")
+        ]
 
-@pytest.mark.slow
-@BUILDS
-def test_a_checkout_without_links_makes_the_same_wheel(without_links: Path) -> None:
-    done = python("-m", "build", "--wheel", "--no-isolation", "-o", "out", cwd=without_links)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with zipfile.ZipFile(next((without_links / "out").glob("*.whl"))) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == sources(ROOT)
+    def test_an_editable_install_is_a_path(self, tmp_path: Path) -> None:
+        """Type checkers and editors follow it too, and a new file needs no second install."""
+        copy = copied(tmp_path / "minigrad")
+        call = "from setuptools import build_meta; print(build_meta.build_editable('out'))"
+        (copy / "out").mkdir()
+        python("-c", call, cwd=copy)
+        files = files_of(next((copy / "out").glob("*.whl")))
+        (path,) = without_information(files)
+        assert Path(path).suffix == ".pth"
+        assert files[path].split() == [str(copy)]
 
-
-@pytest.mark.slow
-@BUILDS
-@pytest.mark.parametrize("kind", ["wheel", "repository"])
-def test_an_installed_package_imports_from_elsewhere(
-    built: Path, wheel: Path, kind: str, tmp_path: Path
-) -> None:
-    """From the repository it is built without an sdist in between."""
-    origin, target = wheel if kind == "wheel" else built.parent, tmp_path / "installed"
-    install = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
-    install.append("--no-compile")
-    done = python(*install, "--target", str(target), str(origin), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    files = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
-    installed = {name for name in files if ".dist-info/" not in name and ".pyc" not in name}
-    assert installed == sources(ROOT)
-    show = f"{EVERYTHING}; print(minigrad.__version__, minigrad.__file__, minigrad.nn.__file__)"
-    done = python("-c", show, cwd=tmp_path, path=target)
-    assert done.returncode == 0, done.stderr
-    version, package, nn = done.stdout.split()
-    assert version == minigrad.__version__
-    assert Path(package) == target / "minigrad" / "__init__.py"
-    assert Path(nn) == target / "minigrad" / "nn" / "__init__.py"
-
-
-@pytest.mark.slow
-@BUILDS
-def test_an_editable_install_is_a_path(tmp_path: Path) -> None:
-    """Type checkers and editors follow it too, and a new file needs no second install."""
-    copy = copied(tmp_path / "minigrad")
-    call = "from setuptools import build_meta; print(build_meta.build_editable('out'))"
-    (copy / "out").mkdir()
-    done = python("-c", call, cwd=copy)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with zipfile.ZipFile(next((copy / "out").glob("*.whl"))) as archive:
-        installed = [name for name in archive.namelist() if ".dist-info/" not in name]
-        assert [Path(name).suffix for name in installed] == [".pth"]
-        assert archive.read(installed[0]).decode().split() == [str(copy)]
-
-
-@pytest.mark.slow
-@BUILDS
-def test_the_tests_run_against_what_is_installed(
-    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "installed"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(target)
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_wrong_calls.py"]
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take longer than the tests
-    done = python(*tests, "--installed", cwd=ROOT, path=target)
-    assert done.returncode == 0, done.stdout + done.stderr
-    done = python("-P", *tests, cwd=ROOT, path=target)
-    assert done.returncode == 4
-    assert "--installed tests the one that is" in done.stderr
-    package = target / "minigrad" / "__init__.py"
-    package.write_text(package.read_text().replace("__version__ =", "__version__ = '9' #"))
-    done = python(*tests, "--installed", cwd=ROOT, path=target)
-    assert done.returncode == 4
-    assert "these tests are of" in done.stderr
+    def test_the_tests_run_against_what_is_installed(
+        self, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        target = tmp_path / "installed"
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(target)
+        tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_wrong_calls.py"]
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # they take longer than the tests
+        python(*tests, "--installed", cwd=ROOT, path=target)
+        done = python("-P", *tests, cwd=ROOT, path=target, well=False)
+        assert done.returncode == 4
+        assert "--installed tests the one that is" in done.stderr
+        package = target / "minigrad" / "__init__.py"
+        package.write_text(package.read_text().replace("__version__ =", "__version__ = '9' #"))
+        done = python(*tests, "--installed", cwd=ROOT, path=target, well=False)
+        assert done.returncode == 4
+        assert "these tests are of" in done.stderr
 
 
 ONE_COPY = f"""
@@ -203,17 +192,16 @@ print(len(real) - len(set(real)), end="")
 @pytest.mark.parametrize("kind", ["repository", "without links"])
 def test_it_imports_from_a_checkout_itself_and_once(kind: str, request: Any) -> None:
     checkout = ROOT if kind == "repository" else request.getfixturevalue("without_links")
-    done = python("-c", ONE_COPY, cwd=checkout)
-    assert (done.returncode, done.stdout) == (0, "0"), done.stderr
+    assert python("-c", ONE_COPY, cwd=checkout).stdout == "0"
     for beside in ("tests", "tools", "examples"):
-        done = python("-c", f"import minigrad.{beside}", cwd=checkout)
+        done = python("-c", f"import minigrad.{beside}", cwd=checkout, well=False)
         assert f"No module named 'minigrad.{beside}'" in done.stderr
 
 
 def test_nn_on_its_own_is_refused_in_one_line() -> None:
-    done = python("-c", "import nn", cwd=ROOT)
-    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
-    assert "`import minigrad.nn`" in done.stderr.splitlines()[-1]
+    last = python("-c", "import nn", cwd=ROOT, well=False).stderr.splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert "`import minigrad.nn`" in last
 
 
 def test_dir_shows_what_is_public_and_nothing_else() -> None:
@@ -222,10 +210,9 @@ def test_dir_shows_what_is_public_and_nothing_else() -> None:
     assert {"Tensor", "exp", "float32", "linalg", "load", "nn", "ops", "optim", "viz"} <= shown
     assert not {name for name in shown if name.startswith("_")} - {"__version__"}
     assert not {"TYPE_CHECKING", "annotations", "importlib", "interop", "np", "os"} & shown
-    for name in shown:
-        module = getattr(minigrad, name)
-        if isinstance(module, ModuleType):
-            assert module.__name__ == f"minigrad.{name}"
+    modules = {name: getattr(minigrad, name) for name in shown}
+    for name, module in modules.items():
+        assert not isinstance(module, ModuleType) or module.__name__ == f"minigrad.{name}"
     assert not [name for name in vars(minigrad) if name in {"np", "os", "importlib", "sys"}]
 
 
@@ -237,24 +224,20 @@ LATE = {
 
 
 def test_importing_minigrad_does_not_import_others(tmp_path: Path) -> None:
-    path = Path(minigrad.__file__).parent.parent
     show = f"{EVERYTHING}, sys; print(*({LATE!r} & {{*sys.modules}}))"
-    done = python("-c", show, cwd=tmp_path, path=path)
-    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
+    assert python("-c", show, cwd=tmp_path, path=HERE).stdout.split() == []
 
 
 def test_random_numbers_are_loaded_when_one_is_drawn() -> None:
     show = "print('numpy.random' in sys.modules)"
     code = f"import sys, numpy; {show}; import minigrad; {show}; minigrad.rand(1); {show}"
-    done = python("-c", code, cwd=ROOT)
-    numpy_alone, imported, drawn = done.stdout.split()
+    numpy_alone, imported, drawn = python("-c", code, cwd=ROOT).stdout.split()
     assert (imported, drawn) == (numpy_alone, "True")  # before 2.3, NumPy itself loads them
 
 
 def test_importing_minigrad_writes_nothing(tmp_path: Path) -> None:
-    path = Path(minigrad.__file__).parent.parent
-    done = python("-W", "error", "-c", EVERYTHING, cwd=tmp_path, path=path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = python("-W", "error", "-c", EVERYTHING, cwd=tmp_path, path=HERE)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 PROCESS = """
@@ -284,11 +267,10 @@ before = state()
 
 
 def test_importing_minigrad_changes_nothing_of_the_process(tmp_path: Path) -> None:
-    path = Path(minigrad.__file__).parent.parent
     check = "print([name for name, value in state().items() if value != before[name]])"
     asked = "print(minigrad.keep_freed_memory(1024), state()['malloc'])"
     code = "\n".join((PROCESS, EVERYTHING, check, asked))
-    done = python("-c", code, cwd=tmp_path, path=path)
+    done = python("-c", code, cwd=tmp_path, path=HERE)
     changed, asked_for = done.stdout.splitlines()
     assert changed == "[]", done.stderr
     assert asked_for in {"True True", "False False"}  # where there is no glibc, nothing is asked
@@ -300,12 +282,11 @@ def test_the_first_recorded_op_keeps_freed_memory(
 ) -> None:
     if asked is not None:
         monkeypatch.setenv("MINIGRAD_KEEP_FREED_MEMORY", asked)
-    path = Path(minigrad.__file__).parent.parent
     lines = (
         "import minigrad\nx = minigrad.ones(3)\nx + x\nprint(state()['malloc'])",
         "x.requires_grad_() * x\nprint(state()['malloc'], minigrad.keep_freed_memory(0))",
     )
-    done = python("-c", "\n".join((PROCESS, *lines)), cwd=tmp_path, path=path)
+    done = python("-c", "\n".join((PROCESS, *lines)), cwd=tmp_path, path=HERE)
     before, after = done.stdout.splitlines()
     assert before == "False", done.stderr
     assert after in {f"{kept} True", "False False"}  # where there is no glibc, nothing is set
@@ -313,10 +294,9 @@ def test_the_first_recorded_op_keeps_freed_memory(
 
 def test_an_amount_that_is_none_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINIGRAD_KEEP_FREED_MEMORY", "much")
-    path = Path(minigrad.__file__).parent.parent
     code = "import minigrad\nx = minigrad.ones(3, requires_grad=True)\ntry:\n    x * x\n"
     code += "except ValueError as error:\n    print(error)\nprint((x * x).requires_grad)"
-    done = python("-c", code, cwd=tmp_path, path=path)
+    done = python("-c", code, cwd=tmp_path, path=HERE)
     message = "MINIGRAD_KEEP_FREED_MEMORY: 0 to 2047 mebibytes expected, got 'much'"
     assert done.stdout.splitlines() == [message, "True"], done.stderr
 

@@ -51,23 +51,16 @@ double.defvjp(x=lambda g: g * 2)
 
 class Twice(Function):
     @staticmethod
-    def forward(ctx, x):
-        return x * 2
-
+    def forward(ctx, x): return x * 2
     @staticmethod
-    def backward(ctx, g):
-        return g * 2
+    def backward(ctx, g): return g * 2
 
-def loss(x):
-    return (model(x) * 2).sum()
-
+def loss(x): return (model(x) * 2).sum()
+def whole(x): return (model(x) * Twice.apply(x[:, :2])).sum()
 def step(x):
     y = loss(x)
     y.backward()
     return y
-
-def whole(x):
-    return (model(x) * Twice.apply(x[:, :2])).sum()
 
 model = Model()
 """
@@ -95,17 +88,12 @@ class Program:
         return [*of_classes, *ops, self.loss, self.step, self.whole]
 
 
-def without_modules() -> Program:
+def without(*attributes: str, value: Any) -> Program:
+    """A program whose functions and classes have something else for these attributes."""
     program = Program(__name__="made")
     for thing in (*program.functions, program.Model, program.Twice):
-        thing.__module__ = None
-    return program
-
-
-def without_names() -> Program:
-    program = Program(__name__="made")
-    for thing in (*program.functions, program.Model, program.Twice):
-        thing.__name__ = thing.__qualname__ = ""
+        for attribute in attributes:
+            setattr(thing, attribute, value)
     return program
 
 
@@ -130,8 +118,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "no globals": lambda: Program(),
     "a module called None": lambda: Program(__name__=None),
     "a module called 3": lambda: Program(__name__=3),
-    "no modules": without_modules,
-    "no names": without_names,
+    "no modules": lambda: without("__module__", value=None),
+    "no names": lambda: without("__name__", "__qualname__", value=""),
     "a partial forward": lambda: with_forward(functools.partial),
     "a forward that is an object": lambda: with_forward(Calls),
     "a forward that is a lambda": lambda: with_forward(lambda f, model: lambda x: f(model, x)),
@@ -218,13 +206,14 @@ def derivatives(program: Program, _folder: Path) -> None:
 
 
 def modules(program: Program, folder: Path) -> None:
-    program.model.register_forward_hook(lambda *_: None)
-    program.model.register_full_backward_hook(lambda *_: None)
-    program.model.add_module("inner", program.Model())
+    model = program.model
+    model.register_forward_hook(lambda *_: None)
+    model.register_full_backward_hook(lambda *_: None)
+    model.add_module("inner", program.Model())
     program.whole(x()).backward()
-    program.model.load_state_dict(program.model.state_dict())
-    minigrad.save(program.model.state_dict(), folder / "model.npz")
-    assert isinstance(nn.Sequential(program.model)(x()), Tensor)
+    model.load_state_dict(model.state_dict())
+    minigrad.save(model.state_dict(), folder / "model.npz")
+    assert isinstance(nn.Sequential(model)(x()), Tensor)
 
 
 USES = [errors, anomalies, tools, captures, drawings, checks, derivatives, modules]

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pages import blocks_of, examples_of
@@ -22,25 +23,20 @@ DOOR = ROOT / "tests" / "pytorch_door"
 DOOR_MISTAKES = DOOR / "typed_mistakes.py"
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(["mypy"], marks=pytest.mark.needs("mypy")),
-        pytest.param(
-            ["basedpyright", "--level", "error", "--pythonpath", sys.executable],
-            marks=pytest.mark.needs("basedpyright"),
-        ),
-    ],
-    ids=lambda checker: checker[0],
-)
+def checker(*command: str) -> Any:
+    return pytest.param(command, id=command[0], marks=pytest.mark.needs(command[0]))
+
+
+PYRIGHTS = checker("basedpyright", "--level", "error", "--pythonpath", sys.executable)
+
+
+@pytest.fixture(scope="module", params=[checker("mypy"), PYRIGHTS])
 def errors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What a type checker says of programs with minigrad and with PyTorch's door, in one run."""
     page = tmp_path_factory.mktemp("page") / "page.py"
     blocks = blocks_of((ROOT / "docs" / "torch.md").read_text(encoding="utf-8"))
-    code = [
-        "".join(e.source for e in examples_of(b)) if b.language == "pycon" else b.code
-        for b in blocks
-    ]
+    sources = lambda block: "".join(example.source for example in examples_of(block))
+    code = [sources(b) if b.language == "pycon" else b.code for b in blocks]
     page.write_text("\n".join(code), encoding="utf-8")
     own = [ROOT / "tests" / "typing" / name for name in ("user.py", "wrong.py")]
     files = [*own, DOOR / "typed_training.py", page, DOOR_MISTAKES]

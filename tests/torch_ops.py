@@ -31,7 +31,29 @@ def binary(name: str) -> Any:
     return staticmethod(call)
 
 
+def reduction(name: str, **defaults: Any) -> Any:
+    """A function along axes."""
+
+    def call(self: Any, x: Any, axis: Any = None, **options: Any) -> Any:
+        return getattr(torch, name)(x, *self.dim(x, axis), **defaults | renamed(options))
+
+    return call
+
+
+def scan(name: str) -> Any:
+    """A function along one axis, of all elements where none is given."""
+
+    def call(_: Any, x: Any, axis: int | None = None) -> Any:
+        return getattr(torch, name)(x.reshape(-1) if axis is None or not x.ndim else x, axis or 0)
+
+    return call
+
+
 KEYWORDS = {"axis": "dim", "keepdims": "keepdim", "ddof": "correction"}
+
+
+def renamed(options: dict[str, Any]) -> dict[str, Any]:
+    return {KEYWORDS.get(key, key): value for key, value in options.items()}
 
 
 class Torch:
@@ -39,9 +61,7 @@ class Torch:
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(torch, name)
-        return lambda *args, **options: function(
-            *map(array, args), **{KEYWORDS.get(key, key): value for key, value in options.items()}
-        )
+        return lambda *args, **options: function(*map(array, args), **renamed(options))
 
     clone = staticmethod(lambda x: x * 1)
     negative = staticmethod(lambda x: -x)
@@ -66,23 +86,9 @@ class Torch:
 
     # Reductions
 
-    def sum(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return torch.sum(x, *self.dim(x, axis), keepdim=keepdims)
-
-    def mean(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return torch.mean(x, *self.dim(x, axis), keepdim=keepdims)
-
-    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return torch.amax(x, *self.dim(x, axis), keepdim=keepdims)
-
-    def min(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return torch.amin(x, *self.dim(x, axis), keepdim=keepdims)
-
-    def var(self, x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-        return torch.var(x, *self.dim(x, axis), correction=ddof, keepdim=keepdims)
-
-    def std(self, x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-        return torch.std(x, *self.dim(x, axis), correction=ddof, keepdim=keepdims)
+    sum, mean, logsumexp = reduction("sum"), reduction("mean"), reduction("logsumexp")
+    max, min = reduction("amax"), reduction("amin")
+    var, std = reduction("var", correction=0), reduction("std", correction=0)
 
     def prod(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         (axes,) = self.dim(x, axis)
@@ -97,24 +103,17 @@ class Torch:
             raise Elsewhere  # its count has no graph
         return torch.linalg.vector_norm(x, ord, *self.dim(x, axis), keepdim=keepdims)
 
-    def logsumexp(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return torch.logsumexp(x, *self.dim(x, axis), keepdim=keepdims)
-
     @staticmethod
     def dim(x: Any, axis: Any) -> tuple[Any]:
         if isinstance(axis, tuple) and not axis:
             raise Elsewhere  # to PyTorch, no axes are all axes
-        return (
-            tuple(range(x.ndim)) if axis is None else int(axis) if np.ndim(axis) == 0 else axis,
-        )
+        if axis is None:
+            return (tuple(range(x.ndim)),)
+        return (int(axis) if np.ndim(axis) == 0 else axis,)
 
     # Scans
 
-    def cumsum(self, x: Any, axis: int | None = None) -> Any:
-        return torch.cumsum(x.reshape(-1) if axis is None or not x.ndim else x, axis or 0)
-
-    def cumprod(self, x: Any, axis: int | None = None) -> Any:
-        return torch.cumprod(x.reshape(-1) if axis is None or not x.ndim else x, axis or 0)
+    cumsum, cumprod = scan("cumsum"), scan("cumprod")
 
     def diff(self, x: Any, n: int = 1, axis: int = -1, **edges: Any) -> Any:
         if not all(map(torch.is_tensor, edges.values())):
@@ -258,9 +257,6 @@ class Torch:
             raise Elsewhere
         return torch.quantile(x, 0.5, axis, keepdims)
 
-    def embedding(self, ids: Any, weight: Any, padding_idx: int | None = None) -> Any:
-        return F.embedding(torch.as_tensor(ids.astype(int)), weight, padding_idx)
-
     # Products and fused ops
 
     linear = staticmethod(F.linear)
@@ -276,15 +272,9 @@ class Torch:
 
     outer = staticmethod(lambda a, b: torch.outer(a.reshape(-1), b.reshape(-1)))
 
-    def vecdot(self, a: Any, b: Any, axis: int) -> Any:
-        return torch.linalg.vecdot(a, b, dim=axis)
-
     def tensordot(self, a: Any, b: Any, axes: Any) -> Any:
         pair = axes if isinstance(axes, int) else [np.atleast_1d(part).tolist() for part in axes]
         return torch.tensordot(a, b, pair)
-
-    def trace(self, x: Any, offset: int, axis1: int, axis2: int) -> Any:
-        return torch.diagonal(x, offset, axis1, axis2).sum(-1)
 
     def layer_norm(
         self, x: Any, weight: Any = None, bias: Any = None, *, ndim: int = 1, eps: float = 1e-5
@@ -302,30 +292,17 @@ class Torch:
         target: Any,
         weight: Any = None,
         *,
-        reduction: str = "mean",
-        ignore_index: int | None = None,
-        label_smoothing: float = 0.0,
+        ignore_index: Any = None,
+        **options: Any,
     ) -> Any:
         weight = None if weight is None else array(weight).to(logits.dtype)
-        return F.cross_entropy(
-            logits,
-            torch.as_tensor(target),
-            weight,
-            reduction=reduction,
-            ignore_index=-100 if ignore_index is None else ignore_index,
-            label_smoothing=label_smoothing,
-        )
+        options["ignore_index"] = -100 if ignore_index is None else ignore_index
+        return F.cross_entropy(logits, torch.as_tensor(target), weight, **options)
 
     def attention_weights(
-        self,
-        query: Any,
-        key: Any,
-        bias: Any = None,
-        keep: Any = None,
-        *,
-        causal: bool = False,
+        self, query: Any, key: Any, bias: Any = None, keep: Any = None, *, causal: bool = False,
         scale: float | None = None,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
         may = torch.as_tensor(True if keep is None else keep)
         if causal:
@@ -334,28 +311,6 @@ class Torch:
             raise Elsewhere  # a row without keys is NaN there
         scores = torch.where(may, scores + (0 if bias is None else bias), -math.inf)
         return torch.softmax(scores, -1)
-
-    def attention(
-        self,
-        query: Any,
-        key: Any,
-        value: Any,
-        bias: Any = None,
-        keep: Any = None,
-        *,
-        causal: bool = False,
-        scale: float | None = None,
-        dropout: float = 0.0,
-        dropout_key: int | None = None,
-    ) -> Any:
-        may = torch.ones((query.shape[-2], key.shape[-2]), dtype=torch.bool)
-        may = may.tril() if causal else may
-        may = may if keep is None else may & torch.as_tensor(keep)
-        if dropout or not may.any(-1).all():
-            raise Elsewhere  # its random numbers are others; a row without keys is NaN there
-        mask = torch.where(may, torch.zeros((), dtype=query.dtype), -math.inf)
-        mask = mask if bias is None else mask + bias
-        return F.scaled_dot_product_attention(query, key, value, mask, scale=scale)
 
 
 def repeats(shape: tuple[int, ...], index: Any) -> bool:

@@ -13,7 +13,8 @@ import runpy
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -90,49 +91,36 @@ def run_alone(script: str) -> Tables:
 
 def tables(printed: str) -> Tables:
     """The cells of each table, without the line below its headings."""
-    found = re.findall(r"(?:^\|.*\n)+", printed, re.MULTILINE)
-    rows = [
-        [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-        for table in found
-    ]
-    for table in rows:
-        assert len({len(line) for line in table}) == 1
-    return [[line for line in table if not set("".join(line)) <= {"-"}] for table in rows]
+    found = []
+    for table in re.findall(r"(?:^\|.*\n)+", printed, re.MULTILINE):
+        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()]
+        assert len({len(row) for row in rows}) == 1
+        found.append([row for row in rows if not set("".join(row)) <= {"-"}])
+    return found
 
 
 # The scripts
 
 
-@pytest.mark.slow
-def test_an_encoder_layer_in_every_library(run: Run) -> None:
-    ((_, *rows),) = run("encoder_layer")
-    peers = [peer for peer in PEERS if peer is not COMPILED]
+def by_peer(rows: list[list[str]], peers: Sequence[Any]) -> Iterator[tuple[Any, list[str]]]:
+    """The row of each library that is installed; the others are said to be missing."""
+    peers = [peer for peer in peers if peer is not COMPILED]
     assert [row[0] for row in rows] == [peer.title for peer in peers]
-    for peer, (_, times, ratio, processor, _, apart) in zip(peers, rows, strict=True):
+    for peer, (_, times, ratio, *others) in zip(peers, rows, strict=True):
         if not peer.installed:
             assert times == "not installed"
             continue
         assert re.fullmatch(SPREAD, times)
-        assert float(processor) > 0
         assert re.fullmatch(SPREAD if PYTORCH.installed else "-", ratio)
+        yield peer, others
+
+
+@pytest.mark.slow
+def test_an_encoder_layer_in_every_library(run: Run) -> None:
+    ((_, *rows),) = run("encoder_layer")
+    for peer, (processor, _, apart) in by_peer(rows, PEERS):
+        assert float(processor) > 0
         assert peer is OURS or 0 <= float(apart) < _report.TOLERANCE
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name == "perceptron" else pytest.mark.long)
-        for name in FUNCTIONS
-    ],
-)
-def test_transforms(run: Run, name: str) -> None:
-    ((_, *rows),) = run("transforms", "--only", name)
-    assert len(rows) == 1
-    for _, times, captured, ratio, _, apart in rows:
-        assert re.fullmatch(SPREAD, times)
-        assert re.fullmatch(SPREAD, captured)
-        assert re.fullmatch(SPREAD if PYTORCH.installed else "not installed", ratio)
-        assert float(apart) < _report.TOLERANCE
 
 
 @pytest.mark.slow
@@ -140,15 +128,21 @@ def test_a_training_step(run: Run) -> None:
     found = run("training_step")
     assert len(found) == 2
     for _, *rows in found:
-        peers = [peer for peer in TRAINED if peer is not COMPILED]
-        assert [row[0] for row in rows] == [peer.title for peer in peers]
-        for peer, (_, times, ratio, _, _, apart) in zip(peers, rows, strict=True):
-            if not peer.installed:
-                assert times == "not installed"
-                continue
-            assert re.fullmatch(SPREAD, times)
-            assert re.fullmatch(SPREAD if PYTORCH.installed else "-", ratio)
+        for _, (_, _, apart) in by_peer(rows, TRAINED):
             assert not apart or float(apart) < _report.TOLERANCE
+
+
+def weighed(name: str) -> Any:
+    return pytest.param(name, marks=pytest.mark.slow if name == "perceptron" else pytest.mark.long)
+
+
+@pytest.mark.parametrize("name", [weighed(name) for name in FUNCTIONS])
+def test_transforms(run: Run, name: str) -> None:
+    ((_, (_, times, captured, ratio, _, apart)),) = run("transforms", "--only", name)
+    assert re.fullmatch(SPREAD, times)
+    assert re.fullmatch(SPREAD, captured)
+    assert re.fullmatch(SPREAD if PYTORCH.installed else "not installed", ratio)
+    assert float(apart) < _report.TOLERANCE
 
 
 @pytest.mark.slow
@@ -216,13 +210,10 @@ def test_beside_busy_neighbours(run: Run) -> None:
 
 @pytest.mark.skipif(len(_instructions.modes()) < 2, reason="this processor has no AVX-512")
 def test_libraries_can_be_held_to_avx2() -> None:
-    code = (
-        "import _instructions; _instructions.hold('avx2'); import numpy; _instructions.check();"
-        "print(_instructions.title(), *_instructions._found())"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=FOLDER, capture_output=True, text=True, check=True
-    )
+    code = "import _instructions; _instructions.hold('avx2'); import numpy; _instructions.check();"
+    code += "print(_instructions.title(), *_instructions._found())"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("held to AVX2 ('NumPy', 'AVX2') ('OpenBLAS', 'Haswell')")
 
 
@@ -244,10 +235,8 @@ def test_a_disagreement_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     right = {"output": np.ones(3, np.float32), "gradient": np.ones(2, np.float32)}
     wrong = {**right, "gradient": np.array([1, 1.01], np.float32)}
     results = {
-        peer.title: _comparison.Result(
-            [[0.002, 0.004]], 1.5, None, right if peer is OURS else wrong
-        )
-        for peer in (OURS, PEERS[-1])
+        peer.title: _comparison.Result([[0.002, 0.004]], 1.5, None, values)
+        for peer, values in ((OURS, right), (PEERS[-1], wrong))
     }
     monkeypatch.setattr(encoder_layer, "compare", lambda *_, **__: results)
     shown, faults = encoder_layer.measure(PEERS, "encoder", TINY["tiny"], options=QUICK)
@@ -259,19 +248,20 @@ def test_a_disagreement_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     _report.fail_if([])
 
 
-@pytest.mark.parametrize(
-    ("theirs", "fault"),
-    [
-        ({"x": np.zeros(2, np.float32)}, "x: apart by 1.0e[+]00 of"),
-        ({"x": np.array([1, np.nan], np.float32)}, "x: apart by nan of"),
-        ({"x": np.ones(2)}, "x: .* float32 and .* float64"),
-        ({"x": np.ones(3, np.float32)}, "x: .2,. float32 and .3,. float32"),
-        ({}, "x: only one of the two has it"),
-        ({"x": np.ones(2, np.float32) + np.float32(1e-6)}, None),
-    ],
-)
+SINGLE = np.ones(2, np.float32)
+FAULTS: list[tuple[dict[str, Any], str | None]] = [
+    ({"x": 0 * SINGLE}, "x: apart by 1.0e[+]00 of"),
+    ({"x": np.array([1, np.nan], np.float32)}, "x: apart by nan of"),
+    ({"x": np.ones(2)}, "x: .* float32 and .* float64"),
+    ({"x": np.ones(3, np.float32)}, "x: .2,. float32 and .3,. float32"),
+    ({}, "x: only one of the two has it"),
+    ({"x": SINGLE + np.float32(1e-6)}, None),
+]
+
+
+@pytest.mark.parametrize(("theirs", "fault"), FAULTS)
 def test_what_counts_as_a_disagreement(theirs: dict[str, Any], fault: str | None) -> None:
-    _, lines = _report.disagreements({"x": np.ones(2, np.float32)}, theirs)
+    _, lines = _report.disagreements({"x": SINGLE}, theirs)
     assert len(lines) == (fault is not None)
     assert fault is None or re.match(fault, lines[0])
 
@@ -287,18 +277,14 @@ def test_figures() -> None:
 def test_turns_are_taken_round_by_round() -> None:
     log: list[tuple[str, int]] = []
 
-    def turn(name: str, seconds: float) -> _turns.Turn:
-        def take(runs: int) -> list[float]:
-            log.append((name, runs))
-            return [seconds] * runs
+    def turn(name: str, seconds: float, runs: int) -> list[float]:
+        log.append((name, runs))
+        return [seconds] * runs
 
-        return take
-
-    turns = {"quick": turn("quick", 0.01), "slow": turn("slow", 1.0)}
+    turns = {"quick": partial(turn, "quick", 0.01), "slow": partial(turn, "slow", 1.0)}
     taken = _turns.take_turns(turns, 0.0, least=2, pause=0.0, length=0.1)
-    tried, rounds = log[:2], log[2:]
-    assert tried == [("quick", 1), ("slow", 1)]
-    assert rounds == [("quick", 10), ("slow", 1), ("slow", 1), ("quick", 10)]
+    assert log[:2] == [("quick", 1), ("slow", 1)]
+    assert log[2:] == [("quick", 10), ("slow", 1), ("slow", 1), ("quick", 10)]
     assert taken == {"quick": [[0.01] * 10] * 2, "slow": [[1.0]] * 2}
 
 
@@ -322,19 +308,15 @@ def test_memory_is_that_of_the_work() -> None:
 
 @pytest.mark.slow
 def test_what_goes_wrong_in_a_process_is_told() -> None:
-    with (
-        _turns.Worker("ours", "encoder", "no size", threads=1) as worker,
-        pytest.raises(RuntimeError, match=r"ours:\n(.*\n)*AttributeError"),
-    ):
+    worker = _turns.Worker("ours", "encoder", "no size", threads=1)
+    with worker, pytest.raises(RuntimeError, match=r"ours:\n(.*\n)*AttributeError"):
         worker.wait()
 
 
 def test_a_process_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_turns, "PATIENCE", 0.01)
-    with (
-        _turns.Worker("ours", "encoder", TINY["tiny"], threads=1) as worker,
-        pytest.raises(RuntimeError, match="ours: no answer within"),
-    ):
+    worker = _turns.Worker("ours", "encoder", TINY["tiny"], threads=1)
+    with worker, pytest.raises(RuntimeError, match="ours: no answer within"):
         worker.turn(1)
 
 

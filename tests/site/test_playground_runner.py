@@ -68,9 +68,8 @@ def test_the_last_value_is_shown() -> None:
 
 
 def test_tensors_graphs_pages_and_pictures() -> None:
-    start = (
-        "import minigrad\nfrom minigrad import nn, viz\nx = minigrad.ones(2, requires_grad=True)\n"
-    )
+    start = "import minigrad\nfrom minigrad import nn, viz\n"
+    start += "x = minigrad.ones(2, requires_grad=True)\n"
     computed = run(f"{start}x.exp().sum()")
     assert "Tensor(" in printed(computed)
     assert shown(computed) == ["graph"]
@@ -94,9 +93,7 @@ def test_the_page_of_steps_is_run_again_with_another_number() -> None:
 
 
 def test_a_picture_moves_as_in_a_notebook() -> None:
-    picture = """class Picture:
-    _repr_svg_ = lambda self: "<svg/>"
-"""
+    picture = "class Picture:\n    _repr_svg_ = lambda self: '<svg/>'\n"
     place = "shown = [display(Picture(), display_id=True) for _ in range(2)]"
     messages = run(f"{picture}{place}\nshown[0].update(Picture())")
     names = [message["name"] for message in messages]
@@ -118,10 +115,8 @@ def test_an_error_is_told_with_its_line() -> None:
     assert text.startswith("ValueError: matmul: (2, 3) @ (2, 3)")
     assert "line 4, in f: return x @ x" in text
     assert error(run("x = 1\nx = = 2"))[0] == 2
-    assert error(run("print('a')\nraise SystemExit(3)")) == (
-        0,
-        "The program ended itself: exit(3).",
-    )
+    ended = error(run("print('a')\nraise SystemExit(3)"))
+    assert ended == (0, "The program ended itself: exit(3).")
     assert "RecursionError" in error(run("def f():\n    f()\nf()"))[1]
 
 
@@ -132,9 +127,8 @@ def test_a_program_changes_nothing_for_the_next() -> None:
     assert "NameError" in error(run("kept"))[1]
     run("kept = 5")
     assert printed(run("kept + 1", going_on=True)) == "6\n"
-    assert printed(run("import minigrad\nminigrad.rand(1)")) == printed(
-        run("import minigrad\nminigrad.rand(1)")
-    )
+    first, second = (printed(run("import minigrad\nminigrad.rand(1)")) for _ in range(2))
+    assert first == second
 
 
 def test_future_imports_hold_for_the_whole_program() -> None:
@@ -179,9 +173,8 @@ def test_exercises_are_those_of_the_command_line() -> None:
     assert sorted(numbers) == [*range(1, len(listed) + 1)]
     assert numbers[5] == 29  # after 5
     assert all(each["task"] and len(each["hints"]) == 3 for each in listed)
-    assert json.loads(json.dumps(listed)) == [
-        {**each, "hints": [*each["hints"]]} for each in listed
-    ]
+    as_json = [{**each, "hints": [*each["hints"]]} for each in listed]
+    assert json.loads(json.dumps(listed)) == as_json
     open_gap = json.loads(runner.check(7, listed[numbers.index(7)]["skeleton"]))
     assert not open_gap["right"]
     assert "A gap is still open" in open_gap["text"]
