@@ -19,8 +19,8 @@ from rule_mutants.listing import Name, read_listing, shown
 from rule_mutants.mutations import mutants_of
 
 from minigrad.learn.answer import Answer, Failure, confirmed
-from minigrad.learn.exercise import GAP, Exercise, Wrong, exercises
-from tests.learn.test_other_wrong_answers import ANSWERS, MUTANTS
+from minigrad.learn.exercise import GAP, Exercise, exercises
+from tests.learn.test_other_wrong_answers import ANSWERS
 
 LISTING = Path(__file__).parent / "mutants_of_solutions.toml"
 TEXTS = [
@@ -181,11 +181,8 @@ def test_each_mutant_is_refused_for_what_it_is(one: Exercise) -> None:
     One that is told a cause gives the same values, in the whole check, as a wrong answer with this
     cause.
     """
-    wrongs: list[Wrong] = [
-        *one.wrong, *ANSWERS.get(one.number, []), *MUTANTS.get(one.number, [])
-    ]  # fmt: skip
     records: dict[str, list[Any]] = {}
-    for wrong in wrongs:
+    for wrong in (*one.wrong, *ANSWERS.get(one.number, [])):
         record = record_of(one, names_of(one, wrong.apply(one.marked)))
         records.setdefault(wrong.diagnosis, []).append(record)
     complaints, made = [], set()
