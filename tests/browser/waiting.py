@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["SECONDS", "expect", "until"]
+__all__ = ["DESK", "PHONE", "SECONDS", "Open", "expect", "expect_status", "press", "until"]
 
 SECONDS = 30
 """How long a state may take: it is there at once, but for a busy machine."""
+
+Open = Callable[..., Any]
+"""What opens a page: the fixture `open_page`."""
+
+DESK = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
 
 
 def expect(what: Any) -> Any:
@@ -18,9 +25,23 @@ def expect(what: Any) -> Any:
     return expect(what)
 
 
+def expect_status(page: Any, text: Any) -> None:
+    """Wait until the explorer page says at which step it is."""
+    expect(page.locator("#status")).to_have_text(text)
+
+
 def until(page: Any, script: str, wanted: Any, arg: Any = None) -> None:
     """Evaluate a script in a page again and again, until it gives what is wanted."""
     end = time.monotonic() + SECONDS
     while (found := page.evaluate(script, arg)) != wanted and time.monotonic() < end:
         page.wait_for_timeout(50)
     assert found == wanted
+
+
+def press(page: Any, *keys: str, words: str = "") -> None:
+    """Press keys one after another; with words, what is typed into the search before them."""
+    if words:
+        page.keyboard.press("/")
+        page.keyboard.type(words)
+    for key in keys:
+        page.keyboard.press(key)

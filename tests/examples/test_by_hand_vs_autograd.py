@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import by_hand_vs_autograd as example
 import numpy as np
 import pytest
+from example_runs import Call, Done, Smoke
 
 from minigrad import Tensor, nn
 from minigrad.nn import by_hand
 from minigrad.nn.by_hand import attention_core, transformer_block
 
-SCRIPT = Path(example.__file__)
 ROW = re.compile(
     r"^  (?P<name>\w+) +(?P<shape>\(.*?\)) +(?P<norm>\S+) +(?P<exact>\S+) +(?P<near>\S+)"
     r" +(?P<checked>all [\d,]+|[\d,]+ of [\d,]+)(?P<fault>   <- .*)?$",
@@ -26,88 +23,66 @@ ROW = re.compile(
 NAMES = [*by_hand.TransformerEncoderBlock(4, 1).get_params(), "x"]
 
 
-def run(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, SCRIPT, *options],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+@pytest.fixture
+def output(smoke: Smoke) -> str:
+    return smoke(example)[1]
 
 
-def call(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *options: str
-) -> tuple[int, str]:
-    """The exit code of the script and what it prints, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["by_hand_vs_autograd.py", *options])
-    code = 0
-    try:
-        example.main()
-    except SystemExit as stop:
-        assert isinstance(stop.code, int)
-        code = stop.code
-    return code, capsys.readouterr().out
-
-
-@pytest.fixture(scope="module")
-def smoke() -> str:
-    result = run("--smoke")
-    assert result.returncode == 0, result.stderr
-    assert not result.stderr
-    return result.stdout
-
-
-def test_all_three_agree(smoke: str) -> None:
-    rows = [match.groupdict() for match in ROW.finditer(smoke)]
+def test_all_three_agree(output: str) -> None:
+    rows = [match.groupdict() for match in ROW.finditer(output)]
     assert sorted(row["name"] for row in rows) == sorted(NAMES)
     for row in rows:
         assert float(row["exact"]) < 1e-10, row
         assert float(row["near"]) < 1e-6, row
         assert not row["fault"]
-    verdict = smoke.splitlines()[-1]
+    verdict = output.splitlines()[-1]
     assert verdict.startswith("verdict: all three agree, by hand and autograd to ")
 
 
-def test_each_way_is_explained(smoke: str) -> None:
+def test_each_way_is_explained(output: str) -> None:
     for way in ("1. By hand: ", "2. By autograd: ", "3. By finite differences: "):
-        line = smoke.index(way)
-        explanation = smoke[smoke.index("\n", line) :].split("\n\n")[0].split("\n")[1]
+        line = output.index(way)
+        explanation = output[output.index("\n", line) :].split("\n\n")[0].split("\n")[1]
         assert explanation.startswith("   ")
         assert len(explanation) > 40
-    losses = re.findall(r"loss (\d+\.\d+), ", smoke)
+    losses = re.findall(r"loss (\d+\.\d+), ", output)
     assert len(losses) == 2
     assert losses[0] == losses[1]
-    assert max(map(len, smoke.splitlines())) <= 100
+    assert max(map(len, output.splitlines())) <= 100
 
 
-def test_the_table_is_that_of_the_gradients(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_is_that_of_the_gradients(call: Call) -> None:
     options = ("--d-model", "6", "--heads", "3", "--length", "4", "--seed", "5", "--no-mask")
-    code, output = call(monkeypatch, capsys, *options)
-    assert code == 0
+    done = call(example, *options)
+    assert (done.code, done.error) == (0, "")
     case = example.draw(6, 3, 4, False, 5)
     block = nn.TransformerEncoderBlock(6, 3).double()
     block.load_state_dict(case.params)
     loss = (block(Tensor(case.x)) ** 2).sum()
-    assert f"loss {loss.item():.10f}, " in output
+    assert f"loss {loss.item():.10f}, " in done.out
     _, gradients = example.gradients_by_hand(case)
-    for row in (match.groupdict() for match in ROW.finditer(output)):
+    for row in (match.groupdict() for match in ROW.finditer(done.out)):
         gradient = gradients[row["name"]]
         assert row["shape"] == str(gradient.shape)
         assert float(row["norm"]) == pytest.approx(np.linalg.norm(gradient), rel=1e-3)
         assert row["checked"] == f"all {gradient.size}"
 
 
-def test_options_count(
-    smoke: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_count(output: str, call: Call) -> None:
     losses = {
-        re.findall(r"loss (\S+), ", call(monkeypatch, capsys, "--smoke", *options)[1])[0]
+        re.findall(r"loss (\S+), ", call(example, "--smoke", *options).out)[0]
         for options in ((), ("--mask",), ("--no-mask",), ("--seed", "1"), ("--length", "7"))
     }
     assert len(losses) == 4  # the mask is there unless told otherwise
-    assert re.findall(r"loss (\S+), ", smoke)[0] in losses
-    assert " 20 of 256" in smoke
-    assert "all 16" in smoke
+    assert re.findall(r"loss (\S+), ", output)[0] in losses
+    assert " 20 of 256" in output
+    assert "all 16" in output
+
+
+def last_line(done: Done) -> str:
+    """The verdict of a run that found a wrong gradient."""
+    assert done.code == 1
+    return done.out.splitlines()[-1]
 
 
 def scaled(factor: float, position: int) -> Callable[[Any], Any]:
@@ -142,44 +117,37 @@ def one_entry(results: Any) -> Any:
     ids=["scale", "NaN", "softmax", "input"],
 )  # fmt: skip
 def test_a_wrong_gradient_by_hand_is_found(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, call: Call,
     module: Any, name: str, change: Callable[[Any], Any], wrong: set[str],
 ) -> None:  # fmt: skip
     sabotage(monkeypatch, module, name, change)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    verdict = output.splitlines()[-1]
+    done = call(example, "--smoke")
+    verdict = last_line(done)
     assert verdict.startswith("verdict: they disagree: ")
     assert {*re.findall(r"(\w+): by hand is wrong", verdict)} == wrong
-    marked = {match["name"] for match in ROW.finditer(output) if match["fault"]}
+    marked = {match["name"] for match in ROW.finditer(done.out) if match["fault"]}
     assert marked == wrong
 
 
 def test_a_wrong_entry_among_a_thousand_is_found(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, call: Call
 ) -> None:
     """Also for an entry that is not compared with finite differences."""
     sabotage(monkeypatch, by_hand.TransformerEncoderBlock, "backward", one_entry)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1] == ("verdict: they disagree: W2: by hand and autograd differ")
-    code, output = call(monkeypatch, capsys)
-    assert output.splitlines()[-1] == "verdict: they disagree: W2: by hand is wrong"
+    few, every = "by hand and autograd differ", "by hand is wrong"
+    assert last_line(call(example, "--smoke")) == f"verdict: they disagree: W2: {few}"
+    assert last_line(call(example)) == f"verdict: they disagree: W2: {every}"
 
 
-def test_a_difference_above_rounding_is_found(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_difference_above_rounding_is_found(monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
     sabotage(monkeypatch, transformer_block, "layer_norm_backward", scaled(1 + 1e-8, 1))
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1].endswith(
+    assert last_line(call(example, "--smoke")).endswith(
         "gamma1: by hand and autograd differ; gamma2: by hand and autograd differ"
     )
 
 
 def test_it_is_not_always_by_hand_that_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, call: Call
 ) -> None:
     right = nn.TransformerEncoderBlock.forward
 
@@ -188,14 +156,11 @@ def test_it_is_not_always_by_hand_that_is_wrong(
         return output + 0.01 * (self.norm2.bias - self.norm2.bias.detach())  # a gradient too many
 
     monkeypatch.setattr(nn.TransformerEncoderBlock, "forward", lossy)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1] == "verdict: they disagree: beta2: autograd is wrong"
+    told = last_line(call(example, "--smoke"))
+    assert told == "verdict: they disagree: beta2: autograd is wrong"
 
 
-def test_two_that_agree_can_both_be_wrong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_that_agree_can_both_be_wrong(monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
     for way in ("gradients_by_hand", "gradients_by_autograd"):
         right = getattr(example, way)
 
@@ -204,11 +169,8 @@ def test_two_that_agree_can_both_be_wrong(
             return loss, {**grads, "b1": 1.5 * grads["b1"]}
 
         monkeypatch.setattr(example, way, both)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1] == (
-        "verdict: they disagree: b1: finite differences say otherwise"
-    )
+    told = last_line(call(example, "--smoke"))
+    assert told == "verdict: they disagree: b1: finite differences say otherwise"
 
 
 def test_the_step_does_not_cross_the_kink_of_relu() -> None:
@@ -231,38 +193,3 @@ def test_finite_differences_leave_the_block_as_it_was() -> None:
     for name, array in case.arrays.items():
         example.slopes_by_differences(case, name, np.arange(3), 1e-5)
         np.testing.assert_array_equal(array, same.arrays[name])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--d-model", "10", "--heads", "4"], "--heads 4 does not divide --d-model 10"),
-        (["--d-model", "3"], "--d-model"),
-        (["--length", "1"], "--length"),
-        (["--heads", "0"], "--heads"),
-        (["--seed", "-1"], "--seed"),
-        (["--smo"], "--smo"),
-        (["now"], "now"),
-    ],
-)
-def test_a_bad_value_gets_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    options: list[str], said: str,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(sys, "argv", ["by_hand_vs_autograd.py", *options])
-    with pytest.raises(SystemExit) as stop:
-        example.main()
-    captured = capsys.readouterr()
-    assert stop.value.code == 2
-    assert not captured.out
-    (line,) = captured.err.splitlines()
-    assert line.startswith("by_hand_vs_autograd.py: ")
-    assert said in line
-    assert "--help" in line
-
-
-def test_help_says_how_long_it_takes() -> None:
-    result = run("--help")
-    assert result.returncode == 0, result.stderr
-    for part in ("--d-model", "--heads", "--length", "--no-mask", "--seed", "--smoke", "seconds"):
-        assert part in result.stdout

@@ -17,7 +17,7 @@ import _ngrams
 import char_lm as example
 import numpy as np
 import pytest
-from example_runs import Call, Refuses, Smoke, run
+from example_runs import Call, Smoke, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -266,18 +266,6 @@ def test_learning_rate_rises_and_falls() -> None:
     assert max(rates) <= example.PEAK_RATE
 
 
-def test_one_seed_gives_one_result(short: example.Text) -> None:
-    states = []
-    for seed in (1, 1, 2):
-        minigrad.random.seed(seed)
-        model = tiny(short)
-        example.train(model, short, steps=5)
-        states.append({name: tensor.numpy() for name, tensor in model.state_dict().items()})
-    first, same, other = states
-    assert all(np.array_equal(first[name], same[name]) for name in first)
-    assert not np.array_equal(first["characters.weight"], other["characters.weight"])
-
-
 # What it writes
 
 
@@ -309,15 +297,6 @@ def test_the_seed_says_what_is_written(short: example.Text) -> None:
         minigrad.random.seed(seed)
         texts.append("".join(example.write(model, "The ", 80, temperature=1.0, top_p=0.9)))
     assert texts[0] == texts[1] != texts[2]
-
-
-def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
-    alphabet = "\n abcé" + example.UNKNOWN
-    model = example.Writer(alphabet)
-    example.save(model, tmp_path / "weights.npz")
-    again = example.restore(tmp_path / "weights.npz")
-    assert again.alphabet.tolist() == [ord(c) for c in alphabet]
-    np.testing.assert_array_equal(again([[1, 2, 3]]).numpy(), model([[1, 2, 3]]).numpy())
 
 
 # Ctrl-C
@@ -449,39 +428,6 @@ def test_it_writes_after_a_training(ran: tuple[Path, str], call: Call, tmp_path:
     assert re.fullmatch(r"An ob.{30}\n\n", first.out, re.DOTALL)
     assert again.out == first.out
     assert call(example, *options, "--seed", "1").out != first.out
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--steps", "0"], "--steps"),
-        (["--steps", "many"], "many"),
-        (["--seed", "-1"], "--seed"),
-        (["--length", "0"], "--length"),
-        (["--temperature", "-0.1"], "-0.1"),
-        (["--temperature", "nan"], "nan"),
-        (["--temperature", "warm"], "warm"),
-        (["--top-p", "0"], "--top-p"),
-        (["--top-p", "1.1"], "1.1"),
-        (["--prompt", ""], "--prompt"),
-        (["--write"], "needs a training first"),
-        (["--resume"], "there is no out/char_lm/training.npz"),
-        (["--resume", "--write"], "--write"),
-        (["--write", "--smoke"], "--smoke"),
-        (["--smoke", "--steps", "3"], "--smoke"),
-        (["--smo"], "--smo"),
-        (["--out", "a file"], "a file"),
-    ],
-)
-def test_a_bad_value_gets_one_line(refuses: Refuses, options: list[str], said: str) -> None:
-    refuses(example, options, said)
-
-
-def test_help_says_how_long_it_takes(call: Call) -> None:
-    done = call(example, "--help")
-    assert (done.code, done.error) == (0, "")
-    for part in ("--steps", "--smoke", "--write", "--temperature", "--top-p", "minutes", "seconds"):
-        assert part in done.out
 
 
 @pytest.mark.long

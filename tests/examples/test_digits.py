@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import digits
 import numpy as np
 import pytest
-from example_runs import Call, Refuses, Smoke, accuracy_in, run
+from example_runs import Call, Smoke, accuracy_in, run
 
 import minigrad
 from minigrad import Tensor, nn
@@ -147,27 +147,6 @@ def test_a_seed_gives_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (first != other).any()
 
 
-def test_a_bad_value_gets_one_line(refuses: Refuses) -> None:
-    mistakes = [
-        (["--epochs", "-1"], "--epochs"),
-        (["--epochs", "0"], "--epochs"),
-        (["--epochs", "many"], "many"),
-        (["--epochs"], "--epochs"),
-        (["--seed", "-1"], "--seed"),
-        (["--seed", "1.5"], "1.5"),
-        (["--smoke", "--epochs", "3"], "--smoke"),
-        (["--resume"], "there is no out/digits/training.npz"),
-        (["--resume", "--smoke"], "--smoke"),
-        (["--fast"], "--fast"),
-        (["--smo"], "--smo"),
-        (["digits"], "digits"),
-        (["--out", "a file"], "a file"),
-        (["--out", "a file/below"], "below"),
-    ]
-    for options, said in mistakes:
-        refuses(digits, options, said)
-
-
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such permissions")
 def test_a_folder_that_may_not_be_written_to_is_found_out_at_once(
     call: Call, tmp_path: Path
@@ -178,13 +157,6 @@ def test_a_folder_that_may_not_be_written_to_is_found_out_at_once(
     done = call(digits, "--out", str(target))
     assert (done.code, done.out) == (2, "")
     assert f"cannot write into --out {target}" in done.error
-
-
-def test_help_says_how_long_it_takes(call: Call) -> None:
-    done = call(digits, "--help")
-    assert (done.code, done.error) == (0, "")
-    for part in ("--epochs", "--seed", "--out", "--smoke", "seconds"):
-        assert part in done.out
 
 
 @contextmanager

@@ -10,9 +10,7 @@ import digits
 import digits_cnn
 import numpy as np
 import pytest
-from example_runs import Call, Refuses, Smoke, accuracy_in, run
-
-import minigrad
+from example_runs import Smoke, accuracy_in, run
 
 
 @pytest.fixture
@@ -45,37 +43,6 @@ def test_the_weights_are_those_of_the_accuracy(ran: tuple[Path, str]) -> None:
     _, predicted = digits.evaluate(model, held_out)
     accuracy = 100 * (predicted == held_out.labels).mean()
     assert f"{accuracy:.1f}" == f"{accuracy_in(output):.1f}"
-
-
-def test_one_seed_gives_one_result(tmp_path: Path) -> None:
-    learned, held_out = digits.load()
-    few = digits.Digits(learned.images[:128], learned.labels[:128])
-    histories = []
-    for seed in (1, 1, 2):
-        minigrad.random.seed(seed)
-        histories.append(
-            digits.train(digits_cnn.DigitCNN(8), few, held_out, 2, tmp_path / "kept.npz")
-        )
-    first, same, other = histories
-    assert first == same != other
-
-
-def test_a_bad_value_gets_one_line(refuses: Refuses) -> None:
-    mistakes = [
-        (["--epochs", "0"], "--epochs"),
-        (["--seed", "-1"], "--seed"),
-        (["--smoke", "--epochs", "3"], "--smoke"),
-        (["--out", "a file"], "a file"),
-    ]
-    for options, said in mistakes:
-        refuses(digits_cnn, options, said)
-
-
-def test_help_says_how_long_it_takes(call: Call) -> None:
-    done = call(digits_cnn, "--help")
-    assert (done.code, done.error) == (0, "")
-    for part in ("--epochs", "--seed", "--out", "--smoke", "seconds"):
-        assert part in done.out
 
 
 @pytest.mark.long

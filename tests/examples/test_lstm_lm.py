@@ -9,7 +9,7 @@ import char_lm
 import lstm_lm as example
 import numpy as np
 import pytest
-from example_runs import Call, Refuses, run
+from example_runs import Call, run
 
 import minigrad
 
@@ -62,13 +62,6 @@ def test_it_learns(short: char_lm.Text) -> None:
     assert after < before - 1.5
 
 
-def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
-    model = example.Reader("\n abcé" + char_lm.UNKNOWN)
-    char_lm.save(model, tmp_path / "weights.npz")
-    again = example.restore(tmp_path / "weights.npz")
-    np.testing.assert_array_equal(again([[1, 2, 3]]).numpy(), model([[1, 2, 3]]).numpy())
-
-
 # The example as it is run
 
 
@@ -94,30 +87,6 @@ def test_it_says_what_came_of_it_and_writes_after_the_training(
     assert (first.code, first.error) == (0, "")
     assert re.fullmatch(r"An ob.{30}\n\n", first.out, re.DOTALL)
     assert again.out == first.out
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--steps", "0"], "--steps"),
-        (["--length", "0"], "--length"),
-        (["--temperature", "nan"], "nan"),
-        (["--prompt", ""], "--prompt"),
-        (["--write"], "needs a training first"),
-        (["--resume"], "there is no out/lstm_lm/training.npz"),
-        (["--write", "--smoke"], "--smoke"),
-        (["--out", "a file"], "a file"),
-    ],
-)
-def test_a_bad_value_gets_one_line(refuses: Refuses, options: list[str], said: str) -> None:
-    refuses(example, options, said)
-
-
-def test_help_says_how_long_it_takes(tmp_path: Path) -> None:
-    done = run(example, tmp_path, "--help")
-    assert (done.code, done.error) == (0, "")
-    for part in ("--steps", "--smoke", "--write", "--temperature", "minutes", "seconds"):
-        assert part in done.out
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import seq2seq as example
-from example_runs import Call, Refuses, Smoke, run
+from example_runs import Call, Smoke, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -294,45 +294,6 @@ def test_one_number_is_spelled_after_a_training(
     assert "out/seq2seq/attention-3481.svg" in done.out
     picture = (tmp_path / "out/seq2seq/attention-3481.svg").read_text(encoding="utf-8")
     assert re.findall(r">([0-9])</text>", picture)[:4] == [*"3481"]
-
-
-@pytest.mark.slow
-def test_one_seed_gives_one_result() -> None:
-    states = []
-    for seed in (1, 1, 2):
-        minigrad.random.seed(seed)
-        model = example.Speller(width=8, heads=2, layers=1)
-        example.train(model, example.split(seed)[0], steps=3)
-        states.append({name: tensor.numpy() for name, tensor in model.state_dict().items()})
-    first, same, other = states
-    assert all(np.array_equal(first[name], same[name]) for name in first)
-    assert not np.array_equal(first["head.weight"], other["head.weight"])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--steps", "0"], "--steps"),
-        (["--steps", "many"], "many"),
-        (["--seed", "-1"], "--seed"),
-        (["--number", "1000000"], "more than 6 digits"),
-        (["--number", "seven"], "seven"),
-        (["--number", "7"], "needs a training first"),
-        (["--number", "7", "--smoke"], "--smoke"),
-        (["--smoke", "--steps", "3"], "--smoke"),
-        (["--smo"], "--smo"),
-        (["--out", "a file"], "a file"),
-    ],
-)
-def test_a_bad_value_gets_one_line(refuses: Refuses, options: list[str], said: str) -> None:
-    refuses(example, options, said)
-
-
-def test_help_says_how_long_it_takes(call: Call) -> None:
-    done = call(example, "--help")
-    assert (done.code, done.error) == (0, "")
-    for part in ("--steps", "--smoke", "--number", "--seed", "--out", "minutes", "seconds"):
-        assert part in done.out
 
 
 @pytest.mark.long
