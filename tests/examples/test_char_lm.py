@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
 import shutil
 import signal
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import _ngrams
 import char_lm as example
@@ -302,78 +303,64 @@ def test_the_seed_says_what_is_written(short: example.Text) -> None:
 # Ctrl-C
 
 
-def interrupt_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def stop() -> None:
+    raise KeyboardInterrupt
+
+
+def interrupt_after(
+    steps: int, monkeypatch: pytest.MonkeyPatch, how: Callable[[], None] = stop
+) -> None:
     """Have one of the threads of training stopped as Ctrl-C would stop it."""
-    learn, calls = example.learn, 0
+    learn, calls = example.learn, itertools.count(1)
 
     def interrupted(*args: object) -> float:
-        nonlocal calls
-        calls += 1
-        if calls > steps * example.THREADS:
-            raise KeyboardInterrupt
+        if next(calls) == steps * example.THREADS + 1:
+            how()
         return learn(*args)
 
     monkeypatch.setattr(example, "learn", interrupted)
 
 
 def test_control_c_keeps_what_is_learned(
-    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
+    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch, call: Call
+) -> None:
     monkeypatch.setattr(example, "load", lambda: short)
-    monkeypatch.setattr(sys, "argv", ["char_lm.py", "--length", "5"])
     interrupt_after(3, monkeypatch)
-    with pytest.raises(SystemExit) as stop:
-        example.main()
-    assert stop.value.code == 130
-    output = capsys.readouterr().out
-    assert re.search(r"^stopped after 3 of \d+ steps: \d\.\d+ bits", output, re.MULTILINE)
-    bits = dict(LINE.findall(output))
+    done = call(example, "--length", "5")
+    assert done.code == 130
+    assert re.search(r"^stopped after 3 of \d+ steps: \d\.\d+ bits", done.out, re.MULTILINE)
+    bits = dict(LINE.findall(done.out))
     model = example.restore(tmp_path / "out/char_lm/weights.npz")
     found = example.bits_per_character(model, short)
     assert float(bits["transformer"]) == pytest.approx(found, abs=6e-4)
 
 
 def test_a_stopped_training_goes_on_bit_for_bit(
-    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch, call: Call
+) -> None:
     """Ctrl-C waits for the step that it comes in; --resume goes on with the next."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(example, "load", lambda: short)
     monkeypatch.setattr(example, "Writer", partial(example.Writer, width=16, heads=2, layers=2))
-    options = ["--length", "5", "--smoke"]
 
-    def weights(*more: str) -> dict[str, np.ndarray]:
-        monkeypatch.setattr(sys, "argv", ["char_lm.py", *more])
-        example.main()
+    def weights() -> dict[str, np.ndarray]:
         return dict(np.load(tmp_path / "out/char_lm/weights.npz"))
 
-    whole = weights(*options)
-    output = capsys.readouterr().out
-    learn, calls = example.learn, 0
-
-    def interrupted(*args: Any) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 7 * example.THREADS:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(*args)
-
-    monkeypatch.setattr(example, "learn", interrupted)
-    with pytest.raises(SystemExit) as stop:
-        weights(*options)
-    assert stop.value.code == 130
-    said = capsys.readouterr().out
-    steps = re.search(r"^stopped after (\d+) of 20 steps: \d\.\d+ bits", said, re.MULTILINE)
+    done = call(example, "--length", "5", "--smoke")
+    assert done.code == 0
+    whole = weights()
+    interrupt_after(7, monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT))
+    stopped = call(example, "--length", "5", "--smoke")
+    assert stopped.code == 130
+    steps = re.search(r"^stopped after (\d+) of 20 steps: \d\.\d+ bits", stopped.out, re.MULTILINE)
     assert steps
     assert 7 <= int(steps[1]) < 20
-    assert "\nthe training is in out/char_lm/training.npz, --resume goes on\n" in said
+    assert "\nthe training is in out/char_lm/training.npz, --resume goes on\n" in stopped.out
 
-    resumed = weights("--length", "5", "--resume", "--seed", "7")
-    assert LINE.findall(capsys.readouterr().out) == LINE.findall(output)
-    assert all(np.array_equal(whole[name], resumed[name]) for name in whole)
+    resumed = call(example, "--length", "5", "--resume", "--seed", "7")
+    assert resumed.code == 0
+    assert LINE.findall(resumed.out) == LINE.findall(done.out)
+    for name, array in weights().items():
+        np.testing.assert_array_equal(array, whole[name])
 
 
 def test_control_c_before_the_first_step_ends_it(
