@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 import minigrad
-from browser.waiting import expect, until
+from browser.waiting import PHONE, Open, axe, expect, press, until
 from minigrad import nn, viz
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
@@ -22,7 +19,7 @@ def maps() -> viz.AttentionMaps:
     return viz.attention(model, minigrad.randn(1, 5, 8), mask, tokens=WORDS)
 
 
-def test_a_cell_says_its_weight(open_page: Callable[..., Any]) -> None:
+def test_a_cell_says_its_weight(open_page: Open) -> None:
     shown = maps()
     page = open_page(shown.to_html())
     weight = shown["layers.1.self_attn"].weights[0, 2, 3, 1]
@@ -36,20 +33,16 @@ def test_a_cell_says_its_weight(open_page: Callable[..., Any]) -> None:
     expect(said).to_contain_text(start)
     assert abs(float(said.inner_text().removeprefix(start)) - weight) <= 0.0005
     grid.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowUp")
+    press(page, "ArrowRight", "ArrowUp", "ArrowUp")
     expect(said).to_contain_text("query “cat” → key “sat”: masked")
 
 
 @pytest.mark.needs("axe_playwright_python")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_for_everyone(open_page: Callable[..., Any], scheme: str) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = open_page(maps().to_html(), viewport={"width": 390, "height": 844}, color_scheme=scheme)
+def test_for_everyone(open_page: Open, scheme: str) -> None:
+    page = open_page(maps().to_html(), viewport=PHONE, color_scheme=scheme)
     until(page, "document.documentElement.scrollWidth", 390)
-    found = Axe().run(page).response["violations"]
+    found = axe(page).response["violations"]
     assert not [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
     shown = "getComputedStyle(document.querySelector('.night')).display !== 'none'"
     until(page, shown, scheme == "dark")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gallery import example, names, write_page, write_pages
 
-from browser.waiting import expect
+from browser.waiting import Open, expect, press
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,8 +29,6 @@ import shutil, live_pages
 live_pages.write_pages = lambda folder: shutil.copytree("{{pages}}", folder)
 """
 """Of a documentation whose live pages are written already."""
-
-Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +55,11 @@ def test_each_page_opens_and_can_be_stepped_through(
     expect(page.locator("#stage .box[data-id]").nth(7)).to_be_attached()
     for rank in ("rank 0", "rank 1") if name == "several_ranks" else ():
         expect(page.locator("#stage .frame text", has_text=rank).first).to_be_attached()
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     status = page.locator("#status")
     expect(status).to_have_text(re.compile(r"^step 1 of \d+: \w+$"))
     total = re.findall(r"\d+", status.inner_text())[1]
-    page.keyboard.press("End")
+    press(page, "End")
     expect(status).to_have_text(re.compile(f"^step {total} of {total}: "))
     expect(page.locator("#step article .formula").first).to_be_attached()
     expect(page.locator("#step .check.wrong")).to_have_count(0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from typing import Any
 import pytest
 
 import minigrad
-from browser.waiting import expect, until
+from browser.graphs import explored
+from browser.waiting import Open, expect, press, until
 from minigrad import nn, viz
 from minigrad.viz.drawing.style import DARK, LIGHT
 
@@ -25,8 +25,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(scope="module")
 def attention() -> str:
     x = minigrad.randn(2, 4, 8)
-    page = viz.explore(nn.MultiHeadAttention(8, 2), x, x, x)
-    return page.path.read_text(encoding="utf-8")
+    return explored(nn.MultiHeadAttention(8, 2), x, x, x)
 
 
 def saved(page: Any, kind: str, folder: Path) -> Path:
@@ -43,7 +42,7 @@ def rgb(colour: str) -> str:
 
 @pytest.mark.parametrize(("scheme", "palette"), [("light", LIGHT), ("dark", DARK)])
 def test_an_svg_stands_by_itself(
-    attention: str, open_page: Callable[..., Any], tmp_path: Path, scheme: str, palette: Any
+    attention: str, open_page: Open, tmp_path: Path, scheme: str, palette: Any
 ) -> None:
     page = open_page(attention, "#step=5", color_scheme=scheme)
     file = saved(page, "SVG", tmp_path)
@@ -68,13 +67,10 @@ def test_an_svg_stands_by_itself(
     until(page, sizes, pytest.approx(seen, abs=0.1))
 
 
-def test_it_shows_what_is_seen(
-    attention: str, open_page: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_it_shows_what_is_seen(attention: str, open_page: Open, tmp_path: Path) -> None:
     page = open_page(attention)
     whole = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
-    for _ in range(4):
-        page.keyboard.press("+")
+    press(page, *"++++")
     part = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
     boxes = [[float(n) for n in one.attrib["viewBox"].split()] for one in (whole, part)]
     assert boxes[0][:2] == [0, 0]
@@ -84,9 +80,7 @@ def test_it_shows_what_is_seen(
     assert float(part.attrib["height"]) == pytest.approx(stage["height"], abs=1)
 
 
-def test_a_png_has_two_pixels_for_each(
-    attention: str, open_page: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_a_png_has_two_pixels_for_each(attention: str, open_page: Open, tmp_path: Path) -> None:
     page = open_page(attention)
     vector = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
     file = saved(page, "PNG", tmp_path)
@@ -108,9 +102,7 @@ def test_a_png_has_two_pixels_for_each(
     assert sheet > 20
 
 
-def test_paper_has_the_picture_and_what_was_chosen(
-    attention: str, open_page: Callable[..., Any]
-) -> None:
+def test_paper_has_the_picture_and_what_was_chosen(attention: str, open_page: Open) -> None:
     page = open_page(attention, "#step=5", color_scheme="dark")
     for chosen, titles in (("shown", ["Step 5"]), ("module", ["Step 4", "Step 5", "Step 6"])):
         page.locator("#printing").select_option(chosen)
@@ -143,7 +135,7 @@ def test_paper_has_the_picture_and_what_was_chosen(
     page.emulate_media(media="null")
 
 
-def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> None:
+def test_a_tall_picture_is_cut_between_boxes(open_page: Open) -> None:
     x = minigrad.randn(3, requires_grad=True)
     y = x
     for at in range(60):
@@ -167,7 +159,7 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> N
         assert not any(top < cut < top + height for _, cut, _, _ in views)
 
 
-def test_a_browser_prints_it(attention: str, open_page: Callable[..., Any]) -> None:
+def test_a_browser_prints_it(attention: str, open_page: Open) -> None:
     page = open_page(attention)
     page.locator("#printing").select_option("all")
     printed = page.pdf(format="A4")

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["DESK", "PHONE", "SECONDS", "Open", "expect", "expect_status", "press", "until"]
-
 SECONDS = 30
 """How long a state may take: it is there at once, but for a busy machine."""
 
@@ -36,6 +34,20 @@ def until(page: Any, script: str, wanted: Any, arg: Any = None) -> None:
     while (found := page.evaluate(script, arg)) != wanted and time.monotonic() < end:
         page.wait_for_timeout(50)
     assert found == wanted
+
+
+def complain_of(page: Any, complain: Callable[[str], Any], known: Callable[[str], bool]) -> None:
+    """Complain of what a page writes to its console, of errors, and of unknown addresses."""
+    page.on("console", lambda message: complain(message.text))
+    page.on("pageerror", lambda error: complain(str(error)))
+    page.on("request", lambda asked: None if known(asked.url) else complain(asked.url))
+
+
+def axe(page: Any, **options: Any) -> Any:
+    """What axe says of a page."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    return Axe().run(page, **options)
 
 
 def press(page: Any, *keys: str, words: str = "") -> None:
