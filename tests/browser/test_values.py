@@ -11,7 +11,7 @@ import pytest
 
 import minigrad
 from browser.graphs import explored, perceptron, recorded
-from browser.waiting import PHONE, Open, expect, expect_status, press, until
+from browser.waiting import PHONE, PIXELS, Open, expect, expect_status, press, until
 from minigrad import nn, viz
 from minigrad.viz.drawing.colour_scale import diverging
 from minigrad.viz.page.html import SHADES
@@ -73,23 +73,9 @@ class TestValue:
         expect(page.locator("#facts")).to_have_text(re.compile("^output = 8 · "))
 
 
-PIXELS = """image => {
-    const drawn = document.createElement("canvas").getContext("2d");
-    const loaded = new Image();
-    loaded.src = image.getAttribute("href");
-    return loaded.decode().then(() => {
-        drawn.canvas.width = loaded.width;
-        drawn.canvas.height = loaded.height;
-        drawn.drawImage(loaded, 0, 0);
-        const { data } = drawn.getImageData(0, 0, loaded.width, loaded.height);
-        return [loaded.height, loaded.width, [...data]];
-    });
-}"""
-
-
 def pixels(image: Any) -> np.ndarray:
     """The colours of a picture of a matrix, (rows, columns, 3)."""
-    rows, columns, data = image.evaluate(PIXELS)
+    rows, columns, data = image.page.evaluate(PIXELS, image.get_attribute("href"))
     return np.array(data).reshape(rows, columns, 4)[..., :3]
 
 

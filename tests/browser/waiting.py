@@ -16,6 +16,18 @@ DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 
 
+PIXELS = """async (address) => {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const drawn = new OffscreenCanvas(image.width, image.height).getContext("2d");
+    drawn.drawImage(image, 0, 0);
+    const { data } = drawn.getImageData(0, 0, image.width, image.height);
+    return [image.height, image.width, [...data]];
+}"""
+"""Of the picture at an address: rows, columns, and four numbers for each pixel."""
+
+
 def expect(what: Any) -> Any:
     """Playwright's assertions of a locator or page, which wait until they hold."""
     from playwright.sync_api import expect
