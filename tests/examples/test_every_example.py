@@ -43,7 +43,7 @@ MISTAKES = {
     },
     digits_cnn: {
         "--epochs 0": "--epochs", "--seed -1": "--seed", "--smoke --epochs 3": "--smoke",
-        "--out 'a file'": "a file",
+        "--resume": "there is no out/digits_cnn/training.npz", "--out 'a file'": "a file",
     },
     lstm_lm: {
         "--steps 0": "--steps", "--length 0": "--length", "--temperature nan": "nan",
