@@ -90,6 +90,9 @@ def names_of(one: Exercise, text: str) -> dict[str, Any]:
     return names
 
 
+NOWHERE = ("", "")
+
+
 def told(one: Exercise, names: dict[str, Any]) -> tuple[str, tuple[str, str]]:
     """The diagnosis, empty if the answer is accepted, and the value at which the check failed."""
 
@@ -98,14 +101,14 @@ def told(one: Exercise, names: dict[str, Any]) -> tuple[str, tuple[str, str]]:
             one.check(Answer(names))
         except Failure as failure:
             return confirmed(one.check, names, failure), failure.value
-        except Exception as error:  # noqa: BLE001  # a mutant may raise any
-            return type(error).__name__, ("", "")
-        return "", ("", "")
+        return "", NOWHERE
 
     try:
         return limited(run, one)
     except Endless:
-        return "time", ("", "")
+        return "time", NOWHERE
+    except Exception as error:  # noqa: BLE001  # a mutant may raise any
+        return type(error).__name__, NOWHERE
 
 
 def record_of(one: Exercise, names: dict[str, Any]) -> dict[tuple[str, str], list[Any]]:
@@ -136,11 +139,10 @@ def mutants(one: Exercise) -> Iterator[tuple[Name, str, dict[str, Any]]]:
     for gap in GAP.finditer(one.marked):
         for old, new in TEXTS:
             for place in re.finditer(re.escape(old), gap[3]):
-                code = gap[3][: place.start()] + new + gap[3][place.end() :]
-                text = one.marked[: gap.start()] + code + one.marked[gap.end() :]
-                lines = [gap[3], code]
-                start = gap[3].rfind("\n", 0, place.start()) + 1
-                before, after = (part[start:].partition("\n")[0].strip() for part in lines)
+                start, end = (gap.start(3) + at for at in place.span())
+                text = one.marked[:start] + new + one.marked[end:]
+                line = one.marked.rfind("\n", 0, start) + 1
+                before, after = (all_[line:].splitlines()[0].strip() for all_ in (one.marked, text))
                 names = names_of(one, GAP.sub(lambda one: one[3], text))
                 yield (one.name, "text", next(numbers)), f"- {before}\n+ {after}", names
 
@@ -168,13 +170,13 @@ def listed() -> dict[Name, str]:
     return read_listing(LISTING)
 
 
-@pytest.mark.parametrize(
-    "one",
-    [
-        pytest.param(one, id=one.name, marks=pytest.mark.long if number in LONG else ())
-        for number, one in exercises().items()
-    ],
-)
+ALL = [
+    pytest.param(one, id=one.name, marks=pytest.mark.long if number in LONG else ())
+    for number, one in exercises().items()
+]
+
+
+@pytest.mark.parametrize("one", ALL)
 def test_each_mutant_is_refused_for_what_it_is(one: Exercise) -> None:
     """A mutant that is accepted is listed with the reason.
 
@@ -192,7 +194,7 @@ def test_each_mutant_is_refused_for_what_it_is(one: Exercise) -> None:
         diagnosis, value = told(one, names)
         if not diagnosis and name not in listed():
             complaints.append(f"accepted: {entry}")
-        elif diagnosis in one.diagnoses and value != ("", "") and one.number <= JUDGED:
+        elif diagnosis in one.diagnoses and value != NOWHERE and one.number <= JUDGED:
             mine = record_of(one, names).get(value)
             same = any(mine == record.get(value) for record in records.get(diagnosis, []))
             if not same and name not in listed():
@@ -216,9 +218,10 @@ class Suspects(Answer):
     ) -> None:
         values: dict[tuple[str, int], Any] = {}
         for diagnosis, wrong in (mistakes or {}).items():
-            if isinstance(wrong, tuple) and not wrong:  # which nothing gives here
-                values[diagnosis, 0] = np.array("impossible")
-            for place, value in enumerate(wrong if isinstance(wrong, tuple) else (wrong,)):
+            every = wrong if isinstance(wrong, tuple) else (wrong,)
+            for place, value in enumerate(
+                every or ("impossible",)
+            ):  # () is what nothing gives here
                 if not callable(value) and not isinstance(value, bool):
                     values[diagnosis, place] = np.asarray(value)
         self.cases.setdefault((self._function, name), []).append((np.asarray(want), values))

@@ -14,8 +14,6 @@ ANSWERS = [
 width = 2 * h
 return f(x + h) / width - f(x - h) / width"""),
     (1, 2, "return 3 * x**2 - 2"),
-    (2, 2, """
-grad_b, grad_a, grad_x = y, -y, -2 * x * y"""),
     (3, 1, """
 from collections import Counter, defaultdict
 grads = defaultdict(float)
@@ -51,13 +49,6 @@ return g @ w.T, grad_w"""),
     (8, 1, """
 one_hot = np.arange(rows)[:, None] == index.reshape(-1) % rows
 return one_hot @ g.reshape(-1, g.shape[-1])"""),
-    (8, 2, "return np.array([g[i] for i in index])"),
-    (9, 1, "return np.ones(x.shape) * (g if axis is None else np.expand_dims(g, axis))"),
-    (9, 3, """
-y = np.max(x, axis, keepdims=True)
-share = np.where(x == y, 1.0, 0.0)
-share /= np.sum(share, axis, keepdims=True)
-return share * np.reshape(g, y.shape)"""),
     (10, 1, "return np.logaddexp.reduce(x, axis=-1)"),
     (10, 2, """
 e = np.exp(x - np.maximum(x.max(-1, keepdims=True), -1e300))
@@ -68,7 +59,6 @@ return np.exp(x - m - np.log(np.exp(x - m).sum(-1, keepdims=True)))"""),
     (11, 2, """
 table = np.einsum("...i,ij->...ij", y, np.eye(y.shape[-1])) - y[..., :, None] * y[..., None, :]
 return np.einsum("...i,...ij->...j", g, table)"""),
-    (12, 1, "return (x - x.mean(-1, keepdims=1)) / (x.var(-1, keepdims=1) + eps) ** 0.5 * w + b"),
     (12, 2, """
 n = x.shape[-1]
 h = g * w
@@ -79,9 +69,6 @@ grad_x = rstd / n * (n * h - total)"""),
 m = scores.max(1)
 lse = m + np.log(np.exp(scores - m[:, None]).sum(1))
 return float(np.mean([total - row[label] for total, row, label in zip(lse, scores, labels)]))"""),
-    (13, 2, """
-one_hot = np.eye(scores.shape[1])[labels]
-return (softmax(scores) - one_hot) / len(scores)"""),
     (14, 1, """
 slope, out = 0.5 / np.sqrt(x), np.zeros(x.shape)
 out[g != 0] = (g * slope)[g != 0]
@@ -100,14 +87,10 @@ for i, old in enumerate(flat.copy()):
     flat[i] = old
     out.append((values[0] - values[1]) / 2e-6)
 return np.reshape(out, x.shape)"""),
-    (15, 2, """
-pairs = zip(analytic, numeric)
-return np.array([0.0 if a == n else abs(a - n) / max(abs(a), abs(n)) for a, n in pairs])"""),
     (16, 1, """
 scores = np.einsum("...nd,...md->...nm", Q, K) * K.shape[-1] ** -0.5
 weights = softmax(scores, -1)
 return [np.einsum("...nm,...me->...ne", weights, V), weights]"""),
-    (17, 1, "return np.arange(length)[:, None] >= np.arange(length)"),
     (17, 2, """
 out = np.zeros(scores.shape)
 for row, allowed, score in zip(out, mask, scores):
@@ -145,13 +128,6 @@ return p - rate * m / (v**0.5 + eps * (1 - beta2**t) ** 0.5), m, v"""),
 from minigrad.autograd import functional
 value, (product,) = functional.hvp(f, (x,), (minigrad.tensor(v),))
 return product"""),
-    (21, 2, """
-slope = grad(f(x), x).numpy()
-return slope + 2 * strength * hvp(f, x, slope)"""),
-    (22, 2, """
-below = other.value**2
-tangent = (self.tangent * other.value - self.value * other.tangent) / below
-return Dual(self.value / other.value, tangent)"""),
     (22, 5, """
 slopes = []
 for i in range(len(x)):
