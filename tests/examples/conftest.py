@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from example_runs import Call, Done, Refuses, Smoke, run
+from example_runs import Call, Done, Smoke, run
 
 
 @pytest.fixture(scope="session")
@@ -59,21 +59,3 @@ def call(
         return Done(code, *capsys.readouterr())
 
     return called
-
-
-@pytest.fixture
-def refuses(call: Call, tmp_path: Path) -> Refuses:
-    """Assert that an example names a mistake in one line, and writes nothing."""
-
-    def refused(example: ModuleType, options: list[str], said: str) -> None:
-        (tmp_path / "a file").write_text("in the way")
-        done = call(example, *options)
-        assert done.code == 2, options
-        assert not done.out, options
-        (line,) = done.error.splitlines()
-        assert line.startswith(f"{example.__name__}.py: ")
-        assert said in line, options
-        assert "--help" in line, options
-        assert [file.name for file in tmp_path.iterdir()] == ["a file"]
-
-    return refused

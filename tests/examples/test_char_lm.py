@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import _ngrams
 import char_lm as example
@@ -101,12 +102,9 @@ def test_discounts_of_chen_and_goodman() -> None:
     assert _ngrams._discounts(steep)[3] == 0.1
 
 
-def test_a_text_that_is_too_short_is_refused() -> None:
+def test_a_text_that_is_too_short_and_keys_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="3-grams.* 2 "):
         _ngrams.NGrams(np.array([0, 1]), 3, 2)
-
-
-def test_keys_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="10-grams.* 104 "):
         _ngrams.NGrams(np.array([0]), 10, 104)
 
@@ -120,18 +118,23 @@ def test_more_context_tells_more(text: example.Text) -> None:
 # The text
 
 
+def letters(text: example.Text) -> str:
+    return "".join(np.array([*text.alphabet])[text.ids])
+
+
 def words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text))
 
 
+def paragraphs(text: str) -> set[str]:
+    return {words(paragraph) for paragraph in re.split(r"\n\s*\n", text)}
+
+
 def test_nothing_held_out_is_learned_from(text: example.Text) -> None:
-    letters = np.array([*text.alphabet])
-    learned, held_out = (
-        "".join(letters[ids]) for ids in (text.ids[: text.cut], text.ids[text.cut :])
-    )
-    assert 0.07 < len(held_out) / len(text.ids) < 0.13
-    seen = {words(paragraph) for paragraph in re.split(r"\n\s*\n", learned)}
-    assert not [p for p in re.split(r"\n\s*\n", held_out) if words(p) and words(p) in seen]
+    whole = letters(text)
+    learned, held_out = whole[: text.cut], whole[text.cut :]
+    assert 0.07 < len(held_out) / len(whole) < 0.13
+    assert not paragraphs(learned) & paragraphs(held_out) - {""}
     length = 100  # nor does a longer passage occur, whatever lines and paragraphs it is cut into
     learned, held_out = words(learned), words(held_out)
     passages = {learned[i : i + length] for i in range(len(learned) - length + 1)}
@@ -142,14 +145,10 @@ def test_nothing_held_out_is_learned_from(text: example.Text) -> None:
 def test_the_text_is_in_order_and_whole(text: example.Text) -> None:
     from pydoc_data.topics import topics
 
-    letters = np.array([*text.alphabet])
-    found = "".join(letters[text.ids])
+    found = letters(text)
     assert found.startswith('The "assert" statement\n*****')
-    assert {words(p) for p in re.split(r"\n\s*\n", found)} == {
-        words(p) for topic in topics.values() for p in re.split(r"\n\s*\n", topic)
-    }
-    assert len(found) > 300_000
-    assert len(found) < sum(map(len, topics.values()))
+    assert paragraphs(found) == set().union(*map(paragraphs, topics.values()))
+    assert 300_000 < len(found) < sum(map(len, topics.values()))
 
 
 def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,9 +191,7 @@ def pairs(short: example.Text) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 200])
-def test_model_and_tables_are_measured_alike(
-    short: example.Text, pairs: np.ndarray, count: int
-) -> None:
+def test_model_and_tables_are_measured_alike(short: example.Text, pairs: Any, count: int) -> None:
     """A model that answers with the table of pairs has the bits of that table."""
     few = example.Text(short.alphabet, short.ids[: short.cut + count], short.cut)
 
@@ -232,9 +229,8 @@ def test_shares_of_a_batch_add_up_to_the_batch(short: example.Text) -> None:
     scores = model(windows[:, :-1])
     loss = F.cross_entropy(scores.swapaxes(1, 2), windows[:, 1:])
     whole = minigrad.autograd.grad(loss, list(model.parameters()))
-    shares = [
-        example.learn(model, example.THREADS, some) for some in np.split(windows, example.THREADS)
-    ]
+    parts = np.split(windows, example.THREADS)
+    shares = [example.learn(model, example.THREADS, some) for some in parts]
     assert np.mean(shares) == pytest.approx(loss.item(), rel=1e-5)
     for parameter, gradient in zip(model.parameters(), whole, strict=True):
         assert parameter.grad is not None

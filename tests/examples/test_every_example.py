@@ -16,7 +16,7 @@ import lstm_lm
 import numpy as np
 import pytest
 import seq2seq
-from example_runs import Refuses, run
+from example_runs import Call, run
 
 import minigrad
 
@@ -70,9 +70,16 @@ def name_of(example: Any) -> str | None:
     ids=name_of,
 )
 def test_a_bad_value_gets_one_line(
-    refuses: Refuses, example: ModuleType, options: str, said: str
+    call: Call, tmp_path: Path, example: ModuleType, options: str, said: str
 ) -> None:
-    refuses(example, shlex.split(options), said)
+    (tmp_path / "a file").write_text("in the way")
+    done = call(example, *shlex.split(options))
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.error.splitlines()
+    assert line.startswith(f"{example.__name__}.py: ")
+    assert said in line
+    assert "--help" in line
+    assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
 HELP = {

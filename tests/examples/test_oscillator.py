@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import oscillator as example
 import pytest
+from example_runs import run
 
 import minigrad
 from minigrad import optim
 
 
-def run(*options: str) -> str:
-    result = subprocess.run(
-        [sys.executable, Path(example.__file__), *options],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
 @pytest.mark.slow
-def test_captured_and_plain_print_the_same() -> None:
-    captured, plain = (
-        re.sub(r"in \S+ s", "", run("--smoke", *options)) for options in ((), ("--plain",))
-    )
+def test_captured_and_plain_print_the_same(tmp_path: Path) -> None:
+    done = [run(example, tmp_path, "--smoke", *options) for options in ((), ("--plain",))]
+    assert [one.code for one in done] == [0, 0], done
+    captured, plain = (re.sub(r"in \S+ s", "", one.out) for one in done)
     assert captured == plain
     assert re.search(r"^step 20/20: loss \d+\.\d+$", captured, re.MULTILINE)
 

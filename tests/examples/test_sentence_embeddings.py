@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sentence_embeddings as example
+from example_runs import run
 
 from minigrad import pretrained
 
@@ -41,23 +40,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(Path(example.__file__)), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-
-
 def test_the_table(folder: Path) -> None:
-    done = run(str(folder), *SENTENCES)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = run(example, folder, str(folder), *SENTENCES)
+    assert (done.code, done.error) == (0, "")
     shown = np.array([
         [float(number) for number in re.findall(r"-?\d\.\d{3}", line)]
-        for line in done.stdout.splitlines()[1:]
+        for line in done.out.splitlines()[1:]
     ])  # fmt: skip
     vectors = pretrained.load_sentence_encoder(folder).encode(SENTENCES).numpy()
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     np.testing.assert_allclose(shown, units @ units.T, atol=6e-4)
     for sentence in SENTENCES:
-        assert f"  {sentence:<20} " in done.stdout
+        assert f"  {sentence:<20} " in done.out
 
 
 def test_mistakes_get_one_line(folder: Path) -> None:
@@ -67,8 +61,8 @@ def test_mistakes_get_one_line(folder: Path) -> None:
         ([str(folder), "a", "b"], 1, "no pooling_mode is on"),
         ([str(folder), "a"], 2, "two sentences at least"),
     ):
-        done = run(*arguments)
-        assert done.returncode == code
-        assert message in done.stderr
-        assert "Traceback" not in done.stderr
-        assert done.stdout == ""
+        done = run(example, folder, *arguments)
+        assert done.code == code
+        assert message in done.error
+        assert "Traceback" not in done.error
+        assert done.out == ""
