@@ -97,7 +97,7 @@ def test_axe_finds_nothing(open_page: Open, name: str, scheme: str, device: str)
         assert len(found.response["passes"]) > 20
 
 
-@pytest.mark.parametrize("width", [320, 390, 700])
+@pytest.mark.parametrize("width", [320, 390, 420, 700])
 def test_a_finger_meets_every_button(open_page: Open, width: int) -> None:
     page = open_page(page_of("attention"), viewport={"width": width, "height": 844})
     buttons = page.locator(":is(#player, #tools, #tabs, #zoom) button:visible")
@@ -108,6 +108,8 @@ def test_a_finger_meets_every_button(open_page: Open, width: int) -> None:
         assert area["x"] >= 0
         assert area["x"] + area["width"] <= width
     assert page.locator("#stage").bounding_box()["height"] >= 200
+    for part in ("header", "#stage", "#panel", "#player"):
+        assert page.locator(part).bounding_box()["width"] == width
 
 
 def test_so_it_does_on_a_large_screen_that_is_touched(open_page: Open) -> None:

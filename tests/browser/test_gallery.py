@@ -44,9 +44,7 @@ def parameter(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [*map(parameter, names())])
-def test_each_page_opens_and_can_be_stepped_through(
-    open_page: Open, pages: Path, name: str
-) -> None:
+def test_each_page_can_be_stepped_through(open_page: Open, pages: Path, name: str) -> None:
     if name == "several_ranks":
         assert write_page(name, pages), "mpi4py is there, but no mpiexec"
     text = (pages / f"{name}.html").read_text(encoding="utf-8")
@@ -96,14 +94,11 @@ def test_a_program_says_what_to_look_at() -> None:
 
 
 @pytest.mark.needs("sphinx", "myst_parser")
-def test_the_documentation_shows_them_from_a_file(
-    browser: Any, pages: Path, tmp_path: Path
-) -> None:
+def test_the_documentation_shows_them(browser: Any, pages: Path, tmp_path: Path) -> None:
     (tmp_path / "conf.py").write_text(SETTINGS.format(pages=pages))
     listed = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").partition("\n```{gallery}")
-    (tmp_path / "index.md").write_text(
-        f"# A page\n\n```{{live}} nan#step=2\n```\n\n```{{gallery}}{listed[2]}", encoding="utf-8"
-    )
+    text = f"# A page\n\n```{{live}} nan#step=2\n```\n\n```{{gallery}}{listed[2]}"
+    (tmp_path / "index.md").write_text(text, encoding="utf-8")
     html = tmp_path / "html"
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", tmp_path, html]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

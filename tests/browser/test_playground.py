@@ -64,9 +64,8 @@ class Tabs:
         self.address = address
         self.complaints: list[str] = []
         self.playground: Any = None
-        self.context = browser.new_context(
-            viewport=DESK, permissions=["clipboard-read", "clipboard-write"]
-        )
+        clipboard = ["clipboard-read", "clipboard-write"]
+        self.context = browser.new_context(viewport=DESK, permissions=clipboard)
         self.context.set_default_timeout(90_000)
 
     def open(self, path: str, wait_for: str = READY) -> Any:

@@ -144,9 +144,8 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Open) -> None:
     page.get_by_role("button", name="Open all").click()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     expect(page.locator("#stage .paper svg").nth(2)).to_be_attached()
-    views = page.locator("#stage .paper svg").evaluate_all(
-        "(all) => all.map((one) => one.getAttribute('viewBox').split(' ').map(Number))"
-    )
+    read = "(all) => all.map((one) => one.getAttribute('viewBox').split(' ').map(Number))"
+    views = page.locator("#stage .paper svg").evaluate_all(read)
     assert len(views) > 2
     for (_, top, _, height), (_, after, _, _) in pairwise(views):
         assert top + height == after

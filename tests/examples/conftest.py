@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from example_runs import Call, Done, Smoke, run
@@ -42,9 +43,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
 
 
 @pytest.fixture
-def call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Call:
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Call:
     """Call the `main` of an example in this process, from a new folder."""
 
     def called(example: ModuleType, *options: str) -> Done:

@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +21,7 @@ import pytest
 from example_runs import Call, Smoke, run
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import MonkeyPatch
 
 import minigrad
 from minigrad import Tensor, nn
@@ -151,7 +151,7 @@ def test_the_text_is_in_order_and_whole(text: example.Text) -> None:
     assert 300_000 < len(found) < sum(map(len, topics.values()))
 
 
-def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: MonkeyPatch) -> None:
     topics = {str(i): f"word{i} of the text" for i in range(20)}
     topics["last"] = "only here: é and ü, é again"
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", SimpleNamespace(topics=topics))
@@ -237,9 +237,7 @@ def test_shares_of_a_batch_add_up_to_the_batch(short: example.Text) -> None:
         np.testing.assert_allclose(parameter.grad.numpy(), gradient.numpy(), atol=1e-6)
 
 
-def test_training_learns_from_nothing_held_out(
-    text: example.Text, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_draws_nothing_held_out(text: example.Text, monkeypatch: MonkeyPatch) -> None:
     """Every place of the part to learn from is drawn, and none behind it."""
     drawn = []
     ids = np.arange(200)
@@ -303,9 +301,7 @@ def stop() -> None:
     raise KeyboardInterrupt
 
 
-def interrupt_after(
-    steps: int, monkeypatch: pytest.MonkeyPatch, how: Callable[[], None] = stop
-) -> None:
+def interrupt_after(steps: int, monkeypatch: MonkeyPatch, how: Any = stop) -> None:
     """Have one of the threads of training stopped as Ctrl-C would stop it."""
     learn, calls = example.learn, itertools.count(1)
 
@@ -318,7 +314,7 @@ def interrupt_after(
 
 
 def test_control_c_keeps_what_is_learned(
-    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch, call: Call
+    tmp_path: Path, short: example.Text, monkeypatch: MonkeyPatch, call: Call
 ) -> None:
     monkeypatch.setattr(example, "load", lambda: short)
     interrupt_after(3, monkeypatch)
@@ -332,7 +328,7 @@ def test_control_c_keeps_what_is_learned(
 
 
 def test_a_stopped_training_goes_on_bit_for_bit(
-    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch, call: Call
+    tmp_path: Path, short: example.Text, monkeypatch: MonkeyPatch, call: Call
 ) -> None:
     """Ctrl-C waits for the step that it comes in; --resume goes on with the next."""
     monkeypatch.setattr(example, "load", lambda: short)
@@ -359,9 +355,7 @@ def test_a_stopped_training_goes_on_bit_for_bit(
         np.testing.assert_array_equal(array, whole[name])
 
 
-def test_control_c_before_the_first_step_ends_it(
-    short: example.Text, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_control_c_before_the_first_step(short: example.Text, monkeypatch: MonkeyPatch) -> None:
     interrupt_after(0, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         example.train(tiny(short), short, steps=5)

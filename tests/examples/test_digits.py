@@ -174,9 +174,7 @@ def test_a_seed_gives_its_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no such permissions")
-def test_a_folder_that_may_not_be_written_to_is_found_out_at_once(
-    call: Call, tmp_path: Path
-) -> None:
+def test_a_folder_that_may_not_be_written_to_is_said_at_once(call: Call, tmp_path: Path) -> None:
     folder = tmp_path / "closed"
     folder.mkdir(mode=0o500)
     target = Path("/proc/digits") if os.geteuid() == 0 else folder  # nothing is closed to root

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import document_pages as example
 import pytest
+from example_runs import Call
 
 from minigrad import nn
 
@@ -14,15 +14,13 @@ PAGE = Path(example.__file__).parent.parent / "docs" / "source_documents.md"
 
 
 @pytest.mark.needs("einops")
-def test_a_page_for_each_system(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["document_pages.py", "--out", str(tmp_path)])
-    example.main()
-    printed = capsys.readouterr().out
+def test_a_page_for_each_system(call: Call, tmp_path: Path) -> None:
+    done = call(example, "--out", "pages")
+    assert done.code == 0
     for name, (module, _) in example.SYSTEMS.items():
-        assert str(tmp_path / f"{name}.html") in printed
-        assert type(module()).__name__ in (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        page = Path("pages") / f"{name}.html"
+        assert str(page) in done.out
+        assert type(module()).__name__ in (tmp_path / page).read_text(encoding="utf-8")
 
 
 @pytest.mark.needs("einops")

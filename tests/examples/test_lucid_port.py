@@ -9,12 +9,11 @@ import contextlib
 import importlib.util
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from children import python
 from together import together
 
 import minigrad
@@ -29,17 +28,14 @@ MODEL = SECTIONS["A model for which only the imports change"]
 
 
 def test_the_two_differ_in_import_lines_only() -> None:
-    pairs = list(zip(LUCIDS.split("\n"), OURS.split("\n"), strict=True))
+    pairs = zip(LUCIDS.split("\n"), OURS.split("\n"), strict=True)
     changed = [(theirs, ours) for theirs, ours in pairs if theirs != ours]
-    assert [ours for _, ours in changed] == [
-        "import minigrad.nn as nn",
-        "import minigrad.nn.functional as F",
-        "import minigrad.optim as optim",
-        "from minigrad import Tensor, no_grad, random, zeros",
-    ]
-    assert [theirs.replace("lucid", "minigrad") for theirs, _ in changed] == [
-        ours for _, ours in changed
-    ]
+    theirs, ours = (list(lines) for lines in zip(*changed, strict=True))
+    assert ours == [
+        "import minigrad.nn as nn", "import minigrad.nn.functional as F",
+        "import minigrad.optim as optim", "from minigrad import Tensor, no_grad, random, zeros",
+    ]  # fmt: skip
+    assert [line.replace("lucid", "minigrad") for line in theirs] == ours
     assert "lucid" not in OURS
     assert "minigrad" not in LUCIDS
     compile(LUCIDS, "lucid", "exec")
@@ -56,13 +52,10 @@ def test_it_shows_what_a_port_is_about() -> None:
 def test_it_learns(tmp_path: Path) -> None:
     script = tmp_path / "model.py"
     script.write_text(OURS, encoding="utf-8")
-    result = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, check=False, timeout=300
-    )
+    result = python(script, timeout=300)
     assert result.returncode == 0, result.stderr
-    said = re.fullmatch(
-        r"loss (\d+\.\d\d), after 100 steps (\d+\.\d\d); right: (\d+)%\n", result.stdout
-    )
+    form = r"loss (\d+\.\d\d), after 100 steps (\d+\.\d\d); right: (\d+)%\n"
+    said = re.fullmatch(form, result.stdout)
     assert said, result.stdout
     first, last, right = map(float, said.groups())
     assert last < first / 10

@@ -105,9 +105,7 @@ def test_the_seed_says_what_is_held_out() -> None:
     assert len(np.intersect1d(first, other)) < 100
 
 
-def test_training_draws_from_every_length_and_from_nothing_else(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_training_draws_from_every_length_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
     names: list[str] = []
     tokens = example.tokens
@@ -203,16 +201,18 @@ def test_cross_attention_leaves_the_model_as_it_was(model: example.Speller) -> N
 
 def test_a_spelling_says_whether_it_is_right() -> None:
     assert str(example.Spelling(21, "twenty-one")) == "      21  right  twenty-one"
-    assert str(example.Spelling(21, "twenty one")) == (
-        "      21  wrong  twenty one\n       expected  twenty-one"
-    )
+    wrong = "      21  wrong  twenty one\n       expected  twenty-one"
+    assert str(example.Spelling(21, "twenty one")) == wrong
 
 
 # The example as it is run
 
 
+Ran = tuple[Path, str]
+
+
 @pytest.fixture
-def ran(smoke: Smoke) -> tuple[Path, str]:
+def ran(smoke: Smoke) -> Ran:
     """The folder in which it ran for a few seconds, and what it printed."""
     return smoke(example, "--seed", "3")
 
@@ -225,15 +225,13 @@ def trained(folder: Path) -> example.Speller:
 
 
 @pytest.mark.slow
-def test_it_says_what_came_of_it(ran: tuple[Path, str]) -> None:
+def test_it_says_what_came_of_it(ran: Ran) -> None:
     folder, output = ran
     loss = re.search(r"^step 20/20: loss (\d\.\d+)$", output, re.MULTILINE)
     assert loss
     assert float(loss[1]) < 3.5  # guessing is log 41 = 3.7
     table = re.findall(r"^ +(\d)  (\d+) of (\d+)$", output, re.MULTILINE)
-    assert [(int(digits), int(count)) for digits, _, count in table] == [
-        (1, 1), (2, 9), (3, 90), (4, 300), (5, 300), (6, 300),
-    ]  # fmt: skip
+    assert [*zip(*table, strict=True)][::2] == [(*"123456",), ("1", "9", "90", *3 * ["300"])]
     total = TOTAL.search(output)
     assert total
     assert float(total[1]) == pytest.approx(sum(int(right) for _, right, _ in table) / 10)
@@ -244,7 +242,7 @@ def test_it_says_what_came_of_it(ran: tuple[Path, str]) -> None:
 
 
 @pytest.mark.slow
-def test_what_it_prints_is_what_the_weights_write(ran: tuple[Path, str]) -> None:
+def test_what_it_prints_is_what_the_weights_write(ran: Ran) -> None:
     folder, output = ran
     held_out = example.split(3)[1]
     model = trained(folder)
@@ -255,9 +253,7 @@ def test_what_it_prints_is_what_the_weights_write(ran: tuple[Path, str]) -> None
 
 
 @pytest.mark.slow
-def test_one_number_is_spelled_after_a_training(
-    ran: tuple[Path, str], call: Call, tmp_path: Path
-) -> None:
+def test_one_number_is_spelled_after_a_training(ran: Ran, call: Call, tmp_path: Path) -> None:
     shutil.copytree(ran[0] / "out", tmp_path / "out")
     done = call(example, "--number", "3481")
     assert (done.code, done.error) == (0, "")
