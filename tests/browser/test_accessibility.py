@@ -39,17 +39,9 @@ def page_of(name: str) -> str:
     return explored(nn.TransformerEncoderLayer(8, 2, 16), x)
 
 
-def steps(page: Any) -> None:
-    press(page, "ArrowRight", "ArrowRight")
-
-
 def box(page: Any) -> None:
     found = "attention fused" if page.get_by_text("attention").count() else "linear op"
     press(page, "Enter", words=found)
-
-
-def search(page: Any) -> None:
-    press(page, words="l")
 
 
 def everything(page: Any) -> None:
@@ -59,22 +51,21 @@ def everything(page: Any) -> None:
     page.get_by_role("tab", name="List").click()
 
 
-def playing(page: Any) -> None:
-    press(page, " ")
-
-
-def walk(page: Any) -> None:
-    press(page, "Home", "n")
-
-
 def questions(page: Any) -> None:
     if page.locator("#tab-walk").count():
         page.locator("#tab-walk").click()
 
 
 STATES: tuple[Callable[[Any], None], ...] = (
-    lambda page: None, steps, box, search, everything, walk, questions, playing,
-)  # fmt: skip
+    lambda page: None,
+    lambda page: press(page, "ArrowRight", "ArrowRight"),
+    box,
+    lambda page: press(page, words="l"),  # of a search
+    everything,
+    lambda page: press(page, "Home", "n"),  # the walk
+    questions,
+    lambda page: press(page, " "),  # plays
+)
 
 
 @pytest.mark.parametrize(  # every page on both devices and in both schemes, not each with each

@@ -79,23 +79,20 @@ def pixels(image: Any) -> np.ndarray:
     return np.array(data).reshape(rows, columns, 4)[..., :3]
 
 
-Attention = nn.MultiHeadAttention
+Traced = tuple[nn.MultiHeadAttention, viz.Graph]
 
 
 class TestHeatmap:
     @pytest.fixture
-    def model(self) -> Attention:
+    def traced(self) -> Traced:
         minigrad.random.seed(0)
-        return Attention(16, 2)
+        model, x = nn.MultiHeadAttention(16, 2), minigrad.randn(2, 5, 16)
+        return model, recorded(lambda: (model(x, x, x) ** 2).sum().backward(), x=x)
 
-    def graph(self, model: Attention) -> viz.Graph:
-        x = minigrad.randn(2, 5, 16)
-        return recorded(lambda: (model(x, x, x) ** 2).sum().backward(), x=x)
-
-    def test_value_and_gradient_side_by_side(self, model: Attention, open_page: Open) -> None:
+    def test_value_and_gradient_side_by_side(self, traced: Traced, open_page: Open) -> None:
         """Each on its own scale: the largest element has the last colour."""
-        address = "#box=MultiHeadAttention/k_proj/k_proj.weight"
-        page = open_page(self.graph(model), address)
+        model, graph = traced
+        page = open_page(graph, "#box=MultiHeadAttention/k_proj/k_proj.weight")
         figures = page.locator("#box .pair figure")
         expect(figures.locator("figcaption")).to_have_text(["value", "gradient"])
         left, right = (figure.bounding_box() for figure in figures.all())
@@ -115,8 +112,9 @@ class TestHeatmap:
             far = float(abs(array).max())
             np.testing.assert_allclose([float(end) for end in ends[:2]], [-far, far], rtol=5e-3)
 
-    def test_the_element_under_the_mouse(self, model: Attention, open_page: Open) -> None:
-        page = open_page(self.graph(model), "#box=MultiHeadAttention/q_proj/q_proj.weight")
+    def test_the_element_under_the_mouse(self, traced: Traced, open_page: Open) -> None:
+        model, graph = traced
+        page = open_page(graph, "#box=MultiHeadAttention/q_proj/q_proj.weight")
         figure = page.locator("#box .pair figure").nth(1)
         expect(figure.locator(".map image")).to_be_visible()
         rows = figure.locator(".map text.end").all_text_contents()
@@ -131,8 +129,8 @@ class TestHeatmap:
         assert grad is not None
         assert float(said.split()[-1]) == pytest.approx(float(grad.numpy()[place]), rel=1e-2)
 
-    def test_all_numbers_and_every_matrix(self, model: Attention, open_page: Open) -> None:
-        page = open_page(self.graph(model), "#box=x")
+    def test_all_numbers_and_every_matrix(self, traced: Traced, open_page: Open) -> None:
+        page = open_page(traced[1], "#box=x")
         figure = page.locator("#box .numbers").first
         expect(figure.locator(".map")).to_have_count(2)
         expect(figure.locator(".map .head")).to_have_text(["[0]", "[1]"])
@@ -140,8 +138,8 @@ class TestHeatmap:
         figure.get_by_text("all numbers").click()
         expect(figure.locator("td")).to_have_count(160)
 
-    def test_the_gradient_of_a_step(self, model: Attention, open_page: Open) -> None:
-        page = open_page(self.graph(model), "#step=2")
+    def test_the_gradient_of_a_step(self, traced: Traced, open_page: Open) -> None:
+        page = open_page(traced[1], "#step=2")
         maps = page.locator("#step .numbers .map")
         expect(maps).to_have_count(2 * 2)  # what comes, and what is sent
         expect(page.locator("#step .values")).to_have_count(0)

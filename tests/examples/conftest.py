@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import char_lm
 import pytest
 from example_runs import Call, Done, Smoke, run
 
@@ -40,6 +41,17 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
         return folder, done.out
 
     return once
+
+
+@pytest.fixture(scope="session")
+def text() -> char_lm.Text:
+    return char_lm.load()
+
+
+@pytest.fixture(scope="session")
+def short(text: char_lm.Text) -> char_lm.Text:
+    """A text that is quickly gone through."""
+    return char_lm.Text(text.alphabet, text.ids[:3000], 2800)
 
 
 @pytest.fixture

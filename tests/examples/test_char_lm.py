@@ -30,17 +30,6 @@ from minigrad.nn import functional as F
 LINE = re.compile(r"^ +(\d-gram|transformer)  (\d\.\d{3})$", re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def text() -> example.Text:
-    return example.load()
-
-
-@pytest.fixture(scope="module")
-def short(text: example.Text) -> example.Text:
-    """A text that is quickly gone through."""
-    return example.Text(text.alphabet, text.ids[:3000], 2800)
-
-
 def tiny(text: example.Text) -> example.Writer:
     return example.Writer(text.alphabet, width=16, heads=2, layers=2)
 

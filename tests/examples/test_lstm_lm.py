@@ -16,13 +16,6 @@ import minigrad
 LINE = re.compile(r"^ +(\d-gram|LSTM)  (\d\.\d{3})$", re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def short() -> char_lm.Text:
-    """A text that is quickly gone through."""
-    text = char_lm.load()
-    return char_lm.Text(text.alphabet, text.ids[:3000], 2800)
-
-
 def tiny(text: char_lm.Text) -> example.Reader:
     return example.Reader(text.alphabet, width=8, hidden=16)
 

@@ -14,6 +14,7 @@ ANSWERS = [
 width = 2 * h
 return f(x + h) / width - f(x - h) / width"""),
     (1, 2, "return 3 * x**2 - 2"),
+    (2, 2, "grad_b, grad_a, grad_x = y, -y, -2 * x * y"),
     (3, 1, """
 from collections import Counter, defaultdict
 grads = defaultdict(float)
@@ -49,6 +50,7 @@ return g @ w.T, grad_w"""),
     (8, 1, """
 one_hot = np.arange(rows)[:, None] == index.reshape(-1) % rows
 return one_hot @ g.reshape(-1, g.shape[-1])"""),
+    (9, 1, "return np.ones(x.shape) * (g if axis is None else np.expand_dims(g, axis))"),
     (10, 1, "return np.logaddexp.reduce(x, axis=-1)"),
     (10, 2, """
 e = np.exp(x - np.maximum(x.max(-1, keepdims=True), -1e300))
@@ -73,10 +75,6 @@ return float(np.mean([total - row[label] for total, row, label in zip(lse, score
 slope, out = 0.5 / np.sqrt(x), np.zeros(x.shape)
 out[g != 0] = (g * slope)[g != 0]
 return out"""),
-    (14, 2, """
-y = x.copy()
-y[~(y > 0)] = 7.0
-return y"""),
     (15, 1, """
 x = np.array(x, float)
 flat, out = x.ravel(), []
@@ -103,11 +101,6 @@ dV = np.einsum("...qk,...qe->...ke", weights, g)
 dW = np.einsum("...qe,...ke->...qk", g, V) * weights
 dS = (dW - weights * dW.sum(-1, keepdims=True)) / np.sqrt(K.shape[-1])
 return np.einsum("...qk,...kd->...qd", dS, K), np.einsum("...qk,...qd->...kd", dS, Q), dV"""),
-    (18, 3, """
-grad_table = np.zeros_like(table)
-for sequence in g:
-    grad_table[: len(sequence)] += sequence
-return g.copy(), grad_table"""),
     (19, 1, """
 outputs = []
 for row in x:
@@ -175,11 +168,6 @@ class Other(Reader):
         return -(weights * minigrad.log(weights.clip(1e-30))).sum(axis=1)
 
 return Other"""),
-    (28, 1, """
-axis %= x.ndim - 1
-axis += axis >= x_axis
-e = np.exp(x - np.max(x, axis, keepdims=True))
-return np.moveaxis(e / np.sum(e, axis, keepdims=True), x_axis, 0)"""),
     (28, 2, """
 terms = []
 for x, axis, letters in [(a, a_axis, "ik"), (b, b_axis, "kj")]:
