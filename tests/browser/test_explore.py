@@ -464,14 +464,6 @@ class TestAccess:
         moves = "getComputedStyle(document.querySelector('.gradient.out .way')).animationName"
         until(open_page(perceptron(), "#step=2", reduced_motion=wish), moves, name)
 
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
-    def test_light_and_dark(self, open_page: Open, scheme: str) -> None:
-        page = open_page(perceptron(), color_scheme=scheme)
-        style = "getComputedStyle(document.body)"
-        ground, words = page.evaluate(f"[{style}.backgroundColor, {style}.color]")
-        light = [sum(map(int, re.findall(r"\d+", colour))) for colour in (ground, words)]
-        assert (light[0] > light[1]) == (scheme == "light")
-
 
 @pytest.mark.slow
 def test_without_a_script_the_picture_and_the_table_remain(open_page: Open) -> None:

@@ -41,9 +41,8 @@ def browser(request: Any, driver: Any, tmp_path_factory: Any) -> Iterator[Any]:
         assert b"MATH" not in font.read_bytes()[:1000]  # where its tables are listed
         shutil.copy(font, folder)
         settings = folder / "fonts.conf"
-        settings.write_text(
-            f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>"
-        )
+        cache = f"<cachedir>{folder}/cache</cachedir>"
+        settings.write_text(f"<fontconfig><dir>{folder}</dir>{cache}</fontconfig>")
         surroundings["FONTCONFIG_FILE"] = str(settings)
     with launched(driver, env=surroundings) as running:
         yield running

@@ -1,4 +1,4 @@
-"""The example that writes English: its tables, its text, its model, and what it says when run."""
+"""The two examples that write English: their tables, text and models, and what they say."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 
 import _ngrams
 import char_lm as example
+import lstm_lm
 import numpy as np
 import pytest
 from example_runs import Call, Smoke, run
@@ -27,7 +28,7 @@ import minigrad
 from minigrad import Tensor, nn
 from minigrad.nn import functional as F
 
-LINE = re.compile(r"^ +(\d-gram|transformer)  (\d\.\d{3})$", re.MULTILINE)
+LINE = re.compile(r"^ +(\d-gram|transformer|LSTM)  (\d\.\d{3})$", re.MULTILINE)
 
 
 def tiny(text: example.Text) -> example.Writer:
@@ -250,7 +251,49 @@ def test_learning_rate_rises_and_falls() -> None:
     assert max(rates) <= example.PEAK_RATE
 
 
-# What it writes
+# The LSTM
+
+
+def small_lstm(text: example.Text) -> lstm_lm.Reader:
+    return lstm_lm.Reader(text.alphabet, width=8, hidden=16)
+
+
+@minigrad.no_grad()
+def test_reading_in_parts_is_reading_the_whole(short: example.Text) -> None:
+    model = small_lstm(short)
+    ids = short.ids[:40].reshape(2, 20)
+    whole = model(ids).numpy()
+    first, state = model.read(ids[:, :7])
+    second, _ = model.read(ids[:, 7:], state)
+    parts = np.concatenate([first.numpy(), second.numpy()], axis=1)
+    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6)
+
+
+@minigrad.no_grad()
+def test_the_lstm_writes_the_likeliest_from_its_state(short: example.Text) -> None:
+    """The same as if each character had been scored anew, from the beginning."""
+    minigrad.random.seed(0)
+    model, beginning = small_lstm(short), "The statement "
+    for parameter in model.parameters():
+        nn.init.normal(parameter)  # so that it is not always the same character
+    written = "".join(lstm_lm.write(model, beginning, 60, temperature=0.0))
+    assert len(written) == 60
+    assert len({*written}) > 3
+    ids = example.encode(beginning, short.alphabet).tolist()
+    for character in written:
+        ids.append(int(model([ids]).numpy()[0, -1].argmax()))
+        assert short.alphabet[ids[-1]] == character
+
+
+def test_the_lstm_learns(short: example.Text) -> None:
+    minigrad.random.seed(0)
+    model = small_lstm(short)
+    before = example.bits_per_character(model, short)
+    after = example.train(model, short, 80, lstm_lm.BATCH)[0][-1].held_out
+    assert after < before - 1.5
+
+
+# What they write
 
 
 @pytest.mark.parametrize("beginning", ["T", "The statement " * 10])
@@ -359,20 +402,48 @@ def ran(smoke: Smoke) -> tuple[Path, str]:
     return smoke(example, "--seed", "3", "--prompt", "A class ", "--length", "90")
 
 
-@pytest.mark.slow
-def test_it_says_what_came_of_it(ran: tuple[Path, str], text: example.Text) -> None:
-    folder, output = ran
+def expect_said(output: str, name: str, model: Any, text: example.Text) -> None:
+    """The bits of the tables and of a model, and what it wrote."""
     lines = LINE.findall(output)
     tables = [(f"{n}-gram", f"{example.ngram_bits(text, n):.3f}") for n in range(1, 6)]
     assert lines[:5] == lines[5:10] == tables
-    ((name, bits),) = lines[10:]
-    assert name == "transformer"
-    assert float(bits) < float(tables[0][1])
-    model = example.restore(folder / "out/char_lm/weights.npz")
+    ((last, bits),) = lines[10:]
+    assert last == name
     assert float(bits) == pytest.approx(example.bits_per_character(model, text), abs=6e-4)
     sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", output, re.MULTILINE)
     assert sample, output
     assert {*sample[1]} <= {*text.alphabet}
+
+
+def expect_written(call: Call, which: Any) -> None:
+    """With --write, the same for the same seed."""
+    options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
+    first, again = (call(which, *options) for _ in range(2))
+    assert (first.code, first.error) == (0, "")
+    assert re.fullmatch(r"An ob.{30}\n\n", first.out, re.DOTALL)
+    assert again.out == first.out
+    assert call(which, *options, "--seed", "1").out != first.out
+
+
+@pytest.mark.slow
+def test_it_says_what_came_of_it(ran: tuple[Path, str], text: example.Text) -> None:
+    folder, output = ran
+    model = example.restore(folder / "out/char_lm/weights.npz")
+    expect_said(output, "transformer", model, text)
+    bits = dict(LINE.findall(output))
+    assert float(bits["transformer"]) < float(bits["1-gram"])
+
+
+@pytest.mark.slow
+def test_so_does_the_lstm(
+    short: example.Text, call: Call, monkeypatch: MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(example, "load", lambda: short)
+    done = call(lstm_lm, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
+    assert (done.code, done.error) == (0, "")
+    model = lstm_lm.restore(tmp_path / "out/lstm_lm/weights.npz")
+    expect_said(done.out, "LSTM", model, short)
+    expect_written(call, lstm_lm)
 
 
 @pytest.mark.slow
@@ -388,16 +459,13 @@ def test_the_curve_is_drawn(ran: tuple[Path, str]) -> None:
 @pytest.mark.slow
 def test_it_writes_after_a_training(ran: tuple[Path, str], call: Call, tmp_path: Path) -> None:
     shutil.copytree(ran[0] / "out", tmp_path / "out")
-    options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
-    first, again = (call(example, *options) for _ in range(2))
-    assert (first.code, first.error) == (0, "")
-    assert re.fullmatch(r"An ob.{30}\n\n", first.out, re.DOTALL)
-    assert again.out == first.out
-    assert call(example, *options, "--seed", "1").out != first.out
+    expect_written(call, example)
 
 
 @pytest.mark.long
-def test_three_seeds_beat_the_tables(tmp_path: Path) -> None:
+def test_three_seeds_and_the_lstm_beat_the_tables(tmp_path: Path) -> None:
     for seed in range(3):
         bits = dict(LINE.findall(run(example, tmp_path, "--seed", str(seed)).out))
         assert float(bits["transformer"]) < float(bits["4-gram"]) - 0.1
+    bits = dict(LINE.findall(run(lstm_lm, tmp_path).out))
+    assert float(bits["LSTM"]) < float(bits["4-gram"])
