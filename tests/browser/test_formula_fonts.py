@@ -138,12 +138,10 @@ def test_every_root_of_the_page_is_drawn(page: Any) -> None:
 def test_letters_are_those_of_any_font(page: Any) -> None:
     """Not of the block of mathematical letters, which a text font shows as boxes."""
     expect(page.locator("mi").first).to_be_attached()
-    styles = page.evaluate(
-        """[...document.querySelectorAll("mi")].map((letter) => {
-            const style = getComputedStyle(letter);
-            return [letter.textContent, style.textTransform, style.fontStyle];
-        })"""
-    )
+    styles = page.evaluate("""[...document.querySelectorAll("mi")].map((letter) => {
+        const style = getComputedStyle(letter);
+        return [letter.textContent, style.textTransform, style.fontStyle];
+    })""")
     assert ["x", "none", "italic"] in styles
     assert ["erf", "none", "normal"] in styles
     assert {transform for _, transform, _ in styles} == {"none"}

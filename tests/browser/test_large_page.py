@@ -36,16 +36,12 @@ def expect_few(page: Any) -> None:
 
 
 def expect_in_view(page: Any, selector: str) -> None:
-    until(
-        page,
-        """(selector) => {
-            const [stage, box] = ["#stage", selector].map(
-                (one) => document.querySelector(one)?.getBoundingClientRect());
-            return !!box && stage.top <= box.top && box.bottom <= stage.bottom;
-        }""",
-        True,
-        selector,
-    )
+    inside = """(selector) => {
+        const [stage, box] = ["#stage", selector].map(
+            (one) => document.querySelector(one)?.getBoundingClientRect());
+        return !!box && stage.top <= box.top && box.bottom <= stage.bottom;
+    }"""
+    until(page, inside, True, selector)
 
 
 @pytest.fixture
@@ -92,10 +88,8 @@ def test_what_is_found_is_brought_into_view(page: Any) -> None:
 
 def test_the_tab_key_goes_on_and_on(page: Any) -> None:
     page.locator("#stage .box").first.focus()
-    page.evaluate(
-        "addEventListener('focusin', ({ target }) => seen.add(target.dataset.id));"
-        "globalThis.seen = new Set()"
-    )
+    page.evaluate("globalThis.seen = new Set()")
+    page.evaluate("addEventListener('focusin', ({ target }) => seen.add(target.dataset.id))")
     press(page, *60 * ["Tab"])
     until(page, "seen.size", 60)
     assert not page.evaluate("seen.has(undefined)")

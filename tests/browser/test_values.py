@@ -190,12 +190,10 @@ def test_on_a_large_screen_text_can_be_read(open_page: Open) -> None:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 6)
     graph = viz.graph(model, minigrad.randn(2, 3, 8))
     page = open_page(graph, viewport={"width": 1920, "height": 1080})
-    page.wait_for_function(
-        """() => {
-            const one = document.querySelector("#stage .layers, #stage > svg > g");
-            return 10 * one.getBoundingClientRect().width / one.getBBox().width >= 11.9;
-        }"""
-    )
+    page.wait_for_function("""() => {
+        const one = document.querySelector("#stage .layers, #stage > svg > g");
+        return 10 * one.getBoundingClientRect().width / one.getBBox().width >= 11.9;
+    }""")
 
 
 class TestForward:

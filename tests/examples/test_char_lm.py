@@ -435,9 +435,7 @@ def test_it_says_what_came_of_it(ran: tuple[Path, str], text: example.Text) -> N
 
 
 @pytest.mark.slow
-def test_so_does_the_lstm(
-    short: example.Text, call: Call, monkeypatch: MonkeyPatch, tmp_path: Path
-) -> None:
+def test_so_does_the_lstm(short: Any, call: Call, monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setattr(example, "load", lambda: short)
     done = call(lstm_lm, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
     assert (done.code, done.error) == (0, "")

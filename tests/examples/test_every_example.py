@@ -60,11 +60,10 @@ def name_of(example: Any) -> str | None:
     return getattr(example, "__name__", None)
 
 
-@pytest.mark.parametrize(
-    ("example", "options", "said"),
-    [(example, *row) for example, rows in MISTAKES.items() for row in rows.items()],
-    ids=name_of,
-)
+ROWS = [(example, *row) for example, rows in MISTAKES.items() for row in rows.items()]
+
+
+@pytest.mark.parametrize(("example", "options", "said"), ROWS, ids=name_of)
 def test_a_bad_value_gets_one_line(
     call: Call, tmp_path: Path, example: ModuleType, options: str, said: str
 ) -> None:

@@ -133,11 +133,8 @@ def arguments_of(path: str) -> list[tuple[str, str]]:
     for name in path.split("."):
         found = getattr(found, name)
     given = inspect.signature(found).parameters.values()
-    return [
-        (p.name, getattr(p.default, "__name__", repr(p.default)))
-        for p in given
-        if p.name not in OTHERWISE | {"self"} and p.kind is not p.VAR_KEYWORD
-    ]
+    ours = [p for p in given if p.name not in OTHERWISE | {"self"} and p.kind != p.VAR_KEYWORD]
+    return [(p.name, getattr(p.default, "__name__", repr(p.default))) for p in ours]
 
 
 def differs(theirs: list[tuple[str, str]], ours: list[tuple[str, str]]) -> bool:
@@ -162,12 +159,9 @@ def number(text: str) -> Any:
 @together(line=SIGNATURES.splitlines())
 def test_what_is_called_otherwise_has_a_row(line: str) -> None:
     path, _, arguments = line.rstrip(")").partition("(")
-    theirs = [
-        (name.lstrip("*"), default)
-        for name, _, default in (a.partition("=") for a in re.split(r", (?=[\w*])", arguments))
-        if name and name not in OTHERWISE
-    ]
-    theirs = [(name, default or "_empty") for name, default in theirs]
+    pairs = [each.partition("=")[::2] for each in re.split(r", (?=[\w*])", arguments)]
+    theirs = [(name.lstrip("*"), default or "_empty") for name, default in pairs
+              if name and name not in OTHERWISE]  # fmt: skip
     last = path.removesuffix(".forward").removesuffix(".step").rpartition(".")[2]
     if differs(theirs, arguments_of(path)):
         rows = " ".join(row[0] for section in TABLES for row in cells(section))

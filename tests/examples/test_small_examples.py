@@ -97,13 +97,10 @@ def folder(tmp_path: Path) -> Path:
 def test_the_table(folder: Path) -> None:
     done = run(sentence_embeddings, folder, str(folder), *SENTENCES)
     assert (done.code, done.error) == (0, "")
-    shown = np.array([
-        [float(number) for number in re.findall(r"-?\d\.\d{3}", line)]
-        for line in done.out.splitlines()[1:]
-    ])  # fmt: skip
+    rows = [re.findall(r"-?\d\.\d{3}", line) for line in done.out.splitlines()[1:]]
     vectors = pretrained.load_sentence_encoder(folder).encode(SENTENCES).numpy()
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    np.testing.assert_allclose(shown, units @ units.T, atol=6e-4)
+    np.testing.assert_allclose(np.array(rows, float), units @ units.T, atol=6e-4)
     for sentence in SENTENCES:
         assert f"  {sentence:<20} " in done.out
 
