@@ -24,7 +24,6 @@ SETTINGS = f"""
 import sys
 sys.path[:0] = [{str(ROOT / "docs" / "_ext")!r}, {str(ROOT / "tools")!r}]
 extensions = ["live_pages", "myst_parser"]
-
 import shutil, live_pages
 live_pages.write_pages = lambda folder: shutil.copytree("{{pages}}", folder)
 """

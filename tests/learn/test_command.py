@@ -73,17 +73,16 @@ def test_from_the_list_to_a_right_answer(typed) -> None:
 
 
 def test_a_folder_of_ones_own(typed, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = typed("2", "--folder", "my course")
+    assert "learn check 2 --folder 'my course'" in typed("2", "--folder", "my course")
     assert Path("my course/02_chain_rule.py").exists()
-    assert "learn check 2 --folder 'my course'" in opened
     monkeypatch.chdir("my course")  # from within it needs no option
     assert "2  begun  the chain rule" in typed()
 
 
 def test_watching_checks_after_each_save(typed, monkeypatch: pytest.MonkeyPatch) -> None:
     typed("1")
-    save = SimpleNamespace(sleep=lambda seconds: FILE.write_text(RIGHT))
-    monkeypatch.setattr(command, "time", save)
+    sleep = lambda seconds: FILE.write_text(RIGHT)
+    monkeypatch.setattr(command, "time", SimpleNamespace(sleep=sleep))
     watched = typed("watch", "1")
     assert watched.index("A gap") < watched.index(f"Save {FILE}") < watched.index("right.")
 
@@ -183,19 +182,17 @@ def test_what_ends_a_file_is_said(name: str, tmp_path: Path) -> None:
 
 
 def test_pipes(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "minigrad", "learn"]
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    words = [sys.executable, "-m", "minigrad", "learn"]
     done = subprocess.run(
-        [*command, "hint", "11"], env=environment, cwd=tmp_path, capture_output=True, check=True
-    )
+        [*words, "hint", "11"], env=os.environ | {"PYTHONIOENCODING": "ascii"}, cwd=tmp_path,
+        capture_output=True, check=True,
+    )  # fmt: skip
     assert done.stdout.isascii()
     assert not done.stderr
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as pipe:
-        done = subprocess.run(
-            command, cwd=tmp_path, stdout=pipe, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run(words, cwd=tmp_path, stdout=pipe, stderr=subprocess.PIPE, check=False)
     assert not done.stderr
 
 

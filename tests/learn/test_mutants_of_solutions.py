@@ -147,9 +147,11 @@ def mutants(one: Exercise) -> Iterator[tuple[Name, str, dict[str, Any]]]:
                 yield (one.name, "text", next(numbers)), f"- {before}\n+ {after}", names
 
 
-def functions(
-    tree: ast.AST, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:
+Place = tuple[str, ...]
+"""The name of a function, after those of the classes around it."""
+
+
+def functions(tree: ast.AST, path: Place = ()) -> Iterator[tuple[Place, ast.FunctionDef]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef):
             yield (*path, node.name), node
@@ -157,7 +159,7 @@ def functions(
             yield from functions(node, (*path, node.name))
 
 
-def put(names: dict[str, Any], path: tuple[str, ...], code: CodeType) -> None:
+def put(names: dict[str, Any], path: Place, code: CodeType) -> None:
     """Give a function or method other code."""
     found = names[path[0]]
     for name in path[1:]:
@@ -213,15 +215,11 @@ class Suspects(Answer):
         super().__init__(names)
         self.cases: dict[tuple[str, str], list[tuple[np.ndarray, dict[tuple[str, int], Any]]]] = {}
 
-    def compare(
-        self, name: str, got: Any, want: Any, mistakes: Mapping[str, Any] | None = None, **more: Any
-    ) -> None:
+    def compare(self, name: str, got: Any, want: Any, mistakes: Any = None, **more: Any) -> None:
         values: dict[tuple[str, int], Any] = {}
         for diagnosis, wrong in (mistakes or {}).items():
             every = wrong if isinstance(wrong, tuple) else (wrong,)
-            for place, value in enumerate(
-                every or ("impossible",)
-            ):  # () is what nothing gives here
+            for place, value in enumerate(every or ("impossible",)):
                 if not callable(value) and not isinstance(value, bool):
                     values[diagnosis, place] = np.asarray(value)
         self.cases.setdefault((self._function, name), []).append((np.asarray(want), values))
@@ -245,10 +243,9 @@ def test_no_two_misconceptions_give_the_same_values(number: int) -> None:
         every = sorted({key for _, values in cases for key in values})
         for first, second in itertools.combinations(every, 2):
             both = [
-                (values[first], values[second])
-                for want, values in cases
-                if first in values and second in values
-                and not (alike(values[first], want) and alike(values[second], want))
+                (found[first], found[second]) for want, found in cases
+                if {first, second} <= {*found}
+                and not (alike(found[first], want) and alike(found[second], want))
             ]  # fmt: skip
             if first[0] != second[0] and both and all(alike(*pair) for pair in both):
                 same.append(f"{value}: {first} and {second}")

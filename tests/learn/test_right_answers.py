@@ -140,14 +140,12 @@ random.bit_generator.state = end
 return y, g"""),
     (24, 1, """
 order, seen = [], set()
-
 def visit(tensor):
     if tensor not in seen:
         seen.add(tensor)
         for parent in tensor.parents:
             visit(parent)
         order.append(tensor)
-
 visit(self)
 grads = {tensor: np.zeros(tensor.shape) for tensor in order}
 grads[self] = np.ones(self.shape)
@@ -159,14 +157,11 @@ for tensor in reversed(order):
             grads[parent] += unbroadcast(part, parent.shape)"""),
     (25, 2, """
 squash.defvjp(x=lambda g, x: g / (1 + abs(x)) ** 2)
-
 class Other(Reader):
     def weights(self, x, real):
         return minigrad.softmax(self.score(x)[..., 0] + np.where(real, 0.0, -np.inf))
-
     def entropy(self, weights):
         return -(weights * minigrad.log(weights.clip(1e-30))).sum(axis=1)
-
 return Other"""),
     (28, 2, """
 terms = []
