@@ -95,14 +95,10 @@ def test_help_says_how_long_it_takes(example: ModuleType, parts: str, tmp_path: 
         assert part in done.out
 
 
-def weights_of(model: Any) -> list[np.ndarray]:
-    return [parameter.numpy() for parameter in model.parameters()]
-
-
 def writer(_folder: Path, text: char_lm.Text) -> list[np.ndarray]:
     model = char_lm.Writer(text.alphabet, width=16, heads=2, layers=2)
     char_lm.train(model, text, steps=5)
-    return weights_of(model)
+    return [parameter.numpy() for parameter in model.parameters()]
 
 
 def reader_of_digits(folder: Path, _text: char_lm.Text) -> list[np.ndarray]:
@@ -114,7 +110,7 @@ def reader_of_digits(folder: Path, _text: char_lm.Text) -> list[np.ndarray]:
 def speller(_folder: Path, _text: char_lm.Text) -> list[np.ndarray]:
     model = seq2seq.Speller(width=8, heads=2, layers=1)
     seq2seq.train(model, seq2seq.split(1)[0], steps=3)
-    return weights_of(model)
+    return [parameter.numpy() for parameter in model.parameters()]
 
 
 @pytest.mark.parametrize(
