@@ -5,38 +5,33 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browser.waiting import SECONDS
+from browser.waiting import DESK, SECONDS, Open, complain_of
 from minigrad import viz
 
 BROWSER = os.environ.get("MINIGRAD_BROWSER", "chromium")
 """Which browser the tests open: chromium or firefox."""
 
-NO_SCRIPTS = "scripts cannot be switched off"
-NO_FILES = "the driver does not tell of downloads of what a page made"
-NO_DOUBLE = "the driver makes two single clicks of a double click"
 NOT_IN_FIREFOX = {
-    "test_the_script_draws_what_python_drew": NO_SCRIPTS,
-    "test_without_a_script_the_picture_and_the_table_remain": NO_SCRIPTS,
-    "test_without_a_script_all_of_it_is_there": NO_SCRIPTS,
-    "test_opening_and_closing_is_python_s_layout": NO_DOUBLE,
-    "test_a_fused_op_is_one_step_that_opens": NO_DOUBLE,
-    "test_progress_is_saved_and_loaded": NO_FILES,
-    "test_an_svg_stands_by_itself": NO_FILES,
-    "test_it_shows_what_is_seen": NO_FILES,
-    "test_a_png_has_two_pixels_for_each": NO_FILES,
-    "test_paper_has_the_picture_and_what_was_chosen": "it cannot show a page as on paper",
+    reason: tests.split()
+    for reason, tests in {
+        "scripts cannot be switched off": """
+            test_the_script_draws_what_python_drew test_without_a_script_all_of_it_is_there
+            test_without_a_script_the_picture_and_the_table_remain""",
+        "the driver makes two single clicks of a double click": """
+            test_opening_and_closing_is_python_s_layout test_a_fused_op_is_one_step_that_opens""",
+        "the driver does not tell of downloads of what a page made": """
+            test_progress_is_saved_and_loaded test_an_svg_stands_by_itself
+            test_it_shows_what_is_seen test_a_png_has_two_pixels_for_each""",
+        "it cannot show a page as on paper": "test_paper_has_the_picture_and_what_was_chosen",
+    }.items()
 }
-"""What Playwright's driver of an installed Firefox cannot do, by the name of the test."""
-
-Open = Callable[..., Any]
-
-DESK = {"width": 1280, "height": 800}
+"""What Playwright's driver of an installed Firefox cannot do, and the tests that need it."""
 
 
 @pytest.fixture(scope="package")
@@ -60,9 +55,9 @@ def browser(driver: Any) -> Iterator[Any]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items if BROWSER == "firefox" else ():
-        reason = NOT_IN_FIREFOX.get(item.name.partition("[")[0])
-        if reason is not None and item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.skip(reason=reason))
+        for reason, tests in NOT_IN_FIREFOX.items():
+            if item.name.partition("[")[0] in tests and item.path.parent == Path(__file__).parent:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 class Pages:
@@ -80,19 +75,13 @@ class Pages:
 
     def new(self, options: dict[str, Any]) -> Any:
         """A page that tells of what it loads, other than the files, and complains of."""
+
+        def known(url: str) -> bool:
+            return url.startswith("data:") or url.split("#")[0] in ("about:blank", *self.files)
+
         page, complain = self.browser.new_context(**options).new_page(), self.complaints.append
-        page.on("console", lambda message: complain(message.text))
-        page.on("pageerror", lambda error: complain(str(error)))
         page.on("dialog", lambda dialog: (complain(dialog.message), dialog.dismiss()))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.split("#")[0] in ("about:blank", *self.files)
-                or request.url.startswith("data:")
-                else complain(request.url)
-            ),
-        )
+        complain_of(page, complain, known)
         return page
 
 
@@ -102,9 +91,7 @@ def shared_pages(browser: Any) -> Pages:
 
 
 @pytest.fixture
-def open_page(
-    request: pytest.FixtureRequest, shared_pages: Pages, tmp_path: Path
-) -> Iterator[Open]:
+def open_page(request: Any, shared_pages: Pages, tmp_path: Path) -> Iterator[Open]:
     """Open a graph; at the end, fail if anything was loaded, or complained of."""
     taken: list[tuple[str, Any]] = []
     pages = shared_pages

@@ -8,14 +8,15 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad
-from browser.waiting import expect, until
+from browser.graphs import layers, perceptron, recorded
+from browser.waiting import PHONE, Open, expect, expect_status, press, until
 from minigrad import nn, no_grad, viz
 from minigrad.debugging import Profile, Statistics
 from minigrad.viz.layout import place, skeleton
@@ -24,23 +25,22 @@ from minigrad.viz.record.steps import with_inner
 
 pytestmark = pytest.mark.needs("playwright", "chromium")
 
-Open = Callable[..., Any]
-
-
-def perceptron() -> viz.Graph:
-    model, x = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), minigrad.randn(5, 3)
-    with viz.trace() as traced:
-        model(x).sum().backward()
-    return traced.graph(x=x)
-
 
 @cache
 def encoder() -> viz.Graph:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, norm_first=True), 3)
     x = minigrad.randn(2, 3, 8, requires_grad=True)
-    with viz.trace(open=()) as traced:
-        model(x).sum().backward()
-    return traced.graph(x=x)
+    return recorded(lambda: model(x).sum().backward(), viz.trace(open=()), x=x)
+
+
+def self_attention(x: Any, trace: Any = None, **options: Any) -> viz.Graph:
+    attention = nn.MultiHeadAttention(8, 2)
+    return recorded(lambda: attention(x, x, x, **options).sum().backward(), trace)
+
+
+@pytest.fixture
+def page(open_page: Open) -> Any:
+    return open_page(perceptron())
 
 
 BOXES = """Object.fromEntries([...document.querySelectorAll('#stage .box[data-id]')]
@@ -50,20 +50,19 @@ BOXES = """Object.fromEntries([...document.querySelectorAll('#stage .box[data-id
 FOCUSED = "document.activeElement.dataset.id"
 
 
-def expect_status(page: Any, text: Any) -> None:
-    expect(page.locator("#status")).to_have_text(text)
-
-
 def expect_lit(page: Any, node: str) -> None:
     """The one box that is lit."""
     expect(page.locator("#stage .lit")).to_have_attribute("data-id", node)
 
 
+def expect_parts(page: Any, selector: str, *parts: Any) -> None:
+    for part in parts:
+        expect(page.locator(selector)).to_contain_text(part)
+
+
 def search(page: Any, words: str) -> None:
     """Select the first of what is found."""
-    page.keyboard.press("/")
-    page.keyboard.type(words)
-    page.keyboard.press("Enter")
+    press(page, "Enter", words=words)
 
 
 @pytest.mark.slow
@@ -89,11 +88,8 @@ class TestPicture:
             groups = [page.evaluate(read) for page in pages]
             if graph.groups[0].module == "TransformerEncoder":
                 # What is closed leaves some room in the page: boxes are the same, elsewhere.
-                groups = [
-                    sorted(([kind, box, parts] for kind, box, _, parts in found if "box" in kind),
-                           key=json.dumps)
-                    for found in groups
-                ]  # fmt: skip
+                groups = [sorted(json.dumps([kind, box, parts]) for kind, box, _, parts in found
+                                 if "box" in kind) for found in groups]  # fmt: skip
             assert groups[0] == groups[1]
 
     def test_opening_and_closing_is_python_s_layout(self, open_page: Open) -> None:
@@ -108,7 +104,7 @@ class TestPicture:
             return places
 
         shown = expect_places()
-        page.keyboard.press("0")  # all of it is in view
+        press(page, "0")  # all of it is in view
         group = next(group for group in bones.parents if group in shown)
         page.locator(f'.box[data-id="{group}"]').dblclick()
         now.discard(group)
@@ -116,7 +112,7 @@ class TestPicture:
         handle = page.locator(f'[data-id="{group}"] .handle')
         expect(handle).to_have_attribute("aria-expanded", "true")
         handle.focus()
-        page.keyboard.press("Enter")
+        press(page, "Enter")
         now.add(group)
         expect_places()
         expect(page.locator(f'[data-id="{group}"]')).to_have_attribute("aria-expanded", "false")
@@ -137,10 +133,10 @@ class TestPicture:
         page = open_page(perceptron())
         across, first = page.evaluate(f"[document.getElementById('stage').clientWidth, {seen}]")
         page.mouse.move(300, 300)
-        for zoom_in in (lambda: page.keyboard.press("+"), lambda: page.mouse.wheel(0, -300)):
+        for zoom_in in (lambda: press(page, "+"), lambda: page.mouse.wheel(0, -300)):
             zoom_in()
             page.wait_for_function(f"(first) => {seen}[2] < first[2]", arg=first)
-            page.keyboard.press("0")
+            press(page, "0")
             page.wait_for_function(f"(first) => {seen}[2] >= first[2]", arg=first)
         x, y, width = page.evaluate(seen)
         page.mouse.down()
@@ -167,25 +163,24 @@ class TestPlayer:
     def test_to_the_end_by_keyboard(self, open_page: Open) -> None:
         graph = perceptron()
         page = open_page(graph)
-        expect_status(page, "before the first of 4 steps")
+        start, end = "before the first of 4 steps", "step 4 of 4: linear"
+        expect_status(page, start)
         expect(page.locator("#stage .lit")).to_have_count(0)
         for at, step in enumerate(graph.steps):
-            page.keyboard.press("ArrowRight")
+            press(page, "ArrowRight")
             expect_status(page, f"step {at + 1} of 4: {step.op}")
             expect_lit(page, step.node)
             expect(page.locator("#step h2")).to_have_text(step.op)
-        page.keyboard.press("ArrowRight")
-        expect_status(page, "step 4 of 4: linear")
-        page.keyboard.press("ArrowLeft")
-        expect_status(page, "step 3 of 4: relu")
-        page.keyboard.press("Home")
-        expect_status(page, "before the first of 4 steps")
+        for key, status in (("Right", end), ("Left", "step 3 of 4: relu")):
+            press(page, f"Arrow{key}")
+            expect_status(page, status)
+        press(page, "Home")
+        expect_status(page, start)
         expect(page.locator("#stage .gradient")).to_have_count(0)
         expect(page.locator("#stage .badge:not(.value)")).to_have_count(0)
-        page.keyboard.press("End")
-        expect_status(page, "step 4 of 4: linear")
-        gradients = page.locator("#stage .gradient")
-        expect(gradients).to_have_count(8)  # every edge that is on the way
+        press(page, "End")
+        expect_status(page, end)
+        expect(page.locator("#stage .gradient")).to_have_count(8)  # every edge on the way
 
     def test_every_leaf_shows_its_norm_in_the_end(self, open_page: Open) -> None:
         graph = perceptron()
@@ -201,9 +196,8 @@ class TestPlayer:
             assert float(norm) == pytest.approx(leaves[name], rel=1e-2)
             assert held == ".grad holds this sum."
 
-    def test_play_and_pause(self, open_page: Open) -> None:
-        page = open_page(perceptron())
-        page.keyboard.press(" ")
+    def test_play_and_pause(self, page: Any) -> None:
+        press(page, " ")
         expect_status(page, re.compile("step 1 of 4"))
         page.get_by_role("button", name="Pause").click()
         page.wait_for_timeout(1600)
@@ -211,57 +205,47 @@ class TestPlayer:
         page.locator("#slider").fill("3")
         expect_status(page, re.compile("^step 3"))
 
-    def test_a_step_tells_everything(self, open_page: Open) -> None:
+    def test_a_step_tells_everything_and_quotes_the_program(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=2")
-        for part in (
-            "It came from step 1", "the rule for weight reads it", "Why a sum?", "Why a transpose?",
-            "5 times: once for each n", "ḡᵀ @ x", "un-broadcast: 5×2 → 2", "✓ agrees with",
-            "the sum over axis 0", "Not kept: no rule reads", "test_explore.py",
-        ):  # fmt: skip
-            expect(page.locator("#step")).to_contain_text(part)
-        namespaces = page.evaluate(
-            "[...document.querySelectorAll('#step math, #step math *')].map((e) => e.namespaceURI)"
-        )
+        expect_parts(
+            page, "#step", "It came from step 1", "the rule for weight reads it", "Why a sum?",
+            "Why a transpose?", "5 times: once for each n", "ḡᵀ @ x", "un-broadcast: 5×2 → 2",
+            "✓ agrees with", "the sum over axis 0", "Not kept: no rule reads", "graphs.py",
+        )  # fmt: skip
+        quoted = page.locator("#step .line pre")
+        call = "    model(x).sum().backward()"
+        expect(quoted.locator("b")).to_have_text(call)
+        lines = f"with viz.trace() as traced:\n{call}\nreturn traced.graph(x=x)"
+        assert quoted.inner_text() == lines
+        every = "[...document.querySelectorAll('#step math, #step math *')]"
+        namespaces = page.evaluate(f"{every}.map((element) => element.namespaceURI)")
         assert len(namespaces) > 30
         assert set(namespaces) == {"http://www.w3.org/1998/Math/MathML"}
         page.get_by_role("button", name="step 1").first.click()
         expect_status(page, re.compile("^step 1"))
 
-    def test_a_step_quotes_the_program_around_its_line(self, open_page: Open) -> None:
-        page = open_page(perceptron(), "#step=2")
-        quoted = page.locator("#step .line pre")
-        expect(quoted.locator("b")).to_have_text("    model(x).sum().backward()")
-        assert quoted.inner_text().split("\n") == [
-            "with viz.trace() as traced:",
-            "    model(x).sum().backward()",
-            "return traced.graph(x=x)",
-        ]
-
     def test_an_entry_that_the_reader_picks_is_worked_out(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=2")
-        named = "x is the output of 1.relu, weight is 2.weight"
-        expect(page.locator("#step")).to_contain_text(named)
+        expect_parts(page, "#step", "x is the output of 1.relu, weight is 2.weight")
         weight = page.locator("#step article").nth(1)
         worked = weight.locator(".worked")
         expect(worked).to_have_text(re.compile(r"^The entry \["))  # the largest
         weight.locator("td").nth(0).click()
         expect(worked.locator(".equations")).to_contain_text("ḡ[0,\u00a00] · x[0,\u00a00]")
         expect(weight.locator(".chosen")).to_have_count(1)
-        page.keyboard.press("ArrowDown")  # the click has given the table the focus
+        press(page, "ArrowDown")  # the click has given the table the focus
         expect(worked).to_have_text(re.compile(r"^The entry \[1, 0\]"))
         expect_status(page, re.compile("^step 2"))
 
     def test_so_is_an_entry_of_a_value_and_a_sum_of_shares(self, open_page: Open) -> None:
         x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-        with viz.trace() as traced:
-            (x * 2.0 + minigrad.exp(x)).sum().backward()
-        page = open_page(traced.graph(x=x), "#box=x")
+        graph = recorded(lambda: (x * 2.0 + minigrad.exp(x)).sum().backward(), x=x)
+        page = open_page(graph, "#box=x")
         figures = page.locator("#box figure")
         expect(figures).to_have_count(2)
         value, gradient = figures.all()
         value.locator("td").first.click()
-        inputs = value.locator(".whatif input")
-        expect(inputs).to_have_count(2)  # nothing made it: it can be another
+        expect(value.locator(".whatif input")).to_have_count(2)  # nothing made it
         gradient.locator("td").first.click()
         said = gradient.locator(".worked")
         expect(said).to_contain_text("(step 3: exp, x) + (step 4: multiply, a)")
@@ -273,49 +257,41 @@ class TestPlayer:
 
     def test_so_is_an_entry_of_a_large_array(self, open_page: Open) -> None:
         model, x = nn.Linear(12, 10), minigrad.randn(3, 12)
-        with viz.trace() as traced:
-            model(x).sum().backward()
-        page = open_page(traced.graph(x=x), "#step=2")
+        page = open_page(recorded(lambda: model(x).sum().backward(), x=x), "#step=2")
         weight = page.locator("#step article", has_text="weight").first
-        picture = weight.locator(".map")
-        picture.click(position={"x": 30, "y": 20})
+        weight.locator(".map").click(position={"x": 30, "y": 20})
         expect(weight.locator(".worked")).to_have_text(re.compile(r"^The entry \[0, 0\] is"))
-        page.keyboard.press("ArrowRight")
+        press(page, "ArrowRight")
         expect(weight.locator(".worked")).to_have_text(re.compile(r"^The entry \[0, 1\] is"))
 
     def test_what_was_saved_is_named_as_in_the_formula(self, open_page: Open) -> None:
         page = open_page(perceptron(), "#step=3")
         saved = "out, the output, y in the formula, 5×4, 80 B: the rule for x reads it"
-        for part in (saved, "What the op's rules read of the forward pass"):
-            expect(page.locator("#step")).to_contain_text(part)
+        expect_parts(page, "#step", saved, "What the op's rules read of the forward pass")
         formula = page.locator("#step .formula").first
         expect(formula).to_have_text(re.compile("^x = g⊙\\[y\N{FUNCTION APPLICATION}?>0\\]$"))
 
     def test_times_where_they_were_taken(self, open_page: Open) -> None:
         model, x = nn.Linear(3, 2), minigrad.randn(5, 3)
-        with viz.trace(timed=True) as traced:
-            model(x)
-        page = open_page(traced.graph(x=x), "#box=Linear/linear")
-        expect(page.locator("#box")).to_contain_text(re.compile(r"forward [\d.]+ µs, 40 B"))
+        graph = recorded(lambda: model(x), viz.trace(timed=True), x=x)
+        page = open_page(graph, "#box=Linear/linear")
+        expect_parts(page, "#box", re.compile(r"forward [\d.]+ µs, 40 B"))
         open_page(perceptron(), "#box=Sequential/0/linear", page)
         expect(page.locator("#box h2")).to_have_text("linear")
         expect(page.locator("#box .facts").first).not_to_contain_text("forward")
 
     def test_shares_add_up(self, open_page: Open) -> None:
-        attention = nn.MultiHeadAttention(8, 2)
         x = minigrad.randn(2, 3, 8, requires_grad=True)
-        with viz.trace(open=()) as traced:
-            attention(x, x, x).sum().backward()
-        graph = traced.graph(x=x)
+        graph = self_attention(x, viz.trace(open=()))
         page = open_page(graph)
         badge, arrivals = page.locator("#stage .badge text"), []
         for at in range(1, len(graph.steps) + 1):
-            page.keyboard.press("ArrowRight")
+            press(page, "ArrowRight")
             expect_status(page, re.compile(f"^step {at} of"))
             arrivals += [text for text in badge.all_text_contents() if text.startswith("Σ")]
         assert list(dict.fromkeys(arrivals))[:2] == ["Σ 1/3", "Σ 2/3"]
         assert arrivals[-1].startswith("Σ ‖ḡ‖ ")
-        expect(page.locator("#step")).to_contain_text("Σ 3/3")
+        expect_parts(page, "#step", "Σ 3/3")
 
     def test_a_fused_op_is_one_step_that_opens(self, open_page: Open) -> None:
         graph = encoder()
@@ -331,62 +307,52 @@ class TestPlayer:
 
     def test_what_is_saved_is_told_where_it_is_known(self, open_page: Open) -> None:
         """Not of the parts of a fused op, nor of an op whose graph a backward pass has freed."""
-        attention, x = nn.MultiHeadAttention(8, 2), minigrad.randn(2, 3, 8)
-        with viz.trace(open=()) as traced:
-            attention(x, x, x).sum().backward()
-        page = open_page(traced.graph())
+        page = open_page(self_attention(minigrad.randn(2, 3, 8), viz.trace(open=())))
         for name in ("softmax", "matmul"):
             search(page, f"{name} op")
             saved = page.locator("#box section", has_text="Saved for the backward pass")
             expect(saved).to_contain_text("Nothing was recorded of this op by itself")
             expect(saved).not_to_contain_text("shapes at most")
             saved.get_by_role("button", name="attention").click()
-            expect(page.locator("#box .saved")).to_contain_text("the joint rule reads it")
+            expect_parts(page, "#box .saved", "the joint rule reads it")
         y = minigrad.exp(minigrad.randn(3, requires_grad=True))
         y.sum().backward()
         open_page(viz.graph(y), "#box=exp", page)
         expect(page.locator("#box section").nth(1)).to_contain_text("let go of it")
 
     @pytest.mark.parametrize(("value", "sign"), [(0.0, "∞ ×1"), (-1.0, "NaN")])
-    def test_what_is_not_finite_is_marked_in_words(
-        self, open_page: Open, value: float, sign: str
-    ) -> None:
-        import numpy as np
-
+    def test_what_is_not_finite_is_marked(self, open_page: Open, value: float, sign: str) -> None:
         x = minigrad.tensor([value, 1.0], requires_grad=True)
-        with viz.trace() as traced, np.errstate(all="ignore"):
-            minigrad.sqrt(x).sum().backward()
-        page = open_page(traced.graph(x=x), "#step=2")
+        with np.errstate(all="ignore"):
+            graph = recorded(lambda: minigrad.sqrt(x).sum().backward(), x=x)
+        page = open_page(graph, "#step=2")
         badges = page.locator("#stage .badge text", has_text="⬣ ").filter(has_text=sign)
         expect(badges.first).to_be_attached()
-        expect(page.locator("#step")).to_contain_text(f"⬣ {sign}")
+        expect_parts(page, "#step", f"⬣ {sign}")
 
     def test_a_gradient_of_zero(self, open_page: Open) -> None:
         x = minigrad.tensor([-1.0, -2.0], requires_grad=True)
-        with viz.trace() as traced:
-            nn.functional.relu(x).sum().backward()
-        page = open_page(traced.graph(x=x), "#step=2")
-        expect(page.locator("#step")).to_contain_text("○ zero everywhere")
+        page = open_page(recorded(lambda: x.relu().sum().backward(), x=x), "#step=2")
+        expect_parts(page, "#step", "○ zero everywhere")
         zero = page.locator("#stage .badge text", has_text=re.compile("^○ ‖ḡ‖ 0$"))
         expect(zero).to_have_count(1)
         expect(page.locator("#stage .gradient.zero")).to_have_count(1)
 
 
 @pytest.mark.slow
-class TestMissing:
-    def test_why_is_there_no_gradient(self, open_page: Open) -> None:
-        model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
-        model[0].weight.requires_grad_(False)
-        x = minigrad.ones(5, 3, requires_grad=True)
-        with viz.trace() as traced:
-            with no_grad():
-                scale = minigrad.exp(x)
-            (model(x) * scale[:, :2]).sum().backward()
-        page = open_page(traced.graph(x=x))
-        for name, reason in (("0.weight", "frozen"), ("exp", "no_grad()")):
-            search(page, name)
-            expect(page.locator("#box .missing")).to_contain_text(reason)
-            expect(page.locator("#box")).to_contain_text("Why is there no gradient here?")
+def test_why_is_there_no_gradient(open_page: Open) -> None:
+    model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+    model[0].weight.requires_grad_(False)
+    x = minigrad.ones(5, 3, requires_grad=True)
+    with viz.trace() as traced:
+        with no_grad():
+            scale = minigrad.exp(x)
+        (model(x) * scale[:, :2]).sum().backward()
+    page = open_page(traced.graph(x=x))
+    for name, reason in (("0.weight", "frozen"), ("exp", "no_grad()")):
+        search(page, name)
+        expect_parts(page, "#box .missing", reason)
+        expect_parts(page, "#box", "Why is there no gradient here?")
 
 
 @pytest.mark.slow
@@ -395,12 +361,11 @@ class TestAddress:
         graph = encoder()
         page = open_page(graph)
         page.get_by_role("button", name="Open all").click()
-        page.keyboard.press("End")
+        press(page, "End")
         search(page, "softmax")
         expect(page.locator("#box h2")).to_have_text("softmax")
-        address, shown, status = page.evaluate(
-            f"[location.hash, {BOXES}, document.getElementById('status').textContent]"
-        )
+        read = f"[location.hash, {BOXES}, document.getElementById('status').textContent]"
+        address, shown, status = page.evaluate(read)
         assert f"step={len(graph.steps)}" in address
         assert "open=TransformerEncoder/" in (address.replace("%2F", "/"))
         again = open_page(graph, address)
@@ -417,40 +382,31 @@ class TestAddress:
         starts = "before the first of 4 steps", "step 4 of 4: linear", "forward 0 of 4"
         expect_status(page, re.compile(f"^({'|'.join(starts)})$"))
 
-    def test_it_can_be_changed_by_hand(self, open_page: Open) -> None:
-        page = open_page(perceptron())
-        page.evaluate("location.hash = '#step=2'")
-        expect_status(page, re.compile("^step 2 of 4"))
-
 
 @pytest.mark.slow
 class TestSearch:
     def test_by_name_shape_and_module(self, open_page: Open) -> None:
-        graph = encoder()
-        page = open_page(graph)
-        page.keyboard.press("/")
-        page.keyboard.type("layers.1.l weight 8x16")
+        page = open_page(encoder())
+        press(page, words="layers.1.l weight 8x16")
         options = page.locator("#found [role=option]")
         expect(options).to_have_text([re.compile("^layers.1.linear2.weight ")])
-        page.keyboard.press("Enter")
+        press(page, "Enter")
         expect(page.locator("#box h2")).to_have_text("layers.1.linear2.weight")
         until(page, f"{FOCUSED} in {BOXES}", True)
         expect(page.locator("#found")).to_be_hidden()
 
-    def test_choosing_and_leaving(self, open_page: Open) -> None:
-        page = open_page(perceptron())
-        page.keyboard.press("/")
-        page.keyboard.type("linear")
+    def test_choosing_and_leaving(self, page: Any) -> None:
+        press(page, words="linear")
         expect(page.locator("#found [aria-selected=true]")).to_have_count(1)
-        first = page.locator("#query").get_attribute("aria-activedescendant")
-        page.keyboard.press("ArrowDown")
-        expect(page.locator("#query")).not_to_have_attribute("aria-activedescendant", first)
-        page.keyboard.press("Escape")
+        query = page.locator("#query")
+        first = query.get_attribute("aria-activedescendant")
+        press(page, "ArrowDown")
+        expect(query).not_to_have_attribute("aria-activedescendant", first)
+        press(page, "Escape")
         expect(page.locator("#found")).to_be_hidden()
-        expect(page.locator("#query")).to_have_value("")
-        page.keyboard.press("/")
-        page.keyboard.type("nobody")
-        expect(page.locator("#found")).to_contain_text("nothing found")
+        expect(query).to_have_value("")
+        press(page, words="nobody")
+        expect_parts(page, "#found", "nothing found")
 
 
 @pytest.mark.slow
@@ -469,20 +425,18 @@ class TestAccess:
         expect(page.locator("#status")).to_have_attribute("aria-live", "polite")
         expect(page.locator("html")).to_have_attribute("lang", "en")
 
-    def test_arrows_go_along_lines(self, open_page: Open) -> None:
-        page = open_page(perceptron())
+    def test_arrows_go_along_lines(self, page: Any) -> None:
         search(page, "relu op")
         heading, sources = page.locator("#box h2"), {"x", "0.weight", "0.bias"}
         expect(heading).to_have_text("relu")
-        page.keyboard.press("ArrowUp")
-        expect(heading).to_have_text("linear")
-        page.keyboard.press("ArrowUp")
-        expect(heading).to_have_text(re.compile(f"^({'|'.join(sources)})$"))
+        for name in ("linear", re.compile(f"^({'|'.join(sources)})$")):
+            press(page, "ArrowUp")
+            expect(heading).to_have_text(name)
         others = sources - {heading.inner_text()}
-        page.keyboard.press("Shift+ArrowRight")
+        press(page, "Shift+ArrowRight")
         expect(heading).to_have_text(re.compile(f"^({'|'.join(others)})$"))
         for name in ("linear", "relu"):
-            page.keyboard.press("ArrowDown")
+            press(page, "ArrowDown")
             expect(heading).to_have_text(name)
         ring = "getComputedStyle(document.activeElement.querySelector('.shape')).strokeWidth"
         until(page, ring, "3px")
@@ -493,40 +447,22 @@ class TestAccess:
             area = button.bounding_box()
             assert min(area["width"], area["height"]) >= 24, button.inner_text()
 
-    def test_tabs_by_keyboard(self, open_page: Open) -> None:
-        page = open_page(perceptron())
+    def test_tabs_by_keyboard(self, page: Any) -> None:
         page.get_by_role("tab", name="Guide").focus()
         for name in ("step", "box", "list", "guide"):
-            page.keyboard.press("ArrowRight")
+            press(page, "ArrowRight")
             expect(page.locator("[role=tabpanel]:visible")).to_have_id(name)
         expect_status(page, "before the first of 4 steps")
 
-    def test_the_list_leads_to_the_boxes(self, open_page: Open) -> None:
-        page = open_page(perceptron())
+    def test_the_list_leads_to_the_boxes(self, page: Any) -> None:
         page.get_by_role("tab", name="List").click()
         page.locator("#list tbody tr", has_text="relu").first.click()
         expect(page.locator("#box h2")).to_have_text("relu")
 
-    def test_motion_only_where_it_is_wanted(self, open_page: Open) -> None:
+    @pytest.mark.parametrize(("wish", "name"), [("reduce", "none"), ("no-preference", "flow")])
+    def test_motion_only_where_it_is_wanted(self, open_page: Open, wish: str, name: str) -> None:
         moves = "getComputedStyle(document.querySelector('.gradient.out .way')).animationName"
-        still = open_page(perceptron(), "#step=2")
-        until(still, moves, "none")
-        moving = open_page(perceptron(), "#step=2", reduced_motion="no-preference")
-        until(moving, moves, "flow")
-
-    @pytest.mark.parametrize("scheme", ["light", "dark"])
-    def test_light_and_dark(self, open_page: Open, scheme: str) -> None:
-        page = open_page(perceptron(), color_scheme=scheme)
-        style = "getComputedStyle(document.body)"
-        ground, words = page.evaluate(f"[{style}.backgroundColor, {style}.color]")
-        light = [sum(map(int, re.findall(r"\d+", colour))) for colour in (ground, words)]
-        assert (light[0] > light[1]) == (scheme == "light")
-
-    def test_a_narrow_window(self, open_page: Open) -> None:
-        page = open_page(encoder(), viewport={"width": 420, "height": 760})
-        for part in ("header", "#stage", "#panel", "#player"):
-            assert page.locator(part).bounding_box()["width"] == 420
-        assert page.locator("#stage").bounding_box()["height"] > 150
+        until(open_page(perceptron(), "#step=2", reduced_motion=wish), moves, name)
 
 
 @pytest.mark.slow
@@ -549,7 +485,7 @@ def test_hostile_names_run_nothing(open_page: Open) -> None:
     page = open_page(viz.Graph.from_json(text).to_html(title=evil), "#step=2")
     until(page, "document.title", evil)
     search(page, "onerror op linear")
-    expect(page.locator("#box h2")).to_contain_text(evil)
+    expect_parts(page, "#box h2", evil)
     for tab in ("Step", "Box", "List", "Guide"):
         page.get_by_role("tab", name=tab).click()
         expect(page.locator("[role=tabpanel]:visible")).to_have_id(tab.lower())
@@ -559,13 +495,12 @@ def test_hostile_names_run_nothing(open_page: Open) -> None:
 @pytest.mark.slow
 def test_within_a_notebook(open_page: Open) -> None:
     """In a frame without an address, several on a page."""
-    page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
-    frames = page._repr_html_() * 2
+    frames = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))._repr_html_() * 2
     shown = open_page(f"<!DOCTYPE html><title>notebook</title>{frames}")
     for index in range(2):
         frame = shown.frame_locator("iframe").nth(index)
         frame.get_by_role("button", name="Take the first step").click()
-        expect(frame.locator("#status")).to_have_text("step 1 of 1: linear")
+        expect_status(frame, "step 1 of 1: linear")
 
 
 @pytest.mark.slow
@@ -582,50 +517,43 @@ def test_in_a_frame_that_is_hidden_at_first(open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_attention_weights(open_page: Open) -> None:
-    attention = nn.MultiHeadAttention(8, 2)
-    for length in (4, 20):
-        x = minigrad.randn(1, length, 8)
-        with viz.trace() as traced:
-            attention(x, x, x, is_causal=True).sum().backward()
-        graph = traced.graph()
-        (map_,) = graph.heatmaps
-        page = open_page(graph)
-        search(page, "attention fused")
-        images = page.locator("#box .heatmap image")
-        expect(images).to_have_count(2 * (2 + 1))  # two heads, the scale
-        expect(page.locator("#box .heatmap path.masked")).to_have_count(4)
-        texts = page.locator("#box .heatmap").first.locator("g > text").all_text_contents()
-        numbers = [text for text in texts if re.fullmatch(r"0|1|[.]\d+", text)]
-        weights = map_.values()[~map_.masked()] if length == 4 else map_.values()[:0]
-        for text, weight in zip(numbers[: weights.size], weights.ravel(), strict=True):
-            assert float(text) == pytest.approx(weight, abs=0.006)
+@pytest.mark.parametrize("length", [4, 20])
+def test_attention_weights(open_page: Open, length: int) -> None:
+    graph = self_attention(minigrad.randn(1, length, 8), is_causal=True)
+    (map_,) = graph.heatmaps
+    page = open_page(graph)
+    search(page, "attention fused")
+    images = page.locator("#box .heatmap image")
+    expect(images).to_have_count(2 * (2 + 1))  # two heads, the scale
+    expect(page.locator("#box .heatmap path.masked")).to_have_count(4)
+    texts = page.locator("#box .heatmap").first.locator("g > text").all_text_contents()
+    numbers = [text for text in texts if re.fullmatch(r"0|1|[.]\d+", text)]
+    weights = map_.values()[~map_.masked()] if length == 4 else map_.values()[:0]
+    for text, weight in zip(numbers[: weights.size], weights.ravel(), strict=True):
+        assert float(text) == pytest.approx(weight, abs=0.006)
 
-    def test_so_do_both_passes_at_the_softmax_of_attention(_self, open_page: Open) -> None:
-        attention = nn.MultiHeadAttention(8, 2)
-        x = minigrad.randn(1, 3, 8)
-        with viz.trace() as traced:
-            attention(x, x, x).sum().backward()
-        graph = traced.graph()
-        (map_,) = graph.heatmaps
-        steps = [step.node for step in with_inner(graph.steps)]
-        at = 1 + steps.index(map_.node)
-        page = open_page(graph, f"#step={at}")
-        expect(page.locator("#step h3", has_text="Who attends to whom")).to_have_count(1)
-        expect(page.locator("#step .heatmap")).to_have_count(2)  # the weights and their gradient
-        page.evaluate("location.hash = '#step=1'")
-        expect(page.locator("#step .heatmap")).to_have_count(0)
+
+@pytest.mark.slow
+def test_both_passes_are_shown_at_the_softmax_of_attention(open_page: Open) -> None:
+    graph = self_attention(minigrad.randn(1, 3, 8))
+    (map_,) = graph.heatmaps
+    steps = [step.node for step in with_inner(graph.steps)]
+    page = open_page(graph, f"#step={1 + steps.index(map_.node)}")
+    expect(page.locator("#step h3", has_text="Who attends to whom")).to_have_count(1)
+    expect(page.locator("#step .heatmap")).to_have_count(2)  # the weights and their gradient
+    page.evaluate("location.hash = '#step=1'")
+    expect(page.locator("#step .heatmap")).to_have_count(0)
 
 
 @pytest.mark.slow
 def test_charts_fit_a_phone_and_have_an_area(open_page: Open) -> None:
-    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    model = layers()
     with Profile() as profile, Statistics(model) as statistics:
         model(minigrad.randn(5, 3)).sum().backward()
         statistics.step(0.00012345)
     for record, charts in ((profile, 2), (statistics, 7)):
         text = viz.charts(record).path.read_text(encoding="utf-8")
-        page = open_page(text, viewport={"width": 390, "height": 844})
+        page = open_page(text, viewport=PHONE)
         expect(page.locator("figure svg")).to_have_count(charts)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         for path in page.locator("path.band, path.ridge").all():

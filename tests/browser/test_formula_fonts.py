@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import os
 import re
+import runpy
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from browser.waiting import expect
+from browser.graphs import recorded
+from browser.waiting import PIXELS, expect
 from minigrad import viz
 from minigrad.autograd.primitive import registry
 
@@ -25,18 +26,6 @@ pytestmark = [
 ]
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-PIXELS = """async (png) => {
-    const image = new Image();
-    image.src = "data:image/png;base64," + png;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [image.width, image.height];
-    const context = canvas.getContext("2d");
-    context.drawImage(image, 0, 0);
-    const { data } = context.getImageData(0, 0, image.width, image.height);
-    const light = (at) => data[4 * at] + data[4 * at + 1] + data[4 * at + 2];
-    return [image.height, Array.from({ length: data.length / 4 }, (_, at) => light(at))];
-}"""
 
 
 @pytest.fixture(scope="module", params=["installed fonts", "no font for mathematics"])
@@ -52,9 +41,8 @@ def browser(request: Any, driver: Any, tmp_path_factory: Any) -> Iterator[Any]:
         assert b"MATH" not in font.read_bytes()[:1000]  # where its tables are listed
         shutil.copy(font, folder)
         settings = folder / "fonts.conf"
-        settings.write_text(
-            f"<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>"
-        )
+        cache = f"<cachedir>{folder}/cache</cachedir>"
+        settings.write_text(f"<fontconfig><dir>{folder}</dir>{cache}</fontconfig>")
         surroundings["FONTCONFIG_FILE"] = str(settings)
     with launched(driver, env=surroundings) as running:
         yield running
@@ -63,8 +51,8 @@ def browser(request: Any, driver: Any, tmp_path_factory: Any) -> Iterator[Any]:
 def picture(page: Any, element: Any) -> np.ndarray:
     """How dark each pixel of an element is, from 0 to 1."""
     png = base64.b64encode(element.screenshot()).decode()
-    height, data = page.evaluate(PIXELS, png)
-    return 1 - np.array(data, dtype=float).reshape(height, -1) / (3 * 255)
+    rows, columns, data = page.evaluate(PIXELS, f"data:image/png;base64,{png}")
+    return 1 - np.reshape(data, (rows, columns, 4))[..., :3].mean(-1) / 255
 
 
 def roots_of(page: Any) -> list[tuple[np.ndarray, float, list[float]]]:
@@ -95,20 +83,10 @@ def assert_drawn(root: tuple[np.ndarray, float, list[float]]) -> None:
     assert (bar.max(0) > 0.3).mean() > 0.9, "the bar does not cover the content"
 
 
-def conf() -> Any:
-    """The settings of the documentation, as a module."""
-    spec = importlib.util.spec_from_file_location("docs_conf", DOCS / "conf.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def documents() -> str:
     """The formulas with a root in the documentation, in its style."""
-    settings = conf()
-    static = [DOCS / place for place in settings.html_static_path]
+    settings = runpy.run_path(str(DOCS / "conf.py"))
+    static = [DOCS / place for place in settings["html_static_path"]]
     files = [file for place in static for file in (place, *place.glob("*.css")) if file.is_file()]
     style = "".join(file.read_text(encoding="utf-8") for file in files)
     pages = [page.read_text(encoding="utf-8") for page in sorted(DOCS.rglob("*.md"))]
@@ -116,8 +94,8 @@ def documents() -> str:
     found = ("".join(tex) for page in pages for tex in re.findall(marked, page, re.DOTALL))
     written = [tex for tex in found if "sqrt" in tex]
     assert len(written) >= 8
-    shown = (f"<p>{settings.mathml(tex.strip(), display='block')}</p>" for tex in written)
-    return f"<style>{style}</style>{''.join(shown)}"
+    shown = [settings["mathml"](tex.strip(), display="block") for tex in written]
+    return f"<style>{style}</style><p>{'</p><p>'.join(shown)}</p>"
 
 
 def notebook() -> str:
@@ -141,32 +119,29 @@ def test_every_root_is_drawn(browser: Any, source: Any) -> None:
 @pytest.fixture(scope="module")
 def page(browser: Any, tmp_path_factory: Any) -> Any:
     x = minigrad.randn(3, 4, requires_grad=True)
-    with viz.trace() as traced:
-        minigrad.nn.functional.gelu(x).sum().backward()
+    graph = recorded(lambda: minigrad.nn.functional.gelu(x).sum().backward(), x=x)
     file = tmp_path_factory.mktemp("page") / "page.html"
-    file.write_text(traced.graph(x=x).to_html(), encoding="utf-8")
+    file.write_text(graph.to_html(), encoding="utf-8")
     page = browser.new_page()
     page.goto(f"{file.as_uri()}#step=2")
     page.add_style_tag(content=".formula { font-size: 32px !important }")
     return page
 
 
-class TestThePage:
-    def test_every_root_is_drawn(self, page: Any) -> None:
-        roots = roots_of(page)
-        assert len(roots) == 2  # of the exact function; the approximate one is another case
-        for root in roots:
-            assert_drawn(root)
+def test_every_root_of_the_page_is_drawn(page: Any) -> None:
+    roots = roots_of(page)
+    assert len(roots) == 2  # of the exact function; the approximate one is another case
+    for root in roots:
+        assert_drawn(root)
 
-    def test_letters_are_those_of_any_font(self, page: Any) -> None:
-        """Not of the block of mathematical letters, which a text font shows as boxes."""
-        expect(page.locator("mi").first).to_be_attached()
-        styles = page.evaluate(
-            """[...document.querySelectorAll("mi")].map((letter) => {
-                const style = getComputedStyle(letter);
-                return [letter.textContent, style.textTransform, style.fontStyle];
-            })"""
-        )
-        assert ["x", "none", "italic"] in styles
-        assert ["erf", "none", "normal"] in styles
-        assert {transform for _, transform, _ in styles} == {"none"}
+
+def test_letters_are_those_of_any_font(page: Any) -> None:
+    """Not of the block of mathematical letters, which a text font shows as boxes."""
+    expect(page.locator("mi").first).to_be_attached()
+    styles = page.evaluate("""[...document.querySelectorAll("mi")].map((letter) => {
+        const style = getComputedStyle(letter);
+        return [letter.textContent, style.textTransform, style.fontStyle];
+    })""")
+    assert ["x", "none", "italic"] in styles
+    assert ["erf", "none", "normal"] in styles
+    assert {transform for _, transform, _ in styles} == {"none"}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gallery import example, names, write_page, write_pages
 
-from browser.waiting import expect
+from browser.waiting import Open, expect, press
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,13 +24,10 @@ SETTINGS = f"""
 import sys
 sys.path[:0] = [{str(ROOT / "docs" / "_ext")!r}, {str(ROOT / "tools")!r}]
 extensions = ["live_pages", "myst_parser"]
-
 import shutil, live_pages
 live_pages.write_pages = lambda folder: shutil.copytree("{{pages}}", folder)
 """
 """Of a documentation whose live pages are written already."""
-
-Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +43,7 @@ def parameter(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [*map(parameter, names())])
-def test_each_page_opens_and_can_be_stepped_through(
-    open_page: Open, pages: Path, name: str
-) -> None:
+def test_each_page_can_be_stepped_through(open_page: Open, pages: Path, name: str) -> None:
     if name == "several_ranks":
         assert write_page(name, pages), "mpi4py is there, but no mpiexec"
     text = (pages / f"{name}.html").read_text(encoding="utf-8")
@@ -58,11 +52,11 @@ def test_each_page_opens_and_can_be_stepped_through(
     expect(page.locator("#stage .box[data-id]").nth(7)).to_be_attached()
     for rank in ("rank 0", "rank 1") if name == "several_ranks" else ():
         expect(page.locator("#stage .frame text", has_text=rank).first).to_be_attached()
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     status = page.locator("#status")
     expect(status).to_have_text(re.compile(r"^step 1 of \d+: \w+$"))
     total = re.findall(r"\d+", status.inner_text())[1]
-    page.keyboard.press("End")
+    press(page, "End")
     expect(status).to_have_text(re.compile(f"^step {total} of {total}: "))
     expect(page.locator("#step article .formula").first).to_be_attached()
     expect(page.locator("#step .check.wrong")).to_have_count(0)
@@ -99,14 +93,11 @@ def test_a_program_says_what_to_look_at() -> None:
 
 
 @pytest.mark.needs("sphinx", "myst_parser")
-def test_the_documentation_shows_them_from_a_file(
-    browser: Any, pages: Path, tmp_path: Path
-) -> None:
+def test_the_documentation_shows_them(browser: Any, pages: Path, tmp_path: Path) -> None:
     (tmp_path / "conf.py").write_text(SETTINGS.format(pages=pages))
     listed = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8").partition("\n```{gallery}")
-    (tmp_path / "index.md").write_text(
-        f"# A page\n\n```{{live}} nan#step=2\n```\n\n```{{gallery}}{listed[2]}", encoding="utf-8"
-    )
+    text = f"# A page\n\n```{{live}} nan#step=2\n```\n\n```{{gallery}}{listed[2]}"
+    (tmp_path / "index.md").write_text(text, encoding="utf-8")
     html = tmp_path / "html"
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", tmp_path, html]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

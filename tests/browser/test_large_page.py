@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import minigrad
-from browser.waiting import expect, until
+from browser.waiting import Open, expect, press, until
 from minigrad import viz
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
@@ -37,24 +36,27 @@ def expect_few(page: Any) -> None:
 
 
 def expect_in_view(page: Any, selector: str) -> None:
-    until(
-        page,
-        """(selector) => {
-            const [stage, box] = ["#stage", selector].map(
-                (one) => document.querySelector(one)?.getBoundingClientRect());
-            return !!box && stage.top <= box.top && box.bottom <= stage.bottom;
-        }""",
-        True,
-        selector,
-    )
+    inside = """(selector) => {
+        const [stage, box] = ["#stage", selector].map(
+            (one) => document.querySelector(one)?.getBoundingClientRect());
+        return !!box && stage.top <= box.top && box.bottom <= stage.bottom;
+    }"""
+    until(page, inside, True, selector)
 
 
-def test_only_what_is_in_view_is_drawn(chain: str, open_page: Callable[..., Any]) -> None:
+@pytest.fixture
+def page(chain: str, open_page: Open) -> Any:
+    """The chain, all of it open."""
     page = open_page(chain)
     page.get_by_role("button", name="Open all").click()
     expect_few(page)
+    return page
+
+
+def test_only_what_is_in_view_is_drawn(page: Any) -> None:
+    expect_few(page)
     for key, at in (("End", OPS + 1), ("ArrowLeft", OPS), ("Home", 0), ("ArrowRight", 1)):
-        page.keyboard.press(key)
+        press(page, key)
         words = f"step {at} of" if at else "before the first of"
         expect(page.locator("#status")).to_contain_text(words)
         expect_few(page)
@@ -74,36 +76,26 @@ def test_only_what_is_in_view_is_drawn(chain: str, open_page: Callable[..., Any]
     expect(first).not_to_have_attribute("data-id", before)
 
 
-def test_what_is_found_is_brought_into_view(chain: str, open_page: Callable[..., Any]) -> None:
-    page = open_page(chain)
-    page.get_by_role("button", name="Open all").click()
-    page.keyboard.press("/")
-    page.keyboard.type("output")
-    page.keyboard.press("Enter")
+def test_what_is_found_is_brought_into_view(page: Any) -> None:
+    press(page, "Enter", words="output")
     until(page, "document.activeElement.matches('.box.output')", True)
     expect_in_view(page, "#stage .box.selected")
     expect_few(page)
-    for _ in range(60):  # up the lines, past what was drawn
-        page.keyboard.press("ArrowUp")
+    press(page, *60 * ["ArrowUp"])  # up the lines, past what was drawn
     until(page, "document.activeElement.matches('.box.selected:not(.output)')", True)
     expect_in_view(page, "#stage .box.selected")
 
 
-def test_the_tab_key_goes_on_and_on(chain: str, open_page: Callable[..., Any]) -> None:
-    page = open_page(chain)
-    page.get_by_role("button", name="Open all").click()
+def test_the_tab_key_goes_on_and_on(page: Any) -> None:
     page.locator("#stage .box").first.focus()
-    page.evaluate(
-        "addEventListener('focusin', ({ target }) => seen.add(target.dataset.id));"
-        "globalThis.seen = new Set()"
-    )
-    for _ in range(60):
-        page.keyboard.press("Tab")
+    page.evaluate("globalThis.seen = new Set()")
+    page.evaluate("addEventListener('focusin', ({ target }) => seen.add(target.dataset.id))")
+    press(page, *60 * ["Tab"])
     until(page, "seen.size", 60)
     assert not page.evaluate("seen.has(undefined)")
 
 
-def test_the_list_grows_as_one_reads_on(chain: str, open_page: Callable[..., Any]) -> None:
+def test_the_list_grows_as_one_reads_on(chain: str, open_page: Open) -> None:
     page = open_page(chain)
     expect(page.locator("#list tr")).to_have_count(0)
     page.get_by_role("tab", name="List").click()
@@ -116,13 +108,13 @@ def test_the_list_grows_as_one_reads_on(chain: str, open_page: Callable[..., Any
     expect_in_view(page, "#stage .box.selected")
 
 
-def test_without_a_script_all_of_it_is_there(chain: str, open_page: Callable[..., Any]) -> None:
+def test_without_a_script_all_of_it_is_there(chain: str, open_page: Open) -> None:
     page = open_page(chain, java_script_enabled=False)
     for each in ("#stage .box", "#list tbody tr"):
         expect(page.locator(each).nth(OPS)).to_be_attached()
 
 
-def test_an_old_browser_says_what_it_lacks(open_page: Callable[..., Any]) -> None:
+def test_an_old_browser_says_what_it_lacks(open_page: Open) -> None:
     x = minigrad.randn(3, requires_grad=True)
     page = viz.graph(minigrad.sin(x), x=x).to_html()
     old = page.replace('"use strict";', '"use strict"; delete globalThis.DecompressionStream;', 1)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from browser.waiting import expect, until
+from browser.waiting import DESK, PHONE, axe, complain_of, expect, until
 from minigrad.learn import grading
 from minigrad.learn.exercise import exercise
 
@@ -64,24 +64,13 @@ class Tabs:
         self.address = address
         self.complaints: list[str] = []
         self.playground: Any = None
-        self.context = browser.new_context(
-            viewport={"width": 1280, "height": 800},
-            permissions=["clipboard-read", "clipboard-write"],
-        )
+        clipboard = ["clipboard-read", "clipboard-write"]
+        self.context = browser.new_context(viewport=DESK, permissions=clipboard)
         self.context.set_default_timeout(90_000)
 
     def open(self, path: str, wait_for: str = READY) -> Any:
-        page, complain = self.context.new_page(), self.complaints.append
-        page.on("console", lambda message: complain(message.text))
-        page.on("pageerror", lambda error: complain(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith((self.address, "blob:", "data:", "about:"))
-                else complain(request.url)
-            ),
-        )
+        page, ours = self.context.new_page(), (self.address, "blob:", "data:", "about:")
+        complain_of(page, self.complaints.append, lambda url: url.startswith(ours))
         page.goto(f"{self.address}/{path}")
         page.wait_for_selector(wait_for)
         return page
@@ -146,8 +135,14 @@ def finish(page: Any, start: Callable[[], Any]) -> str:
     return text
 
 
-def run(page: Any, button: str = "#run") -> str:
+def run(page: Any, button: str = "#run", code: str = "") -> str:
+    """Press a button, with new code if some is given; what is printed."""
+    if code:
+        write(page, code)
     return finish(page, lambda: page.click(button))
+
+
+SIX = "print(6 * 7)\n"
 
 
 def test_a_newcomer(page: Any, tabs: Tabs) -> None:
@@ -169,14 +164,11 @@ def test_a_newcomer(page: Any, tabs: Tabs) -> None:
     page.click("#run")
     page.wait_for_function("document.getElementById('output').textContent.includes('on')")
     assert "Stopped." in run(page, "#stop")
-    write(page, "print(6 * 7)\n")
-    assert run(page) == "42\n", "the worker that was kept warm goes on"
+    assert run(page, code=SIX) == "42\n", "the worker that was kept warm goes on"
 
-    deep = "import json\njson.loads('[' * 100_000)\n"
-    write(page, deep)
-    assert "Python has ended" in run(page) or "RecursionError" in run(page)
-    write(page, "print(6 * 7)\n")
-    assert run(page) == "42\n", "a new one takes its place"
+    deep = run(page, code="import json\njson.loads('[' * 100_000)\n")
+    assert "Python has ended" in deep or "RecursionError" in run(page)
+    assert run(page, code=SIX) == "42\n", "a new one takes its place"
 
     page.click("#share")
     page.wait_for_function("location.hash.startsWith('#code=')")
@@ -193,10 +185,8 @@ def test_an_exercise_is_solved(page: Any, tabs: Tabs) -> None:
     page.click("#hint")
     expect(page.locator("#hints p")).to_have_count(1)
     solution = exercise(7).solution
-    write(page, solution.replace("g @ b.T", "g @ b"))
-    assert "not yet" in run(page, "#check")
-    write(page, solution)
-    assert "right." in run(page, "#check")
+    assert "not yet" in run(page, "#check", solution.replace("g @ b.T", "g @ b"))
+    assert "right." in run(page, "#check", solution)
     expect(page.locator("#graph img")).to_have_count(1)
     page.click("#next")
     expect(page).to_have_url(re.compile(r"\?exercise=8$"))
@@ -209,8 +199,7 @@ def test_progress_is_saved_and_loaded(page: Any, tabs: Tabs, tmp_path: Path) -> 
     page.select_option("#exercises", "7")
     page.click("#hint")
     for answer in (exercise(7).skeleton, exercise(7).solution):
-        write(page, answer)
-        run(page, "#check")
+        run(page, "#check", answer)
     with page.expect_download() as download:
         page.click("#save")
     file = tmp_path / "exercises.json"
@@ -225,8 +214,7 @@ def test_progress_is_saved_and_loaded(page: Any, tabs: Tabs, tmp_path: Path) -> 
     expect(other.locator("#title")).to_have_text("7 matmul ✓")
 
 
-def test_the_curves_of_a_training_move_in_one_figure(page: Any) -> None:
-    code = """import time
+TRAINING = """import time
 from minigrad import nn, ones
 from minigrad.debugging import Statistics
 model = nn.Linear(2, 1)
@@ -236,12 +224,14 @@ with Statistics(model, live=True) as statistics:
         statistics.step(step)
         time.sleep(0.6)
 """
+
+
+def test_the_curves_of_a_training_move_in_one_figure(page: Any) -> None:
     page.evaluate(
         "new MutationObserver(changes => window.moved = (window.moved ?? 0) + changes.length)"
         ".observe(document.getElementById('figures'), {subtree: true, attributeFilter: ['src']})"
     )
-    write(page, code)
-    assert run(page) == ""
+    assert run(page, code=TRAINING) == ""
     expect(page.locator("#figures img")).to_have_count(1)
     page.wait_for_function("window.moved >= 3")
     until(page, "document.querySelector('#figures img').naturalWidth", 340)
@@ -253,8 +243,7 @@ def test_what_a_program_shows_cannot_reach_the_page(page: Any) -> None:
         return "<script>parent.document.title = 'taken'; top.taken = 1</script><p>shown</p>"
 Bad()
 """
-    write(page, code)
-    run(page)
+    run(page, code=code)
     frame = page.frame_locator("#figures iframe")
     expect(frame.locator("p")).to_have_text("shown")  # after its script
     expect(page).to_have_title("minigrad: the playground")
@@ -284,15 +273,13 @@ def test_a_chapter_of_the_guide_runs(page: Any, tabs: Tabs) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_screen_readers_and_phones(browser: Any, address: str, scheme: str) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    context = browser.new_context(viewport=PHONE, color_scheme=scheme)
     page = context.new_page()
     for asked in ("?example=slope", "?exercise=1"):
         page.goto(f"{address}/{PAGE}{asked}")
         page.wait_for_selector(READY)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        found = Axe().run(page).response["violations"]
+        found = axe(page).response["violations"]
         assert not found, [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
     context.close()
 
@@ -311,12 +298,9 @@ def test_every_file_of_pyodide_is_checked(browser: Any, address: str) -> None:
 
 
 def test_what_the_page_of_steps_cannot_compute_is_run_again_by_python(page: Any) -> None:
-    write(
-        page,
-        "import minigrad\nfrom minigrad import viz\nx = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])\n"
-        "viz.explore(minigrad.linalg.inv, x)",
-    )
-    run(page)
+    x = "x = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])"
+    explore = "viz.explore(minigrad.linalg.inv, x)"
+    run(page, code=f"import minigrad\nfrom minigrad import viz\n{x}\n{explore}")
     page.click("#tab-steps")
     steps = page.frame_locator("#steps iframe")
     steps.locator('.box.input[role="button"]').first.click()

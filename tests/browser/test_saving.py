@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from typing import Any
 import pytest
 
 import minigrad
-from browser.waiting import expect, until
+from browser.graphs import explored
+from browser.waiting import Open, expect, press, until
 from minigrad import nn, viz
 from minigrad.viz.drawing.style import DARK, LIGHT
 
@@ -25,8 +25,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(scope="module")
 def attention() -> str:
     x = minigrad.randn(2, 4, 8)
-    page = viz.explore(nn.MultiHeadAttention(8, 2), x, x, x)
-    return page.path.read_text(encoding="utf-8")
+    return explored(nn.MultiHeadAttention(8, 2), x, x, x)
 
 
 def saved(page: Any, kind: str, folder: Path) -> Path:
@@ -43,7 +42,7 @@ def rgb(colour: str) -> str:
 
 @pytest.mark.parametrize(("scheme", "palette"), [("light", LIGHT), ("dark", DARK)])
 def test_an_svg_stands_by_itself(
-    attention: str, open_page: Callable[..., Any], tmp_path: Path, scheme: str, palette: Any
+    attention: str, open_page: Open, tmp_path: Path, scheme: str, palette: Any
 ) -> None:
     page = open_page(attention, "#step=5", color_scheme=scheme)
     file = saved(page, "SVG", tmp_path)
@@ -68,13 +67,10 @@ def test_an_svg_stands_by_itself(
     until(page, sizes, pytest.approx(seen, abs=0.1))
 
 
-def test_it_shows_what_is_seen(
-    attention: str, open_page: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_it_shows_what_is_seen(attention: str, open_page: Open, tmp_path: Path) -> None:
     page = open_page(attention)
     whole = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
-    for _ in range(4):
-        page.keyboard.press("+")
+    press(page, *"++++")
     part = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
     boxes = [[float(n) for n in one.attrib["viewBox"].split()] for one in (whole, part)]
     assert boxes[0][:2] == [0, 0]
@@ -84,9 +80,7 @@ def test_it_shows_what_is_seen(
     assert float(part.attrib["height"]) == pytest.approx(stage["height"], abs=1)
 
 
-def test_a_png_has_two_pixels_for_each(
-    attention: str, open_page: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_a_png_has_two_pixels_for_each(attention: str, open_page: Open, tmp_path: Path) -> None:
     page = open_page(attention)
     vector = ElementTree.parse(saved(page, "SVG", tmp_path)).getroot()
     file = saved(page, "PNG", tmp_path)
@@ -94,23 +88,18 @@ def test_a_png_has_two_pixels_for_each(
     size = struct.unpack(">II", file.read_bytes()[16:24])
     asked = [2 * float(vector.attrib[name]) for name in ("width", "height")]
     assert list(size) == pytest.approx(asked, abs=3)
-    sheet = page.evaluate(  # as many colours as a picture has
-        """async (bytes) => {
-            const file = new Blob([Uint8Array.from(bytes)], { type: "image/png" });
-            const bitmap = await createImageBitmap(file);
-            const pen = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
-            pen.drawImage(bitmap, 0, 0);
-            const { data } = pen.getImageData(0, 0, bitmap.width, bitmap.height);
-            return [...new Set(new Uint32Array(data.buffer))].length;
-        }""",
-        list(file.read_bytes()),
-    )
-    assert sheet > 20
+    colours = """async (bytes) => {
+        const file = new Blob([Uint8Array.from(bytes)], { type: "image/png" });
+        const bitmap = await createImageBitmap(file);
+        const pen = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+        pen.drawImage(bitmap, 0, 0);
+        const { data } = pen.getImageData(0, 0, bitmap.width, bitmap.height);
+        return [...new Set(new Uint32Array(data.buffer))].length;
+    }"""
+    assert page.evaluate(colours, list(file.read_bytes())) > 20  # as a picture has
 
 
-def test_paper_has_the_picture_and_what_was_chosen(
-    attention: str, open_page: Callable[..., Any]
-) -> None:
+def test_paper_has_the_picture_and_what_was_chosen(attention: str, open_page: Open) -> None:
     page = open_page(attention, "#step=5", color_scheme="dark")
     for chosen, titles in (("shown", ["Step 5"]), ("module", ["Step 4", "Step 5", "Step 6"])):
         page.locator("#printing").select_option(chosen)
@@ -143,7 +132,7 @@ def test_paper_has_the_picture_and_what_was_chosen(
     page.emulate_media(media="null")
 
 
-def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> None:
+def test_a_tall_picture_is_cut_between_boxes(open_page: Open) -> None:
     x = minigrad.randn(3, requires_grad=True)
     y = x
     for at in range(60):
@@ -152,9 +141,8 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> N
     page.get_by_role("button", name="Open all").click()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     expect(page.locator("#stage .paper svg").nth(2)).to_be_attached()
-    views = page.locator("#stage .paper svg").evaluate_all(
-        "(all) => all.map((one) => one.getAttribute('viewBox').split(' ').map(Number))"
-    )
+    read = "(all) => all.map((one) => one.getAttribute('viewBox').split(' ').map(Number))"
+    views = page.locator("#stage .paper svg").evaluate_all(read)
     assert len(views) > 2
     for (_, top, _, height), (_, after, _, _) in pairwise(views):
         assert top + height == after
@@ -167,7 +155,7 @@ def test_a_tall_picture_is_cut_between_boxes(open_page: Callable[..., Any]) -> N
         assert not any(top < cut < top + height for _, cut, _, _ in views)
 
 
-def test_a_browser_prints_it(attention: str, open_page: Callable[..., Any]) -> None:
+def test_a_browser_prints_it(attention: str, open_page: Open) -> None:
     page = open_page(attention)
     page.locator("#printing").select_option("all")
     printed = page.pdf(format="A4")

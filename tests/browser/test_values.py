@@ -1,7 +1,8 @@
-"""The values of the forward pass on the explorer page, and stepping through it."""
+"""The values of the forward pass on the explorer page, and on the page of attention maps."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from browser.waiting import expect, until
+from browser.graphs import explored, perceptron, recorded
+from browser.waiting import PHONE, PIXELS, Open, axe, expect, expect_status, press, until
 from minigrad import nn, viz
 from minigrad.viz.drawing.colour_scale import diverging
 from minigrad.viz.page.html import SHADES
@@ -20,17 +22,7 @@ pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
 def micrograd() -> viz.Graph:
     """2 · 3 + 2, to differentiate: a is used twice."""
     a, b = (minigrad.tensor(value, requires_grad=True) for value in (2.0, 3.0))
-    with viz.trace() as traced:
-        (a * b + a).backward()
-    return traced.graph(a=a, b=b)
-
-
-def perceptron() -> tuple[viz.Graph, Any]:
-    minigrad.random.seed(0)
-    model, x = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), minigrad.randn(5, 3)
-    with viz.trace() as traced:
-        model(x).sum().backward()
-    return traced.graph(x=x), x
+    return recorded(lambda: (a * b + a).backward(), a=a, b=b)
 
 
 NUMBERS = """[...document.querySelectorAll('#stage .box text.data')]
@@ -38,14 +30,10 @@ NUMBERS = """[...document.querySelectorAll('#stage .box text.data')]
 """The text in the boxes of numbers, but for those that are not computed yet."""
 
 
-def expect_status(page: Any, text: Any) -> None:
-    expect(page.locator("#status")).to_have_text(text)
-
-
 class TestValue:
-    def test_an_array_is_shown_as_a_whole(self, open_page: Any) -> None:
-        graph, x = perceptron()
-        page = open_page(graph, "#box=x")
+    def test_an_array_is_shown_as_a_whole(self, open_page: Open) -> None:
+        x = minigrad.randn(5, 3)
+        page = open_page(recorded(lambda: x.relu(), x=x), "#box=x")
         rows = page.locator("#box .values tr")
         expect(rows).to_have_count(5)
         cells = [[float(c.replace("−", "-")) for c in r.split()] for r in rows.all_inner_texts()]
@@ -55,29 +43,28 @@ class TestValue:
         assert "deviation" in facts
         assert f"{x.numpy().max():.3g}" in facts
 
-    def test_of_a_large_one_a_histogram_and_the_call_for_more(self, open_page: Any) -> None:
+    def test_of_a_large_one_a_histogram_and_the_call_for_more(self, open_page: Open) -> None:
         model = nn.Sequential(nn.Linear(80, 60))
-        with viz.trace() as traced:
-            model(minigrad.randn(90, 80))
-        page = open_page(traced.graph(), "#box=Sequential/0/linear")
+        graph = recorded(lambda: model(minigrad.randn(90, 80)))
+        page = open_page(graph, "#box=Sequential/0/linear")
         box = page.locator("#box")
         expect(box.locator(".histogram rect")).to_have_count(24)
         expect(box).to_contain_text('values=["0"]')
         expect(box.locator(".values")).to_have_count(0)
-        open_page(traced.graph(), "#box=Sequential/0/0.weight", page)
+        open_page(graph, "#box=Sequential/0/0.weight", page)
         expect(box).to_contain_text('values=["0.weight"]')
 
-    def test_without_a_trace_it_says_how(self, open_page: Any) -> None:
+    def test_without_a_trace_it_says_how(self, open_page: Open) -> None:
         graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
         page = open_page(graph, "#box=Linear/linear")
         expect(page.locator("#box")).to_contain_text("viz.trace() record")
 
-    def test_data_and_grad_of_numbers(self, open_page: Any) -> None:
+    def test_data_and_grad_of_numbers(self, open_page: Open) -> None:
         page = open_page(micrograd())
         until(page, NUMBERS, ["data 2", "data 3", "data 6", "data 8", "data 8"])
-        page.keyboard.press("ArrowRight")
+        press(page, "ArrowRight")
         expect(page.locator("#stage .badge")).to_have_text(["Σ 1/2"])  # of a
-        page.keyboard.press("End")
+        press(page, "End")
         expect(page.locator("#stage .badge")).to_have_count(0)
         graded = ["data 2 | grad 4", "data 3 | grad 2", "data 6 | grad 1", "data 8"]
         until(page, NUMBERS, [*graded, "data 8 | grad 1"])
@@ -86,44 +73,26 @@ class TestValue:
         expect(page.locator("#facts")).to_have_text(re.compile("^output = 8 · "))
 
 
-PIXELS = """image => {
-    const drawn = document.createElement("canvas").getContext("2d");
-    const loaded = new Image();
-    loaded.src = image.getAttribute("href");
-    return loaded.decode().then(() => {
-        drawn.canvas.width = loaded.width;
-        drawn.canvas.height = loaded.height;
-        drawn.drawImage(loaded, 0, 0);
-        const { data } = drawn.getImageData(0, 0, loaded.width, loaded.height);
-        return [loaded.height, loaded.width, [...data]];
-    });
-}"""
-
-
 def pixels(image: Any) -> np.ndarray:
     """The colours of a picture of a matrix, (rows, columns, 3)."""
-    rows, columns, data = image.evaluate(PIXELS)
+    rows, columns, data = image.page.evaluate(PIXELS, image.get_attribute("href"))
     return np.array(data).reshape(rows, columns, 4)[..., :3]
+
+
+Traced = tuple[nn.MultiHeadAttention, viz.Graph]
 
 
 class TestHeatmap:
     @pytest.fixture
-    def model(self) -> nn.MultiHeadAttention:
+    def traced(self) -> Traced:
         minigrad.random.seed(0)
-        return nn.MultiHeadAttention(16, 2)
+        model, x = nn.MultiHeadAttention(16, 2), minigrad.randn(2, 5, 16)
+        return model, recorded(lambda: (model(x, x, x) ** 2).sum().backward(), x=x)
 
-    def graph(self, model: nn.MultiHeadAttention) -> viz.Graph:
-        x = minigrad.randn(2, 5, 16)
-        with viz.trace() as traced:
-            (model(x, x, x) ** 2).sum().backward()
-        return traced.graph(x=x)
-
-    def test_value_and_gradient_side_by_side(
-        self, model: nn.MultiHeadAttention, open_page: Any
-    ) -> None:
+    def test_value_and_gradient_side_by_side(self, traced: Traced, open_page: Open) -> None:
         """Each on its own scale: the largest element has the last colour."""
-        address = "#box=MultiHeadAttention/k_proj/k_proj.weight"
-        page = open_page(self.graph(model), address)
+        model, graph = traced
+        page = open_page(graph, "#box=MultiHeadAttention/k_proj/k_proj.weight")
         figures = page.locator("#box .pair figure")
         expect(figures.locator("figcaption")).to_have_text(["value", "gradient"])
         left, right = (figure.bounding_box() for figure in figures.all())
@@ -143,10 +112,9 @@ class TestHeatmap:
             far = float(abs(array).max())
             np.testing.assert_allclose([float(end) for end in ends[:2]], [-far, far], rtol=5e-3)
 
-    def test_the_element_under_the_mouse(
-        self, model: nn.MultiHeadAttention, open_page: Any
-    ) -> None:
-        page = open_page(self.graph(model), "#box=MultiHeadAttention/q_proj/q_proj.weight")
+    def test_the_element_under_the_mouse(self, traced: Traced, open_page: Open) -> None:
+        model, graph = traced
+        page = open_page(graph, "#box=MultiHeadAttention/q_proj/q_proj.weight")
         figure = page.locator("#box .pair figure").nth(1)
         expect(figure.locator(".map image")).to_be_visible()
         rows = figure.locator(".map text.end").all_text_contents()
@@ -161,10 +129,8 @@ class TestHeatmap:
         assert grad is not None
         assert float(said.split()[-1]) == pytest.approx(float(grad.numpy()[place]), rel=1e-2)
 
-    def test_all_numbers_and_every_matrix(
-        self, model: nn.MultiHeadAttention, open_page: Any
-    ) -> None:
-        page = open_page(self.graph(model), "#box=x")
+    def test_all_numbers_and_every_matrix(self, traced: Traced, open_page: Open) -> None:
+        page = open_page(traced[1], "#box=x")
         figure = page.locator("#box .numbers").first
         expect(figure.locator(".map")).to_have_count(2)
         expect(figure.locator(".map .head")).to_have_text(["[0]", "[1]"])
@@ -172,38 +138,33 @@ class TestHeatmap:
         figure.get_by_text("all numbers").click()
         expect(figure.locator("td")).to_have_count(160)
 
-    def test_the_gradient_of_a_step(self, model: nn.MultiHeadAttention, open_page: Any) -> None:
-        page = open_page(self.graph(model), "#step=2")
+    def test_the_gradient_of_a_step(self, traced: Traced, open_page: Open) -> None:
+        page = open_page(traced[1], "#step=2")
         maps = page.locator("#step .numbers .map")
         expect(maps).to_have_count(2 * 2)  # what comes, and what is sent
         expect(page.locator("#step .values")).to_have_count(0)
 
-    def test_small_ones_are_tinted_numbers(self, open_page: Any) -> None:
-        graph, _ = perceptron()
-        page = open_page(graph, "#box=Sequential/0/0.weight")
+    def test_small_ones_are_tinted_numbers(self, open_page: Open) -> None:
+        page = open_page(perceptron(), "#box=Sequential/0/0.weight")
         cells = page.locator("#box .pair td")
         expect(cells).to_have_count(2 * 12)
         expect(page.locator("#box .map")).to_have_count(0)
         colours = cells.evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
         assert len(set(colours)) > 6
 
-    def test_numbers_are_numbers_not_norms(self, open_page: Any) -> None:
+    def test_numbers_are_numbers_not_norms(self, open_page: Open) -> None:
         a = minigrad.tensor(2.0, requires_grad=True)
-        with viz.trace() as traced:
-            (-a * 3.0).backward()
-        page = open_page(traced.graph(a=a), "#step=1")
+        page = open_page(recorded(lambda: (-a * 3.0).backward(), a=a), "#step=1")
         expect_status(page, re.compile("^step 1 of"))
         expect(page.locator("#step")).not_to_contain_text("norm")
-        page.keyboard.press("End")
+        press(page, "End")
         expect(page.locator("#step .end")).to_contain_text("a Σ = −3.")
 
-    def test_text_lies_in_its_box_and_boxes_lie_apart(self, open_page: Any) -> None:
+    def test_text_lies_in_its_box_and_boxes_lie_apart(self, open_page: Open) -> None:
         a, b = (minigrad.tensor(value, requires_grad=True) for value in (-4.12345, 2.0))
         with viz.trace() as traced:
             c = a + b
-            d = a * b + b**3
-            c = c + c + 1 - a
-            (d + c.relu() * 0.001 + (b - a).relu()).backward()
+            (a * b + b**3 + (c + c + 1 - a).relu() * 0.001 + (b - a).relu()).backward()
         page = open_page(traced.graph(a=a, b=b), "#step=99")
         expect_status(page, re.compile("^step [1-9]"))
         boxes = page.locator("#stage .box").all()
@@ -213,91 +174,78 @@ class TestHeatmap:
                 inner = text.bounding_box()
                 assert area["x"] <= inner["x"]
                 assert inner["x"] + inner["width"] <= area["x"] + area["width"]
-        for one in areas:
-            for other in areas:
-                across = (
-                    one["x"] < other["x"] + other["width"] and other["x"] < one["x"] + one["width"]
-                )
-                down = (
-                    one["y"] < other["y"] + other["height"]
-                    and other["y"] < one["y"] + one["height"]
-                )
-                assert one is other or not (across and down)
+        for one, other in itertools.permutations(areas, 2):
+            assert any(one[at] + one[size] <= other[at] or other[at] + other[size] <= one[at]
+                       for at, size in (("x", "width"), ("y", "height")))  # fmt: skip
 
 
-def test_on_a_phone_the_title_has_room(open_page: Any) -> None:
-    model = nn.TransformerEncoderLayer(8, 2, 16)
-    page = open_page(
-        viz.explore(model, minigrad.randn(2, 3, 8)).path.read_text(),
-        viewport={"width": 390, "height": 844},
-    )
+def test_on_a_phone_the_title_has_room(open_page: Open) -> None:
+    text = explored(nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(2, 3, 8))
+    page = open_page(text, viewport=PHONE)
     title = "document.querySelector('h1')"
     until(page, f"{title}.clientWidth >= 300 && {title}.scrollWidth <= {title}.clientWidth", True)
 
 
-def test_on_a_large_screen_text_can_be_read(open_page: Any) -> None:
+def test_on_a_large_screen_text_can_be_read(open_page: Open) -> None:
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 6)
     graph = viz.graph(model, minigrad.randn(2, 3, 8))
     page = open_page(graph, viewport={"width": 1920, "height": 1080})
-    page.wait_for_function(
-        """() => {
-            const one = document.querySelector("#stage .layers, #stage > svg > g");
-            return 10 * one.getBoundingClientRect().width / one.getBBox().width >= 11.9;
-        }"""
-    )
+    page.wait_for_function("""() => {
+        const one = document.querySelector("#stage .layers, #stage > svg > g");
+        return 10 * one.getBoundingClientRect().width / one.getBBox().width >= 11.9;
+    }""")
 
 
 class TestForward:
-    def test_op_by_op_and_on_into_the_backward_pass(self, open_page: Any) -> None:
-        graph, _ = perceptron()
+    def test_op_by_op_and_on_into_the_backward_pass(self, open_page: Open) -> None:
+        graph = perceptron()
         page = open_page(graph)
         ops = [node for node in graph.nodes if node.kind == "op"]
-        page.keyboard.press("Home")
+        press(page, "Home")
         expect_status(page, "forward 0 of 4")
         expect(page.locator("#stage .later[data-id]").nth(len(ops) - 1)).to_be_attached()
         for at, op in enumerate(ops, 1):
-            page.keyboard.press("ArrowRight")
+            press(page, "ArrowRight")
             expect_status(page, f"forward {at} of 4: {op.label}")
             expect(page.locator("#stage .computes").first).to_have_attribute("data-id", op.id)
             expect(page.locator("#step h2")).to_have_text(op.label)
             expect(page.locator(f'#stage [data-id="{op.id}"].later')).to_have_count(0)
             reads = [edge for edge in graph.edges if edge.target == op.id]
-            read = page.locator("#step section").first.locator("li")
-            expect(read).to_have_count(len(reads))
+            expect(page.locator("#step section").first.locator("li")).to_have_count(len(reads))
         expect(page.locator("#stage .flows")).to_have_count(1)
-        page.keyboard.press("ArrowRight")
+        press(page, "ArrowRight")
         expect_status(page, "before the first of 4 steps")
         expect(page.locator("#stage .later, #stage .computes, #stage .flows")).to_have_count(0)
-        page.keyboard.press("ArrowRight")
+        press(page, "ArrowRight")
         expect_status(page, "step 1 of 4: sum")
 
-    def test_a_number_shows_when_it_is_computed(self, open_page: Any) -> None:
+    def test_a_number_shows_when_it_is_computed(self, open_page: Open) -> None:
         page = open_page(micrograd(), "#step=-2")
         expect_status(page, "forward 1 of 2: multiply")
         until(page, NUMBERS, ["data 2", "data 3", "data 6"])
 
-    def test_the_ways_there(self, open_page: Any) -> None:
-        page = open_page(perceptron()[0])
+    def test_the_ways_there(self, open_page: Open) -> None:
+        page = open_page(perceptron())
         page.get_by_role("button", name="Watch it").click()
         expect_status(page, "forward 0 of 4")
         expect(page).to_have_url(re.compile("#step=-5"))
         expect(page.locator("#step")).to_contain_text("5 tensors")
         expect(page.get_by_role("button", name="To the beginning")).to_be_disabled()
-        page.keyboard.press("End")
+        press(page, "End")
         expect_status(page, re.compile("^before the first"))
-        page.keyboard.press("f")
+        press(page, "f")
         expect_status(page, "forward 0 of 4")
         page.locator("#slider").fill("-1")
         expect_status(page, "forward 4 of 4: sum")
 
-    def test_without_a_backward_pass(self, open_page: Any) -> None:
-        page = open_page(viz.explore(nn.ReLU(), minigrad.ones(3), backward=False).path.read_text())
+    def test_without_a_backward_pass(self, open_page: Open) -> None:
+        page = open_page(explored(nn.ReLU(), minigrad.ones(3), backward=False))
         expect_status(page, "no backward pass")
-        page.keyboard.press("ArrowLeft")
+        press(page, "ArrowLeft")
         expect_status(page, "forward 1 of 1: relu")
 
-    def test_in_a_closed_module(self, open_page: Any) -> None:
-        page = open_page(perceptron()[0].to_html(depth=1), "#step=-4")
+    def test_in_a_closed_module(self, open_page: Open) -> None:
+        page = open_page(perceptron().to_html(depth=1), "#step=-4")
         expect_status(page, "forward 1 of 4: linear")
         computing = page.locator("#stage .computes text").first
         expect(computing).to_have_text("0")
@@ -305,25 +253,53 @@ class TestForward:
         expect(computing).to_have_text("linear")
 
 
-class TestBorn:
-    def graph(self) -> viz.Graph:
-        x = minigrad.tensor([0.0, -1.0, 1.0], requires_grad=True)
-        with viz.trace() as traced, np.errstate(all="ignore"):
-            (minigrad.log(x) * 2.0).sum().backward()
-        return traced.graph(x=x)
+def test_where_nan_is_born_is_marked_and_a_button_leads_there(open_page: Open) -> None:
+    x = minigrad.tensor([0.0, -1.0, 1.0], requires_grad=True)
+    with np.errstate(all="ignore"):
+        graph = recorded(lambda: (minigrad.log(x) * 2.0).sum().backward(), x=x)
+    page = open_page(graph)
+    expect(page.locator("#stage .badge.born")).to_have_text(["⬣ NaN"])
+    page.get_by_role("button", name="NaN born in log: go there").click()
+    selected = page.locator("#stage .box.selected")
+    expect(selected.locator("text", has_text="log")).to_have_count(1)
+    expect(page.locator("#box")).to_contain_text("⬣ NaN ×1, ∞ ×1")
+    expect(page.locator("#box .values").first.locator("td")).to_have_text(["−∞", "NaN", "0"])
+    open_page(perceptron(), page=page)  # nothing is marked without one
+    expect(page.locator("#stage .box").first).to_be_attached()
+    expect(page.locator(".born")).to_have_count(0)
 
-    def test_it_is_marked_and_a_button_leads_there(self, open_page: Any) -> None:
-        page = open_page(self.graph())
-        mark = page.locator("#stage .badge.born")
-        expect(mark).to_have_text(["⬣ NaN"])
-        page.get_by_role("button", name="NaN born in log: go there").click()
-        expect(page.locator("#stage .box.selected").locator("text", has_text="log")).to_have_count(
-            1
-        )
-        expect(page.locator("#box")).to_contain_text("⬣ NaN ×1, ∞ ×1")
-        expect(page.locator("#box .values").first.locator("td")).to_have_text(["−∞", "NaN", "0"])
 
-    def test_nothing_is_marked_without_one(self, open_page: Any) -> None:
-        page = open_page(perceptron()[0])
-        expect(page.locator("#stage .box").first).to_be_attached()
-        expect(page.locator(".born")).to_have_count(0)
+def maps() -> viz.AttentionMaps:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 4, 16), 2)
+    mask = nn.Transformer.generate_square_subsequent_mask(5)
+    words = ["the", "cat", "sat", "on", "it"]
+    return viz.attention(model, minigrad.randn(1, 5, 8), mask, tokens=words)
+
+
+def test_a_cell_of_a_map_says_its_weight(open_page: Open) -> None:
+    shown = maps()
+    page = open_page(shown.to_html())
+    weight = shown["layers.1.self_attn"].weights[0, 2, 3, 1]
+    grid = page.locator(".cells").nth(6)
+    box = grid.locator(".grid")
+    box.scroll_into_view_if_needed()
+    place = box.bounding_box()
+    page.mouse.move(place["x"] + 0.3 * place["width"], place["y"] + 0.7 * place["height"])
+    said = page.locator("#said")
+    start = "layers.1.self_attn · head 2: query “on” → key “cat”: "
+    expect(said).to_contain_text(start)
+    assert abs(float(said.inner_text().removeprefix(start)) - weight) <= 0.0005
+    grid.focus()
+    press(page, "ArrowRight", "ArrowUp", "ArrowUp")
+    expect(said).to_contain_text("query “cat” → key “sat”: masked")
+
+
+@pytest.mark.needs("axe_playwright_python")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_maps_is_for_everyone(open_page: Open, scheme: str) -> None:
+    page = open_page(maps().to_html(), viewport=PHONE, color_scheme=scheme)
+    until(page, "document.documentElement.scrollWidth", 390)
+    found = axe(page).response["violations"]
+    assert not [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
+    shown = "getComputedStyle(document.querySelector('.night')).display !== 'none'"
+    until(page, shown, scheme == "dark")

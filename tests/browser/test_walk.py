@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import pytest
 
 import minigrad
-from browser.waiting import expect, until
+from browser.graphs import explored
+from browser.waiting import PHONE, Open, expect, press, until
 from minigrad import nn, viz
 
 pytestmark = [pytest.mark.needs("playwright", "chromium"), pytest.mark.slow]
-
-Open = Callable[..., Any]
 
 # Of each question, in the order of the walk: words of the answer, the tab, its heading, and words
 # of the page's own panel below the text.
@@ -29,15 +27,11 @@ ATTENTION = [
     ("else by 1/(1 − p)", "step", "multiply", "a is the output of attention.softmax, b is b"),
     ("the row sum of ḡ ⊙ y", "step", "softmax", "g - spread_total(g * out, axis)"),
     ("True and False cannot change a little", "step", "where", "condition is attn_mask"),
-    (
-        "the rule for `a` multiplies ḡ by `b`",
-        "step",
-        "matmul",
-        "b is the output of attention.swapaxes",
-    ),
+    ("the rule for `a` multiplies ḡ by `b`", "step", "matmul",
+     "b is the output of attention.swapaxes"),
     ("the terms of its gradient cancel", "box", "k_proj.bias", "zero up to rounding"),
     ("three layers read it", "box", "query, key, value", "Σ of 3 shares"),
-]
+]  # fmt: skip
 
 
 @cache
@@ -46,24 +40,30 @@ def attention() -> str:
     minigrad.random.seed(0)
     x = minigrad.randn(2, 4, 8, requires_grad=True)
     mask = minigrad.ones(4, 4).tril().astype(bool)
-    page = viz.explore(nn.MultiHeadAttention(8, 2, dropout=0.5), x, x, x, attn_mask=mask)
-    text: str = page.path.read_text(encoding="utf-8")
-    return text
+    return explored(nn.MultiHeadAttention(8, 2, dropout=0.5), x, x, x, attn_mask=mask)
+
+
+def to_stop(page: Any, number: int) -> Any:
+    """Click on one of the questions, from 1."""
+    page.get_by_role("tab", name="Walk").click()
+    question = page.locator("#walk li button").nth(number - 1)
+    question.click()
+    return question
+
+
+def expect_stop(page: Any, number: int) -> None:
+    expect(page.locator("#stop")).to_contain_text(f"Stop {number} of 12")
 
 
 def test_twelve_questions_in_two_clicks(open_page: Open) -> None:
     text, page, asked = attention(), None, []
-    for number, (answer, tab, heading, words) in enumerate(ATTENTION):
+    for number, (answer, tab, heading, words) in enumerate(ATTENTION, 1):
         page = open_page(text, page=page)
-        page.get_by_role("tab", name="Walk").click()
-        question = page.locator("#walk li button").nth(number)
-        expect(question).to_be_visible()
-        asked.append(question.inner_text())
-        question.click()
-
+        question = to_stop(page, number)
         expect(page.locator("#stop")).to_be_visible()
+        asked.append(question.text_content())
         expect(page.locator("#stop h2")).to_have_text(asked[-1])
-        expect(page.locator("#stop")).to_contain_text(f"Stop {number + 1} of 12")
+        expect_stop(page, number)
         expect(page.locator("#stop-text")).to_contain_text(answer.replace("`", ""))
         expect(page.locator("[role=tabpanel]:visible")).to_have_id(tab)
         expect(page.locator(f"#{tab} h2").first).to_have_text(re.compile(f"^{re.escape(heading)}"))
@@ -83,13 +83,13 @@ def test_on_and_back(open_page: Open) -> None:
     page.locator("#walk li button").first.click()
     expect(page.locator("#stop-text")).to_be_focused()
     expect(page.get_by_role("button", name="← previous")).to_be_disabled()
-    forth, stop = page.get_by_role("button", name="next →"), page.locator("#stop")
+    forth = page.get_by_role("button", name="next →")
     for number in range(2, 13):
         forth.click()
-        expect(stop).to_contain_text(f"Stop {number} of 12")
+        expect_stop(page, number)
     expect(forth).to_be_disabled()
     page.get_by_role("button", name="← previous").click()
-    expect(stop).to_contain_text("Stop 11 of 12")
+    expect_stop(page, 11)
     page.get_by_role("tab", name="Walk").click()
     expect(page.locator("#walk [aria-current=step]")).to_contain_text("Is the gradient of")
 
@@ -97,19 +97,18 @@ def test_on_and_back(open_page: Open) -> None:
 def test_by_keyboard(open_page: Open) -> None:
     page = open_page(attention())
     for key, number in (("n", 1), ("n", 2), ("n", 3), ("Shift+N", 2)):
-        page.keyboard.press(key)
-        expect(page.locator("#stop")).to_contain_text(f"Stop {number} of 12")
+        press(page, key)
+        expect_stop(page, number)
 
 
 def test_the_text_goes_where_the_page_shows_something_else(open_page: Open) -> None:
     page = open_page(attention())
-    page.get_by_role("tab", name="Walk").click()
-    page.locator("#walk li button").nth(7).click()
+    to_stop(page, 8)
     stop = page.locator("#stop")
     expect(stop).to_be_visible()
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     expect(stop).to_be_hidden()
-    page.keyboard.press("ArrowLeft")
+    press(page, "ArrowLeft")
     expect(stop).to_be_visible()
     page.get_by_role("tab", name="List").click()
     expect(stop).to_be_hidden()
@@ -121,13 +120,11 @@ def test_an_address_leads_to_a_stop(open_page: Open) -> None:
     there = open_page(text, "#walk=99")
     expect(there.locator("#stop")).to_be_hidden()
     for number in (3, 8, 11):
-        page.get_by_role("tab", name="Walk").click()
-        page.locator("#walk li button").nth(number - 1).click()
-        heading = page.locator("#stop h2")
-        expect(page.locator("#stop")).to_contain_text(f"Stop {number} of 12")
+        to_stop(page, number)
+        expect_stop(page, number)
         open_page(text, page.evaluate("location.hash"), there)
-        expect(there.locator("#stop")).to_contain_text(f"Stop {number} of 12")
-        expect(there.locator("#stop h2")).to_have_text(heading.inner_text())
+        expect_stop(there, number)
+        expect(there.locator("#stop h2")).to_have_text(page.locator("#stop h2").inner_text())
 
 
 def test_names_are_those_of_the_address(open_page: Open) -> None:
@@ -142,35 +139,32 @@ def test_names_are_those_of_the_address(open_page: Open) -> None:
         "src",
     ]
     walk = [viz.Stop(name, "text", box=name) for name in names]
-    page = open_page(viz.explore(layer, x, walk=walk).path.read_text(encoding="utf-8"))
+    page = open_page(explored(layer, x, walk=walk))
     for name in names:
-        page.keyboard.press("n")
+        press(page, "n")
         until(page, "decodeURIComponent(/box=([^&]*)/.exec(location.hash)?.[1])", name)
 
 
 def test_a_text_is_only_text(open_page: Open) -> None:
     stop = viz.Stop("<b>`<i>`", "<img src=x onerror=alert(1)> `</script>`", step=1)
-    page = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2), walk=[stop])
-    shown = open_page(page.path.read_text(encoding="utf-8"))
-    shown.keyboard.press("n")
+    shown = open_page(explored(nn.Linear(2, 2), minigrad.ones(1, 2), walk=[stop]))
+    press(shown, "n")
     expect(shown.locator("#stop h2")).to_have_text("<b><i>")
     expect(shown.locator("#stop-text p")).to_have_text("<img src=x onerror=alert(1)> </script>")
     expect(shown.locator("#stop-text code")).to_have_text(["<i>", "</script>"])
 
 
 def test_on_a_small_screen_text_and_numbers_scroll_together(open_page: Open) -> None:
-    page = open_page(attention(), viewport={"width": 390, "height": 844})
-    page.get_by_role("tab", name="Walk").click()
-    page.locator("#walk li button").nth(2).click()
+    page = open_page(attention(), viewport=PHONE)
+    to_stop(page, 3)
     page.locator("#box h3", has_text="Who attends to whom").scroll_into_view_if_needed()
-    page.keyboard.press("n")
+    press(page, "n")
     top = "document.querySelector('{}').getBoundingClientRect().top".format
     until(page, f"{top('#stop h2')} > {top('#panel')}", True)
 
 
 def test_without_a_walk_there_is_no_tab(open_page: Open) -> None:
-    text = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2)).path.read_text(encoding="utf-8")
-    page = open_page(text)
-    page.keyboard.press("n")
+    page = open_page(explored(nn.Linear(2, 2), minigrad.ones(1, 2)))
+    press(page, "n")
     expect(page.get_by_role("tab")).to_have_count(4)
     expect(page.locator("#stop")).to_have_count(0)

@@ -8,9 +8,11 @@ import sys
 import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import char_lm
 import pytest
-from example_runs import Call, Done, Refuses, Smoke, run
+from example_runs import Call, Done, Smoke, run
 
 
 @pytest.fixture(scope="session")
@@ -41,10 +43,19 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
     return once
 
 
+@pytest.fixture(scope="session")
+def text() -> char_lm.Text:
+    return char_lm.load()
+
+
+@pytest.fixture(scope="session")
+def short(text: char_lm.Text) -> char_lm.Text:
+    """A text that is quickly gone through."""
+    return char_lm.Text(text.alphabet, text.ids[:3000], 2800)
+
+
 @pytest.fixture
-def call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Call:
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Call:
     """Call the `main` of an example in this process, from a new folder."""
 
     def called(example: ModuleType, *options: str) -> Done:
@@ -59,21 +70,3 @@ def call(
         return Done(code, *capsys.readouterr())
 
     return called
-
-
-@pytest.fixture
-def refuses(call: Call, tmp_path: Path) -> Refuses:
-    """Assert that an example names a mistake in one line, and writes nothing."""
-
-    def refused(example: ModuleType, options: list[str], said: str) -> None:
-        (tmp_path / "a file").write_text("in the way")
-        done = call(example, *options)
-        assert done.code == 2, options
-        assert not done.out, options
-        (line,) = done.error.splitlines()
-        assert line.startswith(f"{example.__name__}.py: ")
-        assert said in line, options
-        assert "--help" in line, options
-        assert [file.name for file in tmp_path.iterdir()] == ["a file"]
-
-    return refused

@@ -24,7 +24,6 @@ class Done(NamedTuple):
 
 Smoke = Callable[..., tuple[Path, str]]
 Call = Callable[..., Done]
-Refuses = Callable[[ModuleType, list[str], str], None]
 
 
 def run(example: ModuleType, folder: Path, *options: str, **environment: str) -> Done:

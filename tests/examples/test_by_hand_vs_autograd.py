@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import by_hand_vs_autograd as example
 import numpy as np
 import pytest
+from example_runs import Call, Smoke
 
 from minigrad import Tensor, nn
 from minigrad.nn import by_hand
 from minigrad.nn.by_hand import attention_core, transformer_block
 
-SCRIPT = Path(example.__file__)
 ROW = re.compile(
     r"^  (?P<name>\w+) +(?P<shape>\(.*?\)) +(?P<norm>\S+) +(?P<exact>\S+) +(?P<near>\S+)"
     r" +(?P<checked>all [\d,]+|[\d,]+ of [\d,]+)(?P<fault>   <- .*)?$",
@@ -26,189 +23,129 @@ ROW = re.compile(
 NAMES = [*by_hand.TransformerEncoderBlock(4, 1).get_params(), "x"]
 
 
-def run(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, SCRIPT, *options],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+@pytest.fixture
+def output(smoke: Smoke) -> str:
+    return smoke(example)[1]
 
 
-def call(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *options: str
-) -> tuple[int, str]:
-    """The exit code of the script and what it prints, run in this process."""
-    monkeypatch.setattr(sys, "argv", ["by_hand_vs_autograd.py", *options])
-    code = 0
-    try:
-        example.main()
-    except SystemExit as stop:
-        assert isinstance(stop.code, int)
-        code = stop.code
-    return code, capsys.readouterr().out
-
-
-@pytest.fixture(scope="module")
-def smoke() -> str:
-    result = run("--smoke")
-    assert result.returncode == 0, result.stderr
-    assert not result.stderr
-    return result.stdout
-
-
-def test_all_three_agree(smoke: str) -> None:
-    rows = [match.groupdict() for match in ROW.finditer(smoke)]
+def test_all_three_agree(output: str) -> None:
+    rows = [match.groupdict() for match in ROW.finditer(output)]
     assert sorted(row["name"] for row in rows) == sorted(NAMES)
     for row in rows:
         assert float(row["exact"]) < 1e-10, row
         assert float(row["near"]) < 1e-6, row
         assert not row["fault"]
-    verdict = smoke.splitlines()[-1]
+    verdict = output.splitlines()[-1]
     assert verdict.startswith("verdict: all three agree, by hand and autograd to ")
 
 
-def test_each_way_is_explained(smoke: str) -> None:
+def test_each_way_is_explained(output: str) -> None:
     for way in ("1. By hand: ", "2. By autograd: ", "3. By finite differences: "):
-        line = smoke.index(way)
-        explanation = smoke[smoke.index("\n", line) :].split("\n\n")[0].split("\n")[1]
+        line = output.index(way)
+        explanation = output[output.index("\n", line) :].split("\n\n")[0].split("\n")[1]
         assert explanation.startswith("   ")
         assert len(explanation) > 40
-    losses = re.findall(r"loss (\d+\.\d+), ", smoke)
+    losses = re.findall(r"loss (\d+\.\d+), ", output)
     assert len(losses) == 2
     assert losses[0] == losses[1]
-    assert max(map(len, smoke.splitlines())) <= 100
+    assert max(map(len, output.splitlines())) <= 100
 
 
-def test_the_table_is_that_of_the_gradients(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_is_that_of_the_gradients(call: Call) -> None:
     options = ("--d-model", "6", "--heads", "3", "--length", "4", "--seed", "5", "--no-mask")
-    code, output = call(monkeypatch, capsys, *options)
-    assert code == 0
+    done = call(example, *options)
+    assert (done.code, done.error) == (0, "")
     case = example.draw(6, 3, 4, False, 5)
     block = nn.TransformerEncoderBlock(6, 3).double()
     block.load_state_dict(case.params)
     loss = (block(Tensor(case.x)) ** 2).sum()
-    assert f"loss {loss.item():.10f}, " in output
+    assert f"loss {loss.item():.10f}, " in done.out
     _, gradients = example.gradients_by_hand(case)
-    for row in (match.groupdict() for match in ROW.finditer(output)):
+    for row in (match.groupdict() for match in ROW.finditer(done.out)):
         gradient = gradients[row["name"]]
         assert row["shape"] == str(gradient.shape)
         assert float(row["norm"]) == pytest.approx(np.linalg.norm(gradient), rel=1e-3)
         assert row["checked"] == f"all {gradient.size}"
 
 
-def test_options_count(
-    smoke: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_count(output: str, call: Call) -> None:
     losses = {
-        re.findall(r"loss (\S+), ", call(monkeypatch, capsys, "--smoke", *options)[1])[0]
+        re.findall(r"loss (\S+), ", call(example, "--smoke", *options).out)[0]
         for options in ((), ("--mask",), ("--no-mask",), ("--seed", "1"), ("--length", "7"))
     }
     assert len(losses) == 4  # the mask is there unless told otherwise
-    assert re.findall(r"loss (\S+), ", smoke)[0] in losses
-    assert " 20 of 256" in smoke
-    assert "all 16" in smoke
+    assert re.findall(r"loss (\S+), ", output)[0] in losses
+    assert " 20 of 256" in output
+    assert "all 16" in output
 
 
-def scaled(factor: float, position: int) -> Callable[[Any], Any]:
+Change = Callable[..., Any]
+
+
+def scaled(factor: float, position: int) -> Change:
     """A change of one of several results."""
-    return lambda results: tuple(
+    return lambda results, *_: tuple(
         result * factor if i == position else result for i, result in enumerate(results)
     )
 
 
-def sabotage(
-    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, change: Callable[[Any], Any]
-) -> None:
-    right = getattr(module, name)
-    monkeypatch.setattr(module, name, lambda *args: change(right(*args)))
+def one_entry(results: Any, *_: Any) -> Any:
+    results[1]["W2"][-1, -1] += 1e-2
+    return results
 
 
-def one_entry(results: Any) -> Any:
-    grad_x, grads = results
-    grads["W2"][-1, -1] += 1e-2
-    return grad_x, grads
+def a_gradient_too_many(output: Tensor, block: nn.TransformerEncoderBlock, *_: Any) -> Tensor:
+    return output + 0.01 * (block.norm2.bias - block.norm2.bias.detach())
 
 
-@pytest.mark.parametrize(
-    ("module", "name", "change", "wrong"),
-    [
-        (transformer_block, "layer_norm_backward", scaled(1.001, 1), {"gamma1", "gamma2"}),
-        (transformer_block, "layer_norm_backward", scaled(float("nan"), 2), {"beta1", "beta2"}),
-        (attention_core, "attention_weights_backward", lambda grad: 1.01 * grad,
-         {"W_Q", "W_K", "gamma1", "beta1", "x"}),
-        (by_hand.TransformerEncoderBlock, "backward", scaled(0.99, 0), {"x"}),
-    ],
-    ids=["scale", "NaN", "softmax", "input"],
-)  # fmt: skip
-def test_a_wrong_gradient_by_hand_is_found(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    module: Any, name: str, change: Callable[[Any], Any], wrong: set[str],
-) -> None:  # fmt: skip
-    sabotage(monkeypatch, module, name, change)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    verdict = output.splitlines()[-1]
-    assert verdict.startswith("verdict: they disagree: ")
-    assert {*re.findall(r"(\w+): by hand is wrong", verdict)} == wrong
-    marked = {match["name"] for match in ROW.finditer(output) if match["fault"]}
-    assert marked == wrong
+def larger(results: Any, *_: Any) -> Any:
+    loss, grads = results
+    return loss, {**grads, "b1": 1.5 * grads["b1"]}
 
 
-def test_a_wrong_entry_among_a_thousand_is_found(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also for an entry that is not compared with finite differences."""
-    sabotage(monkeypatch, by_hand.TransformerEncoderBlock, "backward", one_entry)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1] == ("verdict: they disagree: W2: by hand and autograd differ")
-    code, output = call(monkeypatch, capsys)
-    assert output.splitlines()[-1] == "verdict: they disagree: W2: by hand is wrong"
+BLOCK = by_hand.TransformerEncoderBlock
+HAND, DIFFER = "by hand is wrong", "by hand and autograd differ"
+BOTH = "gradients_by_hand gradients_by_autograd"
+FAULTS = {
+    "scale": (transformer_block, "layer_norm_backward", scaled(1.001, 1), "gamma1 gamma2", HAND),
+    "NaN": (transformer_block, "layer_norm_backward", scaled(np.nan, 2), "beta1 beta2", HAND),
+    "softmax": (attention_core, "attention_weights_backward", lambda grad, *_: 1.01 * grad,
+                "x W_Q W_K gamma1 beta1", HAND),
+    "input": (BLOCK, "backward", scaled(0.99, 0), "x", HAND),
+    "an entry that is not compared": (BLOCK, "backward", one_entry, "W2", DIFFER),
+    "above rounding": (
+        transformer_block, "layer_norm_backward", scaled(1 + 1e-8, 1), "gamma1 gamma2", DIFFER
+    ),
+    "autograd": (
+        nn.TransformerEncoderBlock, "forward", a_gradient_too_many, "beta2", "autograd is wrong"
+    ),
+    "both": (example, BOTH, larger, "b1", "finite differences say otherwise"),
+}  # fmt: skip
+"""What is wrong in which function, and the gradients of which it is said, and how."""
 
 
-def test_a_difference_above_rounding_is_found(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    sabotage(monkeypatch, transformer_block, "layer_norm_backward", scaled(1 + 1e-8, 1))
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1].endswith(
-        "gamma1: by hand and autograd differ; gamma2: by hand and autograd differ"
-    )
+def sabotage(monkeypatch: pytest.MonkeyPatch, module: Any, names: str, change: Change) -> None:
+    for name in names.split():
+        right = getattr(module, name)
+        changed = lambda *args, right=right: change(right(*args), *args)
+        monkeypatch.setattr(module, name, changed)
 
 
-def test_it_is_not_always_by_hand_that_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    right = nn.TransformerEncoderBlock.forward
-
-    def lossy(self: Any, x: Tensor, *args: Any) -> Tensor:
-        output = right(self, x, *args)
-        return output + 0.01 * (self.norm2.bias - self.norm2.bias.detach())  # a gradient too many
-
-    monkeypatch.setattr(nn.TransformerEncoderBlock, "forward", lossy)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1] == "verdict: they disagree: beta2: autograd is wrong"
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_gradient_is_found(monkeypatch: pytest.MonkeyPatch, call: Call, fault: str) -> None:
+    module, names, change, wrong, said = FAULTS[fault]
+    sabotage(monkeypatch, module, names, change)
+    done = call(example, "--smoke")
+    assert done.code == 1
+    told = done.out.splitlines()[-1].removeprefix("verdict: they disagree: ").split("; ")
+    assert sorted(told) == sorted(f"{name}: {said}" for name in wrong.split())
+    marked = [match["name"] for match in ROW.finditer(done.out) if match["fault"]]
+    assert sorted(marked) == sorted(wrong.split())
 
 
-def test_two_that_agree_can_both_be_wrong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for way in ("gradients_by_hand", "gradients_by_autograd"):
-        right = getattr(example, way)
-
-        def both(case: Any, right: Any = right) -> Any:
-            loss, grads = right(case)
-            return loss, {**grads, "b1": 1.5 * grads["b1"]}
-
-        monkeypatch.setattr(example, way, both)
-    code, output = call(monkeypatch, capsys, "--smoke")
-    assert code == 1
-    assert output.splitlines()[-1] == (
-        "verdict: they disagree: b1: finite differences say otherwise"
-    )
+def test_without_smoke_each_entry_is_compared(monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
+    sabotage(monkeypatch, BLOCK, "backward", one_entry)
+    assert call(example).out.splitlines()[-1] == f"verdict: they disagree: W2: {HAND}"
 
 
 def test_the_step_does_not_cross_the_kink_of_relu() -> None:
@@ -231,38 +168,3 @@ def test_finite_differences_leave_the_block_as_it_was() -> None:
     for name, array in case.arrays.items():
         example.slopes_by_differences(case, name, np.arange(3), 1e-5)
         np.testing.assert_array_equal(array, same.arrays[name])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--d-model", "10", "--heads", "4"], "--heads 4 does not divide --d-model 10"),
-        (["--d-model", "3"], "--d-model"),
-        (["--length", "1"], "--length"),
-        (["--heads", "0"], "--heads"),
-        (["--seed", "-1"], "--seed"),
-        (["--smo"], "--smo"),
-        (["now"], "now"),
-    ],
-)
-def test_a_bad_value_gets_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    options: list[str], said: str,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(sys, "argv", ["by_hand_vs_autograd.py", *options])
-    with pytest.raises(SystemExit) as stop:
-        example.main()
-    captured = capsys.readouterr()
-    assert stop.value.code == 2
-    assert not captured.out
-    (line,) = captured.err.splitlines()
-    assert line.startswith("by_hand_vs_autograd.py: ")
-    assert said in line
-    assert "--help" in line
-
-
-def test_help_says_how_long_it_takes() -> None:
-    result = run("--help")
-    assert result.returncode == 0, result.stderr
-    for part in ("--d-model", "--heads", "--length", "--no-mask", "--seed", "--smoke", "seconds"):
-        assert part in result.stdout

@@ -1,7 +1,8 @@
-"""The example that writes English: its tables, its text, its model, and what it says when run."""
+"""The two examples that write English: their tables, text and models, and what they say."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import re
@@ -15,28 +16,19 @@ from typing import Any
 
 import _ngrams
 import char_lm as example
+import lstm_lm
 import numpy as np
 import pytest
-from example_runs import Call, Refuses, Smoke, run
+from example_runs import Call, Smoke, run
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import MonkeyPatch
 
 import minigrad
 from minigrad import Tensor, nn
 from minigrad.nn import functional as F
 
-LINE = re.compile(r"^ +(\d-gram|transformer)  (\d\.\d{3})$", re.MULTILINE)
-
-
-@pytest.fixture(scope="module")
-def text() -> example.Text:
-    return example.load()
-
-
-@pytest.fixture(scope="module")
-def short(text: example.Text) -> example.Text:
-    """A text that is quickly gone through."""
-    return example.Text(text.alphabet, text.ids[:3000], 2800)
+LINE = re.compile(r"^ +(\d-gram|transformer|LSTM)  (\d\.\d{3})$", re.MULTILINE)
 
 
 def tiny(text: example.Text) -> example.Writer:
@@ -100,12 +92,9 @@ def test_discounts_of_chen_and_goodman() -> None:
     assert _ngrams._discounts(steep)[3] == 0.1
 
 
-def test_a_text_that_is_too_short_is_refused() -> None:
+def test_a_text_that_is_too_short_and_keys_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="3-grams.* 2 "):
         _ngrams.NGrams(np.array([0, 1]), 3, 2)
-
-
-def test_keys_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="10-grams.* 104 "):
         _ngrams.NGrams(np.array([0]), 10, 104)
 
@@ -119,18 +108,23 @@ def test_more_context_tells_more(text: example.Text) -> None:
 # The text
 
 
+def letters(text: example.Text) -> str:
+    return "".join(np.array([*text.alphabet])[text.ids])
+
+
 def words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text))
 
 
+def paragraphs(text: str) -> set[str]:
+    return {words(paragraph) for paragraph in re.split(r"\n\s*\n", text)}
+
+
 def test_nothing_held_out_is_learned_from(text: example.Text) -> None:
-    letters = np.array([*text.alphabet])
-    learned, held_out = (
-        "".join(letters[ids]) for ids in (text.ids[: text.cut], text.ids[text.cut :])
-    )
-    assert 0.07 < len(held_out) / len(text.ids) < 0.13
-    seen = {words(paragraph) for paragraph in re.split(r"\n\s*\n", learned)}
-    assert not [p for p in re.split(r"\n\s*\n", held_out) if words(p) and words(p) in seen]
+    whole = letters(text)
+    learned, held_out = whole[: text.cut], whole[text.cut :]
+    assert 0.07 < len(held_out) / len(whole) < 0.13
+    assert not paragraphs(learned) & paragraphs(held_out) - {""}
     length = 100  # nor does a longer passage occur, whatever lines and paragraphs it is cut into
     learned, held_out = words(learned), words(held_out)
     passages = {learned[i : i + length] for i in range(len(learned) - length + 1)}
@@ -141,17 +135,13 @@ def test_nothing_held_out_is_learned_from(text: example.Text) -> None:
 def test_the_text_is_in_order_and_whole(text: example.Text) -> None:
     from pydoc_data.topics import topics
 
-    letters = np.array([*text.alphabet])
-    found = "".join(letters[text.ids])
+    found = letters(text)
     assert found.startswith('The "assert" statement\n*****')
-    assert {words(p) for p in re.split(r"\n\s*\n", found)} == {
-        words(p) for topic in topics.values() for p in re.split(r"\n\s*\n", topic)
-    }
-    assert len(found) > 300_000
-    assert len(found) < sum(map(len, topics.values()))
+    assert paragraphs(found) == set().union(*map(paragraphs, topics.values()))
+    assert 300_000 < len(found) < sum(map(len, topics.values()))
 
 
-def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_alphabet_is_that_of_the_part_learned_from(monkeypatch: MonkeyPatch) -> None:
     topics = {str(i): f"word{i} of the text" for i in range(20)}
     topics["last"] = "only here: é and ü, é again"
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", SimpleNamespace(topics=topics))
@@ -191,9 +181,7 @@ def pairs(short: example.Text) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 200])
-def test_model_and_tables_are_measured_alike(
-    short: example.Text, pairs: np.ndarray, count: int
-) -> None:
+def test_model_and_tables_are_measured_alike(short: example.Text, pairs: Any, count: int) -> None:
     """A model that answers with the table of pairs has the bits of that table."""
     few = example.Text(short.alphabet, short.ids[: short.cut + count], short.cut)
 
@@ -231,18 +219,15 @@ def test_shares_of_a_batch_add_up_to_the_batch(short: example.Text) -> None:
     scores = model(windows[:, :-1])
     loss = F.cross_entropy(scores.swapaxes(1, 2), windows[:, 1:])
     whole = minigrad.autograd.grad(loss, list(model.parameters()))
-    shares = [
-        example.learn(model, example.THREADS, some) for some in np.split(windows, example.THREADS)
-    ]
+    parts = np.split(windows, example.THREADS)
+    shares = [example.learn(model, example.THREADS, some) for some in parts]
     assert np.mean(shares) == pytest.approx(loss.item(), rel=1e-5)
     for parameter, gradient in zip(model.parameters(), whole, strict=True):
         assert parameter.grad is not None
         np.testing.assert_allclose(parameter.grad.numpy(), gradient.numpy(), atol=1e-6)
 
 
-def test_training_learns_from_nothing_held_out(
-    text: example.Text, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_draws_nothing_held_out(text: example.Text, monkeypatch: MonkeyPatch) -> None:
     """Every place of the part to learn from is drawn, and none behind it."""
     drawn = []
     ids = np.arange(200)
@@ -266,19 +251,49 @@ def test_learning_rate_rises_and_falls() -> None:
     assert max(rates) <= example.PEAK_RATE
 
 
-def test_one_seed_gives_one_result(short: example.Text) -> None:
-    states = []
-    for seed in (1, 1, 2):
-        minigrad.random.seed(seed)
-        model = tiny(short)
-        example.train(model, short, steps=5)
-        states.append({name: tensor.numpy() for name, tensor in model.state_dict().items()})
-    first, same, other = states
-    assert all(np.array_equal(first[name], same[name]) for name in first)
-    assert not np.array_equal(first["characters.weight"], other["characters.weight"])
+# The LSTM
 
 
-# What it writes
+def small_lstm(text: example.Text) -> lstm_lm.Reader:
+    return lstm_lm.Reader(text.alphabet, width=8, hidden=16)
+
+
+@minigrad.no_grad()
+def test_reading_in_parts_is_reading_the_whole(short: example.Text) -> None:
+    model = small_lstm(short)
+    ids = short.ids[:40].reshape(2, 20)
+    whole = model(ids).numpy()
+    first, state = model.read(ids[:, :7])
+    second, _ = model.read(ids[:, 7:], state)
+    parts = np.concatenate([first.numpy(), second.numpy()], axis=1)
+    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6)
+
+
+@minigrad.no_grad()
+def test_the_lstm_writes_the_likeliest_from_its_state(short: example.Text) -> None:
+    """The same as if each character had been scored anew, from the beginning."""
+    minigrad.random.seed(0)
+    model, beginning = small_lstm(short), "The statement "
+    for parameter in model.parameters():
+        nn.init.normal(parameter)  # so that it is not always the same character
+    written = "".join(lstm_lm.write(model, beginning, 60, temperature=0.0))
+    assert len(written) == 60
+    assert len({*written}) > 3
+    ids = example.encode(beginning, short.alphabet).tolist()
+    for character in written:
+        ids.append(int(model([ids]).numpy()[0, -1].argmax()))
+        assert short.alphabet[ids[-1]] == character
+
+
+def test_the_lstm_learns(short: example.Text) -> None:
+    minigrad.random.seed(0)
+    model = small_lstm(short)
+    before = example.bits_per_character(model, short)
+    after = example.train(model, short, 80, lstm_lm.BATCH)[0][-1].held_out
+    assert after < before - 1.5
+
+
+# What they write
 
 
 @pytest.mark.parametrize("beginning", ["T", "The statement " * 10])
@@ -311,95 +326,68 @@ def test_the_seed_says_what_is_written(short: example.Text) -> None:
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
-    alphabet = "\n abcé" + example.UNKNOWN
-    model = example.Writer(alphabet)
-    example.save(model, tmp_path / "weights.npz")
-    again = example.restore(tmp_path / "weights.npz")
-    assert again.alphabet.tolist() == [ord(c) for c in alphabet]
-    np.testing.assert_array_equal(again([[1, 2, 3]]).numpy(), model([[1, 2, 3]]).numpy())
-
-
 # Ctrl-C
 
 
-def interrupt_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def stop() -> None:
+    raise KeyboardInterrupt
+
+
+def interrupt_after(steps: int, monkeypatch: MonkeyPatch, how: Any = stop) -> None:
     """Have one of the threads of training stopped as Ctrl-C would stop it."""
-    learn, calls = example.learn, 0
+    learn, calls = example.learn, itertools.count(1)
 
     def interrupted(*args: object) -> float:
-        nonlocal calls
-        calls += 1
-        if calls > steps * example.THREADS:
-            raise KeyboardInterrupt
+        if next(calls) == steps * example.THREADS + 1:
+            how()
         return learn(*args)
 
     monkeypatch.setattr(example, "learn", interrupted)
 
 
 def test_control_c_keeps_what_is_learned(
-    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
+    tmp_path: Path, short: example.Text, monkeypatch: MonkeyPatch, call: Call
+) -> None:
     monkeypatch.setattr(example, "load", lambda: short)
-    monkeypatch.setattr(sys, "argv", ["char_lm.py", "--length", "5"])
     interrupt_after(3, monkeypatch)
-    with pytest.raises(SystemExit) as stop:
-        example.main()
-    assert stop.value.code == 130
-    output = capsys.readouterr().out
-    assert re.search(r"^stopped after 3 of \d+ steps: \d\.\d+ bits", output, re.MULTILINE)
-    bits = dict(LINE.findall(output))
+    done = call(example, "--length", "5")
+    assert done.code == 130
+    assert re.search(r"^stopped after 3 of \d+ steps: \d\.\d+ bits", done.out, re.MULTILINE)
+    bits = dict(LINE.findall(done.out))
     model = example.restore(tmp_path / "out/char_lm/weights.npz")
     found = example.bits_per_character(model, short)
     assert float(bits["transformer"]) == pytest.approx(found, abs=6e-4)
 
 
 def test_a_stopped_training_goes_on_bit_for_bit(
-    tmp_path: Path, short: example.Text, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    tmp_path: Path, short: example.Text, monkeypatch: MonkeyPatch, call: Call
+) -> None:
     """Ctrl-C waits for the step that it comes in; --resume goes on with the next."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(example, "load", lambda: short)
     monkeypatch.setattr(example, "Writer", partial(example.Writer, width=16, heads=2, layers=2))
-    options = ["--length", "5", "--smoke"]
 
-    def weights(*more: str) -> dict[str, np.ndarray]:
-        monkeypatch.setattr(sys, "argv", ["char_lm.py", *more])
-        example.main()
+    def weights() -> dict[str, np.ndarray]:
         return dict(np.load(tmp_path / "out/char_lm/weights.npz"))
 
-    whole = weights(*options)
-    output = capsys.readouterr().out
-    learn, calls = example.learn, 0
-
-    def interrupted(*args: Any) -> float:
-        nonlocal calls
-        calls += 1
-        if calls == 7 * example.THREADS:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(*args)
-
-    monkeypatch.setattr(example, "learn", interrupted)
-    with pytest.raises(SystemExit) as stop:
-        weights(*options)
-    assert stop.value.code == 130
-    said = capsys.readouterr().out
-    steps = re.search(r"^stopped after (\d+) of 20 steps: \d\.\d+ bits", said, re.MULTILINE)
+    done = call(example, "--length", "5", "--smoke")
+    assert done.code == 0
+    whole = weights()
+    interrupt_after(7, monkeypatch, lambda: os.kill(os.getpid(), signal.SIGINT))
+    stopped = call(example, "--length", "5", "--smoke")
+    assert stopped.code == 130
+    steps = re.search(r"^stopped after (\d+) of 20 steps: \d\.\d+ bits", stopped.out, re.MULTILINE)
     assert steps
     assert 7 <= int(steps[1]) < 20
-    assert "\nthe training is in out/char_lm/training.npz, --resume goes on\n" in said
+    assert "\nthe training is in out/char_lm/training.npz, --resume goes on\n" in stopped.out
 
-    resumed = weights("--length", "5", "--resume", "--seed", "7")
-    assert LINE.findall(capsys.readouterr().out) == LINE.findall(output)
-    assert all(np.array_equal(whole[name], resumed[name]) for name in whole)
+    resumed = call(example, "--length", "5", "--resume", "--seed", "7")
+    assert resumed.code == 0
+    assert LINE.findall(resumed.out) == LINE.findall(done.out)
+    for name, array in weights().items():
+        np.testing.assert_array_equal(array, whole[name])
 
 
-def test_control_c_before_the_first_step_ends_it(
-    short: example.Text, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_control_c_before_the_first_step(short: example.Text, monkeypatch: MonkeyPatch) -> None:
     interrupt_after(0, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         example.train(tiny(short), short, steps=5)
@@ -414,20 +402,46 @@ def ran(smoke: Smoke) -> tuple[Path, str]:
     return smoke(example, "--seed", "3", "--prompt", "A class ", "--length", "90")
 
 
-@pytest.mark.slow
-def test_it_says_what_came_of_it(ran: tuple[Path, str], text: example.Text) -> None:
-    folder, output = ran
+def expect_said(output: str, name: str, model: Any, text: example.Text) -> None:
+    """The bits of the tables and of a model, and what it wrote."""
     lines = LINE.findall(output)
     tables = [(f"{n}-gram", f"{example.ngram_bits(text, n):.3f}") for n in range(1, 6)]
     assert lines[:5] == lines[5:10] == tables
-    ((name, bits),) = lines[10:]
-    assert name == "transformer"
-    assert float(bits) < float(tables[0][1])
-    model = example.restore(folder / "out/char_lm/weights.npz")
+    ((last, bits),) = lines[10:]
+    assert last == name
     assert float(bits) == pytest.approx(example.bits_per_character(model, text), abs=6e-4)
     sample = re.search(r"^20 steps in .* s\n\n(A class (?s:.{90}))\n\n", output, re.MULTILINE)
     assert sample, output
     assert {*sample[1]} <= {*text.alphabet}
+
+
+def expect_written(call: Call, which: Any) -> None:
+    """With --write, the same for the same seed."""
+    options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
+    first, again = (call(which, *options) for _ in range(2))
+    assert (first.code, first.error) == (0, "")
+    assert re.fullmatch(r"An ob.{30}\n\n", first.out, re.DOTALL)
+    assert again.out == first.out
+    assert call(which, *options, "--seed", "1").out != first.out
+
+
+@pytest.mark.slow
+def test_it_says_what_came_of_it(ran: tuple[Path, str], text: example.Text) -> None:
+    folder, output = ran
+    model = example.restore(folder / "out/char_lm/weights.npz")
+    expect_said(output, "transformer", model, text)
+    bits = dict(LINE.findall(output))
+    assert float(bits["transformer"]) < float(bits["1-gram"])
+
+
+@pytest.mark.slow
+def test_so_does_the_lstm(short: Any, call: Call, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setattr(example, "load", lambda: short)
+    done = call(lstm_lm, "--smoke", "--seed", "3", "--prompt", "A class ", "--length", "90")
+    assert (done.code, done.error) == (0, "")
+    model = lstm_lm.restore(tmp_path / "out/lstm_lm/weights.npz")
+    expect_said(done.out, "LSTM", model, short)
+    expect_written(call, lstm_lm)
 
 
 @pytest.mark.slow
@@ -443,49 +457,13 @@ def test_the_curve_is_drawn(ran: tuple[Path, str]) -> None:
 @pytest.mark.slow
 def test_it_writes_after_a_training(ran: tuple[Path, str], call: Call, tmp_path: Path) -> None:
     shutil.copytree(ran[0] / "out", tmp_path / "out")
-    options = ("--write", "--prompt", "An ob", "--length", "30", "--temperature", "0.5")
-    first, again = (call(example, *options) for _ in range(2))
-    assert (first.code, first.error) == (0, "")
-    assert re.fullmatch(r"An ob.{30}\n\n", first.out, re.DOTALL)
-    assert again.out == first.out
-    assert call(example, *options, "--seed", "1").out != first.out
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--steps", "0"], "--steps"),
-        (["--steps", "many"], "many"),
-        (["--seed", "-1"], "--seed"),
-        (["--length", "0"], "--length"),
-        (["--temperature", "-0.1"], "-0.1"),
-        (["--temperature", "nan"], "nan"),
-        (["--temperature", "warm"], "warm"),
-        (["--top-p", "0"], "--top-p"),
-        (["--top-p", "1.1"], "1.1"),
-        (["--prompt", ""], "--prompt"),
-        (["--write"], "needs a training first"),
-        (["--resume"], "there is no out/char_lm/training.npz"),
-        (["--resume", "--write"], "--write"),
-        (["--write", "--smoke"], "--smoke"),
-        (["--smoke", "--steps", "3"], "--smoke"),
-        (["--smo"], "--smo"),
-        (["--out", "a file"], "a file"),
-    ],
-)
-def test_a_bad_value_gets_one_line(refuses: Refuses, options: list[str], said: str) -> None:
-    refuses(example, options, said)
-
-
-def test_help_says_how_long_it_takes(call: Call) -> None:
-    done = call(example, "--help")
-    assert (done.code, done.error) == (0, "")
-    for part in ("--steps", "--smoke", "--write", "--temperature", "--top-p", "minutes", "seconds"):
-        assert part in done.out
+    expect_written(call, example)
 
 
 @pytest.mark.long
-def test_three_seeds_beat_the_tables(tmp_path: Path) -> None:
+def test_three_seeds_and_the_lstm_beat_the_tables(tmp_path: Path) -> None:
     for seed in range(3):
         bits = dict(LINE.findall(run(example, tmp_path, "--seed", str(seed)).out))
         assert float(bits["transformer"]) < float(bits["4-gram"]) - 0.1
+    bits = dict(LINE.findall(run(lstm_lm, tmp_path).out))
+    assert float(bits["LSTM"]) < float(bits["4-gram"])

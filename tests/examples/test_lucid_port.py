@@ -9,12 +9,11 @@ import contextlib
 import importlib.util
 import inspect
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from children import python
 from together import together
 
 import minigrad
@@ -29,17 +28,14 @@ MODEL = SECTIONS["A model for which only the imports change"]
 
 
 def test_the_two_differ_in_import_lines_only() -> None:
-    pairs = list(zip(LUCIDS.split("\n"), OURS.split("\n"), strict=True))
+    pairs = zip(LUCIDS.split("\n"), OURS.split("\n"), strict=True)
     changed = [(theirs, ours) for theirs, ours in pairs if theirs != ours]
-    assert [ours for _, ours in changed] == [
-        "import minigrad.nn as nn",
-        "import minigrad.nn.functional as F",
-        "import minigrad.optim as optim",
-        "from minigrad import Tensor, no_grad, random, zeros",
-    ]
-    assert [theirs.replace("lucid", "minigrad") for theirs, _ in changed] == [
-        ours for _, ours in changed
-    ]
+    theirs, ours = (list(lines) for lines in zip(*changed, strict=True))
+    assert ours == [
+        "import minigrad.nn as nn", "import minigrad.nn.functional as F",
+        "import minigrad.optim as optim", "from minigrad import Tensor, no_grad, random, zeros",
+    ]  # fmt: skip
+    assert [line.replace("lucid", "minigrad") for line in theirs] == ours
     assert "lucid" not in OURS
     assert "minigrad" not in LUCIDS
     compile(LUCIDS, "lucid", "exec")
@@ -56,13 +52,10 @@ def test_it_shows_what_a_port_is_about() -> None:
 def test_it_learns(tmp_path: Path) -> None:
     script = tmp_path / "model.py"
     script.write_text(OURS, encoding="utf-8")
-    result = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, check=False, timeout=300
-    )
+    result = python(script, timeout=300)
     assert result.returncode == 0, result.stderr
-    said = re.fullmatch(
-        r"loss (\d+\.\d\d), after 100 steps (\d+\.\d\d); right: (\d+)%\n", result.stdout
-    )
+    form = r"loss (\d+\.\d\d), after 100 steps (\d+\.\d\d); right: (\d+)%\n"
+    said = re.fullmatch(form, result.stdout)
     assert said, result.stdout
     first, last, right = map(float, said.groups())
     assert last < first / 10
@@ -140,11 +133,8 @@ def arguments_of(path: str) -> list[tuple[str, str]]:
     for name in path.split("."):
         found = getattr(found, name)
     given = inspect.signature(found).parameters.values()
-    return [
-        (p.name, getattr(p.default, "__name__", repr(p.default)))
-        for p in given
-        if p.name not in OTHERWISE | {"self"} and p.kind is not p.VAR_KEYWORD
-    ]
+    ours = [p for p in given if p.name not in OTHERWISE | {"self"} and p.kind != p.VAR_KEYWORD]
+    return [(p.name, getattr(p.default, "__name__", repr(p.default))) for p in ours]
 
 
 def differs(theirs: list[tuple[str, str]], ours: list[tuple[str, str]]) -> bool:
@@ -169,12 +159,9 @@ def number(text: str) -> Any:
 @together(line=SIGNATURES.splitlines())
 def test_what_is_called_otherwise_has_a_row(line: str) -> None:
     path, _, arguments = line.rstrip(")").partition("(")
-    theirs = [
-        (name.lstrip("*"), default)
-        for name, _, default in (a.partition("=") for a in re.split(r", (?=[\w*])", arguments))
-        if name and name not in OTHERWISE
-    ]
-    theirs = [(name, default or "_empty") for name, default in theirs]
+    pairs = [each.partition("=")[::2] for each in re.split(r", (?=[\w*])", arguments)]
+    theirs = [(name.lstrip("*"), default or "_empty") for name, default in pairs
+              if name and name not in OTHERWISE]  # fmt: skip
     last = path.removesuffix(".forward").removesuffix(".step").rpartition(".")[2]
     if differs(theirs, arguments_of(path)):
         rows = " ".join(row[0] for section in TABLES for row in cells(section))

@@ -36,11 +36,8 @@ def test_the_curves_of_a_training(path: Path) -> None:
     low, high = curves.HEIGHT - curves.FOOT, curves.TOP
     middle, upper = (low + high) / 2, low + (high - low) * 0.875
     lower = low + (high - low) * 0.25
-    found = heights(path)
-    assert found == [
-        pytest.approx(line, abs=0.06)
-        for line in ([high, middle], [middle, low], [lower, middle], [middle, upper])
-    ]
+    lines = [[high, middle], [middle, low], [lower, middle], [middle, upper]]
+    np.testing.assert_allclose(heights(path), lines, rtol=0, atol=0.06)
     said = texts(path)
     assert {"Loss", "Accuracy: 87.5% of the held-out digits", "epoch 1", "2"} <= {*said}
     assert said.count("held-out digits") == said.count("training digits") == 2
@@ -65,14 +62,14 @@ def test_the_confusion_matrix_and_what_is_misread(path: Path) -> None:
     said = texts(path)
     assert {"3 of 5 held-out digits read right", "misread"} <= {*said}
     assert [text for text in said if " read as " in text] == ["3 read as 5", "9 read as 4"]
+    picture = path.read_text()
+    numbers = r'<text(?: class="strong[^"]*")? x="([\d.]+)" y="([\d.]+)">(\d+)<'
     counts = {
         (int(float(y)) // 32, int(float(x)) // 32): count
-        for x, y, count in re.findall(
-            r'<text(?: class="strong[^"]*")? x="([\d.]+)" y="([\d.]+)">(\d+)<', path.read_text()
-        )
+        for x, y, count in re.findall(numbers, picture)
     }
     assert counts == {(0, 0): "1", (3, 3): "2", (3, 5): "1", (9, 4): "1"}
-    marked = re.findall(r'<rect class="wrong" x="(\d+)" y="(\d+)"', path.read_text())
+    marked = re.findall(r'<rect class="wrong" x="(\d+)" y="(\d+)"', picture)
     assert [(int(y) // 32, int(x) // 32) for x, y in marked] == [(3, 5), (9, 4)]
     many = np.arange(40) % 10
     _plots.confusion(path, np.zeros((40, 8, 8)), many, (many + 1) % 10)
@@ -94,9 +91,8 @@ def test_attention_over_the_digits(path: Path) -> None:
     assert kinds["7 read as 2"] == "misread" != kinds["1 read as 1"]
     outlines = [part.get("d") for part in picture.iter(f"{SVG}path") if part.get("class") == "ink"]
     assert outlines == ["M40 16h8M40 32h8M40 16v8M48 16v8M40 24v8M48 24v8"] * 3 + [""] * 3
-    by_day = [
-        part[0].get("href", "") for part in picture.iter(f"{SVG}g") if part.get("class") == "day"
-    ]
+    groups = [part for part in picture.iter(f"{SVG}g") if part.get("class") == "day"]
+    by_day = [group[0].get("href", "") for group in groups]
     assert len(by_day) == 2 * (1 + 3) + 1
     assert len({*by_day[:4]}) == 2  # a digit, and maps of nothing
     assert by_day[7] not in by_day[4:7]  # the map that is not

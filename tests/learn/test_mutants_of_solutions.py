@@ -19,8 +19,8 @@ from rule_mutants.listing import Name, read_listing, shown
 from rule_mutants.mutations import mutants_of
 
 from minigrad.learn.answer import Answer, Failure, confirmed
-from minigrad.learn.exercise import GAP, Exercise, Wrong, exercises
-from tests.learn.test_other_wrong_answers import ANSWERS, MUTANTS
+from minigrad.learn.exercise import GAP, Exercise, exercises
+from tests.learn.test_other_wrong_answers import ANSWERS
 
 LISTING = Path(__file__).parent / "mutants_of_solutions.toml"
 TEXTS = [
@@ -90,6 +90,9 @@ def names_of(one: Exercise, text: str) -> dict[str, Any]:
     return names
 
 
+NOWHERE = ("", "")
+
+
 def told(one: Exercise, names: dict[str, Any]) -> tuple[str, tuple[str, str]]:
     """The diagnosis, empty if the answer is accepted, and the value at which the check failed."""
 
@@ -98,14 +101,14 @@ def told(one: Exercise, names: dict[str, Any]) -> tuple[str, tuple[str, str]]:
             one.check(Answer(names))
         except Failure as failure:
             return confirmed(one.check, names, failure), failure.value
-        except Exception as error:  # noqa: BLE001  # a mutant may raise any
-            return type(error).__name__, ("", "")
-        return "", ("", "")
+        return "", NOWHERE
 
     try:
         return limited(run, one)
     except Endless:
-        return "time", ("", "")
+        return "time", NOWHERE
+    except Exception as error:  # noqa: BLE001  # a mutant may raise any
+        return type(error).__name__, NOWHERE
 
 
 def record_of(one: Exercise, names: dict[str, Any]) -> dict[tuple[str, str], list[Any]]:
@@ -136,18 +139,19 @@ def mutants(one: Exercise) -> Iterator[tuple[Name, str, dict[str, Any]]]:
     for gap in GAP.finditer(one.marked):
         for old, new in TEXTS:
             for place in re.finditer(re.escape(old), gap[3]):
-                code = gap[3][: place.start()] + new + gap[3][place.end() :]
-                text = one.marked[: gap.start()] + code + one.marked[gap.end() :]
-                lines = [gap[3], code]
-                start = gap[3].rfind("\n", 0, place.start()) + 1
-                before, after = (part[start:].partition("\n")[0].strip() for part in lines)
+                start, end = (gap.start(3) + at for at in place.span())
+                text = one.marked[:start] + new + one.marked[end:]
+                line = one.marked.rfind("\n", 0, start) + 1
+                before, after = (all_[line:].splitlines()[0].strip() for all_ in (one.marked, text))
                 names = names_of(one, GAP.sub(lambda one: one[3], text))
                 yield (one.name, "text", next(numbers)), f"- {before}\n+ {after}", names
 
 
-def functions(
-    tree: ast.AST, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef]]:
+Place = tuple[str, ...]
+"""The name of a function, after those of the classes around it."""
+
+
+def functions(tree: ast.AST, path: Place = ()) -> Iterator[tuple[Place, ast.FunctionDef]]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef):
             yield (*path, node.name), node
@@ -155,7 +159,7 @@ def functions(
             yield from functions(node, (*path, node.name))
 
 
-def put(names: dict[str, Any], path: tuple[str, ...], code: CodeType) -> None:
+def put(names: dict[str, Any], path: Place, code: CodeType) -> None:
     """Give a function or method other code."""
     found = names[path[0]]
     for name in path[1:]:
@@ -168,24 +172,21 @@ def listed() -> dict[Name, str]:
     return read_listing(LISTING)
 
 
-@pytest.mark.parametrize(
-    "one",
-    [
-        pytest.param(one, id=one.name, marks=pytest.mark.long if number in LONG else ())
-        for number, one in exercises().items()
-    ],
-)
+ALL = [
+    pytest.param(one, id=one.name, marks=pytest.mark.long if number in LONG else ())
+    for number, one in exercises().items()
+]
+
+
+@pytest.mark.parametrize("one", ALL)
 def test_each_mutant_is_refused_for_what_it_is(one: Exercise) -> None:
     """A mutant that is accepted is listed with the reason.
 
     One that is told a cause gives the same values, in the whole check, as a wrong answer with this
     cause.
     """
-    wrongs: list[Wrong] = [
-        *one.wrong, *ANSWERS.get(one.number, []), *MUTANTS.get(one.number, [])
-    ]  # fmt: skip
     records: dict[str, list[Any]] = {}
-    for wrong in wrongs:
+    for wrong in (*one.wrong, *ANSWERS.get(one.number, [])):
         record = record_of(one, names_of(one, wrong.apply(one.marked)))
         records.setdefault(wrong.diagnosis, []).append(record)
     complaints, made = [], set()
@@ -195,7 +196,7 @@ def test_each_mutant_is_refused_for_what_it_is(one: Exercise) -> None:
         diagnosis, value = told(one, names)
         if not diagnosis and name not in listed():
             complaints.append(f"accepted: {entry}")
-        elif diagnosis in one.diagnoses and value != ("", "") and one.number <= JUDGED:
+        elif diagnosis in one.diagnoses and value != NOWHERE and one.number <= JUDGED:
             mine = record_of(one, names).get(value)
             same = any(mine == record.get(value) for record in records.get(diagnosis, []))
             if not same and name not in listed():
@@ -214,14 +215,11 @@ class Suspects(Answer):
         super().__init__(names)
         self.cases: dict[tuple[str, str], list[tuple[np.ndarray, dict[tuple[str, int], Any]]]] = {}
 
-    def compare(
-        self, name: str, got: Any, want: Any, mistakes: Mapping[str, Any] | None = None, **more: Any
-    ) -> None:
+    def compare(self, name: str, got: Any, want: Any, mistakes: Any = None, **more: Any) -> None:
         values: dict[tuple[str, int], Any] = {}
         for diagnosis, wrong in (mistakes or {}).items():
-            if isinstance(wrong, tuple) and not wrong:  # which nothing gives here
-                values[diagnosis, 0] = np.array("impossible")
-            for place, value in enumerate(wrong if isinstance(wrong, tuple) else (wrong,)):
+            every = wrong if isinstance(wrong, tuple) else (wrong,)
+            for place, value in enumerate(every or ("impossible",)):
                 if not callable(value) and not isinstance(value, bool):
                     values[diagnosis, place] = np.asarray(value)
         self.cases.setdefault((self._function, name), []).append((np.asarray(want), values))
@@ -245,10 +243,9 @@ def test_no_two_misconceptions_give_the_same_values(number: int) -> None:
         every = sorted({key for _, values in cases for key in values})
         for first, second in itertools.combinations(every, 2):
             both = [
-                (values[first], values[second])
-                for want, values in cases
-                if first in values and second in values
-                and not (alike(values[first], want) and alike(values[second], want))
+                (found[first], found[second]) for want, found in cases
+                if {first, second} <= {*found}
+                and not (alike(found[first], want) and alike(found[second], want))
             ]  # fmt: skip
             if first[0] != second[0] and both and all(alike(*pair) for pair in both):
                 same.append(f"{value}: {first} and {second}")
