@@ -33,14 +33,6 @@ both_ways = pytest.mark.parametrize("create_graph", [False, True])
 
 
 @both_ways
-def test_the_extremes_share_evenly(create_graph: bool) -> None:
-    x = variable(3.0, 1.0, 3.0, 2.0)
-    assert slopes(ops.max, x, create_graph=create_graph) == [[0.5, 0.0, 0.5, 0.0]]
-    assert slopes(lambda x: ops.min(-x), x, create_graph=create_graph) == [[-0.5, 0.0, -0.5, 0.0]]
-    assert slopes(ops.max, variable(*[7.0] * 4), create_graph=create_graph) == [[0.25] * 4]
-
-
-@both_ways
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_the_extremes_share_evenly_along_axes(keepdims: bool, create_graph: bool) -> None:
     x = variable([1.0, 5.0, 5.0], [5.0, 2.0, 5.0])
@@ -179,28 +171,13 @@ def test_layer_norm_of_a_constant_row() -> None:
 # Powers ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("base", "exponent", "value", "slope"),
-    [
-        (0.0, 0.0, 1.0, 0.0),
-        (0.0, 0, 1.0, 0.0),
-        (0.0, 1, 0.0, 1.0),
-        (0.0, 1.0, 0.0, 1.0),
-        (0.0, 2, 0.0, 0.0),
-        (0.0, 3.0, 0.0, 0.0),
-        (-2.0, 2, 4.0, -4.0),
-        (-2.0, 3, -8.0, 12.0),
-        (-2.0, 2.0, 4.0, -4.0),
-        (-2.0, 0.0, 1.0, 0.0),
-        (2.0, -2, 0.25, -0.25),
-        (-2.0, -1, -0.5, -0.25),
-        (4.0, 0.5, 2.0, 0.25),
-        (0.0, 0.5, 0.0, INF),
-        (2.0, 0, 1.0, 0.0),
-        (INF, 0, 1.0, 0.0),
-        (NAN, 0, 1.0, 0.0),
-    ],
-)
+@pytest.mark.parametrize(("base", "exponent", "value", "slope"), [
+    (0.0, 0.0, 1.0, 0.0), (0.0, 0, 1.0, 0.0), (0.0, 1, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0),
+    (0.0, 2, 0.0, 0.0), (0.0, 3.0, 0.0, 0.0), (-2.0, 2, 4.0, -4.0), (-2.0, 3, -8.0, 12.0),
+    (-2.0, 2.0, 4.0, -4.0), (-2.0, 0.0, 1.0, 0.0), (2.0, -2, 0.25, -0.25),
+    (-2.0, -1, -0.5, -0.25), (4.0, 0.5, 2.0, 0.25), (0.0, 0.5, 0.0, INF), (2.0, 0, 1.0, 0.0),
+    (INF, 0, 1.0, 0.0), (NAN, 0, 1.0, 0.0),
+])  # fmt: skip
 def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope: float) -> None:
     """The same slope, the exponent given as a number, as an array, or as a tensor."""
     for given in (
@@ -360,15 +337,8 @@ def test_where_keeps_infinite_slopes_out_of_second_derivatives(name: str) -> Non
     # Forwards, by two backward passes.
     _, tangent = jvp(lambda x: ops.where(x > 0, call(x), 0.0), (x.detach(),), (x.detach(),))
     first = grad(ops.where(x > 0, call(x), 0.0), x, np.ones(2)).numpy()
+    np.testing.assert_allclose(first, [0.0, grad(call(y), y, np.ones(1)).item()], rtol=1e-12)
     np.testing.assert_allclose(tangent.numpy(), [0.0, beside * first[1]], rtol=1e-12)
-
-
-def test_where_leaves_the_other_elements_alone() -> None:
-    x = variable(-1.0, 0.0, 4.0)
-    with np.errstate(all="ignore"):
-        assert slopes(lambda x: ops.where(x > 0, x.sqrt(), 0.0), x) == [[0.0, 0.0, 0.25]]
-        assert slopes(lambda x: ops.where(x > 0, x.log(), 0.0), x) == [[0.0, 0.0, 0.25]]
-        assert slopes(lambda x: ops.where(x > 0, 1 / x, 0.0), x) == [[0.0, 0.0, -1 / 16]]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -522,30 +492,14 @@ def test_masked_numbers_of_any_size_count_nothing() -> None:
 def test_operations_on_nothing() -> None:
     empty = Tensor(np.zeros((0, 3)), requires_grad=True)
     results = [
-        empty.sum(),
-        empty.sum(axis=0),
-        empty * 2,
-        empty[:0],
-        empty @ np.ones((3, 2)),
-        ops.softmax(empty),
-        ops.concatenate([empty, empty]),
-        ops.stack([empty, empty]),
-        empty.reshape(3, 0),
-        empty.T,
-        ops.logsumexp(empty, axis=1),
-        empty.exp(),
-        ops.layer_norm(empty),
-        ops.linear(empty, np.ones((2, 3))),
-        ops.max(empty, axis=1),
-        ops.einsum("ij->j", empty),
-        empty[np.zeros(0, int)],
-        ops.norm(empty),
-        ops.norm(empty, axis=1),
-        ops.mean(empty, axis=0),
-        ops.mean(empty, axis=1),
-        ops.var(empty, axis=1),
-        ops.std(empty, axis=1),
-    ]
+        empty.sum(), empty.sum(axis=0), empty * 2, empty[:0], empty @ np.ones((3, 2)),
+        ops.softmax(empty), ops.concatenate([empty, empty]), ops.stack([empty, empty]),
+        empty.reshape(3, 0), empty.T, ops.logsumexp(empty, axis=1), empty.exp(),
+        ops.layer_norm(empty), ops.linear(empty, np.ones((2, 3))), ops.max(empty, axis=1),
+        ops.einsum("ij->j", empty), empty[np.zeros(0, int)], ops.norm(empty),
+        ops.norm(empty, axis=1), ops.mean(empty, axis=0), ops.mean(empty, axis=1),
+        ops.var(empty, axis=1), ops.std(empty, axis=1),
+    ]  # fmt: skip
     for result in results:
         found = grad(result.sum(), empty)
         assert found.shape == (0, 3)

@@ -134,10 +134,7 @@ def test_dependent_columns_have_no_derivative(x: np.ndarray) -> None:
     np.testing.assert_allclose((q @ r).numpy(), x, atol=1e-15)
     for create_graph in (False, True):
         for part in linalg.qr(variable):
-            with pytest.raises(
-                np.linalg.LinAlgError,
-                match="^qr: .*2.*columns.*matrix.*dependent",
-            ):
+            with pytest.raises(np.linalg.LinAlgError, match="^qr: .*2.*columns.*matrix.*dependent"):
                 grad(part.sum(), variable, retain_graph=True, create_graph=create_graph)
 
 

@@ -79,8 +79,7 @@ def test_a_singular_matrix_is_named() -> None:
     with pytest.raises(np.linalg.LinAlgError, match=r"^inv: the matrix is singular.*pinv"):
         linalg.inv(leaf(np.zeros((3, 3))))
     with pytest.raises(
-        np.linalg.LinAlgError,
-        match=r"^solve: .*\(2, 2\).*\(2,\).*matrix.*singular.*lstsq",
+        np.linalg.LinAlgError, match=r"^solve: .*\(2, 2\).*\(2,\).*matrix.*singular.*lstsq"
     ):
         linalg.solve(leaf(np.ones((2, 2))), np.ones(2))
     with pytest.raises(ValueError, match="singular"):  # LinAlgError is one

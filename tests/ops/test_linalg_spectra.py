@@ -108,10 +108,7 @@ def test_equal_eigenvalues_have_gradients(x: np.ndarray) -> None:
 def test_vectors_of_equal_eigenvalues_have_none(x: np.ndarray, create_graph: bool) -> None:
     variable = leaf(x)
     _, vectors = linalg.eigh(variable)
-    with pytest.raises(
-        LinAlgError,
-        match=r"^eigh: eigenvalues 0 and 1 .*equal.*\([12].*eigvalsh",
-    ):
+    with pytest.raises(LinAlgError, match=r"^eigh: eigenvalues 0 and 1 .*equal.*\([12].*eigvalsh"):
         grad((vectors * draw(3, 3)).sum(), variable, create_graph=create_graph)
 
 

@@ -186,10 +186,7 @@ MESSAGES = {
     ),
     "vecdot leading": (lambda: ops.vecdot(t(2, 3), t(4, 3)), r"^vecdot: .*\(2, 3\) and \(4, 3\)"),
     "vecdot number": (lambda: ops.vecdot(t(2), 2.0), r"^vecdot: .*\(\): both need .*one axis"),
-    "vecdot axis": (
-        lambda: ops.vecdot(t(2), t(2), axis=1),
-        r"^vecdot: axis 1 does not exist",
-    ),
+    "vecdot axis": (lambda: ops.vecdot(t(2), t(2), axis=1), r"^vecdot: axis 1 does not exist"),
     "cross": (
         lambda: ops.cross(t(2), t(3)),
         r"^cross: vectors of length 3 expected .*\(2,\) and \(3,\)",

@@ -50,10 +50,7 @@ def test_std_is_the_root_of_var(ddof: int) -> None:
     values = np.random.default_rng(0).standard_normal((3, 5))
     for axis, keepdims in itertools.product((None, 0, 1, (0, 1), -1), (False, True)):
         results = []
-        for call in (
-            lambda x, **k: ops.std(x, **k),
-            lambda x, **k: ops.sqrt(ops.var(x, **k)),
-        ):
+        for call in (lambda x, **k: ops.std(x, **k), lambda x, **k: ops.sqrt(ops.var(x, **k))):
             x = variable(values)
             y = call(x, axis=axis, ddof=ddof, keepdims=keepdims)
             first = grad(y, x, np.ones(y.shape), create_graph=True)

@@ -70,9 +70,7 @@ def test_a_write_on_a_view_reaches_the_base(view: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_a_recorded_write_on_a_view_reaches_the_base_and_back(
-    view: Callable[[Any], Any],
-) -> None:
+def test_a_recorded_write_on_a_view_reaches_the_base_and_back(view: Callable[[Any], Any]) -> None:
     """Values and gradients: what was written to either is what both are made of."""
     x = Tensor(VALUES, requires_grad=True)
     factor = Tensor(np.array(2.0), requires_grad=True)
