@@ -127,23 +127,6 @@ def test_3000_reads_of_a_large_tensor() -> None:
     assert x.grad.sum().item() == 3000.0
 
 
-def test_reading_allocates_one_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many reads there are: counted where the pass makes its zeros."""
-    x = Tensor(np.zeros(1000), requires_grad=True)
-    out = ops.stack([x[i] for i in range(200)]).sum() + x[[1, 2, 2]].sum() + x[500:].sum()
-    made = []
-    zeros = np.zeros
-
-    def counting(shape: Any, *args: Any, **kwargs: Any) -> Any:
-        made.append(shape)
-        return zeros(shape, *args, **kwargs)
-
-    monkeypatch.setattr(np, "zeros", counting)
-    out.backward()
-    assert made.count((1000,)) == 1
-    assert x.grad.sum().item() == 200 + 3 + 500
-
-
 def test_rows_by_one_int_array_of_any_dtype() -> None:
     """Whole rows take a path of their own: against the slow and plain one."""
     rng = np.random.default_rng(0)
@@ -205,15 +188,6 @@ def test_written_values_that_do_not_fit() -> None:
                 with pytest.raises(ValueError, match=r"setitem: .*\(3, 4, 5\)"):
                     target[index] = given_value
         np.testing.assert_array_equal(target.numpy(), VALUES)
-
-
-def test_embedding_refuses_what_it_cannot_look_up() -> None:
-    table = Tensor(np.ones((3, 2)), requires_grad=True)
-    for ids in ([3], [-1], [[0, 5]]):
-        with pytest.raises(IndexError, match=r"embedding: index -?\d is outside .* 3 rows"):
-            ops.embedding(np.array(ids), table)
-    with pytest.raises(TypeError, match="embedding: .*integers, got float64"):
-        ops.embedding(np.array([0.0]), table)
 
 
 def test_the_padding_row_gets_no_gradient() -> None:

@@ -81,8 +81,6 @@ def test_an_indefinite_matrix_is_named() -> None:
         linalg.cholesky(leaf([np.eye(2), -np.eye(2), np.eye(2)]))
     with pytest.raises(np.linalg.LinAlgError, match=r"cholesky: the matrix .*\(2, 2\).*multiple"):
         linalg.cholesky(np.ones((2, 2)), upper=True)
-    with pytest.raises(np.linalg.LinAlgError, match=r"^cholesky: .*square.*\(2, 3\)"):
-        linalg.cholesky(draw(2, 3))
 
 
 # QR ------------------------------------------------------------------------------------------
@@ -155,11 +153,3 @@ def test_the_complete_mode_has_no_derivative_where_it_has_more_columns() -> None
     with minigrad.no_grad():
         assert not linalg.qr(x, mode="complete").R.requires_grad
     assert gradcheck(lambda x: list(linalg.qr(x, mode="complete")), leaf(draw(2, 3)))
-
-
-def test_messages() -> None:
-    with pytest.raises(ValueError, match="^qr: .*mode.*'raw'"):
-        linalg.qr(draw(2, 2), "raw")
-    for mode in ("reduced", "complete"):
-        with pytest.raises(np.linalg.LinAlgError, match=r"^qr: .*matrix.*\(3,\)"):
-            linalg.qr(draw(3), mode)

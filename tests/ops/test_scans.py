@@ -83,19 +83,8 @@ def test_differences_with_edges() -> None:
     assert gradcheck(lambda x, e: ops.diff(x, prepend=e, append=e), (variable(x), edge))
 
 
-def test_errors_of_scans() -> None:
-    x = Tensor(np.ones((2, 3)))
-    for call, message in (
-        (lambda: ops.cumsum(x, 2), r"^cumsum: axis 2 is out of bounds"),
-        (lambda: ops.cumprod(x, -3), r"^cumprod: axis -3 is out of bounds"),
-        (lambda: ops.diff(x, axis=2), r"^diff: axis 2 does not exist in shape \(2, 3\)"),
-        (lambda: ops.diff(1.0), r"^diff: axis -1 does not exist in shape \(\)"),
-        (lambda: ops.diff(x, -1), r"^diff: n must not be negative, got -1"),
-        (lambda: ops.diff(x, prepend=np.ones((3, 1))), r"\(3, 1\)|shape|match"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
-    x.requires_grad = True
+def test_scans_do_not_take_out() -> None:
+    x = Tensor(np.ones((2, 3)), requires_grad=True)
     with pytest.raises(TypeError, match=r"^np.cumsum: .*does not take out"):
         np.cumsum(x, 0, None, np.ones((2, 3)))
 

@@ -164,7 +164,7 @@ PLACES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "searchsorted": (lambda m, x: m.searchsorted(x, [[2, 9], [0, 3]]), [1, 2, 2, 5]),
     "searchsorted right": (lambda m, x: m.searchsorted(x, 2, "right"), [1, 2, 2, 5]),
     "argsort": (lambda m, x: m.argsort(x), [[2, 1, 3], [0, 7, -1]]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "values"), PLACES.values(), ids=PLACES)

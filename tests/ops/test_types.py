@@ -102,13 +102,13 @@ def test_promotion(pair: tuple[str, str, str]) -> None:
         assert op(x, y).dtype == op(y, x).dtype == quotient, op.__name__
     if dtype != "bool":
         assert (x - y).dtype == wanted
-        assert (x**y).dtype == wanted
+        assert (x**y).dtype == (x // y).dtype == (x % y).dtype == wanted
 
 
 @together(a=["f16", "f32", "f64", "f32()", "f64()"], b=OPERANDS)
 def test_gradients_keep_the_dtype_of_their_input(a: str, b: str) -> None:
     """Whatever the operand, in both orders, and for the operand too."""
-    for op in (ops.add, ops.multiply, ops.divide, ops.power, ops.maximum, ops.hypot):
+    for op in (ops.add, ops.multiply, ops.divide, ops.power, ops.maximum, ops.hypot, ops.remainder):
         for swapped in (False, True):
             x = Tensor(OPERANDS[a], requires_grad=True)
             y = OPERANDS[b]
@@ -169,7 +169,9 @@ def test_integer_outputs_record_nothing() -> None:
     x = Tensor([1.0, -2.0], requires_grad=True)
     for out in (
         x > 0, x >= 0, x == x, x != 1, x.argmax(), x.astype(int), x.astype(bool), ops.isnan(x),
-        ops.isfinite(x), ~(x > 0), (x > 0) & (x < 5), (x > 0) | (x < 5),
+        ops.isfinite(x), ~(x > 0), (x > 0) & (x < 5), (x > 0) | (x < 5), (x > 0) ^ True, x.any(),
+        x.all(), x.count_nonzero(), x.argmin(), x.isinf(), x.logical_and(True), x.logical_or(x),
+        x.logical_xor(x), x.logical_not(),
     ):  # fmt: skip
         assert out.dtype.kind in "bi"
         assert not out.requires_grad
