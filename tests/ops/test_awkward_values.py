@@ -190,13 +190,11 @@ def test_a_branch_not_taken_sends_zero(number: int, g: float, create_graph: bool
 
 def test_a_root_of_what_a_branch_cut_off_has_gradient_zero() -> None:
     for call in (
-        lambda x: ops.sqrt(ops.relu(x)),
-        lambda x: ops.maximum(x, 0.0) ** 0.5,
+        lambda x: ops.sqrt(ops.relu(x)), lambda x: ops.maximum(x, 0.0) ** 0.5,
         lambda x: ops.sqrt(ops.minimum(x, 0.0)),
         lambda x: ops.sqrt(ops.max(ops.stack([x, np.zeros(1)]), axis=0)),
-        lambda x: ops.log(F.relu6(x)),
-        lambda x: ops.sqrt(ops.where(x > 5.0, x, 0.0)),
-    ):
+        lambda x: ops.log(F.relu6(x)), lambda x: ops.sqrt(ops.where(x > 5.0, x, 0.0)),
+    ):  # fmt: skip
         at = -1.0 if call(Tensor([-1.0])).item() in (0.0, -INF) else 1.0
         for create_graph in (False, True):
             assert slopes(call, [at], g=1.0, create_graph=create_graph) == [[0.0]]

@@ -37,13 +37,10 @@ both_ways = pytest.mark.parametrize("create_graph", [False, True])
 def test_the_extremes_share_evenly_along_axes(keepdims: bool, create_graph: bool) -> None:
     x = variable([1.0, 5.0, 5.0], [5.0, 2.0, 5.0])
     table: dict[Any, Any] = {
-        0: [[0, 1, 0.5], [1, 0, 0.5]],
-        1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
-        -1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
-        (0, 1): [[0, 0.25, 0.25], [0.25, 0, 0.25]],
-        None: [[0, 0.25, 0.25], [0.25, 0, 0.25]],
-        (): [[1, 1, 1], [1, 1, 1]],
-    }
+        0: [[0, 1, 0.5], [1, 0, 0.5]], 1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
+        -1: [[0, 0.5, 0.5], [0.5, 0, 0.5]], (0, 1): [[0, 0.25, 0.25], [0.25, 0, 0.25]],
+        None: [[0, 0.25, 0.25], [0.25, 0, 0.25]], (): [[1, 1, 1], [1, 1, 1]],
+    }  # fmt: skip
     for axis, wanted in table.items():
         top = lambda x, axis=axis: ops.max(x, axis=axis, keepdims=keepdims)
         assert slopes(top, x, create_graph=create_graph) == [wanted]
@@ -76,11 +73,9 @@ def test_kinks() -> None:
 def test_clip_has_slope_one_at_its_bounds(create_graph: bool) -> None:
     x = variable(-1.0, 0.0, 0.5, 1.0, 2.0)
     for bounds, wanted in (
-        ((0.0, 1.0), [0, 1, 1, 1, 0]),
-        ((0.0, None), [0, 1, 1, 1, 1]),
-        ((None, 1.0), [1, 1, 1, 1, 0]),
-        ((None, None), [1] * 5),
-    ):
+        ((0.0, 1.0), [0, 1, 1, 1, 0]), ((0.0, None), [0, 1, 1, 1, 1]),
+        ((None, 1.0), [1, 1, 1, 1, 0]), ((None, None), [1] * 5),
+    ):  # fmt: skip
         assert slopes(lambda x, b=bounds: ops.clip(x, *b), x, create_graph=create_graph) == [wanted]
         assert slopes(lambda x, b=bounds: x.clip(*b), x) == [wanted]
         assert slopes(lambda x, b=bounds: np.clip(x, *b), x) == [wanted]
@@ -130,11 +125,9 @@ def test_clip_at_a_bound_leaves_the_bound_nothing(create_graph: bool) -> None:
 def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope: float) -> None:
     """The same slope, the exponent given as a number, as an array, or as a tensor."""
     for given in (
-        exponent,
-        np.array([float(exponent)]),
-        variable(float(exponent)),
+        exponent, np.array([float(exponent)]), variable(float(exponent)),
         Tensor(np.array([exponent])),
-    ):
+    ):  # fmt: skip
         for create_graph in (False, True):
             x = variable(base)
             y = x**given
@@ -144,11 +137,8 @@ def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope
 
 def test_the_exponent_s_slope_at_base_zero_and_below() -> None:
     for base, exponent, slope in (
-        (0.0, 0.0, 0.0),
-        (0.0, 2.0, 0.0),
-        (2.0, 3.0, 8 * np.log(2)),
-        (1.0, 5.0, 0.0),
-    ):
+        (0.0, 0.0, 0.0), (0.0, 2.0, 0.0), (2.0, 3.0, 8 * np.log(2)), (1.0, 5.0, 0.0),
+    ):  # fmt: skip
         for create_graph in (False, True):
             a, b = variable(base), variable(exponent)
             found = grad(a**b, (a, b), np.ones(1), create_graph=create_graph)
@@ -234,14 +224,9 @@ TRAPS: dict[str, Callable[[Tensor], Tensor]] = {
     "log of cumprod": lambda x: ops.cumprod(ops.stack([x, x]), axis=0)[1].log(),
 }  # fmt: skip
 AT = {
-    "log1p": -1.0,
-    "log1p beyond": -2.0,
-    "arcsin": -1.0,
-    "arcsin beyond": -2.0,
-    "arccos": -1.0,
-    "arctanh": -1.0,
-    "arctanh beyond": -2.0,
-}  # the others at 0
+    "log1p": -1.0, "log1p beyond": -2.0, "arcsin": -1.0, "arcsin beyond": -2.0, "arccos": -1.0,
+    "arctanh": -1.0, "arctanh beyond": -2.0,
+}  # fmt: skip  # the others at 0
 
 
 @both_ways

@@ -85,10 +85,8 @@ def rms_norm_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
 
 def cross_entropy_calls() -> list[tuple[dict[str, np.ndarray], dict[str, Any]]]:
     targets = {
-        (3, 4): np.array([1, 0, 2]),
-        (4,): np.array(3),
-        (2, 4, 3): np.array([[0, 1, 2], [2, 3, 0]]),
-    }
+        (3, 4): np.array([1, 0, 2]), (4,): np.array(3), (2, 4, 3): np.array([[0, 1, 2], [2, 3, 0]]),
+    }  # fmt: skip
     options = itertools.product(
         ("mean", "sum", "none"), (0.0, 0.3, 1.0), (None, 2), (None, np.array([0.5, 2.0, 1.3, 0.0]))
     )

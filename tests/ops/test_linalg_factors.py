@@ -32,17 +32,6 @@ def leaf(values: Any) -> Tensor:
 # Cholesky ------------------------------------------------------------------------------------
 
 
-@given(sizes)
-def test_cholesky_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
-    batch, n, _, seed = size
-    x = Tensor(definite(batch, n, n, seed=seed))
-    lower, upper = linalg.cholesky(x), linalg.cholesky(x, upper=True)
-    np.testing.assert_allclose((lower @ lower.mT).numpy(), x.numpy(), atol=1e-12)
-    np.testing.assert_allclose((upper.mT @ upper).numpy(), x.numpy(), atol=1e-12)
-    assert not np.triu(lower.numpy(), 1).any()
-    assert not np.tril(upper.numpy(), -1).any()
-
-
 def test_one_triangle_is_read_and_the_gradient_is_symmetric() -> None:
     x = definite(3, 3)
     along = draw(3, 3)

@@ -132,17 +132,6 @@ def test_the_gradient_of_a_norm_is_its_formula(ord: float) -> None:
     assert grad(minigrad.norm(x, ord), x, Tensor(INF)).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("ord", ORDERS_OF_VECTORS)
-def test_the_gradient_of_a_norm_at_an_element_of_zero_is_zero(ord: Any) -> None:
-    for values in ([0.0, 2.0, -3.0], [0.0, 0.0, 0.0]):
-        x = leaf(values)
-        slope = grad(minigrad.norm(x, ord), x, create_graph=True)
-        assert slope.numpy()[0] == 0
-        assert np.isfinite(slope.numpy()).all()
-        if slope.requires_grad:
-            assert np.isfinite(grad(slope.sum(), x).numpy()).all()
-
-
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 3)])
 def test_of_nothing_the_greatest_size_is_zero_and_the_least_does_not_exist(shape: Any) -> None:
     x = Tensor(np.zeros(shape), requires_grad=True)

@@ -30,21 +30,6 @@ def leaf(values: Any) -> Tensor:
 
 
 @given(sizes)
-def test_the_inverse_undoes_its_matrix(size: tuple[int, int, int, int]) -> None:
-    batch, n, _, seed = size
-    x = Tensor(regular(batch, n, n, seed=seed))
-    for product in (linalg.inv(x) @ x, x @ linalg.inv(x)):
-        np.testing.assert_allclose(product.numpy(), np.broadcast_to(np.eye(n), x.shape), atol=1e-12)
-
-
-@given(sizes)
-def test_solve_solves(size: tuple[int, int, int, int]) -> None:
-    batch, n, k, seed = size
-    a, b = Tensor(regular(batch, n, n, seed=seed)), Tensor(draw(n, k, seed=seed))
-    np.testing.assert_allclose((a @ linalg.solve(a, b)).numpy(), np.broadcast_to(b, (batch, n, k)))
-
-
-@given(sizes)
 def test_the_four_properties_of_the_pseudo_inverse(size: tuple[int, int, int, int]) -> None:
     batch, n, k, seed = size
     x = Tensor(draw(batch, n, k, seed=seed))
@@ -126,12 +111,9 @@ def test_pinv_where_the_rank_is_not_full_differentiates_among_matrices_of_its_ra
 
 def test_lstsq_is_numpys() -> None:
     for a, b in [
-        (draw(5, 2), draw(5)),
-        (draw(5, 2), draw(5, 3)),
-        (draw(2, 4), draw(2, 3)),
-        (draw(3, 3), draw(3)),
-        (np.ones((4, 2)), draw(4)),
-    ]:
+        (draw(5, 2), draw(5)), (draw(5, 2), draw(5, 3)), (draw(2, 4), draw(2, 3)),
+        (draw(3, 3), draw(3)), (np.ones((4, 2)), draw(4)),
+    ]:  # fmt: skip
         ours, theirs = linalg.lstsq(Tensor(a), b), np.linalg.lstsq(a, b, rcond=None)
         for one, other in zip(ours, theirs, strict=True):
             assert one.shape == np.shape(other)

@@ -102,7 +102,7 @@ PLAIN: dict[str, list[np.ndarray]] = {
     "log1p log2 log10 reciprocal log sqrt": [P],
     "logaddexp arctan2 hypot add subtract multiply divide true_divide maximum minimum inner "
     "outer vdot cross kron linalg.cross": [X, P],
-    "tan arcsin arccos arctanh floor ceil trunc rint round around trunc": [UNIT],
+    "tan arcsin arccos arctanh floor ceil trunc rint round around": [UNIT],
     "arccosh": [P + 1],
     "copysign": [X, -P],
     "power": [P, X],
@@ -485,7 +485,8 @@ def test_every_numpy_function_keeps_a_gradient_or_says_that_it_would_be_lost(nam
             assert re.match(r"[\w.]+(: |\(\) | has no )|converting a tensor", str(found)), found
         elif function not in INDEPENDENT:
             floats = [v for v in found if isinstance(v, Tensor) and v.dtype.kind == "f"]
-            assert not floats or any(v.requires_grad for v in floats)
+            if function is not np.histogram:  # the edges are not of the values
+                assert not floats or any(v.requires_grad for v in floats)
             lost = [v for v in found if isinstance(v, (float, complex, np.inexact))]
             lost += [v for v in found if isinstance(v, np.ndarray) and v.dtype.kind in "fc"]
             assert not lost

@@ -52,6 +52,11 @@ def gradients(run: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
     return [out.data.copy()] + [t.grad.data.copy() for t in tensors if t.grad is not None]
 
 
+def blas() -> list[int]:
+    """The number of threads of each library."""
+    return [library.get_num_threads() for library in _parallel._blas()]
+
+
 def normal(*shape: int) -> np.ndarray:
     return RNG.standard_normal(shape)
 
@@ -297,8 +302,8 @@ def test_any_rows_of_a_dropout_are_those_of_the_whole() -> None:
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
+@pytest.mark.usefixtures("three_threads")
 class TestForRows:
-    @pytest.mark.usefixtures("three_threads")
     def test_each_row_comes_once(self) -> None:
         seen = np.zeros(1000, int)
 
@@ -308,7 +313,6 @@ class TestForRows:
         _parallel.for_rows(1000, 7, 1, work)
         assert (seen == 1).all()
 
-    @pytest.mark.usefixtures("three_threads")
     def test_several_threads_take_part(self) -> None:
         names = set()
         both = threading.Barrier(3, timeout=10)
@@ -320,9 +324,8 @@ class TestForRows:
         _parallel.for_rows(3, 1, 1, work)
         assert len(names) == 3
 
-    @pytest.mark.usefixtures("three_threads")
     def test_an_error_in_a_thread_reaches_the_caller(self) -> None:
-        before = [library.get_num_threads() for library in _parallel._blas()]
+        before = blas()
         caller = threading.current_thread()
         done = threading.Barrier(3, timeout=10)
 
@@ -333,16 +336,14 @@ class TestForRows:
 
         with pytest.raises(ArithmeticError, match="row"):
             _parallel.for_rows(3, 1, 1, work)
-        assert [library.get_num_threads() for library in _parallel._blas()] == before
+        assert blas() == before
 
-    @pytest.mark.usefixtures("three_threads")
     def test_the_callers_context_holds(self) -> None:
         found = []
         with np.errstate(over="ignore", invalid="raise"):
             _parallel.for_rows(9, 1, 1, lambda i, j: found.append(np.geterr()["invalid"]))
         assert set(found) == {"raise"}
 
-    @pytest.mark.usefixtures("three_threads")
     def test_callers_in_several_threads(self) -> None:
         a, b = normal(50, 40), normal(40, 30)
         results: list[Any] = [None] * 4
@@ -361,7 +362,6 @@ class TestForRows:
     @pytest.mark.skipif(not hasattr(sys, "getswitchinterval") or sys.platform == "win32",
                         reason="there is no fork here")  # fmt: skip
     @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-    @pytest.mark.usefixtures("three_threads")
     def test_after_a_fork(self) -> None:
         a = normal(50, 40)
         ops.matmul(a, a.T)  # the threads exist now
@@ -379,24 +379,20 @@ class TestBlas:
     @pytest.mark.usefixtures("three_threads")
     def test_it_is_held_to_one_thread_meanwhile(self) -> None:
         libraries = _parallel._blas()
-        for library in libraries:
-            library.set_num_threads(2)
+        _parallel._set_blas([2] * len(libraries))
         try:
             during = []
-            _parallel.for_rows(
-                3, 1, 1, lambda i, j: during.extend(lib.get_num_threads() for lib in libraries)
-            )
+            _parallel.for_rows(3, 1, 1, lambda i, j: during.extend(blas()))
             assert set(during) == {1}
-            assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+            assert blas() == [2] * len(libraries)
         finally:
-            for library in libraries:
-                library.set_num_threads(1)
+            _parallel._set_blas([1] * len(libraries))
 
     @pytest.mark.usefixtures("three_threads")
     def test_the_last_caller_gives_back_what_the_first_found(self) -> None:
         """Callers in several threads may end in any order."""
         libraries = _parallel._blas()
-        before = [library.get_num_threads() for library in libraries]
+        before = blas()
         _parallel._set_blas([2] * len(libraries))
         first, second, left = (threading.Event() for _ in range(3))
 
@@ -418,7 +414,7 @@ class TestBlas:
             _parallel.for_rows(2, 1, 1, work)
             left.set()
             other.join()
-            assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+            assert blas() == [2] * len(libraries)
         finally:
             _parallel._set_blas(before)
 
@@ -426,7 +422,7 @@ class TestBlas:
     @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
     @pytest.mark.usefixtures("three_threads")
     def test_it_is_free_in_a_process_forked_meanwhile(self) -> None:
-        before = [library.get_num_threads() for library in _parallel._blas()]
+        before = blas()
         caller = threading.current_thread()
         codes = []
 
@@ -434,7 +430,7 @@ class TestBlas:
             if threading.current_thread() is caller:
                 child = os.fork()
                 if not child:
-                    now = [library.get_num_threads() for library in _parallel._blas()]
+                    now = blas()
                     os._exit(now != [2] * len(now))
                 codes.append(os.waitpid(child, 0)[1])
 
@@ -474,7 +470,7 @@ class TestInterrupts:
     @pytest.fixture(autouse=True)
     def two_threads_of_blas(self, three_threads: None) -> Iterator[None]:
         libraries = _parallel._blas()
-        before = [library.get_num_threads() for library in libraries]
+        before = blas()
         _parallel._set_blas([2] * len(libraries))
         yield
         _parallel._set_blas(before)
@@ -482,7 +478,7 @@ class TestInterrupts:
     def check(self) -> None:
         """BLAS has its threads, nothing is held, and another thread may use the kernels."""
         libraries = _parallel._blas()
-        assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+        assert blas() == [2] * len(libraries)
         assert not _parallel._holders
         other = threading.Thread(target=_parallel.for_rows, args=(3, 1, 1, lambda i, j: None))
         other.daemon = True
@@ -597,21 +593,20 @@ class TestCores:
         monkeypatch.setattr(_parallel, "_quotas", lambda: [1.5])
         _parallel._follow_quota()
         cores = _parallel.available_cores()
-        assert {library.get_num_threads() for library in _parallel._blas()} == {cores}
+        assert {*blas()} == {cores}
 
     @pytest.mark.usefixtures("three_threads")
     def test_one_call_sets_blas_too(self) -> None:
-        libraries = _parallel._blas()
-        assert {library.get_num_threads() for library in libraries} == {3}
+        assert {*blas()} == {3}
         during: list[int] = []
 
         def work(_start: int, _stop: int) -> None:
             minigrad.set_num_threads(2)  # while BLAS is limited: it takes effect afterwards
-            during.extend(library.get_num_threads() for library in libraries)
+            during.extend(blas())
 
         _parallel.for_rows(2, 1, 1, work)
         assert set(during) == {1}
-        assert {library.get_num_threads() for library in libraries} == {2}
+        assert {*blas()} == {2}
 
 
 class TestFreedMemory:

@@ -111,13 +111,9 @@ def test_quotients_and_remainders_round_down_as_in_python(dtype: Any, divisor: i
     x = Tensor(np.array(SIGNED, dtype))
     d = Tensor(np.array([divisor], dtype))
     for quotient, rest in (
-        (x // divisor, x % divisor),
-        (x // d, x % d),
-        divmod(x, divisor),
-        np.divmod(x, d),
-        (np.floor_divide(x, d), np.mod(x, d)),
-        (x.floor_divide(divisor), x.remainder(divisor)),
-    ):
+        (x // divisor, x % divisor), (x // d, x % d), divmod(x, divisor), np.divmod(x, d),
+        (np.floor_divide(x, d), np.mod(x, d)), (x.floor_divide(divisor), x.remainder(divisor)),
+    ):  # fmt: skip
         assert quotient.dtype == rest.dtype == dtype
         assert quotient.tolist() == [a // divisor for a in SIGNED]
         assert rest.tolist() == [a % divisor for a in SIGNED]

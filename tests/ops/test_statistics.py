@@ -44,24 +44,6 @@ def test_a_constant_row_beside_others() -> None:
     assert np.abs(second[1]).min() > 0
 
 
-@pytest.mark.parametrize("ddof", [0, 1, 2])
-def test_std_is_the_root_of_var(ddof: int) -> None:
-    """In value, and in the first and second derivative."""
-    values = np.random.default_rng(0).standard_normal((3, 5))
-    for axis, keepdims in itertools.product((None, 0, 1, (0, 1), -1), (False, True)):
-        results = []
-        for call in (lambda x, **k: ops.std(x, **k), lambda x, **k: ops.sqrt(ops.var(x, **k))):
-            x = variable(values)
-            y = call(x, axis=axis, ddof=ddof, keepdims=keepdims)
-            first = grad(y, x, np.ones(y.shape), create_graph=True)
-            second = grad((first * values**2).sum(), x)
-            results.append((y.numpy(), first.numpy(), second.numpy()))
-        for one, other in zip(*results, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-13)
-        wanted = np.std(values, axis=axis, ddof=ddof, keepdims=keepdims)
-        np.testing.assert_allclose(results[0][0], wanted, rtol=1e-14)
-
-
 @pytest.mark.parametrize("op", [ops.std, ops.var], ids=["std", "var"])
 def test_the_deviation_of_too_few_is_nan(op: Any) -> None:
     """NaN, as in NumPy and PyTorch: no warning, and no error in the backward pass."""

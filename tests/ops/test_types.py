@@ -46,7 +46,7 @@ MEETINGS: dict[str, dict[str, str]] = {
     },
     "f64": {
         "f64": "int, float, True, np.float64, np.float32, np.int64, 0-d float64, f32(), "
-        "array i64, array f32, array f64, list of floats, i64, bool, f16, f64",
+        "array i64, array f32, array f64, list of floats, i64, bool, f16, f64"
     },
     "i64": {
         "i64": "int, True, np.int64, np.bool, 0-d int64, array i64, array bool, list of ints, "
@@ -75,11 +75,7 @@ MEETINGS: dict[str, dict[str, str]] = {
         "f32": "f32, i64, array i64",
         "f16": "f16",
     },
-    "i64()": {
-        "i64": "int, i64(), bool()",
-        "f32": "float",
-        "f16": "f16",
-    },
+    "i64()": {"i64": "int, i64(), bool()", "f32": "float", "f16": "f16"},
 }
 PAIRS = [
     (a, b, dtype)
