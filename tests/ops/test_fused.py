@@ -180,9 +180,8 @@ def test_kernel_and_decomposition_agree(name: str) -> None:
         decomposition = op.decomposition(**tensors, **options)
         shown = f"{name}: { ({k: v.shape for k, v in arrays.items()}) }, {options}"
         assert kernel._node.plan.op is op
-        np.testing.assert_allclose(
-            kernel.numpy(), decomposition.numpy(), rtol=1e-10, atol=1e-12, err_msg=shown
-        )
+        one, other = kernel.numpy(), decomposition.numpy()
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12, err_msg=shown)
         assert kernel.shape == decomposition.shape
         g = np.cos(np.arange(kernel.size)).reshape(kernel.shape)
         wanted = grad(decomposition, [*tensors.values()], g)
@@ -190,15 +189,14 @@ def test_kernel_and_decomposition_agree(name: str) -> None:
         for key, array in arrays.items():
             np.testing.assert_array_equal(tensors[key].numpy(), array)
         for key, one, other in zip(tensors, found, wanted, strict=True):
-            np.testing.assert_allclose(
-                one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12, err_msg=f"{key} of {shown}"
-            )
+            where = {"err_msg": f"{key} of {shown}"}
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-9, atol=1e-12, **where)
             alone = grad(kernel, tensors[key], g, retain_graph=True)
-            np.testing.assert_array_equal(alone.numpy(), one.numpy(), err_msg=f"{key} of {shown}")
+            np.testing.assert_array_equal(alone.numpy(), one.numpy(), **where)
             only = {k: tensors[k] if k == key else v for k, v in arrays.items()}
             single = function(**only, **options)
             slope = grad(single, tensors[key], g).numpy()
-            np.testing.assert_allclose(slope, one.numpy(), rtol=1e-12, atol=1e-13, err_msg=shown)
+            np.testing.assert_allclose(slope, one.numpy(), rtol=1e-12, atol=1e-13, **where)
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -61,51 +61,47 @@ def normal(*shape: int) -> np.ndarray:
     return RNG.standard_normal(shape)
 
 
-CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
-    "linear": (ops.linear, (normal(4, 70, 30), normal(20, 30), normal(20))),
-    "linear of a vector": (ops.linear, (normal(30), normal(20, 30))),
-    "matmul": (ops.matmul, (normal(70, 30), normal(30, 20))),
-    "matmul of a stack with one": (ops.matmul, (normal(3, 70, 30), normal(30, 20))),
-    "matmul of stacks": (ops.matmul, (normal(5, 2, 7, 3), normal(5, 2, 3, 4))),
-    "matmul of turned ones": (lambda a, b: a.T @ b.T, (normal(70, 30), normal(20, 70))),
-    "layer_norm": (
-        lambda x, w, b: ops.layer_norm(x, w, b, ndim=2),
-        (normal(700, 3, 50), normal(3, 50), normal(3, 50)),
-    ),
-    "group_norm": (
-        lambda x, w, b: ops.group_norm(x, w, b, groups=3),
-        (normal(7, 6, 50), normal(6), normal(6)),
-    ),
+# A function and the shapes of its arguments, or these.
+CALLS: dict[str, tuple[Any, ...]] = {
+    "linear": (ops.linear, (4, 70, 30), (20, 30), (20,)),
+    "linear of a vector": (ops.linear, (30,), (20, 30)),
+    "matmul": (ops.matmul, (70, 30), (30, 20)),
+    "matmul of a stack with one": (ops.matmul, (3, 70, 30), (30, 20)),
+    "matmul of stacks": (ops.matmul, (5, 2, 7, 3), (5, 2, 3, 4)),
+    "matmul of turned ones": (lambda a, b: a.T @ b.T, (70, 30), (20, 70)),
+    "layer_norm": (lambda *all: ops.layer_norm(*all, ndim=2), (700, 3, 50), (3, 50), (3, 50)),
+    "group_norm": (lambda *all: ops.group_norm(*all, groups=3), (7, 6, 50), (6,), (6,)),
     "batch_norm": (
-        lambda x, w, b: minigrad.concatenate([part.ravel() for part in ops.batch_norm(x, w, b)]),
-        (normal(7, 5, 6, 4), normal(5), normal(5)),
+        lambda *all: minigrad.concatenate([part.ravel() for part in ops.batch_norm(*all)]),
+        *((7, 5, 6, 4), (5,), (5,)),
     ),
-    "batch_norm of rows": (lambda x: ops.batch_norm(x)[0], (normal(70, 5),)),
-    "max_pool": (lambda x: nn.functional.max_pool2d(x, 2), (normal(5, 3, 8, 6),)),
+    "batch_norm of rows": (lambda x: ops.batch_norm(x)[0], (70, 5)),
+    "max_pool": (lambda x: nn.functional.max_pool2d(x, 2), (5, 3, 8, 6)),
     "max_pool of windows that overlap": (
         lambda x: nn.functional.max_pool2d(x, 3, 2),
-        (np.where(normal(5, 3, 9, 7) > 1, -np.inf, 0.5),),
+        np.where(normal(5, 3, 9, 7) > 1, -np.inf, 0.5),
     ),
-    "max_pool with padding": (
-        lambda x: nn.functional.max_pool2d(x, 3, 2, padding=1),
-        (normal(5, 3, 9, 7),),
-    ),
-    "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
-    "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
-    "gelu": (lambda x: ops.gelu(x), (normal(70, 33),)),
-    "gelu with tanh": (lambda x: ops.gelu(x, "tanh"), (normal(70, 33).T,)),
-    "silu": (ops.silu, (normal(70, 33),)),
-    "relu": (ops.relu, (normal(70, 33),)),
-    "softmax": (ops.softmax, (normal(3, 70, 33),)),
-    "log_softmax": (ops.log_softmax, (normal(70, 33),)),
+    "max_pool, padded": (lambda x: nn.functional.max_pool2d(x, 3, 2, padding=1), (5, 3, 9, 7)),
+    "rms_norm": (ops.rms_norm, (700, 150), (150,)),
+    "dropout": (lambda x: ops.dropout(x, 0.3, 5), (70, 33)),
+    "gelu": (lambda x: ops.gelu(x), (70, 33)),
+    "gelu with tanh": (lambda x: ops.gelu(x, "tanh"), normal(70, 33).T),
+    "silu": (ops.silu, (70, 33)),
+    "relu": (ops.relu, (70, 33)),
+    "softmax": (ops.softmax, (3, 70, 33)),
+    "log_softmax": (ops.log_softmax, (70, 33)),
     "cross_entropy": (
         lambda x: ops.cross_entropy(x, np.arange(70) % 33, label_smoothing=0.1, ignore_index=3),
-        (normal(70, 33),),
+        (70, 33),
     ),
     "attention": (
-        lambda q, k, v: ops.attention(q, k, v, dropout=0.25, dropout_key=3),
-        (normal(3, 2, 6, 4), normal(3, 2, 9, 4), normal(3, 2, 9, 5)),
+        lambda *all: ops.attention(*all, dropout=0.25, dropout_key=3),
+        *((3, 2, 6, 4), (3, 2, 9, 4), (3, 2, 9, 5)),
     ),
+}
+CALLS = {
+    name: (run, [normal(*each) if isinstance(each, tuple) else each for each in given])
+    for name, (run, *given) in CALLS.items()
 }
 
 
