@@ -304,12 +304,10 @@ HALF: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {
     "group_norm": (lambda x: F.group_norm(x, 1), (np.array([[[300.0, -400.0], [500.0, 100.0]]]),)),
     "std": (lambda x: ops.std(x, axis=1), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
     "norm": (lambda x: ops.norm(x, axis=1), (np.array([[300.0, -400.0, 500.0, 100.0]]),)),
-    "attention": (
-        lambda q, k, v: ops.attention(4 * q, 4 * k, v),
-        tuple(np.random.default_rng(0).standard_normal((3, 2, 32, 16))),
-    ),
+    "attention": (lambda q, k, v: ops.attention(4 * q, 4 * k, v),
+     tuple(np.random.default_rng(0).standard_normal((3, 2, 32, 16)))),
     "softmax": (ops.softmax, (np.random.default_rng(0).standard_normal((2, 400)),)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("create_graph", [False, True])

@@ -73,14 +73,11 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "group_norm": (lambda *all: ops.group_norm(*all, groups=3), (7, 6, 50), (6,), (6,)),
     "batch_norm": (
         lambda *all: minigrad.concatenate([part.ravel() for part in ops.batch_norm(*all)]),
-        *((7, 5, 6, 4), (5,), (5,)),
-    ),
+     *((7, 5, 6, 4), (5,), (5,))),
     "batch_norm of rows": (lambda x: ops.batch_norm(x)[0], (70, 5)),
     "max_pool": (lambda x: nn.functional.max_pool2d(x, 2), (5, 3, 8, 6)),
-    "max_pool of windows that overlap": (
-        lambda x: nn.functional.max_pool2d(x, 3, 2),
-        np.where(normal(5, 3, 9, 7) > 1, -np.inf, 0.5),
-    ),
+    "max_pool of windows that overlap": (lambda x: nn.functional.max_pool2d(x, 3, 2),
+     np.where(normal(5, 3, 9, 7) > 1, -np.inf, 0.5)),
     "max_pool, padded": (lambda x: nn.functional.max_pool2d(x, 3, 2, padding=1), (5, 3, 9, 7)),
     "rms_norm": (ops.rms_norm, (700, 150), (150,)),
     "dropout": (lambda x: ops.dropout(x, 0.3, 5), (70, 33)),
@@ -92,13 +89,10 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "log_softmax": (ops.log_softmax, (70, 33)),
     "cross_entropy": (
         lambda x: ops.cross_entropy(x, np.arange(70) % 33, label_smoothing=0.1, ignore_index=3),
-        (70, 33),
-    ),
-    "attention": (
-        lambda *all: ops.attention(*all, dropout=0.25, dropout_key=3),
-        *((3, 2, 6, 4), (3, 2, 9, 4), (3, 2, 9, 5)),
-    ),
-}
+     (70, 33)),
+    "attention": (lambda *all: ops.attention(*all, dropout=0.25, dropout_key=3),
+     *((3, 2, 6, 4), (3, 2, 9, 4), (3, 2, 9, 5))),
+}  # fmt: skip
 CALLS = {
     name: (run, [normal(*each) if isinstance(each, tuple) else each for each in given])
     for name, (run, *given) in CALLS.items()
