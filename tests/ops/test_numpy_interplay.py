@@ -553,12 +553,6 @@ def test_arguments_by_position_are_numpys(name: str) -> None:
             assert result.shape == np.shape(wanted[0])
 
 
-def test_a_tensor_is_no_object_array() -> None:
-    for result in (X * variable(X), np.float64(2) * variable(X), [1.0, 2.0, 3.0] + variable(X)):  # noqa: RUF005
-        assert type(result) is Tensor
-        assert result.dtype == np.float64
-
-
 def test_functions_of_mixed_arguments() -> None:
     x = variable(X)
     assert type(ops.stack([X, x])) is Tensor

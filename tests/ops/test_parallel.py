@@ -545,17 +545,12 @@ def test_a_number_of_threads_is_a_positive_integer(number: Any) -> None:
 class TestCores:
     """The default number of threads is no more than the cores that the process may use."""
 
-    @pytest.mark.parametrize(
-        ("files", "quotas"),
-        [
-            ({"cpu.max": "150000 100000\n"}, [1.5]),
-            ({"cpu.max": "max 100000\n"}, []),
-            ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, [3.0]),
-            ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, []),
-            ({"cpu.max": "nonsense"}, []),
-            ({}, []),
-        ],
-    )
+    @pytest.mark.parametrize(("files", "quotas"), [
+        ({"cpu.max": "150000 100000\n"}, [1.5]), ({"cpu.max": "max 100000\n"}, []),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, [3.0]),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, []),
+        ({"cpu.max": "nonsense"}, []), ({}, []),
+    ])  # fmt: skip
     def test_the_quota_of_a_container(
         self, files: dict[str, str], quotas: list[float], tmp_path: Path
     ) -> None:
