@@ -1,4 +1,4 @@
-"""Inverses, linear systems, least squares, powers and chains: properties, corners, messages."""
+"""Inverses, linear systems, least squares, powers and chains: properties and corners."""
 
 from __future__ import annotations
 
