@@ -95,28 +95,19 @@ def test_diag_of_any_shape(shape: tuple[int, ...], k: int) -> None:
 
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
-    "flip": lambda m, x: m.flip(x, 0),
-    "fliplr": lambda m, x: m.fliplr(x),
-    "flipud": lambda m, x: m.flipud(x),
-    "rot90": lambda m, x: m.rot90(x),
-    "roll": lambda m, x: m.roll(x, 1, 0),
-    "repeat": lambda m, x: m.repeat(x, [1, 2], 0),
-    "tile": lambda m, x: m.tile(x, 2),
-    "pad": lambda m, x: m.pad(x, 1, constant_values=1),
-    "pad reflect": lambda m, x: m.pad(x, 1, "reflect"),
-    "tril": lambda m, x: m.tril(x),
-    "triu": lambda m, x: m.triu(x),
-    "diag": lambda m, x: m.diag(x),
-    "diag of a vector": lambda m, x: m.diag(x[0]),
-    "ravel": lambda m, x: m.ravel(x),
-    "moveaxis": lambda m, x: m.moveaxis(x, 0, 1),
-    "hstack": lambda m, x: m.hstack([x, x]),
+    "flip": lambda m, x: m.flip(x, 0), "fliplr": lambda m, x: m.fliplr(x),
+    "flipud": lambda m, x: m.flipud(x), "rot90": lambda m, x: m.rot90(x),
+    "roll": lambda m, x: m.roll(x, 1, 0), "repeat": lambda m, x: m.repeat(x, [1, 2], 0),
+    "tile": lambda m, x: m.tile(x, 2), "pad": lambda m, x: m.pad(x, 1, constant_values=1),
+    "pad reflect": lambda m, x: m.pad(x, 1, "reflect"), "tril": lambda m, x: m.tril(x),
+    "triu": lambda m, x: m.triu(x), "diag": lambda m, x: m.diag(x),
+    "diag of a vector": lambda m, x: m.diag(x[0]), "ravel": lambda m, x: m.ravel(x),
+    "moveaxis": lambda m, x: m.moveaxis(x, 0, 1), "hstack": lambda m, x: m.hstack([x, x]),
     "take": lambda m, x: m.take(x, [0, 0], 1),
     "take_along_axis": lambda m, x: m.take_along_axis(x, np.array([[0], [1]]), 1),
-    "sort": lambda m, x: m.sort(x, 0),
-    "argsort": lambda m, x: m.argsort(x, 0),
+    "sort": lambda m, x: m.sort(x, 0), "argsort": lambda m, x: m.argsort(x, 0),
     "unique": lambda m, x: m.unique(x),
-}
+}  # fmt: skip
 
 
 @together(name=CALLS, dtype=DTYPES)
@@ -143,16 +134,13 @@ def test_triangles_cut_off_what_is_not_finite() -> None:
 def test_copies_in_float16_are_counted_in_float32() -> None:
     """5,000 ones do not fit into float16 one by one: after 2,048 another 1 is rounded away."""
     ones = Tensor(np.ones(2, np.float16), requires_grad=True)
+    places = np.arange(10_000) % 2
     for call in (
-        lambda x: ops.repeat(x, 5000),
-        lambda x: ops.repeat(x, [5000, 5000]),
-        lambda x: ops.tile(x, 5000),
-        lambda x: ops.take(x, np.arange(10_000) % 2),
-        lambda x: ops.gather(x, 0, np.arange(10_000) % 2),
-        lambda x: ops.pad(x, (0, 9998), "wrap"),
-        lambda x: x[np.arange(10_000) % 2],
-        lambda x: ops.take_along_axis(ops.reshape(x, (1, 2)), np.arange(10_000)[None] % 2),
-    ):
+        lambda x: ops.repeat(x, 5000), lambda x: ops.repeat(x, [5000, 5000]),
+        lambda x: ops.tile(x, 5000), lambda x: ops.take(x, places), lambda x: x[places],
+        lambda x: ops.gather(x, 0, places), lambda x: ops.pad(x, (0, 9998), "wrap"),
+        lambda x: ops.take_along_axis(ops.reshape(x, (1, 2)), places[None]),
+    ):  # fmt: skip
         found = grad(call(ones), ones, np.ones(10_000, np.float16).reshape(call(ones).shape))
         assert found.dtype == np.float16
         assert found.tolist() == [5000.0, 5000.0]

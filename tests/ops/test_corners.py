@@ -29,15 +29,75 @@ def slopes(call: Callable[..., Tensor], *inputs: Tensor, create_graph: bool = Fa
 both_ways = pytest.mark.parametrize("create_graph", [False, True])
 
 
-# Ties -----------------------------------------------------------------------------------------
+# A function, its inputs, and the slope in each: one is promised where there are several. Where a
+# bound of clip is met, x has the slope; where x passes bounds that are equal, the lower has it.
+ROW = [-1.0, 0.0, 1.0, 2.0, 3.0]
+LOW_ROWS = [[-INF, -INF], [-INF, 1.0]]
+SLOPES: dict[str, tuple[Callable[..., Tensor], list[Any], list[Any]]] = {
+    "maximum of equals": (ops.maximum, [[1.0, 2.0], [1.0, 2.0]], [[0.5, 0.5], [0.5, 0.5]]),
+    "minimum of equals": (ops.minimum, [[1.0, 2.0], [1.0, 2.0]], [[0.5, 0.5], [0.5, 0.5]]),
+    "maximum with itself": (lambda x: ops.maximum(x, x), [[1.0, 2.0]], [[1.0, 1.0]]),
+    "minimum with itself": (lambda x: ops.minimum(x, x), [[1.0, 2.0]], [[1.0, 1.0]]),
+    "maximum with its number": (lambda x: ops.maximum(x, 1.0), [[1.0]], [[0.5]]),
+    "minimum with its number": (lambda x: ops.minimum(x, 1.0), [[1.0]], [[0.5]]),
+    "maximum of 0 and -0": (ops.maximum, [[0.0], [-0.0]], [[0.5], [0.5]]),
+    "max of equals": (ops.max, [[7.0] * 4], [[0.25] * 4]),
+    "relu": (ops.relu, [[-1.0, 0.0, 2.0]], [[0.0, 0.0, 1.0]]),
+    "abs": (ops.abs, [[-1.0, 0.0, 2.0]], [[-1.0, 0.0, 1.0]]),
+    "norm 1": (lambda x: ops.norm(x, 1), [[-1.0, 0.0, 2.0]], [[-1.0, 0.0, 1.0]]),
+    "clip": (ops.clip, [[-1.0, 0.5, 3.0], [0.0], [1.0]], [[0, 1, 0], [1], [1]]),
+    "clip, crossed": (
+        lambda *all: 5 * ops.clip(*all), [[0.0, 1.5, 3.0], [2.0], [1.0]], [[0, 0, 0], [0], [15]],
+    ),
+    "clip at its bounds": (ops.clip, [ROW, [0.0], [2.0]], [[0, 1, 1, 1, 0], [1], [1]]),
+    "clip at equal bounds": (ops.clip, [ROW, [1.0], [1.0]], [[0, 0, 1, 0, 0], [2], [2]]),
+    "clip from below": (ops.clip, [ROW[:3], [0.0]], [[0, 1, 1], [1]]),
+    "clip from above": (lambda x, b: ops.clip(x, None, b), [ROW[:3], [0.0]], [[1, 1, 0], [1]]),
+    "negative powers of 0": (lambda b: 0.0**b, [[-1.0, -0.5]], [[-INF, -INF]]),
+    "base below 0": (lambda x: x ** np.array([2.0, 3.0]), [[-2.0, -3.0]], [[-4.0, 27.0]]),
+    **{f"{x!r} as divisor": (lambda a, x=x: a / x, [[2.0, -3.0]], [[slope, slope]])
+       for x, slope in ((0, INF), (0.0, INF), (-1, -1.0), (-1.0, -1.0), (1, 1.0), (4, 0.25))},
+    # An infinite slope that counts stays infinite.
+    "sqrt": (ops.sqrt, [[0.0]], [[INF]]),
+    "log": (ops.log, [[0.0]], [[INF]]),
+    "root": (lambda x: x**0.5, [[0.0]], [[INF]]),
+    "1 / x": (lambda x: 1 / x, [[0.0]], [[-INF]]),
+    "remainder": (lambda x: ops.remainder(1.0, x), [[0.0]], [[-INF]]),
+    # Beside infinities and NaN.
+    "logsumexp": (lambda x: ops.logsumexp(x, axis=1), [LOW_ROWS], [[[0.0, 0.0], [0.0, 1.0]]]),
+    "logsumexp of nothing else": (ops.logsumexp, [[-INF]], [[0.0]]),
+    "softmax": (lambda x: ops.softmax(x) * [[1.0, 2.0], [3.0, 4.0]], [LOW_ROWS], [[[0.0] * 2] * 2]),
+    "trace": (lambda x: ops.einsum("ii", x), [[[1.0, INF], [NAN, 2.0]]], [[[1, 0], [0, 1]]]),
+    "masked_fill": (
+        lambda x: ops.masked_fill(x, [False, True, True], 0.0) * 2, [[1.0, INF, NAN]], [[2, 0, 0]],
+    ),
+}  # fmt: skip
 
 
 @both_ways
-def test_the_extremes_share_evenly(create_graph: bool) -> None:
-    x = variable(3.0, 1.0, 3.0, 2.0)
-    assert slopes(ops.max, x, create_graph=create_graph) == [[0.5, 0.0, 0.5, 0.0]]
-    assert slopes(lambda x: ops.min(-x), x, create_graph=create_graph) == [[-0.5, 0.0, -0.5, 0.0]]
-    assert slopes(ops.max, variable(*[7.0] * 4), create_graph=create_graph) == [[0.25] * 4]
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", SLOPES)
+def test_the_slope_at_a_corner(name: str, create_graph: bool) -> None:
+    call, inputs, wanted = SLOPES[name]
+    assert slopes(call, *[variable(*x) for x in inputs], create_graph=create_graph) == wanted
+
+
+def test_values_beside_infinities() -> None:
+    assert ops.relu(variable(-0.0)).tolist() == [0.0]
+    x = variable(*LOW_ROWS)
+    assert ops.logsumexp(x, axis=1).tolist() == [-INF, 1.0]
+    assert ops.softmax(x).tolist() == [[0.0, 0.0], [0.0, 1.0]]
+    for create_graph in (False, True):
+        finite = ops.where(np.isfinite(x.numpy()), ops.log_softmax(x), 0.0)
+        assert np.isfinite(grad(finite.sum(), x, create_graph=create_graph).numpy()).all()
+    x = variable([1.0, INF], [NAN, 2.0])
+    assert ops.einsum("ii", x).item() == 3.0
+    assert ops.einsum("ii->i", x).tolist() == [1.0, 2.0]
+    x, mask = variable(1.0, INF, NAN), np.array([False, True, True])
+    assert ops.masked_fill(x, mask, 0.0).tolist() == ops.where(mask, 0.0, x).tolist() == [1, 0, 0]
+
+
+# Ties -----------------------------------------------------------------------------------------
 
 
 @both_ways
@@ -45,13 +105,10 @@ def test_the_extremes_share_evenly(create_graph: bool) -> None:
 def test_the_extremes_share_evenly_along_axes(keepdims: bool, create_graph: bool) -> None:
     x = variable([1.0, 5.0, 5.0], [5.0, 2.0, 5.0])
     table: dict[Any, Any] = {
-        0: [[0, 1, 0.5], [1, 0, 0.5]],
-        1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
-        -1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
-        (0, 1): [[0, 0.25, 0.25], [0.25, 0, 0.25]],
-        None: [[0, 0.25, 0.25], [0.25, 0, 0.25]],
-        (): [[1, 1, 1], [1, 1, 1]],
-    }
+        0: [[0, 1, 0.5], [1, 0, 0.5]], 1: [[0, 0.5, 0.5], [0.5, 0, 0.5]],
+        -1: [[0, 0.5, 0.5], [0.5, 0, 0.5]], (0, 1): [[0, 0.25, 0.25], [0.25, 0, 0.25]],
+        None: [[0, 0.25, 0.25], [0.25, 0, 0.25]], (): [[1, 1, 1], [1, 1, 1]],
+    }  # fmt: skip
     for axis, wanted in table.items():
         top = lambda x, axis=axis: ops.max(x, axis=axis, keepdims=keepdims)
         assert slopes(top, x, create_graph=create_graph) == [wanted]
@@ -63,152 +120,33 @@ def test_the_extremes_share_evenly_along_axes(keepdims: bool, create_graph: bool
 
 
 @both_ways
-def test_maximum_and_minimum_of_equals(create_graph: bool) -> None:
-    for op in (ops.maximum, ops.minimum):
-        x, y = variable(1.0, 2.0), variable(1.0, 2.0)
-        assert slopes(op, x, y, create_graph=create_graph) == [[0.5, 0.5], [0.5, 0.5]]
-        assert slopes(lambda x, op=op: op(x, x), x, create_graph=create_graph) == [[1.0, 1.0]]
-        assert slopes(lambda x, op=op: op(x, 1.0), x)[0][0] == 0.5
-    assert slopes(ops.maximum, variable(0.0), variable(-0.0)) == [[0.5], [0.5]]
-
-
-def test_kinks() -> None:
-    x = variable(-1.0, 0.0, 2.0)
-    assert slopes(ops.relu, x) == [[0.0, 0.0, 1.0]]
-    assert slopes(ops.abs, x) == [[-1.0, 0.0, 1.0]]
-    assert slopes(lambda x: ops.norm(x, 1), x) == [[-1.0, 0.0, 1.0]]
-    assert ops.relu(variable(-0.0)).tolist() == [0.0]
-
-
-@both_ways
 def test_clip_has_slope_one_at_its_bounds(create_graph: bool) -> None:
     x = variable(-1.0, 0.0, 0.5, 1.0, 2.0)
     for bounds, wanted in (
-        ((0.0, 1.0), [0, 1, 1, 1, 0]),
-        ((0.0, None), [0, 1, 1, 1, 1]),
-        ((None, 1.0), [1, 1, 1, 1, 0]),
-        ((None, None), [1] * 5),
-    ):
+        ((0.0, 1.0), [0, 1, 1, 1, 0]), ((0.0, None), [0, 1, 1, 1, 1]),
+        ((None, 1.0), [1, 1, 1, 1, 0]), ((None, None), [1] * 5),
+    ):  # fmt: skip
         assert slopes(lambda x, b=bounds: ops.clip(x, *b), x, create_graph=create_graph) == [wanted]
         assert slopes(lambda x, b=bounds: x.clip(*b), x) == [wanted]
         assert slopes(lambda x, b=bounds: np.clip(x, *b), x) == [wanted]
 
 
-def test_clip_shares_with_its_bounds_what_it_takes() -> None:
-    x, low, high = variable(-1.0, 0.5, 3.0), variable(0.0), variable(1.0)
-    assert slopes(ops.clip, x, low, high) == [[0.0, 1.0, 0.0], [1.0], [1.0]]
-    fivefold = lambda *inputs: 5 * ops.clip(*inputs)
-    assert slopes(fivefold, variable(0.0, 1.5, 3.0), variable(2.0), variable(1.0)) == [
-        [0.0, 0.0, 0.0],
-        [0.0],
-        [15.0],
-    ]
-
-
-@both_ways
-def test_clip_at_a_bound_leaves_the_bound_nothing(create_graph: bool) -> None:
-    """x has the slope where it equals a bound; where it passes bounds that are equal, the lower."""
-    for low, high, wanted in (
-        (0.0, 2.0, [[0.0, 1.0, 1.0, 1.0, 0.0], [1.0], [1.0]]),
-        (1.0, 1.0, [[0.0, 0.0, 1.0, 0.0, 0.0], [2.0], [2.0]]),
-    ):
-        x = variable(-1.0, 0.0, 1.0, 2.0, 3.0)
-        bounds = variable(low), variable(high)
-        assert slopes(ops.clip, x, *bounds, create_graph=create_graph) == wanted
-    x, low, high = variable(-1.0, 0.0, 1.0), variable(0.0), variable(0.0)
-    above = slopes(ops.clip, x, low, create_graph=create_graph)
-    assert above == [[0.0, 1.0, 1.0], [1.0]]
-    below = slopes(lambda x, high: ops.clip(x, None, high), x, high, create_graph=create_graph)
-    assert below == [[1.0, 1.0, 0.0], [1.0]]
-
-
-# Zero norms and constant rows -----------------------------------------------------------------
-
-
-@both_ways
-@pytest.mark.parametrize("order", [1, 1.5, 2, 3, INF])
-def test_the_norm_of_zero_has_gradient_zero(order: float, create_graph: bool) -> None:
-    zero = variable(0.0, 0.0, 0.0)
-    assert slopes(lambda x: ops.norm(x, order), zero, create_graph=create_graph) == [[0.0] * 3]
-    mixed = variable([0.0, 0.0], [3.0, 4.0])
-    found = slopes(lambda x: ops.norm(x, order, axis=1), mixed, create_graph=create_graph)[0]
-    assert found[0] == [0.0, 0.0]
-    assert np.isfinite(found[1]).all()
-    assert found[1][1] > 0
-    assert slopes(lambda x: ops.norm(x, order), variable(0.0), create_graph=create_graph) == [[0.0]]
-
-
-def test_norms_of_large_and_small_numbers() -> None:
-    for scale in (1e-200, 1e200, 1e-30, 1e30):
-        x = Tensor(np.array([3.0, 4.0]) * scale, requires_grad=True)
-        np.testing.assert_allclose(x.norm().item(), 5 * scale, rtol=1e-14)
-        np.testing.assert_allclose(slopes(ops.norm, x)[0], [0.6, 0.8], rtol=1e-14)
-    x = Tensor(np.array([3e30, 4e30], np.float32), requires_grad=True)
-    np.testing.assert_allclose(x.norm().item(), 5e30, rtol=1e-6)
-    np.testing.assert_allclose(slopes(ops.norm, x)[0], [0.6, 0.8], rtol=1e-6)
-
-
-@both_ways
-def test_a_constant_has_variance_gradient_zero(create_graph: bool) -> None:
-    x = variable(2.5, 2.5, 2.5)
-    assert x.var().item() == 0.0
-    assert slopes(ops.var, x, create_graph=create_graph) == [[0.0] * 3]
-    masked = lambda x: ops.where(x.var() > 0, x.var().sqrt(), 0.0)
-    assert slopes(masked, x, create_graph=create_graph) == [[0.0] * 3]
-
-
-def test_the_variance_of_too_few() -> None:
-    """NaN, as in NumPy and PyTorch: no warning, and no error in the backward pass."""
-    x = variable(2.0)
-    y = x.var(ddof=1)
-    assert np.isnan(y.item())
-    y.backward()
-    assert np.isnan(x.grad.item())
-    assert np.isnan(Tensor(np.zeros((0, 2))).var(axis=0).numpy()).all()
-    assert np.isnan(Tensor(np.zeros((0, 2))).mean().item())
-
-
-def test_layer_norm_of_a_constant_row() -> None:
-    x = Tensor(np.full((2, 4), 3.0), requires_grad=True)
-    y = ops.layer_norm(x)
-    assert y.tolist() == [[0.0] * 4] * 2
-    (y * np.arange(4.0)).sum().backward()
-    assert np.isfinite(x.grad.numpy()).all()
-
-
 # Powers ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("base", "exponent", "value", "slope"),
-    [
-        (0.0, 0.0, 1.0, 0.0),
-        (0.0, 0, 1.0, 0.0),
-        (0.0, 1, 0.0, 1.0),
-        (0.0, 1.0, 0.0, 1.0),
-        (0.0, 2, 0.0, 0.0),
-        (0.0, 3.0, 0.0, 0.0),
-        (-2.0, 2, 4.0, -4.0),
-        (-2.0, 3, -8.0, 12.0),
-        (-2.0, 2.0, 4.0, -4.0),
-        (-2.0, 0.0, 1.0, 0.0),
-        (2.0, -2, 0.25, -0.25),
-        (-2.0, -1, -0.5, -0.25),
-        (4.0, 0.5, 2.0, 0.25),
-        (0.0, 0.5, 0.0, INF),
-        (2.0, 0, 1.0, 0.0),
-        (INF, 0, 1.0, 0.0),
-        (NAN, 0, 1.0, 0.0),
-    ],
-)
+@pytest.mark.parametrize(("base", "exponent", "value", "slope"), [
+    (0.0, 0.0, 1.0, 0.0), (0.0, 0, 1.0, 0.0), (0.0, 1, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0),
+    (0.0, 2, 0.0, 0.0), (0.0, 3.0, 0.0, 0.0), (-2.0, 2, 4.0, -4.0), (-2.0, 3, -8.0, 12.0),
+    (-2.0, 2.0, 4.0, -4.0), (-2.0, 0.0, 1.0, 0.0), (2.0, -2, 0.25, -0.25),
+    (-2.0, -1, -0.5, -0.25), (4.0, 0.5, 2.0, 0.25), (0.0, 0.5, 0.0, INF), (2.0, 0, 1.0, 0.0),
+    (INF, 0, 1.0, 0.0), (NAN, 0, 1.0, 0.0),
+])  # fmt: skip
 def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope: float) -> None:
     """The same slope, the exponent given as a number, as an array, or as a tensor."""
     for given in (
-        exponent,
-        np.array([float(exponent)]),
-        variable(float(exponent)),
+        exponent, np.array([float(exponent)]), variable(float(exponent)),
         Tensor(np.array([exponent])),
-    ):
+    ):  # fmt: skip
         for create_graph in (False, True):
             x = variable(base)
             y = x**given
@@ -218,11 +156,8 @@ def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope
 
 def test_the_exponent_s_slope_at_base_zero_and_below() -> None:
     for base, exponent, slope in (
-        (0.0, 0.0, 0.0),
-        (0.0, 2.0, 0.0),
-        (2.0, 3.0, 8 * np.log(2)),
-        (1.0, 5.0, 0.0),
-    ):
+        (0.0, 0.0, 0.0), (0.0, 2.0, 0.0), (2.0, 3.0, 8 * np.log(2)), (1.0, 5.0, 0.0),
+    ):  # fmt: skip
         for create_graph in (False, True):
             a, b = variable(base), variable(exponent)
             found = grad(a**b, (a, b), np.ones(1), create_graph=create_graph)
@@ -232,24 +167,6 @@ def test_the_exponent_s_slope_at_base_zero_and_below() -> None:
     np.testing.assert_allclose(grad(0.0**b, b).item(), 0.0)
     np.testing.assert_allclose(grad(2.0**b, b).item(), 4 * np.log(2))
     np.testing.assert_allclose(grad(2**b, b).item(), 4 * np.log(2))
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@both_ways
-def test_a_negative_power_of_zero_falls_without_end(create_graph: bool) -> None:
-    """0 ** b is infinite for b < 0, and flat for b > 0."""
-    for exponent in (-1.0, -0.5):
-        b = variable(exponent)
-        assert slopes(lambda b: 0.0**b, b, create_graph=create_graph) == [[-INF]]
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@both_ways
-def test_numbers_as_divisors(create_graph: bool) -> None:
-    x = variable(2.0, -3.0)
-    for divisor, slope in ((0, INF), (0.0, INF), (-1, -1.0), (-1.0, -1.0), (1, 1.0), (4, 0.25)):
-        found = slopes(lambda x, d=divisor: x / d, x, create_graph=create_graph)
-        assert found == [[slope, slope]]
 
 
 def test_second_derivatives_of_powers_at_zero() -> None:
@@ -270,65 +187,49 @@ def test_the_mixed_second_derivative_of_a_power_with_exponent_zero(base: float) 
     assert grad(first, b, np.ones(1)).tolist() == [1 / base]
 
 
-def test_a_base_below_zero_needs_no_exponent_s_gradient() -> None:
-    x = variable(-2.0, -3.0)
-    assert slopes(lambda x: x ** np.array([2.0, 3.0]), x) == [[-4.0, 27.0]]
-
-
 # The `where` trap -----------------------------------------------------------------------------
 
-TRAPS: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
-    "sqrt": (lambda x: x.sqrt(), 0.0),
-    "log": (lambda x: x.log(), 0.0),
-    "1/x": (lambda x: 1.0 / x, 0.0),
-    "x/x": (lambda x: x / x, 0.0),
-    "x/0": (lambda x: 1.0 / (x * 0.0), 0.0),
-    "x**0.5": (lambda x: x**0.5, 0.0),
-    "x**-1": (lambda x: x**-1.0, 0.0),
-    "x**-2": (lambda x: x**-2, 0.0),
-    "x**tensor": (lambda x: x ** Tensor(np.array(0.5)), 0.0),
-    "0**x below 0": (lambda x: 0.0 ** (2.0 * x - 0.5), 0.0),
-    "log(sqrt)": (lambda x: x.sqrt().log(), 0.0),
-    "sqrt of a norm": (lambda x: (x * x).sum().sqrt(), 0.0),
-    "sqrt of something negative": (lambda x: (x - 1.0).sqrt(), 0.0),
-    "log of something negative": (lambda x: (x - 1.0).log(), 0.0),
-    "reciprocal": (lambda x: x.reciprocal(), 0.0),
-    "cbrt": (lambda x: x.cbrt(), 0.0),
-    "log2": (lambda x: x.log2(), 0.0),
-    "log10": (lambda x: x.log10(), 0.0),
-    "log1p": (lambda x: x.log1p(), -1.0),
-    "log1p beyond": (lambda x: x.log1p(), -2.0),
-    "arcsin": (lambda x: x.arcsin(), -1.0),
-    "arcsin beyond": (lambda x: x.arcsin(), -2.0),
-    "arccos": (lambda x: x.arccos(), -1.0),
-    "arccosh": (lambda x: (x + 1.0).arccosh(), 0.0),
-    "arccosh beyond": (lambda x: (x + 0.5).arccosh(), 0.0),
-    "arctanh": (lambda x: x.arctanh(), -1.0),
-    "arctanh beyond": (lambda x: x.arctanh(), -2.0),
-    "arctan2": (lambda x: ops.arctan2(x, 0.0 * x), 0.0),
-    "hypot": (lambda x: ops.hypot(x, 2.0 * x), 0.0),
-    "log of hypot": (lambda x: ops.hypot(x, x).log(), 0.0),
-    "remainder by 0": (lambda x: ops.remainder(1.0, x), 0.0),
-    "logaddexp": (lambda x: ops.logaddexp(x.log(), x.log()), 0.0),
-    "logaddexp of infinities": (lambda x: ops.logaddexp(1.0 / x, 1.0 / x), 0.0),
-    "arctan2 of infinities": (lambda x: ops.arctan2(1.0 / x, 1.0 / x), 0.0),
-    "hypot of infinities": (lambda x: ops.hypot(1.0 / x, 1.0 / x), 0.0),
-    "overflow of exp": (lambda x: (1000.0 - 2000.0 * x).exp(), 0.0),
-    "overflow of exp2": (lambda x: (1e5 - 2e5 * x).exp2(), 0.0),
-    "overflow of expm1": (lambda x: (1000.0 - 2000.0 * x).expm1(), 0.0),
-    "overflow of sinh": (lambda x: (1000.0 - 2000.0 * x).sinh(), 0.0),
-    "overflow of cosh": (lambda x: (1000.0 - 2000.0 * x).cosh(), 0.0),
-    "x/std": (lambda x: x / ops.stack([x, x * x]).std(axis=0), 0.0),
-    "log of prod": (lambda x: ops.prod(ops.stack([x, x, x]), axis=0).log(), 0.0),
-    "log of cumprod": (lambda x: ops.cumprod(ops.stack([x, x]), axis=0)[1].log(), 0.0),
-}
+TRAPS: dict[str, Callable[[Tensor], Tensor]] = {
+    "sqrt": lambda x: x.sqrt(), "log": lambda x: x.log(), "1/x": lambda x: 1.0 / x,
+    "x/x": lambda x: x / x, "x/0": lambda x: 1.0 / (x * 0.0), "x**0.5": lambda x: x**0.5,
+    "x**-1": lambda x: x**-1.0, "x**-2": lambda x: x**-2,
+    "x**tensor": lambda x: x ** Tensor(np.array(0.5)),
+    "0**x below 0": lambda x: 0.0 ** (2.0 * x - 0.5), "log(sqrt)": lambda x: x.sqrt().log(),
+    "sqrt of a norm": lambda x: (x * x).sum().sqrt(),
+    "sqrt of something negative": lambda x: (x - 1.0).sqrt(),
+    "log of something negative": lambda x: (x - 1.0).log(), "reciprocal": lambda x: x.reciprocal(),
+    "cbrt": lambda x: x.cbrt(), "log2": lambda x: x.log2(), "log10": lambda x: x.log10(),
+    "log1p": lambda x: x.log1p(), "log1p beyond": lambda x: x.log1p(),
+    "arcsin": lambda x: x.arcsin(), "arcsin beyond": lambda x: x.arcsin(),
+    "arccos": lambda x: x.arccos(), "arccosh": lambda x: (x + 1.0).arccosh(),
+    "arccosh beyond": lambda x: (x + 0.5).arccosh(), "arctanh": lambda x: x.arctanh(),
+    "arctanh beyond": lambda x: x.arctanh(), "arctan2": lambda x: ops.arctan2(x, 0.0 * x),
+    "hypot": lambda x: ops.hypot(x, 2.0 * x), "log of hypot": lambda x: ops.hypot(x, x).log(),
+    "remainder by 0": lambda x: ops.remainder(1.0, x),
+    "logaddexp": lambda x: ops.logaddexp(x.log(), x.log()),
+    "logaddexp of infinities": lambda x: ops.logaddexp(1.0 / x, 1.0 / x),
+    "arctan2 of infinities": lambda x: ops.arctan2(1.0 / x, 1.0 / x),
+    "hypot of infinities": lambda x: ops.hypot(1.0 / x, 1.0 / x),
+    "overflow of exp": lambda x: (1000.0 - 2000.0 * x).exp(),
+    "overflow of exp2": lambda x: (1e5 - 2e5 * x).exp2(),
+    "overflow of expm1": lambda x: (1000.0 - 2000.0 * x).expm1(),
+    "overflow of sinh": lambda x: (1000.0 - 2000.0 * x).sinh(),
+    "overflow of cosh": lambda x: (1000.0 - 2000.0 * x).cosh(),
+    "x/std": lambda x: x / ops.stack([x, x * x]).std(axis=0),
+    "log of prod": lambda x: ops.prod(ops.stack([x, x, x]), axis=0).log(),
+    "log of cumprod": lambda x: ops.cumprod(ops.stack([x, x]), axis=0)[1].log(),
+}  # fmt: skip
+AT = {
+    "log1p": -1.0, "log1p beyond": -2.0, "arcsin": -1.0, "arcsin beyond": -2.0, "arccos": -1.0,
+    "arctanh": -1.0, "arctanh beyond": -2.0,
+}  # fmt: skip  # the others at 0
 
 
 @both_ways
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of NumPy's forward, which is as in NumPy
 @pytest.mark.parametrize("name", TRAPS)
 def test_where_keeps_infinite_slopes_out(name: str, create_graph: bool) -> None:
-    call, at = TRAPS[name]
+    call, at = TRAPS[name], AT.get(name, 0.0)
     for mask in (
         lambda x: ops.where(x > 0, call(x), 0.0),
         lambda x: ops.where(x > 0, call(x), 3.0 * x) - 3.0 * x,
@@ -345,7 +246,7 @@ def test_where_keeps_infinite_slopes_out(name: str, create_graph: bool) -> None:
 @pytest.mark.parametrize("name", TRAPS)
 def test_where_keeps_infinite_slopes_out_of_second_derivatives(name: str) -> None:
     """At the trap the second derivative is 0, beside it that of the function without a mask."""
-    call, at = TRAPS[name]
+    call, at = TRAPS[name], AT.get(name, 0.0)
     beside = 0.5
     x = variable(at, beside)
     if name == "sqrt of a norm":
@@ -360,24 +261,8 @@ def test_where_keeps_infinite_slopes_out_of_second_derivatives(name: str) -> Non
     # Forwards, by two backward passes.
     _, tangent = jvp(lambda x: ops.where(x > 0, call(x), 0.0), (x.detach(),), (x.detach(),))
     first = grad(ops.where(x > 0, call(x), 0.0), x, np.ones(2)).numpy()
+    np.testing.assert_allclose(first, [0.0, grad(call(y), y, np.ones(1)).item()], rtol=1e-12)
     np.testing.assert_allclose(tangent.numpy(), [0.0, beside * first[1]], rtol=1e-12)
-
-
-def test_where_leaves_the_other_elements_alone() -> None:
-    x = variable(-1.0, 0.0, 4.0)
-    with np.errstate(all="ignore"):
-        assert slopes(lambda x: ops.where(x > 0, x.sqrt(), 0.0), x) == [[0.0, 0.0, 0.25]]
-        assert slopes(lambda x: ops.where(x > 0, x.log(), 0.0), x) == [[0.0, 0.0, 0.25]]
-        assert slopes(lambda x: ops.where(x > 0, 1 / x, 0.0), x) == [[0.0, 0.0, -1 / 16]]
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_an_infinite_slope_that_counts_stays_infinite() -> None:
-    assert slopes(ops.sqrt, variable(0.0)) == [[INF]]
-    assert slopes(ops.log, variable(0.0)) == [[INF]]
-    assert slopes(lambda x: x**0.5, variable(0.0)) == [[INF]]
-    assert slopes(lambda x: 1 / x, variable(0.0)) == [[-INF]]
-    assert slopes(lambda x: ops.remainder(1.0, x), variable(0.0)) == [[-INF]]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -397,31 +282,25 @@ def test_second_derivatives_where_the_cotangent_of_an_infinite_slope_is_0(undone
 def test_second_derivatives_survive_the_mask() -> None:
     """A cotangent of zero does not make the slope's own dependence vanish."""
     table: list[tuple[Callable[[Tensor], Tensor], float, float]] = [
-        (lambda x: ((x + 1).sqrt() - 1) ** 2, 0.0, 0.5),
-        (lambda x: (x.log()) ** 2, 1.0, 2.0),
-        (lambda x: (1 / x - 1) ** 2, 1.0, 2.0),
-        (lambda x: (x**0.5 - 1) ** 2, 1.0, 0.5),
+        (lambda x: ((x + 1).sqrt() - 1) ** 2, 0.0, 0.5), (lambda x: (x.log()) ** 2, 1.0, 2.0),
+        (lambda x: (1 / x - 1) ** 2, 1.0, 2.0), (lambda x: (x**0.5 - 1) ** 2, 1.0, 0.5),
         (lambda x: (x ** Tensor(np.array(0.5)) - 1) ** 2, 1.0, 0.5),
         (lambda x: (2.0**x - 1) ** 2, 0.0, 2 * np.log(2) ** 2),
         (lambda x: (x.exp() - 1) ** 2, 0.0, 2.0),
         (lambda x: ops.logsumexp(ops.stack([x, -x])) ** 2, 0.0, 2 * np.log(2)),
         (lambda x: ops.norm(ops.stack([x, x])) ** 2, 1.0, 4.0),
-        (lambda x: x.log1p() ** 2, 0.0, 2.0),
-        (lambda x: x.log2() ** 2, 1.0, 2 / np.log(2) ** 2),
-        (lambda x: x.expm1() ** 2, 0.0, 2.0),
-        (lambda x: x.exp2().log2() ** 2, 0.0, 2.0),
+        (lambda x: x.log1p() ** 2, 0.0, 2.0), (lambda x: x.log2() ** 2, 1.0, 2 / np.log(2) ** 2),
+        (lambda x: x.expm1() ** 2, 0.0, 2.0), (lambda x: x.exp2().log2() ** 2, 0.0, 2.0),
         (lambda x: (x.reciprocal() - 1) ** 2, 1.0, 2.0),
-        (lambda x: (x.cbrt() - 1) ** 2, 1.0, 2 / 9),
-        (lambda x: x.arcsin() ** 2, 0.0, 2.0),
-        (lambda x: (x.arccos() - np.pi / 2) ** 2, 0.0, 2.0),
-        (lambda x: x.arctanh() ** 2, 0.0, 2.0),
+        (lambda x: (x.cbrt() - 1) ** 2, 1.0, 2 / 9), (lambda x: x.arcsin() ** 2, 0.0, 2.0),
+        (lambda x: (x.arccos() - np.pi / 2) ** 2, 0.0, 2.0), (lambda x: x.arctanh() ** 2, 0.0, 2.0),
         (lambda x: x.sinh() ** 2, 0.0, 2.0),
         (lambda x: (x.cosh() - np.cosh(1)) ** 2, 1.0, 2 * np.sinh(1) ** 2),
         (lambda x: ops.arctan2(x, 2.0) ** 2, 0.0, 0.5),
         (lambda x: (ops.hypot(x, 4.0) - 5) ** 2, 3.0, 0.72),
         (lambda x: (ops.prod(ops.stack([x, x])) - 4) ** 2, 2.0, 32.0),
         (lambda x: (ops.std(ops.stack([x, -x])) - 3) ** 2, 3.0, 2.0),
-    ]
+    ]  # fmt: skip
     for call, at, wanted in table:
         x = Tensor(np.array(at), requires_grad=True)
         first = grad(call(x), x, create_graph=True)
@@ -448,26 +327,6 @@ def test_second_derivatives_of_a_masked_function() -> None:
 
 
 # Infinities and NaN ---------------------------------------------------------------------------
-
-
-@both_ways
-def test_logsumexp_of_nothing_but_minus_infinity(create_graph: bool) -> None:
-    x = variable([-INF, -INF], [-INF, 1.0])
-    assert ops.logsumexp(x, axis=1).tolist() == [-INF, 1.0]
-    found = slopes(lambda x: ops.logsumexp(x, axis=1), x, create_graph=create_graph)
-    assert found == [[[0.0, 0.0], [0.0, 1.0]]]
-    assert slopes(ops.logsumexp, variable(-INF), create_graph=create_graph) == [[0.0]]
-
-
-@both_ways
-def test_softmax_of_a_row_of_minus_infinity(create_graph: bool) -> None:
-    x = variable([-INF, -INF], [-INF, 1.0])
-    assert ops.softmax(x).tolist() == [[0.0, 0.0], [0.0, 1.0]]
-    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
-    found = slopes(lambda x: ops.softmax(x) * weights, x, create_graph=create_graph)
-    assert found == [[[0.0, 0.0], [0.0, 0.0]]]
-    finite = ops.where(np.isfinite(x.numpy()), ops.log_softmax(x), 0.0)
-    assert np.isfinite(grad(finite.sum(), x, create_graph=create_graph).numpy()).all()
 
 
 def test_second_derivatives_beside_minus_infinity() -> None:
@@ -500,52 +359,20 @@ def test_relu_is_the_same_for_any_size(size: int, dtype: type) -> None:
         np.testing.assert_array_equal(out.numpy(), np.maximum(array, 0))
 
 
-def test_a_diagonal_does_not_see_what_is_beside_it() -> None:
-    x = Tensor(np.array([[1.0, INF], [NAN, 2.0]]), requires_grad=True)
-    assert ops.einsum("ii", x).item() == 3.0
-    assert ops.einsum("ii->i", x).tolist() == [1.0, 2.0]
-    assert slopes(lambda x: ops.einsum("ii", x), x) == [[[1.0, 0.0], [0.0, 1.0]]]
-
-
-def test_masked_numbers_of_any_size_count_nothing() -> None:
-    x = variable(1.0, INF, NAN)
-    mask = np.array([False, True, True])
-    y = ops.masked_fill(x, mask, 0.0)
-    assert y.tolist() == [1.0, 0.0, 0.0]
-    assert slopes(lambda x: ops.masked_fill(x, mask, 0.0) * 2, x) == [[2.0, 0.0, 0.0]]
-    assert ops.where(mask, 0.0, x).tolist() == [1.0, 0.0, 0.0]
-
-
 # Nothing at all -------------------------------------------------------------------------------
 
 
 def test_operations_on_nothing() -> None:
     empty = Tensor(np.zeros((0, 3)), requires_grad=True)
     results = [
-        empty.sum(),
-        empty.sum(axis=0),
-        empty * 2,
-        empty[:0],
-        empty @ np.ones((3, 2)),
-        ops.softmax(empty),
-        ops.concatenate([empty, empty]),
-        ops.stack([empty, empty]),
-        empty.reshape(3, 0),
-        empty.T,
-        ops.logsumexp(empty, axis=1),
-        empty.exp(),
-        ops.layer_norm(empty),
-        ops.linear(empty, np.ones((2, 3))),
-        ops.max(empty, axis=1),
-        ops.einsum("ij->j", empty),
-        empty[np.zeros(0, int)],
-        ops.norm(empty),
-        ops.norm(empty, axis=1),
-        ops.mean(empty, axis=0),
-        ops.mean(empty, axis=1),
-        ops.var(empty, axis=1),
-        ops.std(empty, axis=1),
-    ]
+        empty.sum(), empty.sum(axis=0), empty * 2, empty[:0], empty @ np.ones((3, 2)),
+        ops.softmax(empty), ops.concatenate([empty, empty]), ops.stack([empty, empty]),
+        empty.reshape(3, 0), empty.T, ops.logsumexp(empty, axis=1), empty.exp(),
+        ops.layer_norm(empty), ops.linear(empty, np.ones((2, 3))), ops.max(empty, axis=1),
+        ops.einsum("ij->j", empty), empty[np.zeros(0, int)], ops.norm(empty),
+        ops.norm(empty, axis=1), ops.mean(empty, axis=0), ops.mean(empty, axis=1),
+        ops.var(empty, axis=1), ops.std(empty, axis=1),
+    ]  # fmt: skip
     for result in results:
         found = grad(result.sum(), empty)
         assert found.shape == (0, 3)

@@ -26,33 +26,12 @@ def as_tensors(index: Any) -> Any:
     return Tensor(index) if isinstance(index, np.ndarray) else index
 
 
-def counted_reads(values: np.ndarray, index: Any, g: np.ndarray) -> np.ndarray:
-    """The gradient of a read, by hand: what each element is read by, added up."""
-    total = np.zeros(values.size)
-    places = np.arange(values.size).reshape(values.shape)[index]
-    for place, weight in zip(np.ravel(places), np.ravel(g), strict=True):
-        total[place] += weight
-    return total.reshape(values.shape)
-
-
-@pytest.mark.parametrize("spelled", [lambda i: i, as_tensors], ids=["arrays", "tensors"])
-@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
-def test_reading(index: Any, spelled: Callable[[Any], Any]) -> None:
-    x = Tensor(VALUES, requires_grad=True)
-    out = x[spelled(index)]
-    wanted = VALUES[index]
-    assert out.shape == wanted.shape
-    np.testing.assert_array_equal(out.numpy(), wanted)
-    g = np.cos(np.arange(out.size)).reshape(out.shape)
-    (out * g).sum().backward()
-    np.testing.assert_allclose(x.grad.numpy(), counted_reads(VALUES, index, g), atol=1e-12)
-
-
 @pytest.mark.parametrize("spelled", [lambda i: i, as_tensors], ids=["arrays", "tensors"])
 @pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
 def test_writing(index: Any, spelled: Callable[[Any], Any]) -> None:
     """Recorded, unrecorded and as a function: the same values; the last write wins."""
     value = 100.0 + np.arange(VALUES[index].size).reshape(VALUES[index].shape)
+    np.testing.assert_array_equal(Tensor(VALUES)[spelled(index)].numpy(), VALUES[index])
     wanted = VALUES.copy()
     wanted[index] = value
     plain = Tensor(VALUES)
@@ -101,15 +80,6 @@ def test_slices_of_tensors_and_mixed_sequences() -> None:
     np.testing.assert_array_equal(x[x > 30].numpy(), VALUES[VALUES > 30])
 
 
-def test_the_index_belongs_to_the_graph() -> None:
-    x = Tensor(np.arange(3.0), requires_grad=True)
-    index = np.array([0, 0, 1])
-    out = x[index].sum()
-    index[:] = 2
-    out.backward()
-    assert x.grad.tolist() == [2.0, 1.0, 0.0]
-
-
 def test_iteration_and_unpacking_are_differentiable() -> None:
     x = Tensor(np.arange(3.0), requires_grad=True)
     a, b, c = x
@@ -125,23 +95,6 @@ def test_3000_reads_of_a_large_tensor() -> None:
     out = ops.stack([x[i] for i in range(3000)]).sum()
     out.backward()
     assert x.grad.sum().item() == 3000.0
-
-
-def test_reading_allocates_one_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many reads there are: counted where the pass makes its zeros."""
-    x = Tensor(np.zeros(1000), requires_grad=True)
-    out = ops.stack([x[i] for i in range(200)]).sum() + x[[1, 2, 2]].sum() + x[500:].sum()
-    made = []
-    zeros = np.zeros
-
-    def counting(shape: Any, *args: Any, **kwargs: Any) -> Any:
-        made.append(shape)
-        return zeros(shape, *args, **kwargs)
-
-    monkeypatch.setattr(np, "zeros", counting)
-    out.backward()
-    assert made.count((1000,)) == 1
-    assert x.grad.sum().item() == 200 + 3 + 500
 
 
 def test_rows_by_one_int_array_of_any_dtype() -> None:
@@ -197,23 +150,12 @@ def test_bad_indices(index: Any, message: str) -> None:
 def test_written_values_that_do_not_fit() -> None:
     for target in (Tensor(VALUES), Tensor(VALUES, requires_grad=True) * 1):
         for index, value in (
-            (0, np.ones((4, 4))),
-            ([0, 1], np.ones(3)),
-            (..., np.ones((2, 3, 4, 5))),
-        ):
+            (0, np.ones((4, 4))), ([0, 1], np.ones(3)), (..., np.ones((2, 3, 4, 5))),
+        ):  # fmt: skip
             for given_value in (value, Tensor(value), Tensor(value, requires_grad=True)):
                 with pytest.raises(ValueError, match=r"setitem: .*\(3, 4, 5\)"):
                     target[index] = given_value
         np.testing.assert_array_equal(target.numpy(), VALUES)
-
-
-def test_embedding_refuses_what_it_cannot_look_up() -> None:
-    table = Tensor(np.ones((3, 2)), requires_grad=True)
-    for ids in ([3], [-1], [[0, 5]]):
-        with pytest.raises(IndexError, match=r"embedding: index -?\d is outside .* 3 rows"):
-            ops.embedding(np.array(ids), table)
-    with pytest.raises(TypeError, match="embedding: .*integers, got float64"):
-        ops.embedding(np.array([0.0]), table)
 
 
 def test_the_padding_row_gets_no_gradient() -> None:

@@ -108,15 +108,10 @@ def test_functions_of_layers(default: Any) -> None:
 
 
 FORMS: dict[str, dict[str, Any]] = {
-    "one": {},
-    "static": {"arrays": 1},
-    "residual": {"residuals": ("kept",)},
-    "outputs": {"multiple_outputs": True},
-    "two": {},
-    "two and static": {"arrays": 2},
-    "three": {"arrays": 3},
-    "variadic": {},
-}
+    "one": {}, "static": {"arrays": 1}, "residual": {"residuals": ("kept",)},
+    "outputs": {"multiple_outputs": True}, "two": {}, "two and static": {"arrays": 2},
+    "three": {"arrays": 3}, "variadic": {},
+}  # fmt: skip
 SIGNATURES = {"one": "x", "static": "x, n", "residual": "x", "outputs": "x", "two": "x, y",
               "two and static": "x, y, n", "three": "x, y, z", "variadic": "*x"}  # fmt: skip
 

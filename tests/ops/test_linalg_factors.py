@@ -32,17 +32,6 @@ def leaf(values: Any) -> Tensor:
 # Cholesky ------------------------------------------------------------------------------------
 
 
-@given(sizes)
-def test_cholesky_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
-    batch, n, _, seed = size
-    x = Tensor(definite(batch, n, n, seed=seed))
-    lower, upper = linalg.cholesky(x), linalg.cholesky(x, upper=True)
-    np.testing.assert_allclose((lower @ lower.mT).numpy(), x.numpy(), atol=1e-12)
-    np.testing.assert_allclose((upper.mT @ upper).numpy(), x.numpy(), atol=1e-12)
-    assert not np.triu(lower.numpy(), 1).any()
-    assert not np.tril(upper.numpy(), -1).any()
-
-
 def test_one_triangle_is_read_and_the_gradient_is_symmetric() -> None:
     x = definite(3, 3)
     along = draw(3, 3)
@@ -81,8 +70,6 @@ def test_an_indefinite_matrix_is_named() -> None:
         linalg.cholesky(leaf([np.eye(2), -np.eye(2), np.eye(2)]))
     with pytest.raises(np.linalg.LinAlgError, match=r"cholesky: the matrix .*\(2, 2\).*multiple"):
         linalg.cholesky(np.ones((2, 2)), upper=True)
-    with pytest.raises(np.linalg.LinAlgError, match=r"^cholesky: .*square.*\(2, 3\)"):
-        linalg.cholesky(draw(2, 3))
 
 
 # QR ------------------------------------------------------------------------------------------
@@ -134,10 +121,7 @@ def test_dependent_columns_have_no_derivative(x: np.ndarray) -> None:
     np.testing.assert_allclose((q @ r).numpy(), x, atol=1e-15)
     for create_graph in (False, True):
         for part in linalg.qr(variable):
-            with pytest.raises(
-                np.linalg.LinAlgError,
-                match="^qr: .*2.*columns.*matrix.*dependent",
-            ):
+            with pytest.raises(np.linalg.LinAlgError, match="^qr: .*2.*columns.*matrix.*dependent"):
                 grad(part.sum(), variable, retain_graph=True, create_graph=create_graph)
 
 
@@ -158,11 +142,3 @@ def test_the_complete_mode_has_no_derivative_where_it_has_more_columns() -> None
     with minigrad.no_grad():
         assert not linalg.qr(x, mode="complete").R.requires_grad
     assert gradcheck(lambda x: list(linalg.qr(x, mode="complete")), leaf(draw(2, 3)))
-
-
-def test_messages() -> None:
-    with pytest.raises(ValueError, match="^qr: .*mode.*'raw'"):
-        linalg.qr(draw(2, 2), "raw")
-    for mode in ("reduced", "complete"):
-        with pytest.raises(np.linalg.LinAlgError, match=r"^qr: .*matrix.*\(3,\)"):
-            linalg.qr(draw(3), mode)

@@ -66,15 +66,6 @@ def test_ties_share_the_gradient(ord: Any) -> None:
     assert grad(linalg.matrix_norm(x, ord=ord), x).tolist() == [[0.5, 0.0], [0.0, 0.5]]
 
 
-def test_norms_far_from_one_do_not_overflow() -> None:
-    for scale in (1e-30, 1e30):
-        x = Tensor(np.array([[3.0, 0.0], [0.0, 4.0]]) * scale, dtype=np.float32)
-        for ord, wanted in (("fro", 5.0), ("nuc", 7.0), (2, 4.0), (-2, 3.0), (1, 4.0)):
-            found = linalg.matrix_norm(x, ord=ord)
-            assert found.dtype == np.float32
-            assert found.item() == pytest.approx(wanted * scale, rel=1e-6)
-
-
 def test_norms_of_vectors_of_any_size_of_numbers() -> None:
     """One implementation for three names: scaled, in every order, as NumPy near 1."""
     x = np.array([[3.0, -4.0, 1.0], [0.5, 2.0, -2.0]])
@@ -132,17 +123,6 @@ def test_the_gradient_of_a_norm_is_its_formula(ord: float) -> None:
     assert grad(minigrad.norm(x, ord), x, Tensor(INF)).tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("ord", ORDERS_OF_VECTORS)
-def test_the_gradient_of_a_norm_at_an_element_of_zero_is_zero(ord: Any) -> None:
-    for values in ([0.0, 2.0, -3.0], [0.0, 0.0, 0.0]):
-        x = leaf(values)
-        slope = grad(minigrad.norm(x, ord), x, create_graph=True)
-        assert slope.numpy()[0] == 0
-        assert np.isfinite(slope.numpy()).all()
-        if slope.requires_grad:
-            assert np.isfinite(grad(slope.sum(), x).numpy()).all()
-
-
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 3)])
 def test_of_nothing_the_greatest_size_is_zero_and_the_least_does_not_exist(shape: Any) -> None:
     x = Tensor(np.zeros(shape), requires_grad=True)
@@ -191,35 +171,3 @@ def test_matrix_rank() -> None:
     thirds = Tensor(np.outer([1.0, 2.0, 3.0], [1 / 3, 2 / 3, 1 / 7]), dtype=np.float32)
     assert linalg.matrix_rank(thirds).item() == 1
     assert linalg.matrix_rank(np.ones(3)).item() == 1
-
-
-# Errors --------------------------------------------------------------------------------------
-
-MESSAGES = {
-    "vectors": (lambda: linalg.norm(draw(3), "fro"), r"^vector_norm: ord .* vectors, got 'fro'"),
-    "nan": (lambda: linalg.vector_norm(draw(3), ord=math.nan), r"^vector_norm: .*got nan"),
-    "matrix": (
-        lambda: linalg.norm(draw(3, 3), 3),
-        r'^matrix_norm: ord must be "fro", "nuc", 1, -1, 2, -2, inf or -inf, got 3',
-    ),
-    "axes": (
-        lambda: linalg.norm(draw(2, 2, 2), 2),
-        r"^norm: one axis or two expected, got 3 of shape \(2, 2, 2\); vector_norm",
-    ),
-    "axis": (lambda: linalg.norm(draw(2, 2), axis=(0, 2)), r"^norm: axis 2 .*\(2, 2\)"),
-    "one axis": (lambda: linalg.norm(draw(2, 2), axis=2), r"^norm: axis 2"),
-    "same": (lambda: linalg.norm(draw(2, 2), axis=(0, -2)), r"^norm: the two axes .*differ"),
-    "no matrix": (lambda: linalg.matrix_norm(draw(3)), r"^matrix_norm: .* got shape \(3,\)"),
-    "cond": (lambda: linalg.cond(draw(3)), r"^cond: a matrix .* got shape \(3,\)"),
-    "cond square": (lambda: linalg.cond(draw(2, 3), 1), r"^cond: a square .*\(2, 3\)"),
-    "cond empty": (lambda: linalg.cond(draw(0, 3)), r"^cond: the matrix is empty: shape \(0, 3\)"),
-    "cond order": (lambda: linalg.cond(draw(2, 2), 3), r"^matrix_norm: ord .*got 3"),
-    "rank": (lambda: linalg.matrix_rank(draw(2, 2), 1e-3, rtol=1e-3), r"^matrix_rank: .*tol"),
-    "rank nan": (lambda: linalg.matrix_rank([[np.nan]]), r"^matrix_rank: .*NaN or infinity"),
-}
-
-
-@pytest.mark.parametrize(("call", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_message(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -52,55 +52,50 @@ def gradients(run: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
     return [out.data.copy()] + [t.grad.data.copy() for t in tensors if t.grad is not None]
 
 
+def blas() -> list[int]:
+    """The number of threads of each library."""
+    return [library.get_num_threads() for library in _parallel._blas()]
+
+
 def normal(*shape: int) -> np.ndarray:
     return RNG.standard_normal(shape)
 
 
-CALLS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
-    "linear": (ops.linear, (normal(4, 70, 30), normal(20, 30), normal(20))),
-    "linear of a vector": (ops.linear, (normal(30), normal(20, 30))),
-    "matmul": (ops.matmul, (normal(70, 30), normal(30, 20))),
-    "matmul of a stack with one": (ops.matmul, (normal(3, 70, 30), normal(30, 20))),
-    "matmul of stacks": (ops.matmul, (normal(5, 2, 7, 3), normal(5, 2, 3, 4))),
-    "matmul of turned ones": (lambda a, b: a.T @ b.T, (normal(70, 30), normal(20, 70))),
-    "layer_norm": (
-        lambda x, w, b: ops.layer_norm(x, w, b, ndim=2),
-        (normal(700, 3, 50), normal(3, 50), normal(3, 50)),
-    ),
-    "group_norm": (
-        lambda x, w, b: ops.group_norm(x, w, b, groups=3),
-        (normal(7, 6, 50), normal(6), normal(6)),
-    ),
+# A function and the shapes of its arguments, or these.
+CALLS: dict[str, tuple[Any, ...]] = {
+    "linear": (ops.linear, (4, 70, 30), (20, 30), (20,)),
+    "linear of a vector": (ops.linear, (30,), (20, 30)),
+    "matmul": (ops.matmul, (70, 30), (30, 20)),
+    "matmul of a stack with one": (ops.matmul, (3, 70, 30), (30, 20)),
+    "matmul of stacks": (ops.matmul, (5, 2, 7, 3), (5, 2, 3, 4)),
+    "matmul of turned ones": (lambda a, b: a.T @ b.T, (70, 30), (20, 70)),
+    "layer_norm": (lambda *all: ops.layer_norm(*all, ndim=2), (700, 3, 50), (3, 50), (3, 50)),
+    "group_norm": (lambda *all: ops.group_norm(*all, groups=3), (7, 6, 50), (6,), (6,)),
     "batch_norm": (
-        lambda x, w, b: minigrad.concatenate([part.ravel() for part in ops.batch_norm(x, w, b)]),
-        (normal(7, 5, 6, 4), normal(5), normal(5)),
-    ),
-    "batch_norm of rows": (lambda x: ops.batch_norm(x)[0], (normal(70, 5),)),
-    "max_pool": (lambda x: nn.functional.max_pool2d(x, 2), (normal(5, 3, 8, 6),)),
-    "max_pool of windows that overlap": (
-        lambda x: nn.functional.max_pool2d(x, 3, 2),
-        (np.where(normal(5, 3, 9, 7) > 1, -np.inf, 0.5),),
-    ),
-    "max_pool with padding": (
-        lambda x: nn.functional.max_pool2d(x, 3, 2, padding=1),
-        (normal(5, 3, 9, 7),),
-    ),
-    "rms_norm": (ops.rms_norm, (normal(700, 150), normal(150))),
-    "dropout": (lambda x: ops.dropout(x, 0.3, 5), (normal(70, 33),)),
-    "gelu": (lambda x: ops.gelu(x), (normal(70, 33),)),
-    "gelu with tanh": (lambda x: ops.gelu(x, "tanh"), (normal(70, 33).T,)),
-    "silu": (ops.silu, (normal(70, 33),)),
-    "relu": (ops.relu, (normal(70, 33),)),
-    "softmax": (ops.softmax, (normal(3, 70, 33),)),
-    "log_softmax": (ops.log_softmax, (normal(70, 33),)),
+        lambda *all: minigrad.concatenate([part.ravel() for part in ops.batch_norm(*all)]),
+     *((7, 5, 6, 4), (5,), (5,))),
+    "batch_norm of rows": (lambda x: ops.batch_norm(x)[0], (70, 5)),
+    "max_pool": (lambda x: nn.functional.max_pool2d(x, 2), (5, 3, 8, 6)),
+    "max_pool of windows that overlap": (lambda x: nn.functional.max_pool2d(x, 3, 2),
+     np.where(normal(5, 3, 9, 7) > 1, -np.inf, 0.5)),
+    "max_pool, padded": (lambda x: nn.functional.max_pool2d(x, 3, 2, padding=1), (5, 3, 9, 7)),
+    "rms_norm": (ops.rms_norm, (700, 150), (150,)),
+    "dropout": (lambda x: ops.dropout(x, 0.3, 5), (70, 33)),
+    "gelu": (lambda x: ops.gelu(x), (70, 33)),
+    "gelu with tanh": (lambda x: ops.gelu(x, "tanh"), normal(70, 33).T),
+    "silu": (ops.silu, (70, 33)),
+    "relu": (ops.relu, (70, 33)),
+    "softmax": (ops.softmax, (3, 70, 33)),
+    "log_softmax": (ops.log_softmax, (70, 33)),
     "cross_entropy": (
         lambda x: ops.cross_entropy(x, np.arange(70) % 33, label_smoothing=0.1, ignore_index=3),
-        (normal(70, 33),),
-    ),
-    "attention": (
-        lambda q, k, v: ops.attention(q, k, v, dropout=0.25, dropout_key=3),
-        (normal(3, 2, 6, 4), normal(3, 2, 9, 4), normal(3, 2, 9, 5)),
-    ),
+     (70, 33)),
+    "attention": (lambda *all: ops.attention(*all, dropout=0.25, dropout_key=3),
+     *((3, 2, 6, 4), (3, 2, 9, 4), (3, 2, 9, 5))),
+}  # fmt: skip
+CALLS = {
+    name: (run, [normal(*each) if isinstance(each, tuple) else each for each in given])
+    for name, (run, *given) in CALLS.items()
 }
 
 
@@ -297,8 +292,8 @@ def test_any_rows_of_a_dropout_are_those_of_the_whole() -> None:
     np.testing.assert_array_equal(whole, np.concatenate(parts))
 
 
+@pytest.mark.usefixtures("three_threads")
 class TestForRows:
-    @pytest.mark.usefixtures("three_threads")
     def test_each_row_comes_once(self) -> None:
         seen = np.zeros(1000, int)
 
@@ -308,7 +303,6 @@ class TestForRows:
         _parallel.for_rows(1000, 7, 1, work)
         assert (seen == 1).all()
 
-    @pytest.mark.usefixtures("three_threads")
     def test_several_threads_take_part(self) -> None:
         names = set()
         both = threading.Barrier(3, timeout=10)
@@ -320,9 +314,8 @@ class TestForRows:
         _parallel.for_rows(3, 1, 1, work)
         assert len(names) == 3
 
-    @pytest.mark.usefixtures("three_threads")
     def test_an_error_in_a_thread_reaches_the_caller(self) -> None:
-        before = [library.get_num_threads() for library in _parallel._blas()]
+        before = blas()
         caller = threading.current_thread()
         done = threading.Barrier(3, timeout=10)
 
@@ -333,16 +326,14 @@ class TestForRows:
 
         with pytest.raises(ArithmeticError, match="row"):
             _parallel.for_rows(3, 1, 1, work)
-        assert [library.get_num_threads() for library in _parallel._blas()] == before
+        assert blas() == before
 
-    @pytest.mark.usefixtures("three_threads")
     def test_the_callers_context_holds(self) -> None:
         found = []
         with np.errstate(over="ignore", invalid="raise"):
             _parallel.for_rows(9, 1, 1, lambda i, j: found.append(np.geterr()["invalid"]))
         assert set(found) == {"raise"}
 
-    @pytest.mark.usefixtures("three_threads")
     def test_callers_in_several_threads(self) -> None:
         a, b = normal(50, 40), normal(40, 30)
         results: list[Any] = [None] * 4
@@ -361,7 +352,6 @@ class TestForRows:
     @pytest.mark.skipif(not hasattr(sys, "getswitchinterval") or sys.platform == "win32",
                         reason="there is no fork here")  # fmt: skip
     @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-    @pytest.mark.usefixtures("three_threads")
     def test_after_a_fork(self) -> None:
         a = normal(50, 40)
         ops.matmul(a, a.T)  # the threads exist now
@@ -379,24 +369,20 @@ class TestBlas:
     @pytest.mark.usefixtures("three_threads")
     def test_it_is_held_to_one_thread_meanwhile(self) -> None:
         libraries = _parallel._blas()
-        for library in libraries:
-            library.set_num_threads(2)
+        _parallel._set_blas([2] * len(libraries))
         try:
             during = []
-            _parallel.for_rows(
-                3, 1, 1, lambda i, j: during.extend(lib.get_num_threads() for lib in libraries)
-            )
+            _parallel.for_rows(3, 1, 1, lambda i, j: during.extend(blas()))
             assert set(during) == {1}
-            assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+            assert blas() == [2] * len(libraries)
         finally:
-            for library in libraries:
-                library.set_num_threads(1)
+            _parallel._set_blas([1] * len(libraries))
 
     @pytest.mark.usefixtures("three_threads")
     def test_the_last_caller_gives_back_what_the_first_found(self) -> None:
         """Callers in several threads may end in any order."""
         libraries = _parallel._blas()
-        before = [library.get_num_threads() for library in libraries]
+        before = blas()
         _parallel._set_blas([2] * len(libraries))
         first, second, left = (threading.Event() for _ in range(3))
 
@@ -418,7 +404,7 @@ class TestBlas:
             _parallel.for_rows(2, 1, 1, work)
             left.set()
             other.join()
-            assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+            assert blas() == [2] * len(libraries)
         finally:
             _parallel._set_blas(before)
 
@@ -426,7 +412,7 @@ class TestBlas:
     @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
     @pytest.mark.usefixtures("three_threads")
     def test_it_is_free_in_a_process_forked_meanwhile(self) -> None:
-        before = [library.get_num_threads() for library in _parallel._blas()]
+        before = blas()
         caller = threading.current_thread()
         codes = []
 
@@ -434,7 +420,7 @@ class TestBlas:
             if threading.current_thread() is caller:
                 child = os.fork()
                 if not child:
-                    now = [library.get_num_threads() for library in _parallel._blas()]
+                    now = blas()
                     os._exit(now != [2] * len(now))
                 codes.append(os.waitpid(child, 0)[1])
 
@@ -474,7 +460,7 @@ class TestInterrupts:
     @pytest.fixture(autouse=True)
     def two_threads_of_blas(self, three_threads: None) -> Iterator[None]:
         libraries = _parallel._blas()
-        before = [library.get_num_threads() for library in libraries]
+        before = blas()
         _parallel._set_blas([2] * len(libraries))
         yield
         _parallel._set_blas(before)
@@ -482,7 +468,7 @@ class TestInterrupts:
     def check(self) -> None:
         """BLAS has its threads, nothing is held, and another thread may use the kernels."""
         libraries = _parallel._blas()
-        assert [library.get_num_threads() for library in libraries] == [2] * len(libraries)
+        assert blas() == [2] * len(libraries)
         assert not _parallel._holders
         other = threading.Thread(target=_parallel.for_rows, args=(3, 1, 1, lambda i, j: None))
         other.daemon = True
@@ -559,17 +545,12 @@ def test_a_number_of_threads_is_a_positive_integer(number: Any) -> None:
 class TestCores:
     """The default number of threads is no more than the cores that the process may use."""
 
-    @pytest.mark.parametrize(
-        ("files", "quotas"),
-        [
-            ({"cpu.max": "150000 100000\n"}, [1.5]),
-            ({"cpu.max": "max 100000\n"}, []),
-            ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, [3.0]),
-            ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, []),
-            ({"cpu.max": "nonsense"}, []),
-            ({}, []),
-        ],
-    )
+    @pytest.mark.parametrize(("files", "quotas"), [
+        ({"cpu.max": "150000 100000\n"}, [1.5]), ({"cpu.max": "max 100000\n"}, []),
+        ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, [3.0]),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, []),
+        ({"cpu.max": "nonsense"}, []), ({}, []),
+    ])  # fmt: skip
     def test_the_quota_of_a_container(
         self, files: dict[str, str], quotas: list[float], tmp_path: Path
     ) -> None:
@@ -597,21 +578,20 @@ class TestCores:
         monkeypatch.setattr(_parallel, "_quotas", lambda: [1.5])
         _parallel._follow_quota()
         cores = _parallel.available_cores()
-        assert {library.get_num_threads() for library in _parallel._blas()} == {cores}
+        assert {*blas()} == {cores}
 
     @pytest.mark.usefixtures("three_threads")
     def test_one_call_sets_blas_too(self) -> None:
-        libraries = _parallel._blas()
-        assert {library.get_num_threads() for library in libraries} == {3}
+        assert {*blas()} == {3}
         during: list[int] = []
 
         def work(_start: int, _stop: int) -> None:
             minigrad.set_num_threads(2)  # while BLAS is limited: it takes effect afterwards
-            during.extend(library.get_num_threads() for library in libraries)
+            during.extend(blas())
 
         _parallel.for_rows(2, 1, 1, work)
         assert set(during) == {1}
-        assert {library.get_num_threads() for library in libraries} == {2}
+        assert {*blas()} == {2}
 
 
 class TestFreedMemory:

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, ops
-from minigrad.autograd import grad
+from minigrad.autograd import grad, gradcheck
 from minigrad.ops.diagonals import scatter_diagonal
 
 RANKS = [(), (3,), (2, 3), (4, 2, 3), (1, 4, 2, 3)]
@@ -31,19 +31,11 @@ def test_dot_means_what_numpy_means_at_every_rank(left: Any, right: Any) -> None
     np.testing.assert_allclose(Tensor(a).dot(b).numpy(), np.dot(a, b), rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    "product",
-    [
-        lambda m, a, b: m.dot(a, b.T),
-        lambda m, a, b: m.inner(a, b),
-        lambda m, a, b: m.outer(a, b),
-        lambda m, a, b: m.vdot(a, b),
-        lambda m, a, b: m.vecdot(a, b),
-        lambda m, a, b: m.cross(a, b),
-        lambda m, a, b: m.kron(a, b),
-        lambda m, a, b: m.tensordot(a, b, ([0, 1], [0, 1])),
-    ],
-)
+@pytest.mark.parametrize("product", [
+    lambda m, a, b: m.dot(a, b.T), lambda m, a, b: m.inner(a, b), lambda m, a, b: m.outer(a, b),
+    lambda m, a, b: m.vdot(a, b), lambda m, a, b: m.vecdot(a, b), lambda m, a, b: m.cross(a, b),
+    lambda m, a, b: m.kron(a, b), lambda m, a, b: m.tensordot(a, b, ([0, 1], [0, 1])),
+])  # fmt: skip
 def test_dtypes(product: Any) -> None:
     """Integers stay integers, and with float32 they do not widen it, nor does a number."""
     i, j = np.arange(6).reshape(2, 3), np.arange(6, 12).reshape(2, 3)
@@ -85,32 +77,14 @@ def test_methods() -> None:
 # Einsum, in all its forms --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("subscripts", "shapes"),
-    [
-        ("i,i", [(3,), (3,)]),  # dot
-        ("ii", [(3, 3)]),  # trace
-        ("ii->i", [(3, 3)]),  # diagonal
-        ("ij->", [(2, 3)]),  # summed only
-        ("ij,jk->k", [(2, 3), (3, 4)]),  # i is summed, and in one operand only
-        ("...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 2)]),  # ellipsis
-        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]),  # three operands
-        ("b...ii->b...", [(2, 3, 4, 4)]),
-    ],
-)
-def test_einsum(subscripts: str, shapes: list[Any]) -> None:
-    arrays = [draw(*shape) for shape in shapes]
-    tensors = [Tensor(array, requires_grad=True) for array in arrays]
-    result = np.einsum(subscripts, *tensors)
-    np.testing.assert_allclose(result.numpy(), np.einsum(subscripts, *arrays), rtol=1e-12)
-    along = draw(*result.shape)
-    found = grad((result * along).sum(), tensors)
-    for i, array in enumerate(arrays):  # linear in each: the slope is a difference of any size
-        for place in np.ndindex(array.shape):
-            moved = [other.copy() for other in arrays]
-            moved[i][place] += 1.0
-            step = np.einsum(subscripts, *moved) - np.einsum(subscripts, *arrays)
-            np.testing.assert_allclose(found[i].numpy()[place], (step * along).sum(), atol=1e-12)
+def test_einsum_of_forms_that_the_samples_lack() -> None:
+    """A label summed in one operand only, and a diagonal beside an ellipsis within."""
+    for subscripts, *shapes in (("ij,jk->k", (2, 3), (3, 4)), ("b...ii->b...", (2, 3, 4, 4))):
+        arrays = [draw(*shape) for shape in shapes]
+        tensors = [Tensor(array, requires_grad=True) for array in arrays]
+        result = np.einsum(subscripts, *tensors)
+        np.testing.assert_allclose(result.numpy(), np.einsum(subscripts, *arrays), rtol=1e-12)
+        assert gradcheck(lambda *given, s=subscripts: ops.einsum(s, *given), tensors)
 
 
 # Diagonals -----------------------------------------------------------------------------------
@@ -162,76 +136,3 @@ def test_scatter_diagonal_is_the_transpose_of_diagonal() -> None:
     value = draw(*np.diagonal(x, *place).shape)
     spread = scatter_diagonal(value, shape, *place)
     assert (spread.numpy() * x).sum() == pytest.approx((value * np.diagonal(x, *place)).sum())
-
-
-# Errors --------------------------------------------------------------------------------------
-
-
-def t(*shape: int) -> Tensor:
-    return Tensor(np.ones(shape), requires_grad=True)
-
-
-MESSAGES = {
-    "dot": (
-        lambda: ops.dot(t(2, 3), t(2, 4)),
-        r"^dot: shapes \(2, 3\) and \(2, 4\): the last axis of a \(3\) and the second-last of b "
-        r"\(2\) must match$",
-    ),
-    "dot of vectors": (lambda: ops.dot(t(3), t(2)), r"^dot: .*\(3\) and the only of b \(2\)"),
-    "inner": (lambda: ops.inner(t(2, 3), t(3, 2)), r"^inner: .*last axes \(3 and 2\)"),
-    "vdot": (lambda: ops.vdot(t(2, 3), t(5)), r"^vdot: .*6 and 5 elements"),
-    "vecdot": (
-        lambda: ops.vecdot(t(2, 3), t(2, 4)),
-        r"^vecdot: vectors of lengths 3 and 4, in shapes \(2, 3\) and \(2, 4\)",
-    ),
-    "vecdot leading": (lambda: ops.vecdot(t(2, 3), t(4, 3)), r"^vecdot: .*\(2, 3\) and \(4, 3\)"),
-    "vecdot number": (lambda: ops.vecdot(t(2), 2.0), r"^vecdot: .*\(\): both need .*one axis"),
-    "vecdot axis": (
-        lambda: ops.vecdot(t(2), t(2), axis=1),
-        r"^vecdot: axis 1 does not exist",
-    ),
-    "cross": (
-        lambda: ops.cross(t(2), t(3)),
-        r"^cross: vectors of length 3 expected .*\(2,\) and \(3,\)",
-    ),
-    "cross leading": (lambda: ops.cross(t(2, 3), t(4, 3)), r"^cross: .*\(2, 3\).*\(4, 3\)"),
-    "tensordot": (
-        lambda: ops.tensordot(t(2, 3), t(4, 2), 1),
-        r"^tensordot: shapes \(2, 3\) and \(4, 2\): the axes \(1,\) of a and \(0,\) of b, of "
-        r"lengths \[3\] and \[4\], must match",
-    ),
-    "tensordot broadcast": (
-        lambda: ops.tensordot(t(2, 3), t(1, 2), 1),
-        r"^tensordot: .*lengths \[3\] and \[1\]",
-    ),
-    "tensordot many": (lambda: ops.tensordot(t(2), t(2), 2), r"^tensordot: 2 axes .*1 and 1"),
-    "tensordot triple": (lambda: ops.tensordot(t(2), t(2), (0, 0, 0)), r"^tensordot: .*pair"),
-    "tensordot axis": (
-        lambda: ops.tensordot(t(2), t(2), (0, 1)),
-        r"^tensordot: axis 1 does not exist in b, which has 1 axes",
-    ),
-    "tensordot twice": (
-        lambda: ops.tensordot(t(2, 2), t(2, 2), ([0, -2], [0, 1])),
-        r"^tensordot: an axis of a is repeated",
-    ),
-    "tensordot uneven": (
-        lambda: ops.tensordot(t(2, 2), t(2, 2), ([0, 1], [0])),
-        r"^tensordot: as many axes of a as of b",
-    ),
-    "diagonal": (
-        lambda: ops.diagonal(t(3)),
-        r"^diagonal: two different axes .*axes 0 and 1 of shape \(3,\)",
-    ),
-    "trace": (lambda: ops.trace(t(3, 3), 0, 1, -1), r"^trace: .*axes 1 and -1 of shape \(3, 3\)"),
-}
-
-
-@pytest.mark.parametrize(("call", "message"), MESSAGES.values(), ids=MESSAGES)
-def test_message(call: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_einsum_takes_text_only() -> None:
-    with pytest.raises(TypeError, match="^einsum: .*'ij,j->i'"):
-        np.einsum(t(2, 2), [0, 0], [0])

@@ -256,11 +256,7 @@ def test_erf_in_float32() -> None:
     assert np.abs(found).max() <= 1.0
 
 
-def test_erf_in_float16_and_its_symmetry() -> None:
-    x = np.linspace(-4, 4, 801).astype(np.float16)
-    wanted, found = exact_erf(x.astype(np.float64)), ops.erf(Tensor(x)).numpy()
-    assert found.dtype == np.float16
-    np.testing.assert_allclose(found, wanted, rtol=1.5e-3, atol=1e-7)
+def test_the_symmetry_of_erf() -> None:
     for dtype in (np.float32, np.float64):
         y = np.linspace(0, 7, 1001).astype(dtype)
         one, other = ops.erf(Tensor(y)).numpy(), ops.erf(Tensor(-y)).numpy()

@@ -72,77 +72,12 @@ def test_reductions_of_nothing_and_of_numbers() -> None:
     assert ops.any(Tensor([0.0, math.nan])).item() is True
 
 
-def test_what_only_asks_records_nothing() -> None:
-    x = Tensor([1.0, 0.0], requires_grad=True)
-    for out in (
-        x.any(), x.all(), x.count_nonzero(), x.argmin(), x.isinf(), x.isnan(), x.isfinite(),
-        x.logical_and(True), x.logical_or(x), x.logical_xor(x), x.logical_not(), (x > 0) ^ True,
-    ):  # fmt: skip
-        assert out.dtype.kind in "bi"
-        assert out._node is None
-
-
-# True and False -------------------------------------------------------------------------------
-
-
-def test_logical_functions_are_numpys_and_broadcast() -> None:
-    a = np.array([[0.0, 2.0, math.nan, -0.0]])
-    b = np.array([[0], [3]])
-    for name in ("logical_and", "logical_or", "logical_xor"):
-        function = getattr(np, name)
-        for ours in (
-            getattr(ops, name)(Tensor(a), b),
-            function(a, Tensor(b)),
-            getattr(Tensor(a), name)(Tensor(b)),
-        ):
-            assert ours.dtype == bool
-            np.testing.assert_array_equal(ours.numpy(), function(a, b))
-    np.testing.assert_array_equal(np.logical_not(Tensor(a)).numpy(), np.logical_not(a))
-    infinite = np.array([math.inf, -math.inf, math.nan, 1.0])
-    np.testing.assert_array_equal(np.isinf(Tensor(infinite)).numpy(), np.isinf(infinite))
-
-
-def test_exclusive_or() -> None:
-    a, b = np.array([True, True, False, False]), np.array([True, False, True, False])
-    for result in (
-        Tensor(a) ^ Tensor(b),
-        Tensor(a) ^ b,
-        a ^ Tensor(b),
-        np.bitwise_xor(Tensor(a), b),
-    ):
-        assert type(result) is Tensor
-        assert result.tolist() == [False, True, True, False]
-    assert (True ^ Tensor(a)).tolist() == [False, False, True, True]
-    assert (Tensor([6, 3]) ^ 5).tolist() == [3, 6]
-    with pytest.raises(TypeError, match=r"^bitwise_xor: .*(float|bool)"):
-        Tensor([1.0]) ^ Tensor([2.0])
-
-
-def test_reductions_by_ufunc() -> None:
-    x = np.array([[1.5, -2.0, 0.0], [0.5, 3.0, 1.0]])
-    for function, method in itertools.product((np.add, np.multiply), ("reduce", "accumulate")):
-        for axis in (0, 1, -1):
-            ours = getattr(function, method)(Tensor(x), axis=axis)
-            wanted = getattr(function, method)(x, axis=axis)
-            np.testing.assert_allclose(ours.numpy(), wanted, rtol=1e-15)
-        ours, wanted = (getattr(function, method)(v) for v in (Tensor(x), x))
-        assert type(ours) is Tensor
-        np.testing.assert_allclose(ours.numpy(), wanted, rtol=1e-15)
-    for function in (np.logical_and, np.logical_or, np.logaddexp):
-        for axis in (0, 1):
-            ours = function.reduce(Tensor(x), axis=axis)
-            np.testing.assert_allclose(ours.numpy(), function.reduce(x, axis=axis), rtol=1e-15)
-
-
 # prod, with any number of zeros -----------------------------------------------------------------
 
 FACTORS = [
-    [2.0, -3.0, 0.5, 4.0],
-    [2.0, 0.0, 0.5, 4.0],
-    [0.0, -3.0, 0.0, 4.0],
-    [0.0, 0.0, 0.5, 0.0],
+    [2.0, -3.0, 0.5, 4.0], [2.0, 0.0, 0.5, 4.0], [0.0, -3.0, 0.0, 4.0], [0.0, 0.0, 0.5, 0.0],
     [0.0, 0.0, 0.0, 0.0],
-]
+]  # fmt: skip
 
 
 def multiplied(x: Tensor) -> Tensor:

@@ -9,22 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import grad, gradcheck
 
 INF, NAN = float("inf"), float("nan")
 STEPS: dict[str, Callable[[Any], Any]] = {
-    "floor": ops.floor,
-    "ceil": ops.ceil,
-    "trunc": ops.trunc,
-    "round": ops.round,
-    "round to tens": lambda x: ops.round(x, -1),
-    "sign": ops.sign,
+    "floor": ops.floor, "ceil": ops.ceil, "trunc": ops.trunc, "round": ops.round,
+    "round to tens": lambda x: ops.round(x, -1), "sign": ops.sign,
     "floor_divide": lambda x: ops.floor_divide(x, 0.7),
     "divided": lambda x: ops.floor_divide(0.7, x),
     "copysign of a number": lambda x: ops.copysign(2.0, x),
-}
+}  # fmt: skip
 CORNERS = np.array([-INF, -2.5, -1.5, -1.0, -0.5, -0.2, -0.0, 0.0, 0.5, 1.0, 1.5, 2.5, 7.3, INF])
 
 
@@ -49,21 +44,6 @@ def test_the_gradient_of_a_step_is_zero(name: str, create_graph: bool) -> None:
     x = variable(*CORNERS[1:-1])
     first = grad((x * STEPS[name](x)).sum(), x, create_graph=True)
     assert grad(first.sum(), x).tolist() == [0.0] * 12
-
-
-def test_a_loss_that_only_rounds_has_gradient_zero() -> None:
-    """As in PyTorch: zeros, not an error that says that nothing was differentiable."""
-    for step in STEPS.values():
-        x = variable(0.3, 1.4)
-        step(x).sum().backward()
-        assert x.grad.tolist() == [0.0, 0.0]
-
-
-def test_abs_and_relu_have_second_derivative_zero() -> None:
-    for op in (ops.abs, ops.relu):
-        x = variable(-1.0, 2.0)
-        first = grad(op(x).sum(), x, create_graph=True)
-        assert grad(first.sum(), x).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("create_graph", [False, True])
@@ -131,13 +111,9 @@ def test_quotients_and_remainders_round_down_as_in_python(dtype: Any, divisor: i
     x = Tensor(np.array(SIGNED, dtype))
     d = Tensor(np.array([divisor], dtype))
     for quotient, rest in (
-        (x // divisor, x % divisor),
-        (x // d, x % d),
-        divmod(x, divisor),
-        np.divmod(x, d),
-        (np.floor_divide(x, d), np.mod(x, d)),
-        (x.floor_divide(divisor), x.remainder(divisor)),
-    ):
+        (x // divisor, x % divisor), (x // d, x % d), divmod(x, divisor), np.divmod(x, d),
+        (np.floor_divide(x, d), np.mod(x, d)), (x.floor_divide(divisor), x.remainder(divisor)),
+    ):  # fmt: skip
         assert quotient.dtype == rest.dtype == dtype
         assert quotient.tolist() == [a // divisor for a in SIGNED]
         assert rest.tolist() == [a % divisor for a in SIGNED]
@@ -147,14 +123,7 @@ def test_quotients_and_remainders_round_down_as_in_python(dtype: Any, divisor: i
 def test_the_operators_on_both_sides() -> None:
     x = np.array([2.0, -1.5, 0.7])
     for op in (operator.floordiv, operator.mod):
-        for other in (
-            5,
-            5.0,
-            np.float64(5.0),
-            np.array([5.0, 4.0, -3.0]),
-            [5, 4, 3],
-            Tensor([5.0]),
-        ):
+        for other in (5, 5.0, np.float64(5), np.array([5.0, 4.0, -3.0]), [5, 4, 3], Tensor([5.0])):
             plain = other.numpy() if isinstance(other, Tensor) else other
             for ours, wanted in (
                 (op(variable(*x), other), op(x, plain)),
@@ -177,15 +146,3 @@ def test_division_by_zero_is_numpys() -> None:
     assert (Tensor([5, -5]) // 0).tolist() == (np.array([5, -5]) // 0).tolist()
     with np.errstate(all="raise"), pytest.raises(FloatingPointError):
         Tensor(a) // 0.0
-
-
-def test_the_meetings_of_dtypes_are_those_of_the_other_operators() -> None:
-    single = Tensor(np.ones(2, np.float32))
-    for other in (2, 2.0, np.float64(2.0), np.ones(2, int), Tensor([2, 2]), Tensor([True, True])):
-        assert (single // other).dtype == (single % other).dtype == np.float32
-    assert (single % np.ones(2)).dtype == np.float64
-    assert (Tensor([7]) // 2.0).dtype == minigrad.float32
-    assert (Tensor([7]) // np.int8(2)).dtype == np.int64
-    low = Tensor(np.ones(2, np.float16), requires_grad=True)
-    (low % single).sum().backward()
-    assert low.grad.dtype == np.float16

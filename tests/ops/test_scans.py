@@ -29,11 +29,9 @@ def test_running_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
         for axis in (None, 0, 1, 2, -1, -3):
             wanted = function(values, axis=axis)
             for ours in (
-                getattr(ops, name)(Tensor(values), axis=axis),
-                getattr(Tensor(values), name)(axis),
-                function(Tensor(values), axis=axis),
-                function(Tensor(values), axis),
-            ):
+                getattr(ops, name)(Tensor(values), axis=axis), getattr(Tensor(values), name)(axis),
+                function(Tensor(values), axis=axis), function(Tensor(values), axis),
+            ):  # fmt: skip
                 assert type(ours) is Tensor
                 assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
                 np.testing.assert_array_equal(ours.numpy(), wanted)
@@ -83,19 +81,8 @@ def test_differences_with_edges() -> None:
     assert gradcheck(lambda x, e: ops.diff(x, prepend=e, append=e), (variable(x), edge))
 
 
-def test_errors_of_scans() -> None:
-    x = Tensor(np.ones((2, 3)))
-    for call, message in (
-        (lambda: ops.cumsum(x, 2), r"^cumsum: axis 2 is out of bounds"),
-        (lambda: ops.cumprod(x, -3), r"^cumprod: axis -3 is out of bounds"),
-        (lambda: ops.diff(x, axis=2), r"^diff: axis 2 does not exist in shape \(2, 3\)"),
-        (lambda: ops.diff(1.0), r"^diff: axis -1 does not exist in shape \(\)"),
-        (lambda: ops.diff(x, -1), r"^diff: n must not be negative, got -1"),
-        (lambda: ops.diff(x, prepend=np.ones((3, 1))), r"\(3, 1\)|shape|match"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
-    x.requires_grad = True
+def test_scans_do_not_take_out() -> None:
+    x = Tensor(np.ones((2, 3)), requires_grad=True)
     with pytest.raises(TypeError, match=r"^np.cumsum: .*does not take out"):
         np.cumsum(x, 0, None, np.ones((2, 3)))
 
@@ -128,14 +115,6 @@ def test_three_derivatives_of_running_products_beside_zeros(zeros: Any, n: int) 
             value = (gradient * direction).sum() + 0 * x.sum()
         results.append(found)
     np.testing.assert_allclose(results[0], results[1], rtol=1e-11, atol=1e-12)
-
-
-def test_the_last_running_product_is_the_product() -> None:
-    for values in ([2.0, 0.0, -1.0, 0.5], [0.0, 0.0, 3.0, 1.0], [2.0, 0.3, -1.0, 0.5]):
-        x, y = variable(values), variable(values)
-        np.testing.assert_array_equal(
-            grad(ops.cumprod(x)[-1], x).numpy(), grad(ops.prod(y), y).numpy()
-        )
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

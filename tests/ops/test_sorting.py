@@ -96,12 +96,10 @@ def test_the_median_of_ties_and_nan(values: np.ndarray, keepdims: bool, data: An
 
 def test_elements_equal_to_the_median_share_its_gradient() -> None:
     for values, wanted in (
-        ([3.0, 1.0, 2.0], [0.0, 0.0, 1.0]),
-        ([4.0, 1.0, 2.0, 9.0], [0.5, 0.0, 0.5, 0.0]),
+        ([3.0, 1.0, 2.0], [0.0, 0.0, 1.0]), ([4.0, 1.0, 2.0, 9.0], [0.5, 0.0, 0.5, 0.0]),
         ([2.0, 2.0, 2.0, 5.0], [1 / 3, 1 / 3, 1 / 3, 0.0]),
-        ([1.0, 1.0, 3.0, 3.0], [0.25, 0.25, 0.25, 0.25]),
-        ([7.0], [1.0]),
-    ):
+        ([1.0, 1.0, 3.0, 3.0], [0.25, 0.25, 0.25, 0.25]), ([7.0], [1.0]),
+    ):  # fmt: skip
         x = Tensor(values, requires_grad=True)
         np.testing.assert_allclose(grad(ops.median(x), x).numpy(), wanted, rtol=1e-6)
 
@@ -164,7 +162,7 @@ PLACES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
     "searchsorted": (lambda m, x: m.searchsorted(x, [[2, 9], [0, 3]]), [1, 2, 2, 5]),
     "searchsorted right": (lambda m, x: m.searchsorted(x, 2, "right"), [1, 2, 2, 5]),
     "argsort": (lambda m, x: m.argsort(x), [[2, 1, 3], [0, 7, -1]]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "values"), PLACES.values(), ids=PLACES)

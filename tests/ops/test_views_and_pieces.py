@@ -19,20 +19,14 @@ from minigrad.autograd.views import Place
 VALUES = np.arange(24.0).reshape(2, 3, 4)
 
 VIEWS: dict[str, Callable[[Any], Any]] = {
-    "ravel": ops.ravel,
-    "flatten": lambda x: ops.flatten(x, 1),
-    "moveaxis": lambda x: ops.moveaxis(x, 0, -1),
-    "flip": lambda x: ops.flip(x, (0, 2)),
-    "fliplr": ops.fliplr,
-    "flipud": ops.flipud,
-    "rot90": ops.rot90,
-    "rot90 by 0": lambda x: ops.rot90(x, 0),
-    "split": lambda x: ops.split(x, [1], axis=1)[1],
+    "ravel": ops.ravel, "flatten": lambda x: ops.flatten(x, 1),
+    "moveaxis": lambda x: ops.moveaxis(x, 0, -1), "flip": lambda x: ops.flip(x, (0, 2)),
+    "fliplr": ops.fliplr, "flipud": ops.flipud, "rot90": ops.rot90,
+    "rot90 by 0": lambda x: ops.rot90(x, 0), "split": lambda x: ops.split(x, [1], axis=1)[1],
     "array_split": lambda x: ops.array_split(x, 2, axis=1)[0],
-    "chunk": lambda x: ops.chunk(x, 2, axis=-1)[1],
-    "unbind": lambda x: ops.unbind(x, axis=1)[2],
+    "chunk": lambda x: ops.chunk(x, 2, axis=-1)[1], "unbind": lambda x: ops.unbind(x, axis=1)[2],
     "diag": lambda x: ops.diag(x[0]),
-}
+}  # fmt: skip
 READ_ONLY: dict[str, Callable[[Any], Any]] = {
     "expand": lambda x: ops.expand(x, 5, -1, -1, -1),
     "expand to its own shape": lambda x: ops.expand(x, -1, -1, -1),
@@ -40,23 +34,16 @@ READ_ONLY: dict[str, Callable[[Any], Any]] = {
     "meshgrid": lambda x: ops.meshgrid(x, np.zeros(2))[0],
 }
 COPIES: dict[str, Callable[[Any], Any]] = {
-    "roll": lambda x: ops.roll(x, 0),
-    "repeat": lambda x: ops.repeat(x, 1, 0),
-    "tile": lambda x: ops.tile(x, 1),
-    "pad": lambda x: ops.pad(x, 0),
-    "pad edge": lambda x: ops.pad(x, 0, "edge"),
-    "tril": lambda x: ops.tril(x, 9),
-    "triu": lambda x: ops.triu(x, -9),
-    "take": lambda x: ops.take(x, [0, 1], 0),
-    "gather": lambda x: ops.gather(x, 0, np.zeros((2, 3, 4), int)),
-    "sort": ops.sort,
+    "roll": lambda x: ops.roll(x, 0), "repeat": lambda x: ops.repeat(x, 1, 0),
+    "tile": lambda x: ops.tile(x, 1), "pad": lambda x: ops.pad(x, 0),
+    "pad edge": lambda x: ops.pad(x, 0, "edge"), "tril": lambda x: ops.tril(x, 9),
+    "triu": lambda x: ops.triu(x, -9), "take": lambda x: ops.take(x, [0, 1], 0),
+    "gather": lambda x: ops.gather(x, 0, np.zeros((2, 3, 4), int)), "sort": ops.sort,
     "scatter_add": lambda x: ops.scatter_add(x, 0, np.zeros((0, 3, 4), int), x),
-    "hstack": lambda x: ops.hstack([x]),
-    "vstack": lambda x: ops.vstack([x]),
-    "dstack": lambda x: ops.dstack([x]),
-    "unique": ops.unique,
+    "hstack": lambda x: ops.hstack([x]), "vstack": lambda x: ops.vstack([x]),
+    "dstack": lambda x: ops.dstack([x]), "unique": ops.unique,
     "diag of a vector": lambda x: ops.diag(x[0, 0]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
@@ -70,9 +57,7 @@ def test_a_write_on_a_view_reaches_the_base(view: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_a_recorded_write_on_a_view_reaches_the_base_and_back(
-    view: Callable[[Any], Any],
-) -> None:
+def test_a_recorded_write_on_a_view_reaches_the_base_and_back(view: Callable[[Any], Any]) -> None:
     """Values and gradients: what was written to either is what both are made of."""
     x = Tensor(VALUES, requires_grad=True)
     factor = Tensor(np.array(2.0), requires_grad=True)
