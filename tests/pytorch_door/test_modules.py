@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,21 @@ def test_a_parameter_is_parametrized() -> None:
     original = layer.parametrizations.weight.original
     assert type(original) is nn.Parameter
     assert original.grad is not None
+
+
+def test_files_go_both_ways(tmp_path: Path) -> None:
+    ours, theirs = nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    door.save({"model": ours.state_dict(), "epoch": 3}, tmp_path / "ours")
+    found = torch.load(tmp_path / "ours", weights_only=True)
+    theirs.load_state_dict(found["model"])
+    assert found["epoch"] == 3
+    np.testing.assert_array_equal(theirs.weight.detach().numpy(), ours.weight.detach().numpy())
+    value = {"p": torch.nn.Parameter(torch.ones(2)), **torch.nn.Linear(3, 2).state_dict()}
+    torch.save(value, tmp_path / "theirs.pt")
+    state: Any = door.load(tmp_path / "theirs.pt", map_location="cpu")
+    assert type(state.pop("p")) is nn.Parameter
+    assert type(state["weight"]) is door.Tensor
+    ours.load_state_dict(state)
 
 
 def test_hooks_have_an_order_and_are_called_after_failures() -> None:
