@@ -10,8 +10,6 @@ def conv3x3(in_planes: int, out_planes: int, stride: int = 1) -> nn.Conv2d:
 
 
 class BasicBlock(nn.Module):
-    expansion: int = 1
-
     def __init__(self, inplanes, planes, stride=1, downsample=None):
         super().__init__()
         self.conv1 = conv3x3(inplanes, planes, stride)
@@ -20,40 +18,28 @@ class BasicBlock(nn.Module):
         self.conv2 = conv3x3(planes, planes)
         self.bn2 = nn.BatchNorm2d(planes)
         self.downsample = downsample
-        self.stride = stride
 
     def forward(self, x):
-        identity = x
-
-        out = self.conv1(x)
-        out = self.bn1(out)
-        out = self.relu(out)
-
-        out = self.conv2(out)
-        out = self.bn2(out)
-
-        if self.downsample is not None:
-            identity = self.downsample(x)
-
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn2(self.conv2(out))
+        identity = x if self.downsample is None else self.downsample(x)
         out += identity
-        out = self.relu(out)
-
-        return out
+        return self.relu(out)
 
 
 class ResNet(nn.Module):
-    def __init__(self, block, layers, num_classes=4, dropout=0.0):
+    def __init__(self, layers, num_classes=4, dropout=0.0):
         super().__init__()
         self.inplanes = 8
         self.conv1 = nn.Conv2d(3, 8, kernel_size=7, stride=2, padding=3, bias=False)
         self.bn1 = nn.BatchNorm2d(self.inplanes)
         self.relu = nn.ReLU(inplace=True)
         self.maxpool = nn.MaxPool2d(kernel_size=3, stride=2, padding=1)
-        self.layer1 = self._make_layer(block, 8, layers[0])
-        self.layer2 = self._make_layer(block, 16, layers[1], stride=2)
+        self.layer1 = self._make_layer(8, layers[0])
+        self.layer2 = self._make_layer(16, layers[1], stride=2)
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
         self.drop = nn.Dropout(dropout, inplace=True)
-        self.fc = nn.Linear(16 * block.expansion, num_classes)
+        self.fc = nn.Linear(16, num_classes)
 
         for m in self.modules():
             if isinstance(m, nn.Conv2d):
@@ -62,33 +48,25 @@ class ResNet(nn.Module):
                 nn.init.constant_(m.weight, 1)
                 nn.init.constant_(m.bias, 0)
 
-    def _make_layer(self, block, planes, blocks, stride=1):
+    def _make_layer(self, planes, blocks, stride=1):
         downsample = None
-        if stride != 1 or self.inplanes != planes * block.expansion:
-            downsample = nn.Sequential(
-                nn.Conv2d(self.inplanes, planes * block.expansion, 1, stride, bias=False),
-                nn.BatchNorm2d(planes * block.expansion),
-            )
-        layers = [block(self.inplanes, planes, stride, downsample)]
-        self.inplanes = planes * block.expansion
+        if stride != 1 or self.inplanes != planes:
+            conv = nn.Conv2d(self.inplanes, planes, 1, stride, bias=False)
+            downsample = nn.Sequential(conv, nn.BatchNorm2d(planes))
+        layers = [BasicBlock(self.inplanes, planes, stride, downsample)]
+        self.inplanes = planes
         for _ in range(1, blocks):
-            layers.append(block(self.inplanes, planes))
+            layers.append(BasicBlock(planes, planes))
         return nn.Sequential(*layers)
 
     def forward(self, x):
-        x = self.conv1(x)
-        x = self.bn1(x)
-        x = self.relu(x)
-        x = self.maxpool(x)
-        x = self.layer1(x)
-        x = self.layer2(x)
-        x = self.avgpool(x)
-        x = torch.flatten(x, 1)
-        return self.fc(self.drop(x))
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.avgpool(self.layer2(self.layer1(x)))
+        return self.fc(self.drop(torch.flatten(x, 1)))
 
 
 def build(dropout=0.0):
-    return ResNet(BasicBlock, [1, 2], dropout=dropout)
+    return ResNet([1, 2], dropout=dropout)
 
 
 def draw(numbers):
@@ -98,9 +76,8 @@ def draw(numbers):
 
 def losses(model, batches):
     criterion = nn.CrossEntropyLoss()
-    optimizer = optim.SGD(
-        model.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4, nesterov=True
-    )
+    options = {"momentum": 0.9, "weight_decay": 1e-4, "nesterov": True}
+    optimizer = optim.SGD(model.parameters(), lr=0.05, **options)
     scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[2, 4], gamma=0.5)
     history = []
     for epoch, (inputs, labels) in enumerate(batches):
