@@ -120,17 +120,6 @@ def test_embedding_bag(mode: Any, options: dict[str, Any]) -> None:
         assert_close(ours.weight, theirs.weight)
 
 
-def test_weights_of_an_embedding_bag() -> None:
-    ours = nn.EmbeddingBag(5, 3, mode="sum", padding_idx=2).double()
-    theirs = randomise(torch.nn.EmbeddingBag(5, 3, mode="sum", padding_idx=2))
-    ids, offsets = np.array([0, 1, 2, 4, 2, 0]), np.array([0, 4])
-    compare(
-        ours, theirs, [draw(6)],
-        lambda w: ours(ids, offsets, w),
-        lambda w: theirs(torch.tensor(ids), torch.tensor(offsets), w),
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "name", ["relu6", "leaky_relu", "elu", "selu", "mish", "hardtanh", "logsigmoid", "softsign"]
 )
