@@ -113,9 +113,7 @@ class Draft:
         ]  # fmt: skip
         if not places:
             return None
-        if self.coin():
-            places = places[-4:]
-        return int(self.pick(places))
+        return int(self.pick(places[-4:] if self.coin() else places))
 
     def some(self, fits: Fits = anything, kind: str = "f") -> tuple[Value, np.ndarray]:
         """A value that fits, and its array."""
