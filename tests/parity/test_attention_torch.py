@@ -126,45 +126,41 @@ def test_float32(options: Any) -> None:
     ours, theirs = pair(options)
     inputs = [draw(N, L, E), draw(N, S, ours.kdim), draw(N, S, ours.vdim)]
     compare(
-        ours.float(),
-        theirs.float(),
-        [array.astype(np.float32) for array in inputs],
+        ours.float(), theirs.float(), [array.astype(np.float32) for array in inputs],
         lambda q, k, v: ours(q, k, v, PADDING),
-        lambda q, k, v: theirs(q, k, v, key_padding_mask=torch.tensor(PADDING))[0],
-        rtol=2e-5,
+        lambda q, k, v: theirs(q, k, v, key_padding_mask=torch.tensor(PADDING))[0], 2e-5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("mask", [None, "bool", "float"])
+@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.parametrize("output_weight", [False, True])
+def test_scaled_dot_product_attention(
+    lead: Any, causal: bool, mask: Any, scale: Any, output_weight: bool
+) -> None:
+    arrays = [draw(*lead, L, 3), draw(*lead, S, 3), draw(*lead, S, 2)]
+    mine = [Tensor(array, requires_grad=True) for array in arrays]
+    other = [torch.tensor(array, requires_grad=True) for array in arrays]
+    given = keep_mask((L, S)) if mask == "bool" else draw(L, S) if mask else None
+    found = F.scaled_dot_product_attention(
+        *mine, given, 0.0, causal, scale, output_weight=output_weight
     )
-
-
-class TestFunction:
-    @pytest.mark.parametrize("lead", [(), (2,), (2, 3)])
-    @pytest.mark.parametrize("causal", [False, True])
-    @pytest.mark.parametrize("mask", [None, "bool", "float"])
-    @pytest.mark.parametrize("scale", [None, 0.3])
-    @pytest.mark.parametrize("output_weight", [False, True])
-    def test_scaled_dot_product_attention(
-        self, lead: Any, causal: bool, mask: Any, scale: Any, output_weight: bool
-    ) -> None:
-        arrays = [draw(*lead, L, 3), draw(*lead, S, 3), draw(*lead, S, 2)]
-        mine = [Tensor(array, requires_grad=True) for array in arrays]
-        other = [torch.tensor(array, requires_grad=True) for array in arrays]
-        given = keep_mask((L, S)) if mask == "bool" else draw(L, S) if mask else None
-        found = F.scaled_dot_product_attention(
-            *mine, given, 0.0, causal, scale, output_weight=output_weight
-        )
-        output = found[0] if isinstance(found, tuple) else found
-        both = None if given is None else torch.tensor(given)
-        if causal and both is not None:  # PyTorch takes one of the two
-            hidden = torch.tensor(~CAUSAL)
-            both = both & ~hidden if mask == "bool" else both.masked_fill(hidden, -torch.inf)
-        expected = torch.nn.functional.scaled_dot_product_attention(
-            *other, both, is_causal=causal and both is None, scale=scale
-        )
-        assert_close(output, expected)
-        cotangent = draw(*output.shape, seed=7)
-        output.backward(cotangent)
-        expected.backward(torch.tensor(cotangent))
-        for a, b in zip(mine, other, strict=True):
-            assert_close(a.grad, b.grad)
+    output = found[0] if isinstance(found, tuple) else found
+    both = None if given is None else torch.tensor(given)
+    if causal and both is not None:  # PyTorch takes one of the two
+        hidden = torch.tensor(~CAUSAL)
+        both = both & ~hidden if mask == "bool" else both.masked_fill(hidden, -torch.inf)
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        *other, both, is_causal=causal and both is None, scale=scale
+    )
+    assert_close(output, expected)
+    cotangent = draw(*output.shape, seed=7)
+    output.backward(cotangent)
+    expected.backward(torch.tensor(cotangent))
+    for a, b in zip(mine, other, strict=True):
+        assert_close(a.grad, b.grad)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -175,3 +171,9 @@ def test_grouped_queries(causal: bool, lead: tuple[int, ...]) -> None:
     ours = F.scaled_dot_product_attention(*map(Tensor, arrays), **options)
     theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.tensor, arrays), **options)
     assert_close(ours, theirs)
+
+
+def test_a_mask_that_certainly_is_pytorchs_is_refused() -> None:
+    x = Tensor(np.ones((N, L, E), np.float32))
+    with pytest.raises(ValueError, match="True = may attend"):
+        nn.MultiHeadAttention(E, H)(x, x, x, attn_mask=~np.tri(L, dtype=bool))

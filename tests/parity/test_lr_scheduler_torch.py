@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,54 +13,55 @@ from minigrad import Tensor, optim
 from minigrad.optim import lr_scheduler, swa_utils
 
 THEIRS = torch.optim.lr_scheduler
-CASES: list[tuple[str, dict[str, Any]]] = [
-    ("LambdaLR", {"lr_lambda": lambda step: 1 / (1 + step)}),
-    ("LambdaLR", {"lr_lambda": [lambda step: 0.9**step, lambda step: 2.0 - 0.01 * step]}),
-    ("StepLR", {"step_size": 7}),
-    ("StepLR", {"step_size": 1, "gamma": 0.9}),
-    ("MultiStepLR", {"milestones": [20, 3, 20, 11], "gamma": 0.5}),
-    ("ExponentialLR", {"gamma": 0.9}),
-    ("ConstantLR", {}),
-    ("ConstantLR", {"factor": 0.1, "total_iters": 12}),
-    ("PolynomialLR", {}),
-    ("PolynomialLR", {"total_iters": 30, "power": 2.0}),
-    ("MultiplicativeLR", {"lr_lambda": lambda step: 0.99 - 0.001 * step}),
-    ("CosineAnnealingLR", {"T_max": 40}),
-    ("CosineAnnealingLR", {"T_max": 7, "eta_min": 0.01}),
-    ("CosineAnnealingLR", {"T_max": 1, "eta_min": 0.01}),
-    ("LinearLR", {}),
-    ("LinearLR", {"start_factor": 0.01, "end_factor": 0.5, "total_iters": 20}),
-    ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 30}),
-    ("CosineAnnealingWarmRestarts", {"T_0": 6}),
-    ("CosineAnnealingWarmRestarts", {"T_0": 1, "eta_min": 0.01}),
-    ("CosineAnnealingWarmRestarts", {"T_0": 5, "T_mult": 2, "eta_min": 0.01}),
-    ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 5}),
-    ("CyclicLR", {"base_lr": [0.1, 0.2], "max_lr": 0.5, "step_size_up": 3, "step_size_down": 8}),
-    ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4, "mode": "triangular2"}),
-    (
-        "CyclicLR",
-        {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4, "mode": "exp_range", "gamma": 0.9},
-    ),
-    (
-        "CyclicLR",
-        {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4, "scale_fn": lambda x: 1 / x**2}
-        | {"base_momentum": 0.3, "max_momentum": [0.6, 0.7]},
-    ),
-    (
-        "CyclicLR",
-        {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4, "scale_fn": lambda x: 0.9**x}
-        | {"scale_mode": "iterations", "cycle_momentum": False},
-    ),
-    ("OneCycleLR", {"max_lr": 0.5, "total_steps": 50}),
-    ("OneCycleLR", {"max_lr": [0.5, 0.7], "epochs": 6, "steps_per_epoch": 9, "pct_start": 0.17}),
-    ("OneCycleLR", {"max_lr": 0.5, "total_steps": 60, "three_phase": True, "pct_start": 0.4}),
-    ("OneCycleLR", {"max_lr": 0.5, "total_steps": 60, "anneal_strategy": "linear"}),
-    ("OneCycleLR", {"max_lr": 0.5, "total_steps": 60, "pct_start": 0.0, "cycle_momentum": False}),
-    (
-        "OneCycleLR",
-        {"max_lr": 0.5, "total_steps": 60, "div_factor": 3.0, "final_div_factor": 7.0}
-        | {"base_momentum": 0.1, "max_momentum": [0.2, 0.3]},
-    ),
+Case = tuple[str, dict[str, Any]]
+"""A schedule's name and its options."""
+
+
+def of(name: str, **options: Any) -> Case:
+    return name, options
+
+
+def cyclic(**options: Any) -> Case:
+    return "CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4, **options}
+
+
+def one_cycle(**options: Any) -> Case:
+    return "OneCycleLR", {"max_lr": 0.5, "total_steps": 60, **options}
+
+
+CASES = [
+    of("LambdaLR", lr_lambda=lambda step: 1 / (1 + step)),
+    of("LambdaLR", lr_lambda=[lambda step: 0.9**step, lambda step: 2.0 - 0.01 * step]),
+    of("StepLR", step_size=7),
+    of("StepLR", step_size=1, gamma=0.9),
+    of("MultiStepLR", milestones=[20, 3, 20, 11], gamma=0.5),
+    of("ExponentialLR", gamma=0.9),
+    of("ConstantLR"),
+    of("ConstantLR", factor=0.1, total_iters=12),
+    of("PolynomialLR"),
+    of("PolynomialLR", total_iters=30, power=2.0),
+    of("MultiplicativeLR", lr_lambda=lambda step: 0.99 - 0.001 * step),
+    of("CosineAnnealingLR", T_max=40),
+    of("CosineAnnealingLR", T_max=7, eta_min=0.01),
+    of("CosineAnnealingLR", T_max=1, eta_min=0.01),
+    of("LinearLR"),
+    of("LinearLR", start_factor=0.01, end_factor=0.5, total_iters=20),
+    of("LinearLR", start_factor=1.0, end_factor=0.0, total_iters=30),
+    of("CosineAnnealingWarmRestarts", T_0=6),
+    of("CosineAnnealingWarmRestarts", T_0=1, eta_min=0.01),
+    of("CosineAnnealingWarmRestarts", T_0=5, T_mult=2, eta_min=0.01),
+    cyclic(step_size_up=5),
+    cyclic(base_lr=[0.1, 0.2], step_size_up=3, step_size_down=8),
+    cyclic(mode="triangular2"),
+    cyclic(mode="exp_range", gamma=0.9),
+    cyclic(scale_fn=lambda x: 1 / x**2, base_momentum=0.3, max_momentum=[0.6, 0.7]),
+    cyclic(scale_fn=lambda x: 0.9**x, scale_mode="iterations", cycle_momentum=False),
+    one_cycle(total_steps=50),
+    of("OneCycleLR", max_lr=[0.5, 0.7], epochs=6, steps_per_epoch=9, pct_start=0.17),
+    one_cycle(three_phase=True, pct_start=0.4),
+    one_cycle(anneal_strategy="linear"),
+    one_cycle(pct_start=0.0, cycle_momentum=False),
+    one_cycle(div_factor=3.0, final_div_factor=7.0, base_momentum=0.1, max_momentum=[0.2, 0.3]),
 ]
 PLATEAUS: list[dict[str, Any]] = [
     {},
@@ -71,9 +71,15 @@ PLATEAUS: list[dict[str, Any]] = [
     {"patience": 1, "mode": "max", "threshold": 0.1, "threshold_mode": "abs"},
     {"patience": 1, "threshold": 0.1, "threshold_mode": "abs", "eps": 0.01},
 ]
+ANNEALED: list[dict[str, Any]] = [
+    {"swa_lr": 0.05},
+    {"swa_lr": [0.05, 0.5], "anneal_strategy": "linear"},
+    {"swa_lr": 0.05, "anneal_epochs": 0},
+    {"swa_lr": 0.3, "anneal_epochs": 40},
+]
 
 
-def optimizers(name: str) -> tuple[Any, Any]:
+def optimizers(name: str = "SGD") -> tuple[Any, Any]:
     """Two groups of one parameter each, ours and PyTorch's."""
     options = {"momentum": 0.9} if name == "SGD" else {}
     ours = [Tensor([1.0], requires_grad=True) for _ in range(2)]
@@ -96,7 +102,20 @@ def numbers(optimizer: Any) -> list[float]:
     return found
 
 
-def compare(pair: tuple[Any, Any], schedulers: list[tuple[Any, Any]], steps: int = 50) -> None:
+def both(pair: tuple[Any, Any], name: str, options: dict[str, Any]) -> tuple[Any, Any]:
+    """The schedule of each library, of its optimizer."""
+    modules = (swa_utils, torch.optim.swa_utils) if name == "SWALR" else (lr_scheduler, THEIRS)
+    ours, theirs = (getattr(m, name)(o, **options) for m, o in zip(modules, pair, strict=True))
+    return ours, theirs
+
+
+def all_of(pair: tuple[Any, Any], cases: list[Case]) -> tuple[list[Any], list[Any]]:
+    """Several schedules of ours, and PyTorch's."""
+    ours, theirs = zip(*(both(pair, *case) for case in cases), strict=True)
+    return [*ours], [*theirs]
+
+
+def compare(pair: tuple[Any, Any], *schedulers: tuple[Any, Any], steps: int = 50) -> None:
     for step in range(steps):
         np.testing.assert_allclose(*map(numbers, pair), rtol=1e-10, err_msg=f"step {step}")
         for optimizer in pair:
@@ -116,93 +135,59 @@ def shown(value: Any) -> str:
 @pytest.mark.parametrize("optimizer", ["SGD", "AdamW"])
 def test_fifty_steps(name: str, options: dict[str, Any], optimizer: str) -> None:
     pair = optimizers(optimizer)
+    compare(pair, both(pair, name, options), steps=49)
+
+
+ROWS: list[tuple[list[int], list[Case]]] = [
+    ([], [of("StepLR", step_size=3)]),
+    ([20], [of("LinearLR", start_factor=0.1, total_iters=20), of("ExponentialLR", gamma=0.9)]),
+    ([8, 20, 31], [
+        of("LinearLR", total_iters=8), of("CosineAnnealingLR", T_max=12, eta_min=0.001),
+        of("MultiStepLR", milestones=[4, 9]), of("LambdaLR", lr_lambda=lambda step: 0.9**step),
+    ]),
+    ([0, 11], [of("StepLR", step_size=3), of("LinearLR"), of("StepLR", step_size=4)]),
+    ([9], [of("LinearLR"), of("CosineAnnealingWarmRestarts", T_0=7, T_mult=2)]),
+    ([20], [cyclic(), one_cycle(total_steps=40)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("milestones", "parts"), ROWS, ids=shown)
+@pytest.mark.filterwarnings("ignore")  # theirs warns of its own calls
+def test_one_after_another(parts: list[Case], milestones: list[int]) -> None:
+    pair = optimizers()
+    ours, theirs = all_of(pair, parts)
     compare(
         pair,
-        [
-            (
-                getattr(lr_scheduler, name)(pair[0], **options),
-                getattr(THEIRS, name)(pair[1], **options),
-            )
-        ],
-        49,
+        (
+            lr_scheduler.SequentialLR(pair[0], ours, milestones),
+            THEIRS.SequentialLR(pair[1], theirs, milestones),
+        ),
     )
 
 
-ROWS: list[tuple[list[tuple[str, dict[str, Any]]], list[int]]] = [
-    ([("StepLR", {"step_size": 3})], []),
-    (
-        [("LinearLR", {"start_factor": 0.1, "total_iters": 20}), ("ExponentialLR", {"gamma": 0.9})],
-        [20],
-    ),
-    (
-        [
-            ("LinearLR", {"total_iters": 8}),
-            ("CosineAnnealingLR", {"T_max": 12, "eta_min": 0.001}),
-            ("MultiStepLR", {"milestones": [4, 9]}),
-            ("LambdaLR", {"lr_lambda": lambda step: 0.9**step}),
-        ],
-        [8, 20, 31],
-    ),
-    ([("StepLR", {"step_size": 3}), ("LinearLR", {}), ("StepLR", {"step_size": 4})], [0, 11]),
-    ([("LinearLR", {}), ("CosineAnnealingWarmRestarts", {"T_0": 7, "T_mult": 2})], [9]),
-    (
-        [
-            ("CyclicLR", {"base_lr": 0.1, "max_lr": 0.5, "step_size_up": 4}),
-            ("OneCycleLR", {"max_lr": 0.5, "total_steps": 40}),
-        ],
-        [20],
-    ),
-]
-
-
-@pytest.mark.parametrize(("parts", "milestones"), ROWS, ids=shown)
-@pytest.mark.filterwarnings("ignore")  # theirs warns of its own calls
-def test_one_after_another(parts: Any, milestones: list[int]) -> None:
-    pair = optimizers("SGD")
-    made = [
-        [getattr(module, name)(optimizer, **options) for name, options in parts]
-        for module, optimizer in zip((lr_scheduler, THEIRS), pair, strict=True)
-    ]
-    ours = lr_scheduler.SequentialLR(pair[0], made[0], milestones)
-    compare(pair, [(ours, THEIRS.SequentialLR(pair[1], made[1], milestones))])
-
-
 def test_several_at_once() -> None:
-    pair = optimizers("SGD")
-    parts: list[tuple[str, dict[str, Any]]] = [
-        ("ConstantLR", {"total_iters": 4}), ("ExponentialLR", {"gamma": 0.9}),
-        ("StepLR", {"step_size": 7}),
-    ]  # fmt: skip
-    made = [
-        [getattr(module, name)(optimizer, **options) for name, options in parts]
-        for module, optimizer in zip((lr_scheduler, THEIRS), pair, strict=True)
-    ]
-    ours = lr_scheduler.ChainedScheduler(made[0])
-    compare(pair, [(ours, THEIRS.ChainedScheduler(made[1]))])
+    pair = optimizers()
+    parts = [of("ConstantLR", total_iters=4), of("ExponentialLR", gamma=0.9)]
+    parts += [of("StepLR", step_size=7)]
+    mine, others = all_of(pair, parts)
+    ours = lr_scheduler.ChainedScheduler(mine)
+    compare(pair, (ours, THEIRS.ChainedScheduler(others)))
     state = ours.state_dict()
-    again = [getattr(lr_scheduler, name)(pair[0], **options) for name, options in parts]
-    loaded = lr_scheduler.ChainedScheduler(again)
+    loaded = lr_scheduler.ChainedScheduler(all_of(pair, parts)[0])
     loaded.load_state_dict(state)
     assert loaded.state_dict() == state
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"swa_lr": 0.05}, {"swa_lr": [0.05, 0.5], "anneal_strategy": "linear"},
-     {"swa_lr": 0.05, "anneal_epochs": 0}, {"swa_lr": 0.3, "anneal_epochs": 40}],
-    ids=shown,
-)  # fmt: skip
+@pytest.mark.parametrize("options", ANNEALED, ids=shown)
 def test_annealing_for_averages(options: dict[str, Any]) -> None:
-    pair = optimizers("SGD")
-    ours = swa_utils.SWALR(pair[0], **options)
-    compare(pair, [(ours, torch.optim.swa_utils.SWALR(pair[1], **options))])
+    pair = optimizers()
+    compare(pair, both(pair, "SWALR", options))
 
 
 @pytest.mark.parametrize("options", [{"T_0": 4}, {"T_0": 2, "T_mult": 2}], ids=shown)
 def test_warm_restarts_by_fractions_of_epochs(options: dict[str, Any]) -> None:
-    pair = optimizers("SGD")
-    ours = lr_scheduler.CosineAnnealingWarmRestarts(pair[0], **options)
-    theirs = THEIRS.CosineAnnealingWarmRestarts(pair[1], **options)
+    pair = optimizers()
+    ours, theirs = both(pair, "CosineAnnealingWarmRestarts", options)
     for step in [*np.arange(0, 12, 0.3), None, None, 26, None, 3.5, None, 0]:
         ours.step(step)
         theirs.step(step)
@@ -212,9 +197,8 @@ def test_warm_restarts_by_fractions_of_epochs(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", PLATEAUS, ids=str)
 def test_plateau(options: dict[str, Any]) -> None:
-    pair = optimizers("SGD")
-    ours = lr_scheduler.ReduceLROnPlateau(pair[0], **options)
-    theirs = THEIRS.ReduceLROnPlateau(pair[1], **options)
+    pair = optimizers()
+    ours, theirs = both(pair, "ReduceLROnPlateau", options)
     rng = np.random.default_rng(0)
     measures = [5.0, 4.0, 4.1, np.nan, 3.9, -1.0, -1.05, *rng.standard_normal(60)]
     for step, measure in enumerate(measures):
@@ -227,33 +211,26 @@ def test_plateau(options: dict[str, Any]) -> None:
 
 def test_schedules_combine() -> None:
     """Those that go by factors, on one optimizer, in turn."""
-    pair = optimizers("SGD")
-    chosen: list[tuple[str, dict[str, Any]]] = [
-        ("CosineAnnealingLR", {"T_max": 9, "eta_min": 0.01}),
-        ("StepLR", {"step_size": 6, "gamma": 0.7}),
-        ("MultiStepLR", {"milestones": [4, 30]}),
-        ("ExponentialLR", {"gamma": 0.97}),
-    ]
-    schedulers = [
-        (getattr(lr_scheduler, n)(pair[0], **o), getattr(THEIRS, n)(pair[1], **o))
-        for n, o in chosen
-    ]
+    pair = optimizers()
+    chosen = [of("CosineAnnealingLR", T_max=9, eta_min=0.01), of("StepLR", step_size=6, gamma=0.7)]
+    chosen += [of("MultiStepLR", milestones=[4, 30]), of("ExponentialLR", gamma=0.97)]
+    schedulers = [both(pair, *case) for case in chosen]
     # Then the cosine, which goes on from the rate that the others left, comes below 0 in PyTorch.
     with pytest.raises(ValueError, match="CosineAnnealingLR: .*-0.00495"):
-        compare(pair, schedulers)
+        compare(pair, *schedulers)
     assert pair[0].param_groups[0]["lr"] > 0
     assert schedulers[0][0].last_epoch > 9
 
 
+@pytest.mark.filterwarnings("ignore")  # theirs warns of its own call of step(epoch)
 def test_warm_up_and_cosine() -> None:
     pair = optimizers("AdamW")
     warm_up, total = 8, 40
     ours = lr_scheduler.WarmupCosineLR(pair[0], warm_up, total, eta_min=0.001)
     rise = THEIRS.LinearLR(pair[1], 1 / (warm_up + 1), 1.0, warm_up)
     fall = THEIRS.CosineAnnealingLR(pair[1], total - warm_up, eta_min=0.001)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # theirs warns of its own call of step(epoch)
-        compare(pair, [(ours, THEIRS.SequentialLR(pair[1], [rise, fall], [warm_up]))], total)
+    theirs = THEIRS.SequentialLR(pair[1], [rise, fall], [warm_up])
+    compare(pair, (ours, theirs), steps=total)
 
 
 def test_noam() -> None:
@@ -261,26 +238,22 @@ def test_noam() -> None:
     for group in pair[1].param_groups:
         group["lr"] = 1.0
     ours = lr_scheduler.NoamScheduler(pair[0], model_size=512, warmup_steps=10, factor=2.0)
-    theirs = THEIRS.LambdaLR(
-        pair[1], lambda t: 2 * 512**-0.5 * min((t + 1) ** -0.5, (t + 1) * 10**-1.5)
-    )
-    compare(pair, [(ours, theirs)])
+    factor = lambda t: 2 * 512**-0.5 * min((t + 1) ** -0.5, (t + 1) * 10**-1.5)
+    compare(pair, (ours, THEIRS.LambdaLR(pair[1], factor)))
 
 
-LATER = ("CyclicLR", "OneCycleLR")
+LATER = [
+    (name, options)
+    for name, options in CASES
+    if name not in ("CyclicLR", "OneCycleLR") and "T_mult" not in options
+]
 
 
 @pytest.mark.parametrize("last_epoch", [6, 7])
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [case for case in CASES if case[0] not in LATER and "T_mult" not in case[1]],
-    ids=shown,
-)
+@pytest.mark.parametrize(("name", "options"), LATER, ids=shown)
 def test_with_a_last_epoch(name: str, options: dict[str, Any], last_epoch: int) -> None:
-    pair = optimizers("SGD")
+    pair = optimizers()
     for optimizer in pair:
         for group in optimizer.param_groups:
             group["initial_lr"] = 2 * group["lr"]
-    ours = getattr(lr_scheduler, name)(pair[0], **options, last_epoch=last_epoch)
-    theirs = getattr(THEIRS, name)(pair[1], **options, last_epoch=last_epoch)
-    compare(pair, [(ours, theirs)])
+    compare(pair, both(pair, name, {**options, "last_epoch": last_epoch}))

@@ -52,17 +52,12 @@ EXCUSES: list[tuple[str, str, str]] = [
      "cumprod prod"),
     ("infinite", "a share that is too small is a computed 0, and inf * 0 is NaN", "logcumsumexp"),
     ("infinite", "LAPACK's solver multiplies zeros by infinity", "linalg.solve_triangular"),
-    ("gradient", "the last value counts of several at one place; there all get its gradient",
+    ("gradient|infinite", "the last of several at one place counts; there all get its gradient",
      "F.max_unpool1d F.max_unpool2d"),
-    ("infinite", "as the gradient", "F.max_unpool1d F.max_unpool2d"),
-    ("gradient", "0 at 0; there other subgradients too", "linalg.norm.subgradients_at_zero"),
-    ("second", "0 at 0, to every order; NaN there", "linalg.norm.subgradients_at_zero"),
-    ("gradient", "without a derivative", "frexp"),
-    ("infinite", "without a derivative", "frexp"),
-    ("gradient", "with respect to the triangle that is read", "linalg.pinv.hermitian"),
-    ("second", "with respect to the triangle that is read", "linalg.pinv.hermitian"),
-    ("gradient", "0 at 0; NaN there", "nn.LPPool1d nn.LPPool2d"),
-    ("second", "0 at 0; NaN there", "nn.LPPool1d nn.LPPool2d"),
+    ("gradient|second", "0 at 0, to every order; there other subgradients, or NaN",
+     "linalg.norm.subgradients_at_zero nn.LPPool1d nn.LPPool2d"),
+    ("gradient|infinite|nan", "without a derivative", "frexp"),
+    ("gradient|second", "with respect to the triangle that is read", "linalg.pinv.hermitian"),
     # Gradients where an input is NaN
     ("nan", "to the NaN itself; PyTorch has NaN in all of the row",
      "amax amin aminmax scatter_reduce.amax scatter_reduce.amin"),
@@ -74,9 +69,7 @@ EXCUSES: list[tuple[str, str, str]] = [
      "renorm F.pdist F.poisson_nll_loss"),
     ("nan", "0 in a row of NaN alone too; PyTorch has an infinite share there", "nanmean"),
     ("nan", "NaN reaches other elements of the solution", "linalg.solve linalg.solve_triangular"),
-    ("nan", "as the gradient", "frexp"),
-    ("nan", "draws other numbers",
-     "F.rrelu F.scaled_dot_product_attention"),
+    ("nan", "draws other numbers", "F.rrelu F.scaled_dot_product_attention"),
     ("finite numbers expected", "a mean is a number", "normal"),
     # What is refused, by words of the error
     ("p must be a number above", "norms only", "F.normalize F.pairwise_distance"),
@@ -136,7 +129,8 @@ EXCUSES: list[tuple[str, str, str]] = [
 """Parts of the comparison, or words of our error; the reason; and of which ops and modules."""
 EXCUSED = {
     (name.replace("F.", "nn.functional."), kind): reason
-    for kind, reason, names in EXCUSES
+    for kinds, reason, names in EXCUSES
+    for kind in kinds.split("|")
     for name in names.split()
 }
 PARTS = ("form", "value", "gradient", "infinite", "second")
@@ -176,32 +170,35 @@ def handed_over(
     return call(*here(args), **here(given))
 
 
+def mapped(change: Callable[[Any], Any], value: Any) -> Any:
+    """A nested argument with its parts changed."""
+    if type(value) in (list, tuple):
+        return type(value)([mapped(change, part) for part in value])
+    if isinstance(value, dict):
+        return {name: mapped(change, part) for name, part in value.items()}
+    return change(value)
+
+
 def here(value: Any) -> Any:
     """An argument with our dtypes in the place of PyTorch's."""
-    if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
-        return found(door, str(value).removeprefix("torch."))
-    if type(value) in (list, tuple):
-        return type(value)(map(here, value))
-    if isinstance(value, dict):
-        return {name: here(part) for name, part in value.items()}
-    return value
+    theirs = (torch.dtype, torch.layout, torch.memory_format)
+    ours = lambda part: found(door, str(part).removeprefix("torch."))
+    return mapped(lambda part: ours(part) if isinstance(part, theirs) else part, value)
 
 
 def ours_for(value: Any, leaves: list[tuple[Any, Any]]) -> Any:
     """An argument with tensors of ours; `leaves` gets the pairs that receive a gradient."""
-    if isinstance(value, torch.Tensor):
-        known = [mine for theirs, mine in leaves if theirs is value]
-        if known:
-            return known[0]
-        mine = door.tensor(value.detach().numpy().copy(), requires_grad=value.requires_grad)
-        if value.requires_grad:
-            leaves.append((value, mine))
+
+    def ours(part: Any) -> Any:
+        known = [mine for theirs, mine in leaves if theirs is part]
+        if known or not isinstance(part, torch.Tensor):
+            return known[0] if known else part
+        mine = door.tensor(part.detach().numpy().copy(), requires_grad=part.requires_grad)
+        if part.requires_grad:
+            leaves.append((part, mine))
         return mine
-    if type(value) in (list, tuple):
-        return type(value)([ours_for(part, leaves) for part in value])
-    if isinstance(value, dict):
-        return {name: ours_for(part, leaves) for name, part in value.items()}
-    return value
+
+    return mapped(ours, value)
 
 
 def parts_of(result: Any) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch_ops import TORCH, Elsewhere, F, torch
+from torch_ops import TORCH, Elsewhere, torch
 
 from minigrad import Tensor
 from minigrad.autograd import grad
@@ -45,11 +45,8 @@ def compare(case: Case, dtype: Any = np.float64, at_nan: int | None = None) -> b
     outputs = outputs_of(case.on(OURS)(*ours))
     weights = [np.cos(np.arange(out.size)).reshape(out.shape).astype(out.dtype) for out in outputs]
     found = grad(outputs, ours, weights)
-    wanted = torch.autograd.grad(
-        expected,
-        theirs,
-        [torch.as_tensor(w).to(e.dtype) for w, e in zip(weights, expected, strict=True)],
-    )
+    cotangents = [torch.as_tensor(w).to(e.dtype) for w, e in zip(weights, expected, strict=True)]
+    wanted = torch.autograd.grad(expected, theirs, cotangents)
     tolerance = 2e-5 if dtype == np.float32 else 1e-10 if at_nan is None else 1e-6
     pairs = [] if at_nan is not None else [*zip(outputs, expected, strict=True)]
     for one, other in [*pairs, *zip(found, wanted, strict=True)]:
@@ -121,11 +118,7 @@ TIES = [[3.0, 1.0, 3.0], [3.0, 3.0, 0.0]]
         (OURS.minimum, torch.minimum, [[1.0, 2.0], [1.0, 3.0]]),
         (OURS.relu, torch.relu, [[-1.0, 0.0, 1.0]]),
         (OURS.abs, torch.abs, [[-1.0, 0.0, 1.0]]),
-        (
-            lambda x: OURS.clip(x, 0.0, 1.0),
-            lambda x: x.clamp(0.0, 1.0),
-            [[-1.0, 0.0, 0.5, 1.0, 2.0]],
-        ),
+        (lambda x: OURS.clip(x, 0, 1), lambda x: x.clamp(0, 1), [[-1.0, 0.0, 0.5, 1.0, 2.0]]),
         (OURS.norm, torch.linalg.vector_norm, [[0.0, 0.0]]),
         (lambda x: OURS.norm(x, 1), lambda x: torch.linalg.vector_norm(x, 1), [[0.0, 2.0]]),
         (lambda x: x**0, lambda x: x**0, [[0.0, 1.0]]),
@@ -162,53 +155,3 @@ TIES = [[3.0, 1.0, 3.0], [3.0, 3.0, 0.0]]
 @pytest.mark.filterwarnings("ignore:(var|std).*degrees of freedom")
 def test_corners(ours: Any, theirs: Any, values: list[Any]) -> None:
     slopes(ours, theirs, *values)
-
-
-# Graphs -----------------------------------------------------------------------------------------
-
-
-def test_a_small_network_trains_alike() -> None:
-    rng = np.random.default_rng(0)
-    shapes = [(8, 5), (8,), (3, 8), (3,)]
-    weights = [rng.standard_normal(shape) for shape in shapes]
-    x, target = rng.standard_normal((16, 5)), rng.integers(0, 3, 16)
-    mine = [Tensor(w, requires_grad=True) for w in weights]
-    other = [torch.tensor(w, requires_grad=True) for w in weights]
-    for _ in range(20):
-        h = OURS.linear(x, mine[0], mine[1]).tanh()
-        loss = OURS.cross_entropy(OURS.linear(h, mine[2], mine[3]), target)
-        loss.backward()
-        reference = F.cross_entropy(
-            F.linear(torch.tanh(F.linear(torch.tensor(x), other[0], other[1])), other[2], other[3]),
-            torch.tensor(target),
-        )
-        reference.backward()
-        np.testing.assert_allclose(loss.item(), reference.item(), rtol=1e-10)
-        for one, two in zip(mine, other, strict=True):
-            np.testing.assert_allclose(one.grad.numpy(), two.grad.numpy(), rtol=1e-8, atol=1e-12)
-            one.data = one.data - 0.5 * one.grad.data
-            two.data -= 0.5 * two.grad
-            one.zero_grad()
-            two.grad = None
-
-
-def test_second_derivatives_alike() -> None:
-    rng = np.random.default_rng(1)
-    values, along = rng.standard_normal((3, 4)), rng.standard_normal((3, 4))
-
-    def ours(x: Any) -> Any:
-        h = OURS.layer_norm(x)
-        return OURS.cross_entropy(x + OURS.attention(h, h, h), [0, 1, 2])
-
-    def theirs(x: Any) -> Any:
-        h = F.layer_norm(x, (4,))
-        weights = torch.softmax(h @ h.mT / 2, -1)
-        return F.cross_entropy(x + weights @ h, torch.tensor([0, 1, 2]))
-
-    x, y = Tensor(values, requires_grad=True), torch.tensor(values, requires_grad=True)
-    first = grad(ours(x), x, create_graph=True)
-    (reference,) = torch.autograd.grad(theirs(y), y, create_graph=True)
-    np.testing.assert_allclose(first.numpy(), reference.detach().numpy(), rtol=1e-10, atol=1e-14)
-    found = grad((first * along).sum(), x).numpy()
-    (wanted,) = torch.autograd.grad((reference * torch.tensor(along)).sum(), y)
-    np.testing.assert_allclose(found, wanted.numpy(), rtol=1e-9, atol=1e-12)

@@ -12,47 +12,31 @@ from side_by_side import assert_close, draw, torch
 from minigrad import Tensor, nn, optim
 
 STEPS = 50
-KINDS: list[tuple[str, dict[str, Any]]] = [
-    ("SGD", {}),
-    ("SGD", {"weight_decay": 0.1}),
-    ("SGD", {"momentum": 0.9}),
-    ("SGD", {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}),
-    ("SGD", {"momentum": 0.9, "nesterov": True}),
-    ("SGD", {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
-    *(
-        (name, {**options, **more})
-        for name in ("Adam", "AdamW")
-        for options in ({}, {"betas": (0.7, 0.8), "eps": 1e-3}, {"weight_decay": 0.2})
-        for more in ({}, {"amsgrad": True})
-    ),
-    ("Adamax", {}),
-    ("Adamax", {"betas": (0.7, 0.8), "eps": 1e-3, "weight_decay": 0.2}),
-    *(
-        (name, options)
-        for name in ("NAdam", "RAdam")
-        for options in (
-            {},
-            {"betas": (0.7, 0.8), "eps": 1e-3, "weight_decay": 0.2},
-            {"betas": (0.9, 0.99), "weight_decay": 0.2, "decoupled_weight_decay": True},
-        )
-    ),
-    ("NAdam", {"momentum_decay": 0.1}),
-    ("Adagrad", {}),
-    ("Adagrad", {"lr_decay": 0.1, "weight_decay": 0.2}),
-    ("Adagrad", {"initial_accumulator_value": 0.5, "eps": 1e-3}),
-    ("RMSprop", {}),
-    ("RMSprop", {"alpha": 0.7, "eps": 1e-3, "weight_decay": 0.2}),
-    ("RMSprop", {"momentum": 0.9}),
-    ("RMSprop", {"centered": True, "eps": 1e-2}),
-    ("RMSprop", {"centered": True, "eps": 1e-2, "momentum": 0.5, "weight_decay": 0.2}),
-    ("Adadelta", {}),
-    ("Adadelta", {"rho": 0.7, "eps": 1e-3, "weight_decay": 0.2}),
-    ("Rprop", {}),
-    ("Rprop", {"etas": (0.3, 2.0), "step_sizes": (0.02, 0.2)}),
-    ("ASGD", {}),
-    ("ASGD", {"lambd": 0.1, "alpha": 0.5, "t0": 10.0}),
-    ("ASGD", {"t0": 1.0, "weight_decay": 0.2}),
-]
+DECAY = {"weight_decay": 0.2}
+COARSE = {"betas": (0.7, 0.8), "eps": 1e-3}
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "SGD": [
+        {}, {"weight_decay": 0.1}, {"momentum": 0.9}, {"momentum": 0.9, "nesterov": True},
+        {"momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1},
+        {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1},
+    ],
+    "Adam": [{**o, **more} for o in ({}, COARSE, DECAY) for more in ({}, {"amsgrad": True})],
+    "Adamax": [{}, COARSE | DECAY],
+    "RAdam": [{}, COARSE | DECAY, DECAY | {"betas": (0.9, 0.99), "decoupled_weight_decay": True}],
+    "Adagrad": [
+        {}, {"lr_decay": 0.1, **DECAY}, {"initial_accumulator_value": 0.5, "eps": 1e-3},
+    ],
+    "RMSprop": [
+        {}, {"alpha": 0.7, "eps": 1e-3, **DECAY}, {"momentum": 0.9},
+        {"centered": True, "eps": 1e-2}, {"centered": True, "eps": 1e-2, "momentum": 0.5, **DECAY},
+    ],
+    "Adadelta": [{}, {"rho": 0.7, "eps": 1e-3, **DECAY}],
+    "Rprop": [{}, {"etas": (0.3, 2.0), "step_sizes": (0.02, 0.2)}],
+    "ASGD": [{}, {"lambd": 0.1, "alpha": 0.5, "t0": 10.0}, {"t0": 1.0, **DECAY}],
+}  # fmt: skip
+OPTIONS["AdamW"] = OPTIONS["Adam"]
+OPTIONS["NAdam"] = [*OPTIONS["RAdam"], {"momentum_decay": 0.1}]
+KINDS = [(name, options) for name, several in OPTIONS.items() for options in several]
 
 
 @pytest.fixture(autouse=True)
@@ -64,13 +48,27 @@ def their_numbers_in_double() -> Iterator[None]:
     torch.set_default_dtype(before)
 
 
+def leaves(dtype: Any, *shapes: tuple[int, ...]) -> tuple[list[Any], list[Any]]:
+    """The same parameters, ours and PyTorch's."""
+    arrays = [draw(*shape).astype(dtype) for shape in shapes]
+    mine = [Tensor(array, requires_grad=True) for array in arrays]
+    return mine, [torch.tensor(array, requires_grad=True) for array in arrays]
+
+
+def give_gradients(mine: list[Any], other: list[Any], step: int) -> None:
+    """Both the same; the second parameter has none now and then."""
+    for i, (a, b) in enumerate(zip(mine, other, strict=True)):
+        gradient = (draw(*a.shape, seed=100 * step + i) + 0.1 * a.data).astype(a.dtype)
+        skipped = i == 1 and step % 3 == 0
+        a.grad = None if skipped else Tensor(gradient)
+        b.grad = None if skipped else torch.tensor(gradient)
+
+
 @pytest.mark.parametrize(("name", "options"), KINDS, ids=str)
 @pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 1e-12), (np.float32, 1e-5)])
 def test_fifty_steps(name: str, options: dict[str, Any], dtype: Any, rtol: float) -> None:
     """Two groups; a parameter that has no gradient now and then; a learning rate that changes."""
-    arrays = [draw(3, 4).astype(dtype), draw(5).astype(dtype), draw(2, 2).astype(dtype)]
-    mine = [Tensor(array, requires_grad=True) for array in arrays]
-    other = [torch.tensor(array, requires_grad=True) for array in arrays]
+    mine, other = leaves(dtype, (3, 4), (5,), (2, 2))
 
     def groups(params: list[Any]) -> list[dict[str, Any]]:
         return [{"params": params[:2]}, {"params": params[2:], "lr": 0.3}]
@@ -78,11 +76,7 @@ def test_fifty_steps(name: str, options: dict[str, Any], dtype: Any, rtol: float
     ours = getattr(optim, name)(groups(mine), lr=0.05, **options)
     theirs = getattr(torch.optim, name)(groups(other), lr=0.05, **options)
     for step in range(STEPS):
-        for i, (a, b) in enumerate(zip(mine, other, strict=True)):
-            gradient = (draw(*a.shape, seed=100 * step + i) + 0.1 * a.data).astype(dtype)
-            skipped = i == 1 and step % 3 == 0
-            a.grad = None if skipped else Tensor(gradient)
-            b.grad = None if skipped else torch.tensor(gradient)
+        give_gradients(mine, other, step)
         if step == STEPS // 2:
             ours.param_groups[0]["lr"] = theirs.param_groups[0]["lr"] = 0.01
         ours.step()
@@ -91,20 +85,15 @@ def test_fifty_steps(name: str, options: dict[str, Any], dtype: Any, rtol: float
             assert_close(a.data, b, f"step {step}", rtol)
 
 
-EVERY = sorted({name for name, _ in KINDS})
+EVERY = sorted(OPTIONS)
 MORE: dict[str, dict[str, Any]] = {
-    "SGD": {"momentum": 0.9},
-    "Adam": {"amsgrad": True},
-    "AdamW": {"amsgrad": True},
-    "RMSprop": {"momentum": 0.5, "centered": True},
-    "ASGD": {"t0": 1.0},
-}
+    "SGD": {"momentum": 0.9}, "Adam": {"amsgrad": True}, "AdamW": {"amsgrad": True},
+    "RMSprop": {"momentum": 0.5, "centered": True}, "ASGD": {"t0": 1.0},
+}  # fmt: skip
 
 
 def test_every_optimizer_is_compared() -> None:
-    here = {
-        name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler", "swa_utils")
-    }
+    here = {*optim.__all__} - {"Optimizer", "lr_scheduler", "swa_utils"}
     assert here == {*EVERY, "LBFGS", "Muon", "SparseAdam"}  # the last in test_sparse_rows.py
 
 
@@ -120,8 +109,7 @@ def test_muon(
 ) -> None:
     """Step for step, if theirs does not round the iteration to bfloat16."""
     monkeypatch.setattr(torch.Tensor, "bfloat16", lambda x: x.clone())
-    found = muon_steps(options, dtype)
-    for one, other in found:
+    for one, other in muon_steps(options, dtype):
         assert_close(one, other, rtol=rtol)
 
 
@@ -132,19 +120,12 @@ def test_muon_with_their_rounding() -> None:
 
 
 def muon_steps(options: dict[str, Any], dtype: Any) -> list[tuple[Any, Any]]:
-    shapes = [(3, 4), (5, 2), (4, 4)]
-    arrays = [draw(*shape).astype(dtype) for shape in shapes]
-    mine = [Tensor(array, requires_grad=True) for array in arrays]
-    other = [torch.tensor(array, requires_grad=True) for array in arrays]
+    mine, other = leaves(dtype, (3, 4), (5, 2), (4, 4))
     ours = optim.Muon(mine, lr=0.05, **options)
     theirs = torch.optim.Muon(other, lr=0.05, **options)
     found = []
     for step in range(20):
-        for i, (a, b) in enumerate(zip(mine, other, strict=True)):
-            gradient = (draw(*a.shape, seed=100 * step + i) + 0.1 * a.data).astype(dtype)
-            skipped = i == 1 and step % 3 == 0
-            a.grad = None if skipped else Tensor(gradient)
-            b.grad = None if skipped else torch.tensor(gradient)
+        give_gradients(mine, other, step)
         ours.step()
         theirs.step()
         found += [(a.data.copy(), b.detach().clone()) for a, b in zip(mine, other, strict=True)]
@@ -237,11 +218,9 @@ def test_their_state_of_lbfgs_continues_here(options: dict[str, Any]) -> None:
 AVERAGES: dict[str, Any] = {
     "equal shares": lambda utils: {},
     "moving": lambda utils: {"avg_fn": utils.get_ema_avg_fn(0.8)},
-    "moving, with buffers": lambda utils: {
-        "avg_fn": utils.get_ema_avg_fn(0.8), "use_buffers": True,
-    },
+    "with buffers": lambda utils: {"avg_fn": utils.get_ema_avg_fn(0.8), "use_buffers": True},
     "own": lambda utils: {"avg_fn": lambda mine, theirs, n: mine + (theirs - mine) / n},
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("make", AVERAGES.values(), ids=AVERAGES)

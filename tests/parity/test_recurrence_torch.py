@@ -83,19 +83,6 @@ def test_padding(batch_first: bool, side: Any, lengths: tuple[int, ...]) -> None
             assert_close(part, wanted)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_state_dicts_move_both_ways(kind: str) -> None:
-    ours = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True)  # time first in both
-    theirs = getattr(torch.nn, kind)(3, 4, num_layers=2, bidirectional=True)
-    assert list(ours.state_dict()) == list(theirs.state_dict())
-    assert not any(ours.load_state_dict(theirs.state_dict()))
-    x = draw(5, 2, 3).astype(np.float32)
-    one, other = ours(Tensor(x)), theirs(torch.tensor(x))
-    assert one[0].dtype == np.float32
-    assert_close(one[0], other[0], rtol=1e-5)
-    theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})
-
-
 def test_initial_weights_are_drawn_alike() -> None:
     for kind in KINDS:
         for parameter in getattr(nn, kind)(30, 100).parameters():

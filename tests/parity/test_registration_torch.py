@@ -33,21 +33,19 @@ def done(module: Any, library: Any, tensor: Any, change: str, name: str) -> bool
         "module": lambda: library.Linear(1, 1), "tensor": lambda: tensor([1.0]),
         "none": lambda: None, "number": lambda: 3,
     }  # fmt: skip
+    changes = {
+        "delete": lambda: delattr(module, name),
+        "register buffer": lambda: module.register_buffer(name, tensor([1.0])),
+        "register passing buffer": lambda: module.register_buffer(name, None, persistent=False),
+        "register no parameter": lambda: module.register_parameter(name, None),
+        "register module": lambda: module.add_module(name, library.Linear(1, 1)),
+    }
+    verb, _, kind = change.partition(" ")
     try:
-        if change == "delete":
-            delattr(module, name)
-        elif change.startswith("register "):
-            kind = change.removeprefix("register ")
-            if kind == "buffer":
-                module.register_buffer(name, tensor([1.0]))
-            elif kind == "passing buffer":
-                module.register_buffer(name, None, persistent=False)
-            elif kind == "no parameter":
-                module.register_parameter(name, None)
-            else:
-                module.add_module(name, library.Linear(1, 1))
-        elif change.startswith("hide "):
-            object.__setattr__(module, name + "_hidden", values[change.removeprefix("hide ")]())
+        if change in changes:
+            changes[change]()
+        elif verb == "hide":
+            object.__setattr__(module, name + "_hidden", values[kind]())
         else:
             setattr(module, name, values[change]())
     except (AttributeError, KeyError, TypeError, ValueError):

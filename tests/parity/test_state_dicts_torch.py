@@ -106,8 +106,11 @@ def test_what_pytorch_lacks_is_refused_by_path() -> None:
         nn.utils.to_pytorch(layer.self_attn)
 
 
-def test_bfloat16_is_widened() -> None:
-    theirs = torch.nn.Linear(3, 2).to(torch.bfloat16)
-    ours = nn.Linear(3, 2)
-    ours.load_state_dict(theirs.state_dict())
-    np.testing.assert_array_equal(ours.weight.data, theirs.weight.detach().float().numpy())
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+def test_parameters_that_require_grad_and_any_dtype(dtype: str) -> None:
+    """A float of another width is converted, also one that NumPy does not know."""
+    theirs, ours = torch.nn.Linear(3, 2).to(getattr(torch, dtype)), nn.Linear(3, 2)
+    for state in (theirs.state_dict(), dict(theirs.named_parameters())):
+        ours.load_state_dict(state)
+        np.testing.assert_array_equal(ours.weight.data, theirs.weight.detach().float().numpy())
+        ours.weight.data[...] = 0

@@ -1,6 +1,6 @@
 """Idioms of PyTorch through the door, beside PyTorch; names of others in minigrad itself.
 
-An idiom works if its value is PyTorch's: numbers, shapes, kinds of dtype.
+An idiom works if its value is PyTorch's: by position, by default, by result, and of its dtype.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ from idioms import TENSORS, TRAINING
 import minigrad
 from minigrad.support.pytorch_names import FUNCTIONS, METHODS
 
+MODULES = {
+    "nn": "nn", "F": "nn.functional", "init": "nn.init", "optim": "optim", "autograd": "autograd",
+    "lr_scheduler": "optim.lr_scheduler", "distributions": "distributions", "func": "func",
+    "functional": "autograd.functional", "data": "utils.data",
+}  # fmt: skip
+"""The names by which idioms call modules."""
+
 
 def run(idiom: str, world: str, path: Path) -> Any:
     """The value of an idiom's last expression in a world."""
@@ -27,13 +35,20 @@ def run(idiom: str, world: str, path: Path) -> Any:
     def draw(*shape: int) -> Any:
         return torch.tensor(numbers.standard_normal(shape).astype(np.float32))
 
-    names = {
-        "np": np, "torch": torch, "nn": importlib.import_module(f"{world}.nn"),
-        "F": importlib.import_module(f"{world}.nn.functional"), "path": str(path / "file"),
-        "x": draw(3, 4), "y": draw(3, 4), "v": draw(4), "b": draw(2, 3, 4),
+    torch_only = ("func", "data") if world == "minigrad" else ()
+    names: dict[str, Any] = {
+        name: importlib.import_module(f"{world}.{module}")
+        for name, module in MODULES.items()
+        if name not in torch_only
+    }
+    names |= {
+        "np": np, "torch": torch, "path": str(path / "file"), "x": draw(3, 4), "y": draw(3, 4),
+        "b": draw(2, 3, 4), "v": draw(4), "n": draw(3, 4), "m": names["nn"].Linear(4, 2),
         "i": torch.tensor(numbers.integers(0, 3, (3, 4))),
-        "parameter": torch.tensor(np.ones((3, 4), np.float32) / 7, requires_grad=True),
+        "w": torch.tensor(np.arange(12, dtype=np.float32).reshape(3, 4) / 7, requires_grad=True),
+        "q": torch.tensor([1.0, 2.0], requires_grad=True),
     }  # fmt: skip
+    names["x"][1, 2], names["n"][1, 2] = names["x"][1, 0], float("nan")
     *before, last = ast.parse(re.sub(r"^(import|from) torch\b", rf"\1 {world}", idiom)).body
     value = last.value if isinstance(last, ast.Expr) else ast.Name("r", ast.Load())
     if not isinstance(last, ast.Expr):
@@ -43,50 +58,72 @@ def run(idiom: str, world: str, path: Path) -> Any:
     return eval(compile(expression, idiom, "eval"), names)
 
 
+def idioms_of(line: str) -> Iterator[str]:
+    """The expressions of a line, or the line if it is of statements."""
+    first, *more = ast.parse(line).body
+    if not more and isinstance(first, ast.Expr) and isinstance(first.value, ast.Tuple):
+        yield from map(ast.unparse, first.value.elts)
+    else:
+        yield line
+
+
 def plain(value: Any) -> Any:
-    """A value without its world: arrays, lists of them, or the name of what else it is."""
+    """A value without its world: numbers, texts, arrays, lists of them, or the name of its kind."""
     if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
-    if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
-        return np.asarray(value)
     if hasattr(value, "detach"):
         return np.asarray(value.detach().numpy())
-    return str(value) if isinstance(value, str) or value is None else type(value).__name__.lower()
+    if value is None or isinstance(value, (bool, int, float, str, np.ndarray, np.generic)):
+        return value
+    return type(value).__name__.lower()
 
 
 def same(a: Any, b: Any) -> bool:
     """Whether two plain values agree."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        alike = a.shape == b.shape and a.dtype.kind == b.dtype.kind
-        return alike and np.allclose(a.astype(float), b.astype(float), 1e-4, 1e-5, equal_nan=True)
+    if isinstance(b, (np.ndarray, float)):
+        alike = np.shape(a) == np.shape(b) and np.asarray(a).dtype == np.asarray(b).dtype
+        return alike and np.allclose(a, b, 1e-5, 1e-6, equal_nan=True)
     return type(a) is type(b) and bool(a == b)
 
 
 KINDS = {"device", "dtype"}  # a device is a string here, and a dtype NumPy's
 
 
-@pytest.mark.parametrize("idioms", [TENSORS, TRAINING], ids=["tensors", "training"])
+@pytest.mark.parametrize("line", [*TENSORS.strip().splitlines(), *TRAINING.strip().splitlines()])
 @pytest.mark.usefixtures("recwarn")
 def test_through_the_door_every_idiom_means_what_it_means_in_pytorch(
-    idioms: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None gives something else without an error."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)
-    wrong = []
-    for idiom in idioms.strip().splitlines():
+    for idiom in idioms_of(line):
         torch.manual_seed(0)
         wanted = plain(run(idiom, "torch", tmp_path))
-        try:
-            found = plain(run(idiom, "minigrad.torch", tmp_path))
-        except Exception as error:  # noqa: BLE001  # listed as wrong
-            wrong.append(f"{idiom}\n    {type(error).__name__}: {error}")
-            continue
-        if not (same(found, wanted) or (isinstance(wanted, str) and wanted in KINDS)):
-            wrong.append(f"{idiom}\n    {found}\n    PyTorch: {wanted}")
-    assert not wrong, "\n".join(wrong)
+        found = plain(run(idiom, "minigrad.torch", tmp_path))
+        if not (isinstance(wanted, str) and wanted in KINDS):
+            assert same(found, wanted), f"{idiom}\n    {found}\n    PyTorch: {wanted}"
+
+
+RANDOM = """
+torch.randint(5, (3,)), torch.randint(2, 5, (3, 1)), torch.randint(5, size=(2,)), torch.randn(2, 3)
+torch.rand((2, 3)), torch.randn(size=(2,)), torch.randperm(4), torch.rand_like(x)
+torch.normal(0.0, 1.0, (2, 3)), torch.bernoulli(x.abs().clamp(0, 1)), torch.poisson(x.abs())
+x.clone().uniform_(), x.clone().normal_(1, 2), i.clone().random_(3), x.clone().bernoulli_(0.3)
+torch.randint_like(i, 3)
+"""
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.parametrize("line", RANDOM.strip().splitlines())
+def test_a_random_function_draws_in_the_shape_of_pytorchs(line: str, tmp_path: Path) -> None:
+    for idiom in idioms_of(line):
+        found, wanted = (
+            plain(run(idiom, world, tmp_path)) for world in ("minigrad.torch", "torch")
+        )
+        assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype), idiom
 
 
 ELSEWHERE = {

@@ -12,36 +12,30 @@ from typing import Any
 import numpy as np
 from arithmetic_moves import far_from_zero
 from program_drafts import Draft, Fits, anything, away_from, broadcast, with_axes, within
-from programs import Step, Value
+from programs import Step
 
 Steps = Iterator[Step]
 
 
 def view(d: Draft) -> Steps:
     """The same elements under other axes."""
-    place = d.find(with_axes(0, 4))
-    if place is None:
-        return
-    x = d.array(place)
+    value, x = d.some(with_axes(0, 4))
     permutation = d.rng.permutation(x.ndim)
     offset = int(d.rng.integers(-1, 2))
     longer = tuple(d.pick([2, 3]) if n == 1 else n for n in x.shape)
     calls: dict[str, tuple[Any, ...]] = {
         "reshape": (d.pick(shapes_of(x.size)),),
         "transpose": (tuple(int(a) - x.ndim * d.coin(0.3) for a in permutation),),
-        "squeeze": (),
-        "ravel": (),
-        "flatten": (),
-        "expand_dims": (d.axis(x.ndim + 1),),
+        "squeeze": (), "ravel": (), "flatten": (), "expand_dims": (d.axis(x.ndim + 1),),
         "broadcast_to": ((d.pick([1, 2]),) * d.coin() + longer,),
         "expand": (d.pick([2, 3]), *[-1] * x.ndim),
-    }
+    }  # fmt: skip
     if x.ndim:
         calls["swapaxes"] = calls["moveaxis"] = (d.axis(x.ndim), d.axis(x.ndim))
     if x.ndim > 1:
         calls["diagonal"] = (offset, *permutation[:2].tolist())
     op = d.pick([*calls, "reshape", "transpose"])
-    yield Step(op, (Value(place), *calls[op]))
+    yield Step(op, (value, *calls[op]))
 
 
 def shapes_of(size: int) -> list[Any]:
@@ -52,45 +46,37 @@ def shapes_of(size: int) -> list[Any]:
 
 
 def reading(d: Draft) -> Steps:
-    place = d.find()
-    if place is not None:
-        yield Step("getitem", (Value(place), d.index(d.array(place).shape)))
+    value, x = d.some()
+    yield Step("getitem", (value, d.index(x.shape)))
 
 
 def gathering(d: Draft) -> Steps:
     """Reads and sums by integers along an axis."""
-    place = d.find(lambda x: x.ndim > 0 and x.size > 0)
-    if place is None:
-        return
-    x = d.array(place)
+    value, x = d.some(lambda x: x.ndim > 0 and x.size > 0)
     axis = d.axis(x.ndim)
     n = x.shape[axis]
     op = d.pick(["take", "take_along_axis", "gather", "scatter_add", "embedding"])
     if op == "take":
-        yield Step(op, (Value(place), d.rng.integers(-n, n, d.pick([(2,), (2, 2), ()])), axis))
+        yield Step(op, (value, d.rng.integers(-n, n, d.pick([(2,), (2, 2), ()])), axis))
     elif op == "embedding" and x.ndim > 1:
-        yield Step(op, (d.rng.integers(0, len(x), d.pick([(3,), (2, 2)])), Value(place)))
+        yield Step(op, (d.rng.integers(0, len(x), d.pick([(3,), (2, 2)])), value))
     elif op != "embedding":
         shape = [m if op == "take_along_axis" else int(d.rng.integers(1, m + 1)) for m in x.shape]
         shape[axis] = int(d.rng.integers(1, 4))
         if op == "take_along_axis":
-            yield Step(op, (Value(place), d.rng.integers(-n, n, shape), axis))
+            yield Step(op, (value, d.rng.integers(-n, n, shape), axis))
             return
         index = d.rng.integers(0, n, shape)
         if op == "gather":
-            yield Step(op, (Value(place), axis, index))
+            yield Step(op, (value, axis, index))
             return
-        src = d.find(lambda y: y.ndim == x.ndim and (np.subtract(y.shape, shape) >= 0).all())
-        if src is not None:
-            yield Step(op, (Value(place), axis, index, Value(src)))
+        src, _ = d.some(lambda y: y.ndim == x.ndim and (np.subtract(y.shape, shape) >= 0).all())
+        yield Step(op, (value, axis, index, src))
 
 
 def join(d: Draft) -> Steps:
     """Some values beside one another, one of them perhaps twice."""
-    first = d.find(with_axes(0, 3))
-    if first is None:
-        return
-    x = d.array(first)
+    first, x = d.some(with_axes(0, 3))
     op = d.pick(["concatenate", "concatenate", "stack", "hstack", "vstack", "dstack"])
     if op == "concatenate" and not x.ndim:
         return
@@ -102,34 +88,28 @@ def join(d: Draft) -> Steps:
             a == b or i == along for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True))
         )
 
-    parts = [first, *(d.find(fits) for _ in range(d.rng.integers(0, 3)))]
-    yield Step(op, ([Value(part) for part in parts if part is not None],), options)
+    parts = [first, *(d.perhaps(fits) for _ in range(d.rng.integers(0, 3)))]
+    yield Step(op, ([part for part in parts if part is not None],), options)
 
 
 def pieces(d: Draft) -> Steps:
-    place = d.find(with_axes(1))
-    if place is None:
-        return
-    x = d.array(place)
+    value, x = d.some(with_axes(1))
     axis = d.axis(x.ndim)
     n = x.shape[axis]
     op = d.pick(["split", "array_split", "chunk", "unbind"])
     if op == "split":
         cuts = sorted(d.rng.integers(0, n + 1, d.rng.integers(1, 3)).tolist())
-        yield Step(op, (Value(place), cuts, axis), several=len(cuts) + 1)
+        yield Step(op, (value, cuts, axis), several=len(cuts) + 1)
     elif op == "array_split":
-        yield Step(op, (Value(place), 2, axis), several=2)
+        yield Step(op, (value, 2, axis), several=2)
     elif op == "chunk" and n:
-        yield Step(op, (Value(place), 2, axis), several=min(2, n))
+        yield Step(op, (value, 2, axis), several=min(2, n))
     elif op == "unbind" and n:
-        yield Step(op, (Value(place), axis), several=n)
+        yield Step(op, (value, axis), several=n)
 
 
 def arrangement(d: Draft) -> Steps:
-    place = d.find(with_axes(1, 4))
-    if place is None:
-        return
-    x = d.array(place)
+    value, x = d.some(with_axes(1, 4))
     axis = d.axis(x.ndim)
     diagonal = int(d.rng.integers(-1, 2))
     calls: dict[str, tuple[Any, ...]] = {
@@ -147,35 +127,30 @@ def arrangement(d: Draft) -> Steps:
     if x.ndim < 3:
         calls["diag"] = (diagonal,)
     op = d.pick(list(calls))
-    yield Step(op, (Value(place), *calls[op]))
+    yield Step(op, (value, *calls[op]))
 
 
 def writing(d: Draft) -> Steps:
     """A value set at an index, in a copy or in place."""
-    place = d.find()
-    if place is None:
-        return
-    x = d.array(place)
+    target, x = d.some()
     index = d.index(x.shape)
-    written = d.find(into(x[index].shape))
-    value = d.number() if written is None or d.coin(0.2) else Value(written)
-    yield Step(d.pick(["setitem", "write", "write"]), (Value(place), index, value))
+    written = d.perhaps(into(x[index].shape))
+    value = d.number() if written is None or d.coin(0.2) else written
+    yield Step(d.pick(["setitem", "write", "write"]), (target, index, value))
 
 
 def in_place(d: Draft) -> Steps:
     """A value replaced by what an op makes of it."""
     op = d.pick(["add_", "mul_", "div_", "tanh_", "exp_", "clip_"])
     domains: dict[str, Fits] = {"tanh_": anything, "clip_": away_from(-0.9, 0.9)}
-    place = d.find(domains.get(op, within(2)))
-    if place is None:
-        return
+    value, x = d.some(domains.get(op, within(2)))
     if op in ("tanh_", "exp_", "clip_"):
-        yield Step(op, (Value(place), *((-0.9, 0.9) if op == "clip_" else ())))
+        yield Step(op, (value, *((-0.9, 0.9) if op == "clip_" else ())))
         return
-    fits = into(d.array(place).shape)
+    fits = into(x.shape)
     second = far_from_zero if op == "div_" else within(3)
-    other = d.find(lambda y: fits(y) and second(y))
-    yield Step(op, (Value(place), d.number() if other is None or d.coin(0.2) else Value(other)))
+    other = d.perhaps(lambda y: fits(y) and second(y))
+    yield Step(op, (value, d.number() if other is None or d.coin(0.2) else other))
 
 
 def into(shape: tuple[int, ...]) -> Fits:

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+import arithmetic_moves as sums
+import arranging_moves as places
 import numpy as np
-from arithmetic_moves import (
-    along_an_axis,
-    binary,
-    bounded,
-    choice,
-    clip,
-    contraction,
-    einsum,
-    fused,
-    normalisation,
-    product,
-    reduction,
-    residual,
-    unary,
-    with_number,
-)
-from arranging_moves import (
-    arrangement,
-    gathering,
-    in_place,
-    join,
-    pieces,
-    reading,
-    view,
-    writing,
-)
-from program_drafts import Draft
+from program_drafts import Draft, NothingFits
 from programs import Program
 
 MOVES = {
-    unary: 5, bounded: 3, binary: 6, residual: 5, with_number: 2, choice: 2, clip: 1, reduction: 4,
-    along_an_axis: 3, normalisation: 2, product: 4, contraction: 2, einsum: 2, fused: 1,
-    view: 5, reading: 5, gathering: 2, join: 3, pieces: 2, arrangement: 2, writing: 4, in_place: 3,
+    sums.unary: 5, sums.bounded: 3, sums.binary: 6, sums.residual: 5, sums.with_number: 2,
+    sums.choice: 2, sums.clip: 1, sums.reduction: 4, sums.along_an_axis: 3, sums.normalisation: 2,
+    sums.product: 4, sums.contraction: 2, sums.einsum: 2, sums.fused: 1, places.view: 5,
+    places.reading: 5, places.gathering: 2, places.join: 3, places.pieces: 2, places.arrangement: 2,
+    places.writing: 4, places.in_place: 3,
 }  # fmt: skip
 """The moves, and how often each is drawn."""
 
@@ -49,7 +29,8 @@ def draw(number: int) -> Program:
     length = draft.rng.integers(5, 41)
     while len(draft.steps) < length:
         move = _moves[draft.rng.choice(len(_moves), p=_odds)]
-        for step in move(draft):
-            if not draft.accept(step):
-                break
+        with suppress(NothingFits):
+            for step in move(draft):
+                if not draft.accept(step):
+                    break
     return draft.program()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from programs import IN_PLACE, RECORDED, Program, Step
+from programs import IN_PLACE, RECORDED, Program, Step, Value
 
 from minigrad import Tensor
 from minigrad.autograd.node import Node, node_of
@@ -79,6 +79,10 @@ def broadcast(*shapes: tuple[int, ...]) -> bool:
         return False
 
 
+class NothingFits(Exception):
+    """No value is what a move needs."""
+
+
 class Draft:
     """A program in the making.
 
@@ -109,9 +113,18 @@ class Draft:
         ]  # fmt: skip
         if not places:
             return None
-        if self.coin():
-            places = places[-4:]
-        return int(self.pick(places))
+        return int(self.pick(places[-4:] if self.coin() else places))
+
+    def some(self, fits: Fits = anything, kind: str = "f") -> tuple[Value, np.ndarray]:
+        """A value that fits, and its array."""
+        place = self.find(fits, kind)
+        if place is None:
+            raise NothingFits
+        return Value(place), self.array(place)
+
+    def perhaps(self, fits: Fits = anything) -> Value | None:
+        place = self.find(fits)
+        return None if place is None else Value(place)
 
     # Choices
 

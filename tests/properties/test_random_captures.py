@@ -16,6 +16,9 @@ from minigrad import Tensor
 from minigrad.autograd import grad
 from minigrad.compiler import CaptureError
 
+MORE = pytest.param(range(20, 80), marks=pytest.mark.slow)
+MANY = pytest.param(range(80, 200), marks=pytest.mark.long)
+
 
 def bits(found: Any) -> Any:
     if isinstance(found, (tuple, list)):
@@ -32,15 +35,7 @@ def hold(step: Callable[..., Any], inputs: Callable[[int], list[Tensor]]) -> boo
     return captured.program is not None
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        range(20),
-        pytest.param(range(20, 50), marks=pytest.mark.slow),
-        pytest.param(range(50, 200), marks=pytest.mark.long),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("numbers", [range(20), MORE, MANY], ids=str)
 @pytest.mark.parametrize("recorded", [True, False])
 def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:
     for number in numbers:
@@ -57,9 +52,7 @@ def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:
         assert hold(step, inputs)
 
 
-@pytest.mark.parametrize(
-    "numbers", [range(20), pytest.param(range(20, 80), marks=pytest.mark.slow)], ids=str
-)
+@pytest.mark.parametrize("numbers", [range(20), MORE], ids=str)
 def test_programs_of_ops(numbers: Any) -> None:
     """Those that Python decides, or that write to their inputs, may be refused."""
     held = 0

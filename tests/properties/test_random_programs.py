@@ -92,9 +92,8 @@ def test_a_number_stands_for_one_program() -> None:
 
 def test_the_code_is_the_program() -> None:
     for _, program in numbered(range(15)):
-        engine = [
-            pair[0] for pair in directional_derivatives(program, leaves(program), directions=3)
-        ]
+        pairs = directional_derivatives(program, leaves(program), directions=3)
+        engine = [pair[0] for pair in pairs]
         printed = [pair[0] for pair in executed(source(program))[:3]]
         np.testing.assert_allclose(printed, engine, rtol=1e-8)
 
@@ -131,45 +130,30 @@ def overwrites(self: Any, buffer: np.ndarray) -> None:
     buffer[self.index] = self.value
 
 
+def unnoticed(owned: Any, key: Any) -> bool:
+    return owned[key].flags.writeable
+
+
 FAULTS: dict[str, tuple[Callable[[], Any], Check, int]] = {
     "a sign in the rule of tanh": (
         lambda: rules(ops.tanh.op, x=lambda g, out: -g * (1 - out * out)),
-        gradients_are_differences,
-        1,
-    ),
+        gradients_are_differences, 1),
     "a slope that is right once and constant then": (
         lambda: rules(ops.sin.op, x=lambda g, x: g * np.cos(array_of(x))),
-        second_derivatives_are_differences,
-        1,
-    ),
+        second_derivatives_are_differences, 1),
     "a read that overwrites what others have brought": (
-        lambda: replaced(indexing.IndexUpdate, "add_to", overwrites),
-        gradients_are_differences,
-        3,
-    ),
+        lambda: replaced(indexing.IndexUpdate, "add_to", overwrites), gradients_are_differences, 3),
     "a product that forgets its second factor": (
-        lambda: rules(ops.matmul.op, b=lambda g, a, b: 0 * b),
-        gradients_are_differences,
-        1,
-    ),
+        lambda: rules(ops.matmul.op, b=lambda g, a, b: 0 * b), gradients_are_differences, 1),
     "a mean where a cotangent is to be summed": (
-        lambda: replaced(graph, "unbroadcast", averaged),
-        gradients_are_differences,
-        2,
-    ),
+        lambda: replaced(graph, "unbroadcast", averaged), gradients_are_differences, 2),
     "sums into memory that others see": (
-        lambda: replaced(
-            mutation, "uniquely_owned", lambda arrays, key: arrays[key].flags.writeable
-        ),
-        every_way_gives_the_same_gradients,
-        3,
-    ),
+        lambda: replaced(mutation, "uniquely_owned", unnoticed),
+        every_way_gives_the_same_gradients, 3),
     "late writes that nobody notices": (
         lambda: replaced(mutation, "check", lambda node: None),
-        later_writes_are_harmless_or_refused,
-        2,
-    ),
-}
+        later_writes_are_harmless_or_refused, 2),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("fault", "check", "steps"), FAULTS.values(), ids=FAULTS)

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arranging_moves import into
+from programs import weights
 
 from minigrad import Tensor, no_grad
 from minigrad.autograd import grad
 
 Step = Callable[[list[Any], Any], None]
-
-
-def weights(shape: tuple[int, ...]) -> np.ndarray:
-    return 1 + 0.5 * np.cos(np.arange(np.prod(shape, dtype=int))).reshape(shape)
 
 
 def drawn(number: int) -> tuple[bool, list[Step]]:
@@ -52,7 +50,7 @@ def move(rng: np.random.Generator, views: list[Any]) -> Step:
     if kind < 0.45:
         return lambda views, x: views.append(views[i].reshape(-1))
     other = int(rng.integers(len(views)))
-    if kind < 0.6 and fits(views[other].shape, view.shape):
+    if kind < 0.6 and into(view.shape)(views[other]):
         return lambda views, x: write(views[i], ..., factor * views[other])
     if kind < 0.75:
         part = tuple(int(n) for n in rng.integers(0, [4, 3]))
@@ -71,14 +69,6 @@ def part_of(view: Any, index: Any) -> Any:
     return view[index] if isinstance(view, Tensor) else view[(*index, ...)]
 
 
-def fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:
-    """Whether an array broadcasts to a shape."""
-    try:
-        return np.broadcast_shapes(shape, into) == into
-    except ValueError:
-        return False
-
-
 def write(target: Any, index: Any, value: Any) -> None:
     target[index] = value
 
@@ -89,10 +79,8 @@ def times(target: Any, value: Any) -> None:
 
 def run(constant: bool, steps: list[Step], x: Any) -> Any:
     """The weighted sum of everything that can be read in the end, and along the way."""
-    if isinstance(x, Tensor):
-        buffer = Tensor(np.ones((4, 3))) if constant else x * 2.0
-    else:
-        buffer = np.ones((4, 3)) if constant else x * 2.0
+    ones = np.ones((4, 3))
+    buffer = x * 2.0 if not constant else Tensor(ones) if isinstance(x, Tensor) else ones
     views, total = [buffer], x[0, 0] * 0.0
     for k, step in enumerate(steps):
         step(views, x)

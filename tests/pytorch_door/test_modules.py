@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,34 @@ F: Any = nn.functional
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_transformer_has_pytorchs_parameters_and_parts() -> None:
-    theirs = torch.nn.Transformer(8, 2, 1, 2, 16, dropout=0.0)
-    ours: Any = nn.Transformer(8, 2, 1, 2, 16, dropout=0.0)
+def test_a_transformer_has_pytorchs_parameters_parts_and_masks() -> None:
+    """Masks of both kinds; the encoder is also called on its own."""
+    theirs = torch.nn.Transformer(8, 2, 2, 2, 16, dropout=0.0).double()
+    ours: Any = nn.Transformer(8, 2, 2, 2, 16, dropout=0.0).double()
     ours.load_state_dict(theirs.state_dict())
     assert list(ours.state_dict()) == list(theirs.state_dict())
     assert isinstance(ours.decoder.layers[1].multihead_attn, nn.MultiheadAttention)
-    mask = [w.nn.Transformer.generate_square_subsequent_mask(4) for w in (door, torch)]
-    source, target = np.ones((5, 3, 8), np.float32), np.ones((4, 3, 8), np.float32)
-    found = ours(door.tensor(source), door.tensor(target), tgt_mask=mask[0])
-    wanted = theirs(torch.tensor(source), torch.tensor(target), tgt_mask=mask[1])
-    np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), 1e-4, 1e-5)
+    numbers = np.random.default_rng(0)
+    source, target, bias = (numbers.standard_normal(n) for n in ((5, 3, 8), (4, 3, 8), (4, 5)))
+    hidden = np.arange(5) >= np.array([[5], [4], [3]])
+    padding = np.where(hidden, -np.inf, 0.5)
+    results = []
+    for world, model in ((door, ours), (torch, theirs)):
+        mask = world.nn.Transformer.generate_square_subsequent_mask(4)
+        src, tgt, memory_mask, bools, floats = map(
+            world.tensor, (source, target, bias, hidden, padding)
+        )
+        both = model.decoder(
+            tgt, src, tgt_mask=mask.bool(), memory_mask=memory_mask,
+            tgt_key_padding_mask=bools[:, :4], memory_key_padding_mask=floats,
+        )  # fmt: skip
+        alone = model.encoder(src, mask=~world.eye(5).bool(), src_key_padding_mask=bools)
+        out = model(src, tgt, tgt_mask=mask, src_key_padding_mask=bools)
+        (both + alone[:4] + out).sin().sum().backward()
+        gradients = [p.grad for p in model.parameters()]
+        results.append([r.detach().numpy() for r in (both, alone, out, *gradients)])
+    for found, wanted in zip(*results, strict=True):
+        np.testing.assert_allclose(found, wanted, 1e-9, 1e-10)
 
 
 def test_parts_of_a_model_are_replaced() -> None:
@@ -54,6 +72,21 @@ def test_a_parameter_is_parametrized() -> None:
     original = layer.parametrizations.weight.original
     assert type(original) is nn.Parameter
     assert original.grad is not None
+
+
+def test_files_go_both_ways(tmp_path: Path) -> None:
+    ours, theirs = nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    door.save({"model": ours.state_dict(), "epoch": 3}, tmp_path / "ours")
+    found = torch.load(tmp_path / "ours", weights_only=True)
+    theirs.load_state_dict(found["model"])
+    assert found["epoch"] == 3
+    np.testing.assert_array_equal(theirs.weight.detach().numpy(), ours.weight.detach().numpy())
+    value = {"p": torch.nn.Parameter(torch.ones(2)), **torch.nn.Linear(3, 2).state_dict()}
+    torch.save(value, tmp_path / "theirs.pt")
+    state: Any = door.load(tmp_path / "theirs.pt", map_location="cpu")
+    assert type(state.pop("p")) is nn.Parameter
+    assert type(state["weight"]) is door.Tensor
+    ours.load_state_dict(state)
 
 
 def test_hooks_have_an_order_and_are_called_after_failures() -> None:

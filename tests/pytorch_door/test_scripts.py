@@ -29,10 +29,6 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first, self.norm, self.last = nn.Linear(4, 16), nn.BatchNorm1d(16), nn.Linear(16, 2)
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.kaiming_normal_(module.weight)
-                module.bias.data.zero_()
 
     def forward(self, x):
         return self.last(F.relu(self.norm(self.first(x))))
@@ -48,8 +44,7 @@ for epoch in range(args.epochs):
     for images, labels in DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True):
         optimizer.zero_grad()
         out = net(images.to(device))
-        loss = F.cross_entropy(out, labels)
-        loss.backward()
+        F.cross_entropy(out, labels).backward()
         optimizer.step()
         right += (out.max(1)[1] == labels).sum().item()
     schedule.step()
@@ -61,10 +56,14 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return python("-m", "minigrad.torch", *arguments, cwd=ROOT)
 
 
+def run_text(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    script = folder / "script.py"
+    script.write_text(text, encoding="utf-8")
+    return run(str(script), *arguments)
+
+
 def test_a_script_runs_as_it_is(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(SCRIPT, encoding="utf-8")
-    done = run(str(script), "--epochs", "8")
+    done = run_text(tmp_path, SCRIPT, "--epochs", "8")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "8 minigrad.torch True False\n"
 
@@ -94,9 +93,7 @@ def test_a_module_runs_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_refusal_is_a_sentence(text: str, told: str, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(text, encoding="utf-8")
-    done = run(str(script))
+    done = run_text(tmp_path, text)
     assert done.returncode == 1
     assert told in done.stderr.splitlines()[-1]
 

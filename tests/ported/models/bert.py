@@ -16,9 +16,8 @@ class BertEmbeddings(nn.Module):
         self.token_type_embeddings = nn.Embedding(2, hidden)
         self.LayerNorm = nn.LayerNorm(hidden, eps=1e-12)
         self.dropout = nn.Dropout(dropout)
-        self.register_buffer(
-            "position_ids", torch.arange(max_len).expand((1, -1)), persistent=False
-        )
+        position_ids = torch.arange(max_len).expand((1, -1))
+        self.register_buffer("position_ids", position_ids, persistent=False)
 
     def forward(self, input_ids, token_type_ids=None):
         seq_length = input_ids.size(1)
@@ -56,9 +55,8 @@ class BertForMaskedLM(nn.Module):
                     nn.init.zeros_(module.bias)
 
     def forward(self, input_ids, attention_mask):
-        hidden_states = self.encoder(
-            self.embeddings(input_ids), src_key_padding_mask=attention_mask.eq(0)
-        )
+        padding = attention_mask.eq(0)
+        hidden_states = self.encoder(self.embeddings(input_ids), src_key_padding_mask=padding)
         hidden_states = self.norm(F.gelu(self.transform(hidden_states)))
         return self.decoder(hidden_states) + self.bias
 
@@ -79,16 +77,12 @@ def draw(numbers):
 
 def losses(model, batches):
     no_decay = ["bias", "norm"]
-    named = list(model.named_parameters())
+    plain, decayed = [], []
+    for n, p in model.named_parameters():
+        (plain if any(nd in n.lower() for nd in no_decay) else decayed).append(p)
     groups = [
-        {
-            "params": [p for n, p in named if not any(nd in n.lower() for nd in no_decay)],
-            "weight_decay": 0.01,
-        },
-        {
-            "params": [p for n, p in named if any(nd in n.lower() for nd in no_decay)],
-            "weight_decay": 0.0,
-        },
+        {"params": decayed, "weight_decay": 0.01},
+        {"params": plain, "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(groups, lr=5e-3, eps=1e-8)
     scheduler = LambdaLR(optimizer, lr_lambda=lambda step: min(1.0, (step + 1) / 3))
@@ -99,10 +93,8 @@ def losses(model, batches):
         chosen = chosen & attention_mask.bool()
         labels = input_ids.masked_fill(~chosen, -100)
         input_ids = torch.where(chosen, torch.full_like(input_ids, MASK), input_ids)
-        prediction_scores = model(input_ids, attention_mask=attention_mask)
-        loss = F.cross_entropy(
-            prediction_scores.view(-1, prediction_scores.size(-1)), labels.view(-1)
-        )
+        scores = model(input_ids, attention_mask=attention_mask)
+        loss = F.cross_entropy(scores.view(-1, scores.size(-1)), labels.view(-1))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

@@ -14,12 +14,9 @@ class CausalSelfAttention(nn.Module):
         self.c_proj = nn.Linear(n_embd, n_embd)
         self.attn_dropout = nn.Dropout(dropout)
         self.resid_dropout = nn.Dropout(dropout)
-        self.register_buffer(
-            "bias",
-            torch.tril(torch.ones(block_size, block_size)).view(1, 1, block_size, block_size),
-        )
-        self.n_head = n_head
-        self.n_embd = n_embd
+        bias = torch.tril(torch.ones(block_size, block_size))
+        self.register_buffer("bias", bias.view(1, 1, block_size, block_size))
+        self.n_head, self.n_embd = n_head, n_embd
 
     def forward(self, x, past=None):
         B, T, C = x.size()
@@ -34,10 +31,8 @@ class CausalSelfAttention(nn.Module):
 
         att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
         att = att.masked_fill(self.bias[:, :, S - T : S, :S] == 0, float("-inf"))
-        att = F.softmax(att, dim=-1)
-        att = self.attn_dropout(att)
-        y = att @ v
-        y = y.transpose(1, 2).contiguous().view(B, T, C)
+        att = self.attn_dropout(F.softmax(att, dim=-1))
+        y = (att @ v).transpose(1, 2).contiguous().view(B, T, C)
         return self.resid_dropout(self.c_proj(y)), (k, v)
 
 
@@ -47,37 +42,27 @@ class Block(nn.Module):
         self.ln_1 = nn.LayerNorm(n_embd)
         self.attn = CausalSelfAttention(n_embd, n_head, block_size, dropout)
         self.ln_2 = nn.LayerNorm(n_embd)
-        self.mlp = nn.ModuleDict(
-            {
-                "c_fc": nn.Linear(n_embd, 4 * n_embd),
-                "act": nn.GELU(approximate="tanh"),
-                "c_proj": nn.Linear(4 * n_embd, n_embd),
-            }
-        )
+        c_fc, c_proj = nn.Linear(n_embd, 4 * n_embd), nn.Linear(4 * n_embd, n_embd)
+        act = nn.GELU(approximate="tanh")
+        self.mlp = nn.ModuleDict({"c_fc": c_fc, "act": act, "c_proj": c_proj})
 
     def forward(self, x, past=None):
         out, present = self.attn(self.ln_1(x), past)
         x = x + out
         m = self.mlp
-        x = x + m["c_proj"](m.act(m.c_fc(self.ln_2(x))))
-        return x, present
+        return x + m["c_proj"](m.act(m.c_fc(self.ln_2(x)))), present
 
 
 class GPT(nn.Module):
     def __init__(self, vocab_size=17, block_size=12, n_layer=2, n_head=2, n_embd=12, dropout=0.0):
         super().__init__()
         self.block_size = block_size
-        self.transformer = nn.ModuleDict(
-            dict(
-                wte=nn.Embedding(vocab_size, n_embd),
-                wpe=nn.Embedding(block_size, n_embd),
-                drop=nn.Dropout(dropout),
-                h=nn.ModuleList(
-                    [Block(n_embd, n_head, block_size, dropout) for _ in range(n_layer)]
-                ),
-                ln_f=nn.LayerNorm(n_embd),
-            )
-        )
+        blocks = [Block(n_embd, n_head, block_size, dropout) for _ in range(n_layer)]
+        parts = dict(
+            wte=nn.Embedding(vocab_size, n_embd), wpe=nn.Embedding(block_size, n_embd),
+            drop=nn.Dropout(dropout), h=nn.ModuleList(blocks), ln_f=nn.LayerNorm(n_embd),
+        )  # fmt: skip
+        self.transformer = nn.ModuleDict(parts)
         self.lm_head = nn.Linear(n_embd, vocab_size, bias=False)
         self.apply(self._init_weights)
         for pn, p in self.named_parameters():
@@ -106,9 +91,8 @@ class GPT(nn.Module):
         logits = self.lm_head(self.transformer.ln_f(x))
         loss = None
         if targets is not None:
-            loss = F.cross_entropy(
-                logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-1
-            )
+            flat = logits.view(-1, logits.size(-1))
+            loss = F.cross_entropy(flat, targets.view(-1), ignore_index=-1)
         return logits, loss, presents
 
     @torch.no_grad()

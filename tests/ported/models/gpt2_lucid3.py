@@ -52,9 +52,8 @@ class GPT2LMHeadModel(nn.Module):
         super().__init__()
         self.wte = nn.Embedding(vocab_size, hidden_size)
         self.wpe = nn.Embedding(n_positions, hidden_size)
-        self.h = nn.ModuleList(
-            [GPT2Block(hidden_size, num_heads, dropout) for _ in range(num_layers)]
-        )
+        blocks = [GPT2Block(hidden_size, num_heads, dropout) for _ in range(num_layers)]
+        self.h = nn.ModuleList(blocks)
         self.ln_f = nn.LayerNorm(hidden_size)
         self.lm_head = nn.Linear(hidden_size, vocab_size, bias=False)
         self.lm_head.weight = self.wte.weight

@@ -26,16 +26,6 @@ class PositionalEncoding(nn.Module):
         return self.dropout(token_embedding + self.pos_embedding[: token_embedding.size(0), :])
 
 
-class TokenEmbedding(nn.Module):
-    def __init__(self, vocab_size: int, emb_size: int):
-        super().__init__()
-        self.embedding = nn.Embedding(vocab_size, emb_size)
-        self.emb_size = emb_size
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        return self.embedding(tokens.long()) * math.sqrt(self.emb_size)
-
-
 class Seq2SeqTransformer(nn.Module):
     def __init__(self, emb_size: int, nhead: int, vocab: int, dropout: float) -> None:
         super().__init__()
@@ -44,28 +34,28 @@ class Seq2SeqTransformer(nn.Module):
             dim_feedforward=24, dropout=dropout,
         )  # fmt: skip
         self.generator = nn.Linear(emb_size, vocab)
-        self.src_tok_emb = TokenEmbedding(vocab, emb_size)
-        self.tgt_tok_emb = TokenEmbedding(vocab, emb_size)
+        self.src_tok_emb = nn.Embedding(vocab, emb_size)
+        self.tgt_tok_emb = nn.Embedding(vocab, emb_size)
         self.positional_encoding = PositionalEncoding(emb_size, dropout=dropout)
+
+    def embed(self, embedding: nn.Module, tokens: Tensor) -> Tensor:
+        return self.positional_encoding(embedding(tokens.long()) * math.sqrt(16))
 
     def forward(
         self, src: Tensor, trg: Tensor, src_mask: Tensor, tgt_mask: Tensor,
         src_padding_mask: Tensor, tgt_padding_mask: Tensor, memory_key_padding_mask: Tensor,
     ) -> Tensor:  # fmt: skip
-        src_emb = self.positional_encoding(self.src_tok_emb(src))
-        tgt_emb = self.positional_encoding(self.tgt_tok_emb(trg))
         outs = self.transformer(
-            src_emb, tgt_emb, src_mask, tgt_mask, None,
-            src_padding_mask, tgt_padding_mask, memory_key_padding_mask,
+            self.embed(self.src_tok_emb, src), self.embed(self.tgt_tok_emb, trg), src_mask,
+            tgt_mask, None, src_padding_mask, tgt_padding_mask, memory_key_padding_mask,
         )  # fmt: skip
         return self.generator(outs)
 
     def encode(self, src: Tensor, src_mask: Tensor) -> Tensor:
-        return self.transformer.encoder(self.positional_encoding(self.src_tok_emb(src)), src_mask)
+        return self.transformer.encoder(self.embed(self.src_tok_emb, src), src_mask)
 
     def decode(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor) -> Tensor:
-        embedded = self.positional_encoding(self.tgt_tok_emb(tgt))
-        return self.transformer.decoder(embedded, memory, tgt_mask)
+        return self.transformer.decoder(self.embed(self.tgt_tok_emb, tgt), memory, tgt_mask)
 
 
 def square_subsequent_mask(sz: int, device: torch.device) -> Tensor:
