@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from reading import watched
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
@@ -52,9 +53,12 @@ def scalars() -> Graph:
 
 def broadcasting() -> Graph:
     x, row, column = numbers(2, 3), numbers(3, grad=True), numbers(2, 1, start=3, grad=True)
-    with viz.trace() as traced:
-        square((x * row - column).mean(axis=0, keepdims=True) / 2)
-    return traced.graph(x=x, row=row, column=column)
+    return watched(
+        lambda: square((x * row - column).mean(axis=0, keepdims=True) / 2),
+        x=x,
+        row=row,
+        column=column,
+    )
 
 
 def detached() -> Graph:
@@ -105,16 +109,12 @@ class Cube(Function):
 
 def custom_function() -> Graph:
     x = numbers(3, grad=True)
-    with viz.trace() as traced:
-        (Cube.apply(x) * x).sum().backward()
-    return traced.graph(x=x)
+    return watched(lambda: (Cube.apply(x) * x).sum().backward(), x=x)
 
 
 def recomputed() -> Graph:
     x, layer = numbers(2, 3), simple(nn.Linear(3, 2))
-    with viz.trace() as traced:
-        square(checkpoint(lambda x: layer(x).tanh(), x))
-    return traced.graph(x=x)
+    return watched(lambda: square(checkpoint(lambda x: layer(x).tanh(), x)), x=x)
 
 
 def in_place() -> Graph:
@@ -140,9 +140,7 @@ def stopped() -> Graph:
 def perceptron() -> Graph:
     model = simple(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
     x = numbers(2, 3, start=5)
-    with viz.trace() as traced:
-        F.mse_loss(model(x), numbers(2, 2)).backward()
-    return traced.graph(x=x)
+    return watched(lambda: F.mse_loss(model(x), numbers(2, 2)).backward(), x=x)
 
 
 class Residual(nn.Module):
@@ -156,54 +154,44 @@ class Residual(nn.Module):
 
 def residual() -> Graph:
     block, x = simple(Residual()), numbers(2, 4, grad=True)
-    with viz.trace() as traced:
-        square(block(x))
-    return traced.graph(x=x)
+    return watched(lambda: square(block(x)), x=x)
 
 
 def opened() -> Graph:
     """Layer normalization and softmax with the ops that they are made of."""
     norm, x = simple(nn.LayerNorm(3)), numbers(2, 3, grad=True)
-    with viz.trace(open=["layer_norm", "cross_entropy"]) as traced:
-        square(minigrad.softmax(norm(x), axis=-1))
-    return traced.graph(x=x)
+    return watched(
+        lambda: square(minigrad.softmax(norm(x), axis=-1)),
+        viz.trace(open=["layer_norm", "cross_entropy"]),
+        x=x,
+    )
 
 
 def attention() -> Graph:
     layer, x = simple(nn.MultiHeadAttention(4, 2, bias=False)), numbers(1, 3, 4, grad=True)
-    with viz.trace() as traced:
-        square(layer(x, x, x, is_causal=True))
-    return traced.graph(x=x)
+    return watched(lambda: square(layer(x, x, x, is_causal=True)), x=x)
 
 
 def convolution() -> Graph:
     model = simple(nn.Sequential(nn.Conv2d(1, 2, 2), nn.MaxPool2d(2), nn.Flatten()))
     x = numbers(1, 1, 5, 5)
-    with viz.trace() as traced:
-        square(model(x))
-    return traced.graph(x=x)
+    return watched(lambda: square(model(x)), x=x)
 
 
 def lstm() -> Graph:
     layer, x = simple(nn.LSTM(2, 2)), numbers(1, 2, 2)
-    with viz.trace() as traced:
-        square(layer(x)[0])
-    return traced.graph(x=x)
+    return watched(lambda: square(layer(x)[0]), x=x)
 
 
 def shared() -> Graph:
     layer, x = simple(nn.Linear(3, 3)), numbers(2, 3)
-    with viz.trace() as traced:
-        square(layer(layer(x).tanh()))
-    return traced.graph(x=x)
+    return watched(lambda: square(layer(layer(x).tanh())), x=x)
 
 
 def classifier() -> Graph:
     model = simple(nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 4)))
     words = np.array([1, 4, 1])
-    with viz.trace() as traced:
-        F.cross_entropy(model(words), np.array([0, 3, 2])).backward()
-    return traced.graph()
+    return watched(lambda: F.cross_entropy(model(words), np.array([0, 3, 2])).backward())
 
 
 def repeated() -> Graph:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from test_viz_loops import decode, fan_out, ladder, lstm, nested, shrinking, training
+from test_viz_folding import decode, fan_out, ladder, lstm, nested, shrinking, training
 
 import minigrad
 from minigrad import Tensor, nn, viz

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from golden_programs import GRAPHS, attention_maps, captured, profiled, training
 from golden_views import VIEWS, boxes
-from test_viz_page import data_of
+from reading import data_of, explored
 
 import minigrad
 from minigrad import nn, viz
@@ -214,7 +214,7 @@ def walks() -> str:
         (nn.MultiHeadAttention(4, 2, dropout=0.5), (x, x, x)),
         (nn.TransformerEncoderLayer(4, 2, 4), (x,)),
     ):
-        data: Any = data_of(viz.explore(layer, *given).path.read_text(encoding="utf-8"))
+        data: Any = explored(layer, *given)
         told += [f"{stop['tab']} {stop['at']}: {stop['title']}" for stop in data["walk"]]
     return "\n".join(told) + "\n"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_viz_page import data_of
+from reading import data_of, parts_of, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -21,7 +21,7 @@ EVERY = ("float16", "float32", "float64")
 def gradients(graph: viz.Graph) -> dict[str, viz.Summary]:
     """What came to each leaf in the end."""
     names = {n.id: n.label for n in graph.nodes if n.kind in ("parameter", "input")}
-    parts = [part for step in graph.steps for part in step.parts]
+    parts = parts_of(graph)
     found = {part.target: part.total or part.sent for part in parts}
     return {names[box]: numbers for box, numbers in found.items() if box in names}
 
@@ -31,9 +31,7 @@ def traced(model: Callable[[Tensor], Tensor], x: np.ndarray, dtype: str) -> viz.
         for parameter in model.parameters():
             parameter.data = parameter.data.astype(dtype)
     leaf = minigrad.tensor(x.astype(dtype), requires_grad=True)
-    with viz.trace() as trace:
-        model(leaf).sum().backward()
-    return trace.graph(x=leaf)
+    return watched(lambda: model(leaf).sum().backward(), x=leaf)
 
 
 CONSTANT_SUMS: dict[str, Callable[[Tensor], Tensor]] = {

@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 from random_graphs import diagrams
-from svg_reading import classed, holds, overlap, parse, texts
+from reading import classed, holds, overlap, parse, texts
 
 import minigrad
 from minigrad import nn, viz

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from reading import watched
 
 import minigrad
 from minigrad import nn, viz
@@ -12,9 +13,7 @@ from minigrad import nn, viz
 
 def traced(model: Any, seed: int = 0, batch: int = 2) -> viz.Graph:
     minigrad.random.seed(seed)
-    with viz.trace() as trace:
-        (model(minigrad.randn(batch, 3, 8)) ** 3).sum().backward()
-    return trace.graph()
+    return watched(lambda: (model(minigrad.randn(batch, 3, 8)) ** 3).sum().backward())
 
 
 def lines(found: viz.Difference) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reading import by_id, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -48,7 +49,6 @@ class TestProducts:
 
     def test_the_forward_product(self, op: str, shapes: dict[str, Any]) -> None:
         found = product(op, shapes)
-        assert found is not None
         arrays = [np.random.default_rng(0).standard_normal(shape) for shape in shapes.values()]
         expected = getattr(minigrad.ops, op)(*arrays)
         np.testing.assert_allclose(
@@ -57,15 +57,12 @@ class TestProducts:
 
     def test_every_share(self, op: str, shapes: dict[str, Any]) -> None:
         found = product(op, shapes)
-        assert found is not None
         tensors = {name: leaf(*shape) for name, shape in shapes.items()}
         out = getattr(minigrad.ops, op)(*tensors.values())
         g = np.random.default_rng(1).standard_normal(out.shape)
         out.backward(g)
         for name, tensor in tensors.items():
             share = found.share(name)
-            assert share is not None
-            assert tensor.grad is not None
             other = tensors[share.factors[1].name].numpy()
             gradient = np.einsum(subscripts(share.factors, share.target.indices), g, other)
             np.testing.assert_allclose(gradient, tensor.grad.numpy(), rtol=1e-12)
@@ -78,14 +75,12 @@ class TestProducts:
 
     def test_as_matrices(self, op: str, shapes: dict[str, Any]) -> None:
         found = product(op, shapes)
-        assert found is not None
         rng = np.random.default_rng(2)
         size = found.lengths
         arrays = {"g": rng.standard_normal([size[index] for index in found.out])}
         arrays |= {name: rng.standard_normal(shape) for name, shape in shapes.items()}
         for name, shape in shapes.items():
             share = found.share(name)
-            assert share is not None
             given = [arrays[term.name] for term in share.factors]
             expected = np.einsum(subscripts(share.factors, share.target.indices), *given)
             if not share.matrices:
@@ -133,9 +128,11 @@ def test_the_axes_of_unbroadcasting_are_those_of_the_engine() -> None:
 def test_every_op_says_what_each_saved_array_is_for() -> None:
     """Also fused ops, and those of several tensors."""
     layer = nn.TransformerEncoderLayer(8, 2, 16)
-    with viz.trace() as traced:
-        minigrad.concatenate([layer(minigrad.randn(2, 3, 8)), minigrad.ones(2, 1, 8)], axis=1).sum()
-    graph = traced.graph()
+    graph = watched(
+        lambda: minigrad.concatenate(
+            [layer(minigrad.randn(2, 3, 8)), minigrad.ones(2, 1, 8)], axis=1
+        ).sum()
+    )
     for node in [*graph.nodes, *(group.op for group in graph.groups if group.op)]:
         if node.kind in ("op", "fused") and node.label in registry:
             named = {name for name, why in explain_saved(node, None) if why}
@@ -147,7 +144,7 @@ class TestMissing:
 
     def explained(self, traced: viz.Trace, **names: Any) -> dict[str, str]:
         graph = traced.graph(**names)
-        labels = {node.id: node.label for node in graph.nodes}
+        labels = by_id(graph)
         labels |= {group.id: group.name for group in graph.groups}
         return {labels[box]: why for box, why in missing_gradients(graph).items()}
 

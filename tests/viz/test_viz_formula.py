@@ -353,8 +353,6 @@ def module(tmp_path: Path) -> Iterator[Callable[[str], ModuleType]]:
     def load(text: str) -> ModuleType:
         path.write_text(text, encoding="utf-8")
         spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
         loaded = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = loaded
         spec.loader.exec_module(loaded)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reading import labels
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -13,11 +14,11 @@ from minigrad.viz import Graph
 
 
 def inputs(graph: Graph) -> list[str]:
-    return [node.label for node in graph.nodes if node.kind == "input"]
+    return labels(graph, "input")
 
 
 def outputs(graph: Graph) -> list[str]:
-    return [node.label for node in graph.nodes if node.kind == "output"]
+    return labels(graph, "output")
 
 
 def test_an_input_shows_though_it_requires_no_gradient() -> None:
@@ -60,7 +61,7 @@ def test_a_module_is_drawn_under_no_grad_too() -> None:
 def test_integers_go_in_as_they_are() -> None:
     ids = np.array([[1, 2], [3, 4]])
     graph = viz.graph(nn.Embedding(10, 4), ids)
-    assert [node.label for node in graph.nodes] == [
+    assert labels(graph) == [
         "weight", "input", "embedding", "output",
     ]  # fmt: skip
     assert outputs(viz.graph(nn.Embedding(10, 4), minigrad.tensor(ids))) == ["output"]

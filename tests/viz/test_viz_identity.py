@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_viz_page import data_of
+from reading import by_id, data_of, watched
 
 import minigrad
 from minigrad import Tensor, viz
@@ -100,10 +100,8 @@ def test_what_has_a_derivative_is_told_by_the_op(pair: Any) -> None:
     forward.__name__ = first.__name__
     forgotten = primitive(forward)
     x = variable()
-    with viz.trace() as traced:
-        (forgotten(x) * first(x)).sum().backward()
-    graph = traced.graph(x=x)
-    labels = {node.id: node.label for node in graph.nodes}
+    graph = watched(lambda: (forgotten(x) * first(x)).sum().backward(), x=x)
+    labels = by_id(graph)
     missing = {labels[box]: why for box, why in missing_gradients(graph).items()}
     assert missing == {forgotten.op.name: missing[forgotten.op.name]}
     assert "has no derivative" in missing[forgotten.op.name]
@@ -115,17 +113,18 @@ def test_an_op_named_as_what_a_drawing_calls_detach() -> None:
         return x + 1.0
 
     x = variable()
-    with viz.trace() as traced:
-        (detach(x) * x).sum().backward()
-    assert all("derivative" in why for why in missing_gradients(traced.graph(x=x)).values())
+    assert all(
+        "derivative" in why
+        for why in missing_gradients(
+            watched(lambda: (detach(x) * x).sum().backward(), x=x)
+        ).values()
+    )
 
 
 def test_what_leaves_the_process_takes_no_ops_along() -> None:
     """Read again, an op of the library is known; one of a program is only called by its name."""
     x = variable()
-    with viz.trace() as traced:
-        minigrad.exp(own_tanh()(scaled(2)(x))).backward(np.ones(2))
-    graph = traced.graph(x=x)
+    graph = watched(lambda: minigrad.exp(own_tanh()(scaled(2)(x))).backward(np.ones(2)), x=x)
     assert copy.deepcopy(graph) == graph
     known = [node.primitive for node in graph.nodes if node.kind == "op"]
     assert all(op is not None for op in known)
@@ -154,7 +153,7 @@ def test_a_softmax_of_ones_own_is_not_taken_for_attention() -> None:
         return x / x.sum(axis, keepdims=True)
 
     softmax.defvjp(x=lambda g: g)
-    with viz.trace() as traced:
-        softmax(Tensor(np.ones((3, 3)), requires_grad=True)) @ np.ones((3, 2))
-    assert not traced.graph().heatmaps
+    assert not watched(
+        lambda: softmax(Tensor(np.ones((3, 3)), requires_grad=True)) @ np.ones((3, 2))
+    ).heatmaps
     assert softmax.op.name != registry["softmax"].name

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from reading import by_id, labels
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -47,7 +48,7 @@ def test_a_function_is_run_on_copies_of_its_inputs() -> None:
 def test_a_function_need_have_no_signature() -> None:
     """Python knows none of `getattr`, and before NumPy 2.4 none of a ufunc."""
     x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
-    assert [node.label for node in viz.graph(np.sin, x).nodes if node.kind == "op"] == ["sin"]
+    assert labels(viz.graph(np.sin, x), "op") == ["sin"]
     assert given(viz.graph(getattr, x, "T")) == [("input", "args[0]")]
 
 
@@ -57,7 +58,7 @@ def test_token_ids_and_masks_are_inputs(wrap: object) -> None:
     graph = viz.graph(Model(), ids, mask=mask)
     assert given(graph) == [("input", "ids"), ("input", "mask")]
     assert all(node.group is None for node in graph.nodes if node.kind == "input")
-    labels = {node.id: node.label for node in graph.nodes}
+    labels = by_id(graph)
     assert {labels[e.target] for e in graph.edges if labels[e.source] == "ids"} == {"embedding"}
     assert ">ids</text>" in graph.to_svg()
 
@@ -118,7 +119,7 @@ def test_a_named_tuple_of_inputs_stays_one() -> None:
         two: minigrad.Tensor
 
     graph = viz.graph(lambda pair: pair.one * pair.two, Pair(minigrad.ones(2), minigrad.ones(2)))
-    assert [node.label for node in graph.nodes if node.kind == "input"] == ["pair[0]", "pair[1]"]
+    assert labels(graph, "input") == ["pair[0]", "pair[1]"]
 
 
 def test_a_page_runs_its_model_again_with_another_number() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -64,7 +63,6 @@ def test_showing_a_value_runs_nothing() -> None:
         bundle(nn.Linear(2, 3))
     assert repr(traced) == "Trace(no op yet)"
     y.sum().backward()
-    assert x.grad is not None
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
 
 
@@ -128,16 +126,6 @@ def test_statistics_show_their_curves() -> None:
     for kind in ("text/html", "image/svg+xml"):
         root = ElementTree.fromstring(f"<p>{shown[kind]}</p>")
         assert "Loss: 0.5" in [text.text for text in root.iter()]
-
-
-def test_a_page_whose_file_is_gone_shows_its_path(tmp_path: Path) -> None:
-    page = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2), path=tmp_path / "page.html")
-    shown = page._repr_html_()
-    assert shown is not None
-    assert shown.startswith("<iframe srcdoc=")
-    page.path.unlink()
-    assert page._repr_html_() is None
-    assert repr(page) == f"Page({str(page.path)!r})"
 
 
 def test_nothing_needs_a_program(monkeypatch: pytest.MonkeyPatch) -> None:

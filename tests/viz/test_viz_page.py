@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import subprocess
 import sys
-import zlib
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from reading import Document, data_of, explored, variable, watched
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, viz
@@ -24,63 +22,6 @@ from minigrad.viz.page.html import write_page
 from minigrad.viz.record.steps import with_inner
 
 HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
-
-
-class Document(HTMLParser):
-    """The elements of a page, and the text of its scripts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: list[str] = []
-        self.rows: list[list[str]] = []
-        self._inside = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self._inside = tag
-        if tag == "script":
-            self.scripts.append("")
-        elif tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
-
-    def handle_data(self, data: str) -> None:
-        if self._inside == "script":
-            self.scripts[-1] += data
-        elif self._inside in ("td", "th"):
-            self.rows[-1][-1] += data
-
-
-def data_of(page: str) -> dict[str, Any]:
-    """What the page makes of its data: the same as `unpack` in page/data.js."""
-    packed = base64.b64decode(Document(page).scripts[0])
-    data: dict[str, Any] = json.loads(zlib.decompress(packed, wbits=-15))
-    _fill_in(data, data["arrays"])
-    return data
-
-
-def _fill_in(value: Any, arrays: list[Any]) -> None:
-    """Put the elements of each array in the place of its number."""
-    if isinstance(value, dict) and isinstance(value.get("values"), int):
-        value["values"] = arrays[value["values"]]
-    for one in value.values() if isinstance(value, dict) else value:
-        if isinstance(one, dict | list):
-            _fill_in(one, arrays)
-
-
-def entries_of(summary: dict[str, Any]) -> Any:
-    """The elements of an array: the same as `entriesOf` in page/values.js."""
-    return np.array([float(value) for value in summary["values"]])
 
 
 @cache
@@ -125,7 +66,7 @@ class TestOffline:
         page = page_of(name)
         addresses = set(re.findall(r"\w+://[^\"'\s<]*", page))
         assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}
-        for word in (
+        for word in [
             "@import",
             "url(",
             "fetch(",
@@ -133,7 +74,7 @@ class TestOffline:
             "import(",
             "WebSocket",
             "eval(",
-        ):
+        ]:
             assert word not in page
         for tag, attributes in Document(page).elements:
             assert tag not in {"link", "iframe", "object", "embed", "base", "form"}
@@ -160,9 +101,7 @@ class TestHostileNames:
                 return self.inner["plain"](x)
 
         model = Odd()
-        with viz.trace() as traced:
-            model(minigrad.ones(4, 3, requires_grad=True)).sum().backward()
-        graph = traced.graph()
+        graph = watched(lambda: model(minigrad.ones(4, 3, requires_grad=True)).sum().backward())
         text = graph.to_json()
         for name in ("inner.plain", "linear", "Odd"):
             text = text.replace(json.dumps(name), json.dumps(HOSTILE + name))
@@ -180,8 +119,8 @@ class TestHostileNames:
         page = self.page()
         labels = [node["label"] for node in data_of(page)["nodes"]]
         assert HOSTILE + "linear" in labels
-        names = [row[0] for row in Document(page).rows]
-        assert any(name.startswith(HOSTILE.replace("\n", "\\n")) for name in names)
+        shown = HOSTILE.replace("\n", "\\n")
+        assert any(row[0].startswith(shown) for row in Document(page).rows)
         assert page.count("default-src") == 1  # "{data}" in a name was not filled in
 
 
@@ -193,20 +132,16 @@ def test_the_same_in_every_process() -> None:
         "page = viz.explore(layer, minigrad.randn(2, 3, 8))\n"
         "print(page.path.read_text(encoding='utf-8'), end='')"
     )
-    runs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
-        for _ in range(2)
-    ]
-    assert runs[0] == runs[1]
-    assert len(runs[0]) > 50_000
+    command = [sys.executable, "-c", program]
+    once, again = (subprocess.run(command, capture_output=True, check=True).stdout for _ in "12")
+    assert once == again
+    assert len(once) > 50_000
 
 
 class TestContents:
     def test_the_data_is_the_graph(self) -> None:
         model = nn.TransformerEncoderLayer(8, 2, 16)
-        with viz.trace() as traced:
-            model(minigrad.randn(2, 3, 8)).sum().backward()
-        graph = traced.graph()
+        graph = watched(lambda: model(minigrad.randn(2, 3, 8)).sum().backward())
         found = data_of(graph.to_html())
         for node, row in zip(graph.nodes, found["nodes"], strict=True):
             assert (node.id, node.kind, node.label) == (row["id"], row["kind"], row["label"])
@@ -222,35 +157,25 @@ class TestContents:
     def test_the_last_total_of_a_leaf_is_its_gradient(self) -> None:
         attention = nn.MultiHeadAttention(8, 2)
         x = minigrad.randn(2, 3, 8, requires_grad=True)
-        with viz.trace() as traced:
-            (attention(x, x, x) * x).sum().backward()
-        found = data_of(traced.graph(x=x).to_html())
-        labels = {node["id"]: node["label"] for node in found["nodes"]}
-        totals: dict[str, Any] = {}
-        arrivals = {}
-        for step in found["steps"]:
-            for part in step["parts"]:
-                name = labels.get(part["target"])
-                totals[name] = part["total"] or part["sent"]
-                arrivals[name] = part["arrivals"]
+        found = data_of(watched(lambda: (attention(x, x, x) * x).sum().backward(), x=x).to_html())
+        boxes = {node["id"]: node["label"] for node in found["nodes"]}
+        parts = [part for step in found["steps"] for part in step["parts"]]
+        last = {boxes.get(part["target"]): part for part in parts}
         leaves = dict(attention.named_parameters()) | {"x": x}
-        assert arrivals["x"] == 4
+        assert last["x"]["arrivals"] == 4
         for name, tensor in leaves.items():
-            assert tensor.grad is not None
             norm = float(np.linalg.norm(tensor.grad.numpy()))
-            assert totals[name]["norm"] == pytest.approx(norm, rel=1e-5)
+            came = last[name]["total"] or last[name]["sent"]
+            assert came["norm"] == pytest.approx(norm, rel=1e-5)
 
-    def test_saving(self, tmp_path: Path) -> None:
-        graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
-        path = graph.save(tmp_path / "page.html")
-        assert path.read_text(encoding="utf-8") == graph.to_html()
-
-    def test_depth(self) -> None:
+    def test_depth_and_file(self, tmp_path: Path) -> None:
         graph = viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.ones(5, 3))
         assert data_of(graph.to_html(depth=0))["closed"] == ["g0", "g1", "g2"]
         assert data_of(graph.to_html(depth=2))["closed"] == []
         with pytest.raises(ValueError, match="-1 levels"):
             graph.to_html(depth=-1)
+        path = graph.save(tmp_path / "page.html")
+        assert path.read_text(encoding="utf-8") == graph.to_html()
 
 
 class TestExplore:
@@ -287,8 +212,7 @@ class TestExplore:
 
         page = viz.explore(Model()).path.read_text(encoding="utf-8")
         data = data_of(page)
-        (step,) = data["steps"]
-        came = step["cotangent"]["values"]
+        [came] = [step["cotangent"]["values"] for step in data["steps"]]
         if shape:
             assert data["start"].startswith("the output, with fixed pseudo-random numbers")
             assert len(set(came)) == 4
@@ -306,29 +230,22 @@ class TestExplore:
                 logits = self.head(x)
                 return {"logits": logits, "loss": F.cross_entropy(logits, np.array([0, 1]))}
 
-        page = viz.explore(Model(), minigrad.randn(2, 3))
-        data = data_of(page.path.read_text(encoding="utf-8"))
+        data = explored(Model(), minigrad.randn(2, 3))
         assert data["start"] == 'output["loss"]'
-        nodes = data["nodes"]
-        outputs = [node["label"] for node in nodes if node["kind"] == "output"]
+        outputs = [node["label"] for node in data["nodes"] if node["kind"] == "output"]
         assert outputs == ['output["logits"]', 'output["loss"]']
 
     def test_a_graph_ends_at_what_was_given(self) -> None:
         x = minigrad.exp(minigrad.randn(5, 3, requires_grad=True))
-        page = viz.explore(nn.Linear(3, 2), x)
-        nodes = data_of(page.path.read_text(encoding="utf-8"))["nodes"]
+        nodes = explored(nn.Linear(3, 2), x)["nodes"]
         assert [n["label"] for n in nodes if n["kind"] == "op"] == ["linear"]
 
     def test_without_a_backward_pass(self) -> None:
-        data = data_of(
-            viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3), backward=False).path.read_text(
-                encoding="utf-8"
-            )
-        )
+        layer, x = nn.Linear(3, 2), minigrad.randn(5, 3)
+        data = explored(layer, x, backward=False)
         assert (data["steps"], data["start"]) == ([], "No backward pass was asked for.")
         with no_grad():
-            page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
-        data = data_of(page.path.read_text(encoding="utf-8"))
+            data = explored(layer, x)
         assert data["steps"] == []
         assert "made under no_grad()" in data["start"]
 
@@ -336,8 +253,7 @@ class TestExplore:
         x = minigrad.tensor([1.0, 2.0], requires_grad=True)
         loss = (x * x).sum()
         for _ in range(2):  # the tensor's own graph is still there
-            page = viz.explore(loss, x=x)
-            found = data_of(page.path.read_text(encoding="utf-8"))
+            found = explored(loss, x=x)
             assert [step["op"] for step in found["steps"]] == ["sum", "multiply"]
             assert found["nodes"][0]["label"] == "x"
         assert x.grad is None
@@ -348,21 +264,24 @@ class TestExplore:
         assert pages[0].path.read_bytes() == pages[1].path.read_bytes()
 
     def test_what_it_refuses(self) -> None:
-        with pytest.raises(TypeError, match=r"Linear\.forward: missing"):
-            viz.explore(nn.Linear(3, 2))
-        with pytest.raises(TypeError, match="takes no inputs"):
-            viz.explore(viz.graph(nn.ReLU(), minigrad.ones(3)), minigrad.ones(3))
-        with pytest.raises(TypeError, match="have run already"):
-            viz.explore(minigrad.ones(3, requires_grad=True) * 2.0, minigrad.ones(3))
-        with pytest.raises(TypeError, match="str"):
-            viz.explore("a model")
+        drawn, computed = viz.graph(nn.ReLU(), minigrad.ones(3)), variable(1.0) * 2.0
+        for target, inputs, why in (
+            (nn.Linear(3, 2), [], r"Linear\.forward: missing"),
+            (drawn, [minigrad.ones(3)], "takes no inputs"),
+            (computed, [minigrad.ones(3)], "have run already"),
+            ("a model", [], "str"),
+        ):
+            with pytest.raises(TypeError, match=why):
+                viz.explore(target, *inputs)
 
     def test_a_notebook_shows_the_page_in_a_frame(self) -> None:
         page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
         document = Document(page._repr_html_())
-        ((tag, attributes),) = document.elements
-        assert tag == "iframe"
-        assert attributes["srcdoc"] == page.path.read_text(encoding="utf-8")
+        [(tag, attributes)] = document.elements
+        assert (tag, attributes["srcdoc"]) == ("iframe", page.path.read_text(encoding="utf-8"))
+        page.path.unlink()
+        assert page._repr_html_() is None
+        assert repr(page) == f"Page({str(page.path)!r})"
 
 
 def test_no_field_of_the_template_is_left_over() -> None:

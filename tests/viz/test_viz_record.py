@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reading import by_id, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -28,18 +29,14 @@ def labels(graph: Graph, kind: str) -> list[str]:
 
 def links(graph: Graph) -> list[tuple[str, str, int | None]]:
     """The edges by label."""
-    names = {node.id: node.label for node in graph.nodes}
+    names = by_id(graph)
     return [(names[edge.source], names[edge.target], edge.slot) for edge in graph.edges]
 
 
 def test_a_tensor_concatenated_twice_has_an_edge_for_each_place() -> None:
     x, y = leaf(2), leaf(3)
     graph = viz.graph(minigrad.concatenate([x, x, y]), x=x, y=y)
-    assert links(graph)[:3] == [
-        ("x", "concatenate", 0),
-        ("x", "concatenate", 1),
-        ("y", "concatenate", 2),
-    ]
+    assert links(graph)[:3] == [(name, "concatenate", slot) for slot, name in enumerate("xxy")]
 
 
 def test_a_graph_can_be_drawn_after_backward() -> None:
@@ -51,15 +48,16 @@ def test_a_graph_can_be_drawn_after_backward() -> None:
     freed = tuple(replace(node, saved=(), freed=node.kind == "op") for node in before.nodes)
     assert viz.graph(loss) == replace(before, nodes=freed)
     assert before.to_dot() == viz.graph(loss).to_dot()
+    np.testing.assert_allclose(x.grad, 2 * np.exp(1), rtol=1e-6)  # drawing left the graph usable
 
 
-def test_drawing_leaves_the_graph_usable() -> None:
-    x = leaf(3)
-    loss = (x * x).sum()
-    viz.graph(loss).to_dot()
-    loss.backward()
-    assert x.grad is not None
-    np.testing.assert_array_equal(x.grad.numpy(), [2, 2, 2])
+def sizes(graph: Graph, nodes: int, edges: int) -> str:
+    """Compare the sizes of all forms; return the picture."""
+    svg = graph.to_svg(depth=1)
+    assert (len(graph.nodes), len(graph.edges)) == (nodes, edges)
+    assert graph.to_dot(depth=1).count(" -> ") == svg.count("data-edge=") == edges
+    assert len(graph.to_text(depth=1).splitlines()) == nodes
+    return svg
 
 
 @pytest.mark.slow
@@ -70,13 +68,8 @@ def test_a_long_chain() -> None:
     for _ in range(count):
         y = y + 1
     graph = viz.graph(y)
-    assert len(graph.nodes) == count + 2
-    assert len(graph.edges) == count + 1
-    assert graph.to_dot(depth=1).count(" -> ") == count + 1
-    svg = graph.to_svg(depth=1)
+    svg = sizes(graph, count + 2, count + 1)
     assert svg.count('class="box op"') == count + 1  # and in the legend
-    assert svg.count("data-edge=") == count + 1
-    assert len(graph.to_text(depth=1).splitlines()) == count + 2
     assert viz.explain(y).startswith("backward pass from add: 3,000 steps, 1 leaf\n")
 
 
@@ -85,13 +78,8 @@ def test_a_ladder_is_linear() -> None:
     for _ in range(25):
         y = y + y
     graph = viz.graph(y)  # along its 2 ** 25 paths it would take minutes
-    assert len(graph.nodes) == 27
-    assert len(graph.edges) == 51
-    assert graph.to_dot(depth=1).count(" -> ") == 51
-    assert graph.to_svg(depth=1).count("data-edge=") == 51
-    text = graph.to_text(depth=1)
-    assert len(text.splitlines()) == 27
-    assert "%24 = add(%23, %23)" in text
+    sizes(graph, 27, 51)
+    assert "%24 = add(%23, %23)" in graph.to_text(depth=1)
 
 
 def test_every_residual_of_a_long_chain_is_found() -> None:
@@ -125,10 +113,8 @@ class Tied(nn.Module):
 def test_a_tied_weight_is_one_box_with_two_readers() -> None:
     graph = viz.graph(Tied(), np.array([1, 2, 3]))
     assert labels(graph, "parameter") == ["embedding.weight"]
-    assert [target for source, target, _ in links(graph) if source == "embedding.weight"] == [
-        "embedding",
-        "linear",
-    ]
+    readers = [target for source, target, _ in links(graph) if source == "embedding.weight"]
+    assert readers == ["embedding", "linear"]
 
 
 def test_a_graph_outlives_its_module() -> None:
@@ -142,22 +128,13 @@ def test_a_graph_outlives_its_module() -> None:
     assert "Linear" in graph.to_dot()
 
 
-def encoder(norm_first: bool = False, layers: int = 1) -> nn.Module:
-    layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
-    return (nn.TransformerEncoder(layer, layers) if layers > 1 else layer).eval()
-
-
-@pytest.mark.parametrize("layers", [1, 3])
-def test_every_parameter_is_there_by_its_full_name(layers: int) -> None:
-    model = encoder(layers=layers)
+def test_every_parameter_and_module_call_is_there_by_its_full_name() -> None:
+    layer = nn.TransformerEncoderLayer(16, 4, 32)
+    model = nn.TransformerEncoder(layer, 3).eval()
     graph = viz.graph(model, minigrad.ones(2, 5, 16))
+    assert viz.graph(model, minigrad.ones(2, 5, 16)) == graph
     boxes = {n.label: n.shape for n in graph.nodes if n.kind == "parameter"}
     assert boxes == {name: p.shape for name, p in model.named_parameters()}
-
-
-def test_every_module_call_is_a_group_with_its_path() -> None:
-    model = encoder(layers=3)
-    graph = viz.graph(model, minigrad.ones(2, 5, 16))
     paths = {group.path: group for group in graph.groups}
     assert len(paths) == len(graph.groups)
     for path, module in model.named_modules():
@@ -178,9 +155,7 @@ print(graph.to_json())
 for depth in (None, 0, 1, 2, 3):
     print(graph.to_dot(depth))
     print(graph.to_svg(depth))
-with viz.trace() as traced:
-    model(x).sum().backward()
-print(traced.graph().to_json())
+print(watched(lambda: model(x).sum().backward()).to_json())
 """
 
 
@@ -198,17 +173,10 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_traced_graph_survives_json() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16)
-    with viz.trace() as traced:
-        layer(minigrad.randn(2, 3, 8)).sum().backward()
-    graph = traced.graph()
+    graph = watched(lambda: layer(minigrad.randn(2, 3, 8)).sum().backward())
     assert graph.steps
     assert graph.heatmaps
     assert Graph.from_json(graph.to_json()) == graph
-
-
-def test_two_graphs_of_one_process_have_the_same_numbers() -> None:
-    model = encoder()
-    assert viz.graph(model, minigrad.ones(2, 5, 16)) == viz.graph(model, minigrad.ones(2, 5, 16))
 
 
 def test_graphviz_is_imported_only_to_draw(tmp_path: Path) -> None:
@@ -274,9 +242,7 @@ def test_what_nothing_saved_is_said_to_be_unknown() -> None:
         assert not found
         assert len(found.unknown) == 1
         assert str(found).startswith("no difference in what is known\n? ")
-        with viz.trace() as traced:
-            program(c)
-        assert "unknown" not in traced.graph().to_text()
+        assert "unknown" not in watched(lambda run=program: run(c)).to_text()
 
 
 def test_what_a_pass_has_freed_is_unknown_too() -> None:

@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from svg_reading import classed, parse, texts
+from reading import by_id, classed, parse, texts, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -39,13 +39,11 @@ class ByHand(nn.Module):
 
 
 def traced(module: nn.Module, *inputs: Tensor, **more: object) -> Graph:
-    with viz.trace() as watched:
-        module(*inputs, **more)
-    return watched.graph()
+    return watched(lambda: module(*inputs, **more))
 
 
 def notes(graph: Graph) -> list[str]:
-    labels = {node.id: node.label for node in graph.nodes}
+    labels = by_id(graph)
     return [f"{labels[box]}: {text}" for box, text in heads(graph).items()]
 
 
@@ -54,7 +52,7 @@ def notes(graph: Graph) -> list[str]:
 def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added: bool) -> None:
     graph = watch(ByHand(3, added), minigrad.ones(2, 5, 12, requires_grad=True))
     assert notes(graph) == ["reshape: 3 heads of 4", "reshape: 3 heads joined"]
-    labels = {node.id: node.label for node in graph.nodes}
+    labels = by_id(graph)
     if watch is traced or not added:  # a sum keeps nothing of its operands
         (mask,) = (node for node in graph.nodes if node.label == "mask")
         assert mask.shape == (5, 5)

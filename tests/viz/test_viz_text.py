@@ -10,19 +10,6 @@ import minigrad
 from minigrad import Tensor, nn, viz
 
 
-def row(text: str, start: str) -> str:
-    """The line that begins with `start`, its columns run together."""
-    (found,) = [line for line in text.splitlines() if line.strip().startswith(start)]
-    return " ".join(found.split())
-
-
-def test_an_error_is_on_its_line() -> None:
-    x = minigrad.ones(3, requires_grad=True)
-    with pytest.raises(ValueError, match="matmul"), viz.trace() as traced:
-        _ = minigrad.exp(x) @ minigrad.ones(4)
-    assert "✕ matmul" in row(traced.graph(x=x).to_text(), "%1")
-
-
 def test_names_with_line_breaks_stay_on_their_line() -> None:
     class Model(nn.Module):
         def __init__(self) -> None:

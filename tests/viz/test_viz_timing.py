@@ -25,7 +25,6 @@ def test_every_op_that_ran_has_a_time() -> None:
     assert len(ran) > 10
     assert len(decompositions) > 2
     for op in (*ran, *decompositions.values()):
-        assert op.seconds is not None, op.label
         assert 0 < op.seconds < 1, op.label
     for node in graph.nodes:
         if node not in ran:
@@ -38,7 +37,6 @@ def test_a_closed_module_has_the_time_of_its_ops() -> None:
     parts = [node.seconds for node in graph.collapse(1).nodes if node.seconds is not None]
     times = [node.seconds for node in graph.nodes if node.kind == "op" and node.seconds is not None]
     fused = [group.op.seconds for group in graph.groups if group.op is not None]
-    assert whole.seconds is not None
     loss = [node.seconds for node in graph.nodes if node.label == "sum" and node.group is None]
     assert whole.seconds + loss[0] == pytest.approx(sum(times) + sum(fused))
     assert sum(parts) == pytest.approx(whole.seconds + loss[0])
@@ -50,8 +48,6 @@ def test_a_slow_op_takes_longer_than_a_fast_one() -> None:
         small @ small
         large @ large
     first, second = (node.seconds for node in watched.graph().nodes if node.kind == "op")
-    assert first is not None
-    assert second is not None
     assert second > 3 * first
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from test_viz_page import data_of
+from reading import by_id, data_of, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -31,9 +31,7 @@ def titles(page: viz.Page) -> list[str]:
 
 
 def traced(model: nn.Module, *inputs: Any, **named: Any) -> viz.Graph:
-    with viz.trace() as trace:
-        (model(*inputs, **named) ** 2).sum().backward()
-    return trace.graph()
+    return watched(lambda: (model(*inputs, **named) ** 2).sum().backward())
 
 
 def place(graph: viz.Graph, **where: Any) -> Any:
@@ -183,6 +181,6 @@ class TestPrepared:
         assert [f"`{other}`" in stop["title"] for stop in walk] == [False] * 11
         graph = traced(layer, x(requires_grad=True))
         first = graph.steps[place(graph, step="TransformerEncoderLayer/add") - 1].node
-        labels = {node.id: node.label for node in graph.nodes}
+        labels = by_id(graph)
         if norm_first:
             assert [labels[edge.source] for edge in graph.into()[first]][1] == "dropout"
