@@ -30,7 +30,7 @@ def decoder() -> Graph:
     return viz.graph(model, minigrad.ones(2, 5, 16), minigrad.ones(2, 7, 16))
 
 
-def attention(**options: Any) -> Graph:
+def attended(**options: Any) -> Graph:
     x = minigrad.ones(2, 5, 12)
     return viz.graph(nn.MultiHeadAttention(12, 3), x, x, x, **options)
 
@@ -113,14 +113,14 @@ VIEWS: dict[str, Callable[[], Graph]] = {
     "layers, one opened": lambda: encoder().collapse(2, open=["layers.3"]),
     "layers, some hidden": lambda: encoder().collapse(hide=["reshape", "swapaxes", nn.Dropout]),
     "layers, norms hidden": lambda: encoder(1).collapse(9, hide=["*norm*"]),
-    "layers, attention opened": lambda: encoder(2).collapse(0, open=[nn.MultiHeadAttention]),
+    "layers, attended opened": lambda: encoder(2).collapse(0, open=[nn.MultiHeadAttention]),
     "layers, by pattern": lambda: encoder(3).collapse(0, open=["*.1.self_attn"]),
     "post-norm": lambda: layer(norm_first=False).collapse(1),
     "pre-norm": lambda: layer(norm_first=True).collapse(1),
     "decoder": lambda: decoder().collapse(1),
-    "attention": lambda: attention().collapse(),
-    "attention, causal": lambda: attention(is_causal=True).collapse(2),
-    "attention, masked": lambda: attention(attn_mask=np.tri(5, dtype=bool)).collapse(2),
+    "attention": lambda: attended().collapse(),
+    "attention, causal": lambda: attended(is_causal=True).collapse(2),
+    "attention, masked": lambda: attended(attn_mask=np.tri(5, dtype=bool)).collapse(2),
     "side by side": lambda: viz.graph(SideBySide(), minigrad.ones(2, 4)).collapse(1),
     "calls": lambda: viz.graph(Again(), minigrad.ones(2, 4)).collapse(1),
     "calls, and ops between": lambda: viz.graph(Again(True), minigrad.ones(2, 4)).collapse(1),

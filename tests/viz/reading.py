@@ -148,9 +148,9 @@ def parts_of(graph: Graph) -> list[viz.Part]:
     return [part for step in graph.steps for part in step.parts]
 
 
-def came(graph: Graph) -> dict[str, viz.Summary]:
-    """What came to each box in the end."""
-    names = by_id(graph)
+def came(graph: Graph, *kinds: str) -> dict[str, viz.Summary]:
+    """What came in the end to each box, of some kinds or of all."""
+    names = {node.id: node.label for node in graph.nodes if not kinds or node.kind in kinds}
     parts = [part for part in parts_of(graph) if part.target in names]
     return {names[part.target]: part.total or part.sent for part in parts}
 

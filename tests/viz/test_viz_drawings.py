@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import math
 import re
@@ -82,10 +81,7 @@ def hostile(name: str = HOSTILE) -> Graph:
         Edge("n2", "n3", 0, "tensors[0]", (2,), "float16"),
         Edge("n3", "n4", 0, "", (2,)),
     )
-    groups = (
-        Group("g0", "", "", name, None, 1234, 1, 2),
-        Group("g1", name, name, name, "g0"),
-    )
+    groups = (Group("g0", "", "", name, None, 1234, 1, 2), Group("g1", name, name, name, "g0"))
     return Graph(nodes, edges, groups)
 
 
@@ -135,36 +131,6 @@ def test_it_draws_where_nothing_is_installed(
     assert written.read_text(encoding="utf-8") == graph.to_svg(1)
     assert [file.name for file in tmp_path.iterdir()] == ["layer.svg"]
     assert graph._repr_mimebundle_()["image/svg+xml"] == graph._repr_svg_() == graph.to_svg()
-
-
-def every_kind() -> Graph:
-    w = minigrad.ones(3, 4, requires_grad=True)
-    norm = nn.LayerNorm(4)
-    with contextlib.suppress(ValueError), viz.trace() as traced:
-        h = norm(minigrad.ones(5, 3) @ w)
-        with minigrad.no_grad():
-            h.mean()
-        h @ w
-    return traced.graph()
-
-
-def test_kinds_differ_by_shape_and_glyph() -> None:
-    graph = every_kind()
-    root = parse(graph.to_svg(1))
-    boxes = {item.get("class", ""): item for item in classed(root, "box") if item.get("data-id")}
-
-    def shape(kind: str) -> tuple[str, str]:
-        item = next(item for classes, item in boxes.items() if kind in classes.split())
-        parts = [part for part in item.iter() if part.get("class") in ("shape", "inner", "sign")]
-        rounding = "".join(part.get("rx", "") for part in parts[:1])
-        return " ".join(part.tag.removeprefix(SVG) for part in parts), rounding
-
-    kinds = ["op", "fused", "parameter", "input", "constant"]
-    assert len({shape(kind) for kind in kinds}) == len(kinds)
-    closed = parse(graph.to_svg(0))
-    assert len(classed(closed, "inner")) == 2  # the module, and in the legend
-    assert texts(root).count("W") == 3  # weight, bias, and in the legend
-    assert len(classed(root, "unrecorded")) == 2  # mean, and in the legend
 
 
 # Colours -----------------------------------------------------------------------------------------
@@ -306,10 +272,10 @@ def test_pictures_of_graphviz_are_what_their_names_say() -> None:
         assert hostile().to_graphviz(1).pipe(format=ending).startswith(start), ending
 
 
-@pytest.mark.parametrize("name", ["picture", "picture.jpeg"])
-def test_an_unknown_ending_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=r"\.svg, \.html, \.dot, \.png, \.pdf"):
-        hostile().save(tmp_path / name)
+def test_an_unknown_ending_is_refused(tmp_path: Path) -> None:
+    for name in ("picture", "picture.jpeg"):
+        with pytest.raises(ValueError, match=r"\.svg, \.html, \.dot, \.png, \.pdf"):
+            hostile().save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 
@@ -396,16 +362,9 @@ def test_without_the_extra_one_line_says_what_to_install(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_title_stands_above_everything_and_is_escaped() -> None:
-    root = ElementTree.fromstring(mlp().to_svg(title="a <b> & c"))
-    [title] = [item for item in root.iter(f"{SVG}text") if "title" in item.get("class", "")]
-    assert title.text == "a <b> & c"
-    assert root.get("aria-label", "").startswith("a <b> & c: ")
-    plain = ElementTree.fromstring(mlp().to_svg())
-    added = int(root.get("height", "")) - int(plain.get("height", ""))
-    assert 0 < int(title.get("y", "")) < added
-    long = ElementTree.fromstring(mlp().to_svg(title="long " * 12))
-    assert int(long.get("width", "")) > int(root.get("width", ""))
+def test_a_long_title_makes_room_for_itself() -> None:
+    short, long = (parse(mlp().to_svg(title=title)) for title in ("short", "long " * 12))
+    assert int(long.get("width", "")) > int(short.get("width", ""))
 
 
 def test_the_peak_counts_what_lives_at_once() -> None:
@@ -425,11 +384,11 @@ def test_one_row_stands_for_those_with_the_same_marks_and_the_rest_is_cut() -> N
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(TypeError, match="capture"):
-        viz.program(3)  # type: ignore[arg-type]
-    with pytest.raises(RuntimeError, match="second call"):
-        viz.program(minigrad.capture(minigrad.exp))
-    with pytest.raises(ValueError, match="show"):
-        captured().to_svg("bars")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"\.svg"):
-        captured().save("step.html")
+    for error, why, run in (
+        (TypeError, "capture", lambda: viz.program(3)),
+        (RuntimeError, "second call", lambda: viz.program(minigrad.capture(minigrad.exp))),
+        (ValueError, "show", lambda: captured().to_svg("bars")),
+        (ValueError, r"\.svg", lambda: captured().save("step.html")),
+    ):
+        with pytest.raises(error, match=why):
+            run()
