@@ -102,9 +102,8 @@ class TestGradients:
             used = weights * dropout_factor(7, weights.shape, dropout, weights.dtype)
         ((used @ v) * factor).sum().backward()
         step = (heatmap.gradients.high - heatmap.gradients.low) / 254
-        np.testing.assert_allclose(
-            heatmap.gradient_values(), weights.grad.numpy()[0], rtol=0, atol=step / 2 * 1.001
-        )
+        found, right, room = heatmap.gradient_values(), weights.grad.numpy()[0], step / 2 * 1.001
+        np.testing.assert_allclose(found, right, rtol=0, atol=room)
 
     def test_of_a_value_that_all_of_a_batch_share_less(self) -> None:
         """The weights have fewer axes than the values: their gradient is summed."""
@@ -114,9 +113,8 @@ class TestGradients:
         expected = np.einsum("nld,nsd->ls", factor, v.numpy())
         heatmap = only(graph)
         assert heatmap.shape == (1, 3, 3)
-        np.testing.assert_allclose(
-            heatmap.gradient_values()[0], expected, atol=np.ptp(expected) / 254
-        )
+        room = np.ptp(expected) / 254
+        np.testing.assert_allclose(heatmap.gradient_values()[0], expected, atol=room)
 
     def test_there_are_none_without_a_backward_pass(self) -> None:
         q, k, v = qkv(1, 2, 3, 4)
@@ -210,11 +208,8 @@ class TestCellsDrawn:
         assert list(chunks[b"PLTE"][-3:]) == list(sequential(6)[-1])
 
     def test_large_ones_have_no_numbers_and_stay_small(self) -> None:
-        svg = only(
-            watched(
-                lambda: ops.attention(*(minigrad.randn(1, 8, 64, 4) for _ in range(3)), causal=True)
-            )
-        ).to_svg()
+        q, k, v = (minigrad.randn(1, 8, 64, 4) for _ in range(3))
+        svg = only(watched(lambda: ops.attention(q, k, v, causal=True))).to_svg()
         assert len(svg) < 60_000
         tree = ElementTree.fromstring(svg)
         assert "the first 32 by 32" in (tree.get("aria-label") or "")
@@ -231,9 +226,8 @@ class TestCellsDrawn:
             def forward(self, x: Tensor) -> Tensor:
                 return next(iter(self.parts.values()))(x, x, x)
 
-        svg = only(watched(lambda: Model()(minigrad.randn(1, 3, 4)).sum().backward())).to_svg(
-            gradients=True
-        )
+        graph = watched(lambda: Model()(minigrad.randn(1, 3, 4)).sum().backward())
+        svg = only(graph).to_svg(gradients=True)
         label = ElementTree.fromstring(svg).get("aria-label") or ""
         assert label.startswith('parts.a<&">: gradient of the weights')
         width = float(ElementTree.fromstring(svg).get("width") or 0)
@@ -356,13 +350,10 @@ class TestChoice:
         said = texts(parse(maps.to_svg()))
         assert said.count("head 1") == 2
         assert "head 0" not in said
-        alone, other = (
-            viz.attention(model, one, layers=["layers.[02].*"], heads=[1]) for one in (x[2:], x)
-        )
-        images, same, different = (
-            re.findall('href="([^"]*)"', one.to_svg()) for one in (maps, alone, other)
-        )
-        assert images == same != different
+        options: dict[str, Any] = {"layers": ["layers.[02].*"], "heads": [1]}
+        drawn = maps, viz.attention(model, x[2:], **options), viz.attention(model, x, **options)
+        images, same, other = (re.findall('href="([^"]*)"', one.to_svg()) for one in drawn)
+        assert images == same != other
 
     @pytest.mark.parametrize(
         ("options", "words"),

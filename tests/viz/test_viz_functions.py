@@ -161,11 +161,9 @@ def test_a_module_within_a_function_lies_in_its_frame() -> None:
 
     graph = viz.graph(Stack()(ones(2, 3)))
     assert [(g.name, g.path, g.parent) for g in graph.groups] == [
-        ("", "", None),
-        ("stack_encoder_blocks", "", "g0"),
-        ("blocks.0", "blocks.0", "g1"),
-        ("blocks.1", "blocks.1", "g1"),
-    ]
+        ("", "", None), ("stack_encoder_blocks", "", "g0"),
+        ("blocks.0", "blocks.0", "g1"), ("blocks.1", "blocks.1", "g1"),
+    ]  # fmt: skip
 
 
 def test_what_a_function_returns_unchanged_is_not_in_a_frame() -> None:

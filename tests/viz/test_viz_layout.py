@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from random_graphs import Plan, Random, diagrams, plans
-from reading import Box, by_id, classed, holds, overlap, parse, texts, watched
+from reading import Box, by_id, classed, encoder_layer, holds, overlap, parse, texts, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
@@ -165,7 +165,7 @@ def test_every_view_of_every_module(plan: Plan, depth: int | None) -> None:
 
 @pytest.mark.parametrize("closed", [set(), {"g2"}, {"g3"}, {"g2", "g4"}, {"g2", "g3", "g4"}])
 def test_opening_and_closing_keeps_the_order(closed: set[str]) -> None:
-    graph = encoder_layer(norm_first=False)
+    graph = encoder_layer()
     placement = place(skeleton(graph), closed)
     shown = placement.boxes | placement.frames
     q, k, v = (shown[group.id][0] for group in graph.groups if group.name in QKV)
@@ -181,11 +181,6 @@ def test_it_is_plain_data() -> None:
         assert json.loads(json.dumps(data))
 
 
-def encoder_layer(norm_first: bool) -> Graph:
-    layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
-    return viz.graph(layer, minigrad.ones(2, 5, 16))
-
-
 def attention(inputs: int) -> Graph:
     xs = [minigrad.ones(2, 5 + (index > 0), 16) for index in range(inputs)]
     return viz.graph(nn.MultiHeadAttention(16, 4), *(xs[min(i, inputs - 1)] for i in range(3)))
@@ -198,7 +193,8 @@ def decoder_layer() -> Graph:
 
 PLANAR = {
     "q = k = v": attention(1), "k = v": attention(2), "q, k, v": attention(3),
-    "post-norm": encoder_layer(False), "pre-norm": encoder_layer(True), "decoder": decoder_layer(),
+    "post-norm": encoder_layer(), "pre-norm": encoder_layer(norm_first=True),
+    "decoder": decoder_layer(),
 }  # fmt: skip
 
 
@@ -237,7 +233,7 @@ def test_neighbours_change_places_where_sweeps_leave_crossings(
 
 def test_what_follows_in_a_line_stands_in_a_line() -> None:
     """Main lines are straight, whatever is beside them."""
-    for graph in (encoder_layer(False).collapse(1), encoder_layer(True).collapse(2)):
+    for graph in (encoder_layer().collapse(1), encoder_layer(norm_first=True).collapse(2)):
         placement = place(skeleton(graph))
         main = ("add", "relu", "output")
         boxes = [placement.boxes[node.id] for node in graph.nodes if node.label in main]
@@ -272,7 +268,7 @@ def test_operands_are_named_where_their_lines_come_in(direction: Direction) -> N
 
 def test_what_cannot_be_laid_out_is_refused() -> None:
     with pytest.raises(ValueError, match="'down' or 'right', not 'up'"):
-        encoder_layer(norm_first=False).to_svg(direction="up")
+        encoder_layer().to_svg(direction="up")
     nodes = tuple(Node(f"n{i}", "op", "f", group=f"g{i % 2}") for i in range(3))
     groups = tuple(Group(f"g{i}", f"m{i}", f"m{i}", "Module") for i in range(2))
     graph = Graph(nodes, (Edge("n0", "n1"), Edge("n1", "n2")), groups)
@@ -486,9 +482,8 @@ def small_text(svg: str) -> float:
 
 @pytest.mark.parametrize("hide", [(), (nn.Dropout,)], ids=["all", "without dropout"])
 def test_six_layers_and_a_transformer_can_be_read_on_a_slide(hide: tuple[type, ...]) -> None:
-    transformer = viz.graph(
-        nn.Transformer(64, 4, 6, 6, 128), minigrad.ones(2, 10, 64), minigrad.ones(2, 7, 64)
-    )
+    given = minigrad.ones(2, 10, 64), minigrad.ones(2, 7, 64)
+    transformer = viz.graph(nn.Transformer(64, 4, 6, 6, 128), *given)
     for graph, least in ((encoder(), 20), (transformer, 15)):
         svg = graph.to_svg(fit=(16, 9), hide=hide, title="A model")
         root = parse(svg)
@@ -622,10 +617,7 @@ def test_the_closed_box_of_a_page_names_them_where_they_come_in() -> None:
     svg = page[page.index("<svg xmlns") : page.index("</svg>", page.index("<svg xmlns")) + 6]
     assert slots(svg) == ["query", "key", "value"]
     placement = place(skeleton(graph), {group.id})
-    left = placement.boxes[group.id][0]
-    ends = sorted(
-        points[-1][0] - left
-        for index, points in placement.edges.items()
-        if graph.edges[index].source in {edge.source for edge in group.operands}
-    )
+    left, sources = placement.boxes[group.id][0], {edge.source for edge in group.operands}
+    lines = [line for i, line in placement.edges.items() if graph.edges[i].source in sources]
+    ends = sorted(points[-1][0] - left for points in lines)
     assert ends == [int(item.get("x", "")) for item in classed(parse(svg), "slot")]

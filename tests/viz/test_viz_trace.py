@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reading import by_id, data_of, explored, labels, variable, watched
+from reading import by_id, data_of, explored, labels, parts_of, variable, watched
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, optim, viz
@@ -379,11 +379,8 @@ class TestSteps:
         assert None not in checks
 
     def test_large_arrays_are_not_checked_and_say_so(self) -> None:
-        (part,) = (
-            watched(lambda: minigrad.ones(400, 300, requires_grad=True).sum().backward())
-            .steps[0]
-            .parts
-        )
+        x = minigrad.ones(400, 300, requires_grad=True)
+        [part] = parts_of(watched(lambda: x.sum().backward()))
         assert (part.check, part.unchecked) == (None, "more than 100,000 elements")
         assert part.sent.values is None
 
@@ -438,10 +435,7 @@ def test_shares_of_several_outputs_are_not_added_to_one_another() -> None:
     with viz.trace() as trace:
         u, s, _ = minigrad.linalg.svd(w, full_matrices=False)
         (s.sum() + s.sum() + (u * u).sum()).backward()
-    shapes = {
-        (part.sent.shape, None if part.total is None else part.total.shape)
-        for step in trace.graph(w=w).steps
-        for part in step.parts
-        if step.op in ("sum", "multiply")
-    }
+    steps = [step for step in trace.graph(w=w).steps if step.op in ("sum", "multiply")]
+    parts = [part for step in steps for part in step.parts]
+    shapes = {(part.sent.shape, part.total and part.total.shape) for part in parts}
     assert shapes == {((2,), None), ((2,), (2,)), ((3, 2), None), ((3, 2), (3, 2))}
