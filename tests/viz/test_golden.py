@@ -161,15 +161,11 @@ def formulas_of(op: Any) -> Mapping[str, viz.Formula]:
 
 def some_mathml() -> str:
     """One op for each kind of notation."""
-    names = (
-        "arctan2 clip erf getitem hypot linear max maximum norm power prod rms_norm softmax "
-        "sqrt where"
-    )
-    found = {name: formulas_of(getattr(minigrad.ops, name)) for name in names.split()}
+    names = "arctan2 clip erf getitem hypot linear max maximum norm power prod rms_norm softmax"
     return "".join(
         lines(f"{name}, {argument}: {formula.mathml}")
-        for name, of in found.items()
-        for argument, formula in of.items()
+        for name in [*names.split(), "sqrt", "where"]
+        for argument, formula in formulas_of(getattr(minigrad.ops, name)).items()
     )
 
 

@@ -205,17 +205,8 @@ def test_so_is_what_the_page_holds() -> None:
     assert '"use strict"' in script
 
 
-ARITHMETIC = [
-    "pack",
-    "data",
-    "player",
-    "elements",
-    "gradients",
-    "arrays",
-    "step",
-    "numbers",
-    "worked",
-]
+ARITHMETIC = ["pack", "data", "player", "elements", "gradients", "arrays", "step", "numbers",
+              "worked"]  # fmt: skip
 
 WORK = """
 let data;
