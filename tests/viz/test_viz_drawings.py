@@ -74,14 +74,9 @@ def hostile(name: str = HOSTILE) -> Graph:
         Node("n3", "op", "matmul", (2,), "float32", "g0", error=name),
         Node("n4", "output", name),
     )
-    edges = (
-        Edge("n0", "n2", 0, name, (2,)),
-        Edge("n1", "n2", 1, name, (2,)),
-        Edge("n2", "n3", 1, name, (2,), "float16"),
-        Edge("n2", "n3", 0, "tensors[0]", (2,), "float16"),
-        Edge("n3", "n4", 0, "", (2,)),
-    )
-    groups = (Group("g0", "", "", name, None, 1234, 1, 2), Group("g1", name, name, name, "g0"))
+    ways = (0, 2, 0, name), (1, 2, 1, name), (2, 3, 1, name), (2, 3, 0, "tensors[0]"), (3, 4, 0, "")
+    edges = tuple(Edge(f"n{a}", f"n{b}", slot, of, (2,), "f2") for a, b, slot, of in ways)
+    groups = Group("g0", "", "", name, None, 1234, 1, 2), Group("g1", name, name, name, "g0")
     return Graph(nodes, edges, groups)
 
 

@@ -344,10 +344,9 @@ def test_the_tensors_of_all_steps_leave_at_one_port() -> None:
     found = [line.edges for line in layout.scopes[""].lines if len(line.edges) > 1]
     assert len(max(found, key=len)) == 50  # x to all steps
     (stack,) = (node.id for node in wrapped.nodes if node.label == "stack")
-    into = [
-        scope for scope in layout.scopes[""].lines if wrapped.edges[scope.edges[0]].target == stack
-    ]
-    assert sorted(len(line.edges) for line in into) == [1, 1, 48]
+    lines = layout.scopes[""].lines
+    into = [line.edges for line in lines if wrapped.edges[line.edges[0]].target == stack]
+    assert sorted(map(len, into)) == [1, 1, 48]
 
 
 def test_a_bias_that_all_steps_share_is_no_residual() -> None:

@@ -370,16 +370,13 @@ def test_rules_that_are_no_plain_functions() -> None:
         def __call__(self, g: Any, a: Any) -> Any:
             return g * a
 
-    table = Table()
+    table, op = Table(), op_with()
     half = functools.partial(lambda g, a, factor: g * a * factor, factor=0.5)
     half.__doc__ = "Not shown."
-    rule = Rule(op_with(), table)
     assert text_of(lambda g, a: table(g, a)) == "rule(ḡ, a)"
-    op = op_with()
-    op.rules["a"] = rule
-    assert viz.formulas(op)["a"].text == "function(ḡ, a)"
-    op.rules["a"] = Rule(op, lambda g: half(g, 2))
-    assert viz.formulas(op)["a"].text == "function(ḡ, 2)"
+    for rule, text in ((table, "function(ḡ, a)"), (lambda g: half(g, 2), "function(ḡ, 2)")):
+        op.rules["a"] = Rule(op, rule)
+        assert viz.formulas(op)["a"].text == text
 
 
 def test_a_rule_may_call_whatever_can_be_called() -> None:

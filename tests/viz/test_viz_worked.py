@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from reading import differentiated
+from reading import differentiated, variable, watched
 
 import minigrad
 from minigrad import nn, viz
@@ -16,6 +16,7 @@ from minigrad.autograd import primitive
 from minigrad.autograd.primitive import registry
 from minigrad.checking.samples import CASES, Case
 from minigrad.checking.self_check import checked_ops
+from minigrad.nn import functional as F
 from minigrad.viz.explanation.worked import Worked, work_out
 from minigrad.viz.record.steps import Part, Step
 
@@ -56,14 +57,11 @@ def some_cases(most: int = 5) -> list[Case]:
     return [case for cases in of_op.values() for case in cases[:: -(-len(cases) // most)]]
 
 
-@pytest.mark.parametrize(
-    "cases",
-    [
-        pytest.param(some_cases(), marks=pytest.mark.slow),
-        pytest.param(CASES, marks=pytest.mark.long),
-    ],
-    ids=["some", "all"],
-)
+SOME = pytest.param(some_cases(), marks=pytest.mark.slow, id="some")
+ALL = pytest.param(CASES, marks=pytest.mark.long, id="all")
+
+
+@pytest.mark.parametrize("cases", [SOME, ALL])
 def test_every_op_has_an_entry_that_equals_its_gradient(cases: list[Case]) -> None:
     worked, unknown = set[str](), list[str]()
     rng = np.random.default_rng(0)
@@ -75,11 +73,8 @@ def test_every_op_has_an_entry_that_equals_its_gradient(cases: list[Case]) -> No
         for op, step, part in steps_of(trace):
             primitive_of = registry[op]
             chosen = work_out(primitive_of, part.name, step.given)
-            picked = (
-                tuple(map(int, rng.integers(np.maximum(part.sent.shape, 1))))
-                if part.sent.shape
-                else ()
-            )
+            shape = part.sent.shape
+            picked = tuple(map(int, rng.integers(np.maximum(shape, 1)))) if shape else ()
             size = part.sent.norm
             if chosen is None and size > 1e-9 and op not in COLLECTIVE:
                 unknown.append(f"{case}: {op}, {part.name}")
@@ -123,7 +118,7 @@ def test_what_is_exact_is_equal() -> None:
 
 
 def test_a_rule_that_is_not_read_is_worked_out_by_the_chain_rule() -> None:
-    x = minigrad.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    x = variable(1.0, 2.0, 4.0)
     with viz.trace() as trace:
         minigrad.quantile(x, 0.75).backward()
     ((names, numbers),) = worked_out(trace, "quantile", "x", 2).equations
@@ -158,23 +153,13 @@ def test_large_arrays_are_not_kept() -> None:
     assert "entry" not in viz.explain(trace).partition("step 2: ")[2]
 
 
-class TestExplain:
-    """What the text says of it."""
-
-    @pytest.fixture
-    def trace(self) -> viz.Trace:
-        layer, x = nn.Linear(2, 2), minigrad.ones(3, 2, requires_grad=True)
-        with viz.trace() as found:
-            found.name(x, "images")
-            layer(x).backward(np.arange(6.0).reshape(3, 2))
-        return found
-
-    def test_entries_that_are_not_there(self, trace: viz.Trace) -> None:
-        with pytest.raises(ValueError, match=r"no gradient of this pass has an entry \[3, 7\]"):
-            viz.explain(trace, entry=(3, 7))
-        x = minigrad.ones(2, requires_grad=True)
-        with pytest.raises(ValueError, match="a plan has no numbers"):
-            viz.explain(x * x, entry=1)
+def test_entries_that_are_not_there() -> None:
+    layer, x = nn.Linear(2, 2), minigrad.ones(3, 2, requires_grad=True)
+    graph = watched(lambda: layer(x).backward(np.arange(6.0).reshape(3, 2)), images=x)
+    with pytest.raises(ValueError, match=r"no gradient of this pass has an entry \[3, 7\]"):
+        viz.explain(graph, entry=(3, 7))
+    with pytest.raises(ValueError, match="a plan has no numbers"):
+        viz.explain(x * x, entry=1)
 
 
 class TestCases:
@@ -189,15 +174,10 @@ class TestCases:
             viz.formulas("gelu", axis=0)
 
     def test_of_what_is_not_given(self) -> None:
-        x = minigrad.ones(1, 2, 4, requires_grad=True)
-        with viz.trace() as trace:
-            nn.functional.scaled_dot_product_attention(x, x, x).sum().backward()
-        for text in (
-            viz.explain(trace),
-            viz.explain(nn.functional.scaled_dot_product_attention(x, x, x)),
-        ):
+        x, attention = minigrad.ones(1, 2, 4, requires_grad=True), F.scaled_dot_product_attention
+        graph = watched(lambda: attention(x, x, x).sum().backward())
+        for text in (viz.explain(graph), viz.explain(attention(x, x, x))):
             found = " ".join(text.split())
             assert "A = ḡ valueᵀ, P = exp(scale · query keyᵀ − lse)" in found
-            assert "allowed" not in found
-            assert "dropout" not in found
-            assert "bias" not in found
+            for word in ("allowed", "dropout", "bias"):
+                assert word not in found
