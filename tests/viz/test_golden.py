@@ -15,8 +15,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from golden_programs import GRAPHS, attention_maps, captured, profiled, training
-from golden_views import VIEWS, boxes
+from golden_programs import GRAPHS, VIEWS, attention_maps, boxes, captured, profiled, training
 from reading import data_of, explored
 
 import minigrad
