@@ -415,6 +415,7 @@ def test_an_explanation_as_the_body_of_a_document() -> None:
     check(text)
     assert text.count(r"\begin{align*}") == text.count(r"\paragraph{Step ") > 5
     assert r"\overline{\mathit{tensor\_b}} &= \bar{g} \odot x" in text
+    assert r"\overline{\mathit{tensors}}[1] &= " in text
 
 
 def test_a_trace_has_the_formulas_of_its_calls() -> None:

@@ -72,7 +72,7 @@ def test_a_doubling_is_no_residual() -> None:
     graph = Diagram(tuple(nodes), (Edge("n0", "n1", 0), Edge("n0", "n1", 1), Edge("n1", "n2", 0)))
     assert residuals(graph) == set()
     for refused in (residual_block().collapse, residual_block().to_text):
-        with pytest.raises(ValueError, match="depth.*-1|-1 levels"):
+        with pytest.raises(ValueError, match="depth.*-1"):
             refused(depth=-1)
 
 
