@@ -15,9 +15,8 @@ from itertools import count
 from typing import Any
 
 import pytest
-from golden_programs import GRAPHS, attention_maps, captured, profiled, training
-from golden_views import VIEWS, boxes
-from test_viz_page import data_of
+from golden_programs import GRAPHS, VIEWS, attention_maps, boxes, captured, profiled, training
+from reading import data_of, explored
 
 import minigrad
 from minigrad import nn, viz
@@ -117,10 +116,7 @@ OUTPUTS: dict[str, tuple[Callable[[Graph], str], str]] = {
     ),
     "dot": (lambda graph: graph.to_dot(), "several_outputs custom_function stopped residual"),
     "text": (lambda graph: graph.to_text(), " ".join(GRAPHS)),
-    "page": (
-        page,
-        "scalars island custom_function stopped perceptron detached",
-    ),
+    "page": (page, "scalars island custom_function stopped perceptron detached"),
     "report": (
         lambda graph: str(viz.explain(graph)),
         " ".join(GRAPHS.keys() - {"several_outputs", "repeated", "second_derivative", "lstm"}),
@@ -164,15 +160,11 @@ def formulas_of(op: Any) -> Mapping[str, viz.Formula]:
 
 def some_mathml() -> str:
     """One op for each kind of notation."""
-    names = (
-        "arctan2 clip erf getitem hypot linear max maximum norm power prod rms_norm softmax "
-        "sqrt where"
-    )
-    found = {name: formulas_of(getattr(minigrad.ops, name)) for name in names.split()}
+    names = "arctan2 clip erf getitem hypot linear max maximum norm power prod rms_norm softmax"
     return "".join(
         lines(f"{name}, {argument}: {formula.mathml}")
-        for name, of in found.items()
-        for argument, formula in of.items()
+        for name in [*names.split(), "sqrt", "where"]
+        for argument, formula in formulas_of(getattr(minigrad.ops, name)).items()
     )
 
 
@@ -214,7 +206,7 @@ def walks() -> str:
         (nn.MultiHeadAttention(4, 2, dropout=0.5), (x, x, x)),
         (nn.TransformerEncoderLayer(4, 2, 4), (x,)),
     ):
-        data: Any = data_of(viz.explore(layer, *given).path.read_text(encoding="utf-8"))
+        data: Any = explored(layer, *given)
         told += [f"{stop['tab']} {stop['at']}: {stop['title']}" for stop in data["walk"]]
     return "\n".join(told) + "\n"
 

@@ -1,18 +1,36 @@
-"""`viz.explain`: the plan of a backward pass, and the report of one, in words."""
+"""viz.explain: plans, reports, worked entries, index forms, the user's lines, LaTeX."""
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
+import runpy
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from reading import by_id, data_of, differentiated, variable, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.autograd import checkpoint, primitive
 from minigrad.autograd.primitive import registry
+from minigrad.checking.samples import CASES, Case
+from minigrad.checking.self_check import checked_ops
+from minigrad.nn import functional as F
+from minigrad.viz import formulas
+from minigrad.viz.explanation.explanations import explain_broadcast, explain_saved, source_lines
+from minigrad.viz.explanation.matrix_products import Term, product
+from minigrad.viz.explanation.missing_gradients import missing_gradients
 from minigrad.viz.explanation.report import planned
+from minigrad.viz.explanation.worked import Worked, work_out
+from minigrad.viz.formula import notation as n
+from minigrad.viz.formula.latex import latex, prose
+from minigrad.viz.record.steps import Part, Step
 
 
 def steps(text: str) -> list[list[str]]:
@@ -76,8 +94,7 @@ def test_a_plan_runs_and_changes_nothing() -> None:
 
 
 def test_a_freed_graph_says_so() -> None:
-    x = minigrad.ones(3, requires_grad=True)
-    loss = minigrad.exp(x).sum()
+    loss = minigrad.exp(variable(1.0)).sum()
     assert "freed" not in viz.explain(loss)
     loss.backward()
     assert "an earlier pass freed what was saved" in viz.explain(loss)
@@ -95,25 +112,503 @@ def test_a_rule_without_a_source_is_named() -> None:
     assert "x: made(ḡ, x)" in text
 
 
-class TestErrors:
-    def test_nothing_to_explain(self) -> None:
-        with pytest.raises(RuntimeError, match="has no graph"):
-            viz.explain(minigrad.ones(3))
-        with pytest.raises(RuntimeError, match="it is a leaf"):
-            viz.explain(minigrad.ones(3, requires_grad=True))
-        with pytest.raises(TypeError, match="Tensor, Graph or Trace.*int"):
-            viz.explain(3)
+def test_what_cannot_be_explained_is_refused() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    graph = viz.graph(nn.Linear(2, 2), minigrad.ones(1, 2))
+    traced = watched(lambda: (x * x).sum().backward())
+    for error, why, target, names in (
+        (RuntimeError, "has no graph", minigrad.ones(3), {}),
+        (RuntimeError, "it is a leaf", x, {}),
+        (TypeError, "Tensor, Graph or Trace.*int", 3, {}),
+        (RuntimeError, "no backward pass was traced", graph, {}),
+        (ValueError, "y is not a leaf", x * x, {"y": minigrad.ones(3, requires_grad=True)}),
+        (TypeError, "has its names already", traced, {"x": x}),
+    ):
+        with pytest.raises(error, match=why):
+            viz.explain(target, **names)
 
-    def test_no_backward_pass_was_traced(self) -> None:
-        graph = viz.graph(nn.Linear(2, 2), minigrad.ones(1, 2))
-        with pytest.raises(RuntimeError, match="no backward pass was traced"):
-            viz.explain(graph)
 
-    def test_names(self) -> None:
-        x: Tensor = minigrad.ones(3, requires_grad=True)
-        with pytest.raises(ValueError, match="y is not a leaf"):
-            viz.explain(x * x, y=minigrad.ones(3, requires_grad=True))
+SHAPES = [
+    ("linear", {"x": (5, 3), "weight": (4, 3)}),
+    ("linear", {"x": (2, 5, 3), "weight": (4, 3)}),
+    ("linear", {"x": (3,), "weight": (4, 3)}),
+    ("linear", {"x": (2, 6, 5, 3), "weight": (4, 3)}),
+    ("matmul", {"a": (5, 3), "b": (3, 4)}),
+    ("matmul", {"a": (2, 5, 3), "b": (3, 4)}),
+    ("matmul", {"a": (5, 3), "b": (2, 3, 4)}),
+    ("matmul", {"a": (2, 6, 5, 3), "b": (2, 6, 3, 4)}),
+    ("matmul", {"a": (6, 5, 3), "b": (2, 6, 3, 4)}),
+    ("matmul", {"a": (3,), "b": (3, 4)}),
+    ("matmul", {"a": (5, 3), "b": (3,)}),
+    ("matmul", {"a": (3,), "b": (3,)}),
+]
+
+
+def subscripts(factors: tuple[Term, Term], out: str) -> str:
+    """A product as `numpy.einsum` writes it."""
+    return f"{','.join(term.indices for term in factors)}->{out}"
+
+
+def leaf(*shape: int) -> Tensor:
+    return minigrad.randn(*shape, dtype="float64", requires_grad=True)
+
+
+@pytest.mark.parametrize(("op", "shapes"), SHAPES)
+class TestProducts:
+    """What is shown with indices is what the op and its rules compute."""
+
+    def test_the_op_and_its_rules(self, op: str, shapes: dict[str, Any]) -> None:
+        found = product(op, shapes)
+        tensors = {name: leaf(*shape) for name, shape in shapes.items()}
+        arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+        out = getattr(minigrad.ops, op)(*tensors.values())
+        computed = np.einsum(subscripts(found.factors, found.out), *arrays.values())
+        np.testing.assert_allclose(computed, out.numpy(), rtol=1e-12)
+        g = np.random.default_rng(1).standard_normal(out.shape)
+        out.backward(g)
+        for name, tensor in tensors.items():
+            share = found.share(name)
+            other, formula = arrays[share.factors[1].name], share.target.indices
+            gradient = np.einsum(subscripts(share.factors, formula), g, other)
+            np.testing.assert_allclose(gradient, tensor.grad.numpy(), rtol=1e-12)
+            ones = np.ones_like(g), np.ones_like(other)
+            assert np.all(np.einsum(subscripts(share.factors, formula), *ones) == share.uses)
+
+    def test_as_matrices(self, op: str, shapes: dict[str, Any]) -> None:
+        found = product(op, shapes)
+        rng = np.random.default_rng(2)
+        arrays = {"g": rng.standard_normal([found.lengths[index] for index in found.out])}
+        arrays |= {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+        for name, shape in shapes.items():
+            share, matrices = found.share(name), []
+            given = [arrays[term.name] for term in share.factors]
+            expected = np.einsum(subscripts(share.factors, share.target.indices), *given)
+            for term, turned in share.matrices or ():
+                array, leading = arrays[term.name], set(term.indices[:-2])
+                stacked = all(set(t.indices) >= leading for t in share.factors)
+                if not (stacked and leading <= set(share.target.indices)):
+                    array = array.reshape(-1, array.shape[-1])  # all leading axes are rows
+                matrices.append(array.swapaxes(-1, -2) if turned else array)
+            if matrices:
+                result = (matrices[0] @ matrices[1]).reshape(shape)
+                np.testing.assert_allclose(result, expected, rtol=1e-12)
+
+
+def test_other_ops_and_broadcast_stacks_are_no_products() -> None:
+    assert product("add", {"a": (3,), "b": (3,)}) is None
+    assert product("matmul", {"a": (1, 5, 3), "b": (2, 3, 4)}) is None
+    assert product("linear", {"x": (1,) * 9 + (3,), "weight": (4, 3)}) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "shape", "said"),
+    [
+        ((4, 3), (3,), "4 times, for 4×3. Each use sends a share, and shares add up: the sum"),
+        ((4, 3), (4, 1), "3 times, for 4×3"), ((2, 4, 3), (4, 1), "6 times, for 2×4×3"),
+        ((5,), (), "the sum over axis 0 makes scalar of 5"), ((3,), (3,), ""),
+        ((2, 4, 3), (4, 1), "over axes 0 and 2"), ((2, 4, 3), (1,), "over axes 0, 1 and 2"),
+    ],
+)  # fmt: skip
+def test_unbroadcasting_in_words(raw: Any, shape: Any, said: str) -> None:
+    found = explain_broadcast(raw, shape)
+    assert said in found
+    assert bool(found) == bool(said)
+
+
+def test_every_op_says_what_each_saved_array_is_for() -> None:
+    """Also fused ops, and those of several tensors."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    graph = watched(
+        lambda: minigrad.concatenate(
+            [layer(minigrad.randn(2, 3, 8)), minigrad.ones(2, 1, 8)], axis=1
+        ).sum()
+    )
+    for node in [*graph.nodes, *(group.op for group in graph.groups if group.op)]:
+        if node.kind in ("op", "fused") and node.label in registry:
+            named = {name for name, why in explain_saved(node, None) if why}
+            assert {one.name for one in node.saved} <= named
+
+
+def missing(run: Callable[[], Any], **names: Any) -> dict[str, str]:
+    """Why is there no gradient here?"""
+    graph = watched(run, **names)
+    told = by_id(graph) | {group.id: group.name for group in graph.groups}
+    return {told[box]: why for box, why in missing_gradients(graph).items()}
+
+
+def test_why_there_is_no_gradient() -> None:
+    model, data, x, unused = nn.Linear(3, 2), minigrad.randn(5, 3), leaf(3), list[Any]()
+    model.weight.requires_grad_(False)
+    found = missing(lambda: model(data).sum().backward(), x=data)
+    assert set(found) == {"x", "weight"}
+    assert "frozen" in found["weight"]
+    assert "given from outside" in found["x"]
+
+    def run(backward: bool) -> None:
+        unused.append(minigrad.cos(x))
+        loss = minigrad.exp(x).sum()
+        if backward:
+            loss.backward()
+
+    told = set(missing(lambda: run(False), x=x).values())
+    assert told == {"No backward pass has run yet."}
+    assert "tensors that do not depend on it" in missing(lambda: run(True), x=x)["cos"]
+    ones = minigrad.ones(3)
+    found = missing(lambda: (x * (ones * ones)).sum().backward(), x=x)
+    assert "Nothing that it reads requires a gradient" in found["multiply"]
+
+
+SOURCE = """\
+from minigrad import ones, viz
+x = ones(3, requires_grad=True)
+with viz.trace() as traced:
+    y = x * x
+    # the largest
+    z = y.max()
+z.backward()
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text(SOURCE)
+    return path
+
+
+def test_the_lines_keep_their_indentation(file: Path) -> None:
+    traced = runpy.run_path(str(file))["traced"]
+    multiply, largest = (node.line for node in traced.graph().nodes if node.kind == "op")
+    lines = SOURCE.splitlines()
+    assert source_lines(multiply) == tuple(lines[2:5])
+    assert source_lines(largest) == tuple(lines[4:7])
+    assert "# the largest" in str(data_of(traced.graph().to_html()))
+
+
+def test_what_is_not_in_the_file_is_not_quoted_and_what_is_long_is_cut(file: Path) -> None:
+    assert source_lines(f"{file}:4: y = x * x") is not None
+    for line in (f"{file}:4: y = x + x", f"{file}:5: y = x * x", "", "<stdin>:1", "gone.py:1: y"):
+        assert source_lines(line) is None
+    alone, long = file.with_name("alone.py"), file.with_name("long.py")
+    alone.write_text("y = x * x\n")
+    assert source_lines(f"{alone}:1: y = x * x") is None  # it says no more than itself
+    long.write_text(f"a = '{'x' * 500}'\nb = a\n")
+    first, *others = source_lines(f"{long}:2: b = a")
+    assert len(first) < 200
+    assert others == ["b = a", ""]
+
+
+def test_what_a_neighbour_says_runs_nothing(file: Path) -> None:
+    file.write_text(SOURCE.replace("# the largest", "# </script><script>alert(1)</script>"))
+    page = runpy.run_path(str(file))["traced"].graph().to_html()
+    assert "<script>alert" not in page
+    assert "alert(1)" in str(data_of(page))
+
+
+def test_in_a_notebook_cells_are_quoted() -> None:
+    import linecache
+
+    name = "<ipython-input-1>"
+    lines = ["x = 1\n", "y = t * t\n"]
+    linecache.cache[name] = (0, None, lines, name)
+    try:
+        names = {"t": minigrad.ones(2)}
         with viz.trace() as traced:
+            exec(compile("".join(lines), name, "exec"), names)
+        (line,) = (node.line for node in traced.graph().nodes if node.kind == "op")
+        assert source_lines(line) == ("x = 1", "y = t * t", "")
+    finally:
+        del linecache.cache[name]
+
+
+COMMANDS = {
+    "ast", "bar", "begin", "bmod", "cdot", "delta", "end", "frac", "ge", "infty", "ldots", "le",
+    "left", "lfloor", "lvert", "mathbin", "mathit", "mathopen", "mathrm", "ne", "odot",
+    "operatorname", "overline", "paragraph", "pi", "prime", "rfloor", "right", "rvert", "sigma",
+    "sqrt", "star", "sum", "prod", "text", "textasciicircum", "textbackslash", "texttt", "times",
+    "top",
+}  # fmt: skip
+"""Of LaTeX itself, amsmath and amssymb."""
+
+
+def check(text: str) -> None:
+    """Refuse what LaTeX would misread."""
+    assert text.isascii()
+    assert {*re.findall(r"\\([A-Za-z]+)", text)} <= COMMANDS
+    plain = re.sub(r"\\[^A-Za-z]", "", text)  # without \_ \{ \\ and so on
+    assert not re.search(r"[#%]", plain)
+    assert plain.count("$") % 2 == 0
+    depth = 0
+    for sign in plain:
+        depth += (sign == "{") - (sign == "}")
+        assert depth >= 0
+    assert depth == 0
+    for begin, end in ((r"\\left\b", r"\\right\b"), (r"\\begin\b", r"\\end\b")):
+        assert len(re.findall(begin, text)) == len(re.findall(end, text))
+    for word in re.findall(r"\\(?:text|mathit|operatorname|mathrm)\{([^{}]*)\}", plain):
+        assert "_" not in word
+        assert "^" not in word
+        assert "&" not in word
+
+
+def test_every_formula() -> None:
+    found = {(name, argument): formula.latex
+             for name in registry for argument, formula in formulas(name).items()}  # fmt: skip
+    assert len(found) > 200
+    for text in found.values():
+        check(text)
+
+
+BRACKETED = n.enclosed(n.Symbol("x"), "[", "]")
+BRACKET_ROW = n.Cases((n.Number("1"), BRACKETED), (n.Symbol("c"),))
+"""A row that begins with a bracket is no argument of the line break."""
+
+
+@pytest.mark.parametrize(
+    ("notation", "expected"),
+    [
+        (n.Number("1e-12"), "{10^{-12}}"),
+        (n.Number("2.5e-7"), r"{2.5 \times 10^{-7}}"),
+        (n.Number("∞"), r"\infty"),
+        (n.Symbol("g", bar=True), r"\bar{g}"),
+        (n.Symbol("grad_out", bar=True), r"\overline{\mathit{grad\_out}}"),
+        (n.Symbol("T", upright=True), r"\top"),
+        (n.Symbol("−T", upright=True), r"-\top"),
+        (n.Symbol("e", upright=True), r"\mathrm{e}"),
+        (n.Symbol("λ"), r"\lambda"),
+        (n.Symbol("Ω"), r"\Omega"),
+        (n.Symbol("größe"), r"\mathit{gro\text{U+00DF}e}"),
+        (n.Symbol("", upright=True), ""),
+        (n.Words("100 % of {a_b} & “c”"), r"\text{100 \% of \{a\_b\} \& ``c''}"),
+        (n.Root(n.Symbol("x"), 3), r"\sqrt[3]{x}"),
+        (n.enclosed(n.Symbol("x"), "|", "|"), r"\lvert x\rvert"),
+        (n.Large("Π", n.Symbol("x"), n.Symbol("i")), r"\prod_{i} x"),
+        (n.Script(n.Minus(n.Symbol("x")), above=n.Number("2")), "(-x)^{2}"),
+        (n.Infix((n.Symbol("a"), n.Symbol("b")), ("is not",), n.Level.RELATION),
+         r"a \text{ is not } b"),
+        (BRACKET_ROW, r"\\ {}[x]"),
+    ],
+)  # fmt: skip
+def test_notations(notation: n.Notation, expected: str) -> None:
+    text = latex(notation)
+    assert expected in text if notation == BRACKET_ROW else text == expected
+    assert text.isascii()
+
+
+def test_prose() -> None:
+    assert prose("0 where ḡ is 0, x̄ ≥ y_1 \\ ~ 5 % → №") == (
+        r"0 where $\bar{g}$ is 0, $\bar{x}$ $\ge$ y\_1 \textbackslash{} \textasciitilde{} 5 \% "
+        r"$\to$ $No$"
+    )
+
+
+def test_an_explanation_as_the_body_of_a_document() -> None:
+    @primitive
+    def my_op(x, tensor_b):  # type: ignore[no-untyped-def]
+        return x * tensor_b
+
+    my_op.defvjp(x=lambda g, tensor_b: g * tensor_b, tensor_b=lambda g, x: g * x)
+    model = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.GELU())
+    x = minigrad.randn(2, 3, requires_grad=True)
+    loss = (my_op(minigrad.concatenate([model(x), model(x)]), 2.0 * x.sum()) ** 2).mean()
+    text = viz.explain(loss, x=x).to_latex()
+    check(text)
+    assert text.count(r"\begin{align*}") == text.count(r"\paragraph{Step ") > 5
+    assert r"\overline{\mathit{tensor\_b}} &= \bar{g} \odot x" in text
+    assert r"\overline{\mathit{tensors}}[1] &= " in text
+
+
+def test_a_trace_has_the_formulas_of_its_calls() -> None:
+    x = minigrad.randn(2, 3, requires_grad=True)
+    with viz.trace() as traced:
+        minigrad.norm(x).backward()
+    explained = viz.explain(traced)
+    check(explained.to_latex())
+    assert r"\begin{cases}" not in explained.to_latex()
+    for again in (copy.deepcopy(explained), pickle.loads(pickle.dumps(explained))):
+        assert again == explained
+        assert again.to_latex() == explained.to_latex()
+
+
+def test_hostile_names() -> None:
+    x = minigrad.randn(2, requires_grad=True)
+    text = viz.explain((x * x).sum(), **{"a_b`$%{\\&": x}).to_latex()
+    check(text)
+    assert r"a\_b`\$\%\{\textbackslash{}\&" in text
+
+
+def test_a_rule_without_a_formula() -> None:
+    @primitive
+    def loops(x):  # type: ignore[no-untyped-def]
+        return x + 0
+
+    def rule(g):  # type: ignore[no-untyped-def]
+        for _ in range(2):
+            g = g * 1
+        return g
+
+    loops.defvjp(x=rule)
+    check(viz.explain(loops(minigrad.ones(2, requires_grad=True)).sum()).to_latex())
+
+
+ALWAYS_ZERO = {
+    "ceil", "floor", "floor_divide", "identity", "round", "sign", "trunc",
+}  # fmt: skip
+"""Ops whose gradients are 0 everywhere, so that there is nothing to work out."""
+
+COLLECTIVE = {name for name, op in registry.items() if "call" in op.params}
+"""Ops of several processes: one process alone cannot run them again."""
+
+
+def steps_of(traced: viz.Trace) -> Iterator[tuple[str, Step, Part]]:
+    """The name of the op, the step and each part of the backward pass of a trace."""
+    for step in traced.graph().steps:
+        for part in step.parts:
+            yield step.op, step, part
+
+
+def entry_of(part: Part, index: tuple[int, ...]) -> float | None:
+    """The entry of the gradient as the engine sent it, if the graph has it."""
+    if part.sent.values is None:
+        return None
+    return float(np.reshape(part.sent.values, part.sent.shape)[index])
+
+
+def numbers(text: str) -> float:
+    """The last number of an equation."""
+    found = re.findall(r"−?[\d.]+(?:e−?\d+)?", text)
+    return float(found[-1].replace("−", "-"))
+
+
+def some_cases(most: int = 5) -> list[Case]:
+    """At most so many of each op, evenly spread: cases that are alike stand side by side."""
+    of_op: dict[str, list[Case]] = defaultdict(list)
+    for case in CASES:
+        of_op[case.op].append(case)
+    return [case for cases in of_op.values() for case in cases[:: -(-len(cases) // most)]]
+
+
+SOME = pytest.param(some_cases(), marks=pytest.mark.slow, id="some")
+ALL = pytest.param(CASES, marks=pytest.mark.long, id="all")
+
+
+@pytest.mark.parametrize("cases", [SOME, ALL])
+def test_every_op_has_an_entry_that_equals_its_gradient(cases: list[Case]) -> None:
+    worked, unknown = set[str](), list[str]()
+    rng = np.random.default_rng(0)
+    for case in cases:
+        with viz.trace() as trace:
+            differentiated(case)
+        if not trace._entries:
+            continue
+        for op, step, part in steps_of(trace):
+            primitive_of = registry[op]
+            chosen = work_out(primitive_of, part.name, step.given)
+            shape = part.sent.shape
+            picked = tuple(map(int, rng.integers(np.maximum(shape, 1)))) if shape else ()
+            size = part.sent.norm
+            if chosen is None and size > 1e-9 and op not in COLLECTIVE:
+                unknown.append(f"{case}: {op}, {part.name}")
+            for found in (chosen, work_out(primitive_of, part.name, step.given, picked)):
+                if found is None:
+                    continue
+                worked.add(op)
+                right = entry_of(part, found.index)
+                if right is not None:
+                    assert found.value == pytest.approx(right, rel=1e-7, abs=1e-7 * size), case
+                    said = numbers(found.equations[0][1])
+                    assert said == pytest.approx(right, rel=6e-3, abs=1e-7 * size), (case, found)
+    assert not unknown
+    assert {
+        name for name in checked_ops() if registry[name].ruled
+    } - worked <= ALWAYS_ZERO | COLLECTIVE
+
+
+def worked_out(traced: viz.Trace, op: str, argument: str, *index: int) -> Worked:
+    """An entry of the gradient that the first step of an op sends to an argument."""
+    steps = (step for step in traced.graph().steps if step.op == op)
+    found = work_out(registry[op], argument, next(steps).given, index or None)
+    return found
+
+
+def test_of_a_long_sum_the_largest_terms_are_written() -> None:
+    x = minigrad.tensor(np.eye(40)[:, :1], requires_grad=True)
+    with viz.trace() as trace:
+        (x + np.ones((40, 50))).backward(np.arange(2000.0).reshape(40, 50))
+    ((names, numbers),) = worked_out(trace, "add", "a", 0, 0).equations
+    assert names == "ḡ[0, 46] + ḡ[0, 47] + ḡ[0, 48] + ḡ[0, 49] + … (46 more)"
+    assert numbers.endswith("49 + … (46 more) ≈ 1.22e3")
+
+
+def test_what_is_exact_is_equal() -> None:
+    for value, sign in ((0.25, "="), (1 / 3, "≈")):
+        x = minigrad.tensor([value], requires_grad=True)
+        with viz.trace() as trace:
             (x * x).sum().backward()
-        with pytest.raises(TypeError, match="has its names already"):
-            viz.explain(traced.graph(), x=x)
+        assert worked_out(trace, "multiply", "a").equations[0][1].startswith(sign)
+
+
+def test_a_rule_that_is_not_read_is_worked_out_by_the_chain_rule() -> None:
+    x = variable(1.0, 2.0, 4.0)
+    with viz.trace() as trace:
+        minigrad.quantile(x, 0.75).backward()
+    ((names, numbers),) = worked_out(trace, "quantile", "x", 2).equations
+    assert (names, numbers) == ("ḡ · ∂y/∂x[2]", "= 1 · 0.5 = 0.5")
+
+
+def test_an_op_of_ones_own() -> None:
+    @primitive
+    def scaled(x: np.ndarray, by: float = 2.0) -> np.ndarray:
+        return x * by
+
+    scaled.defvjp(x=lambda g, by: g * by)  # type: ignore[attr-defined]
+    x = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    with viz.trace() as trace:
+        scaled(x, by=3.0).sum().backward()
+    assert "entry [0] = 3 · ḡ[0]" in viz.explain(trace)
+
+
+def test_numbers_are_those_of_the_step_whatever_changes_later() -> None:
+    x = minigrad.tensor([2.0, 5.0], requires_grad=True)
+    with viz.trace() as trace:
+        (x * x).sum().backward()
+        x.data[...] = 100.0
+    assert worked_out(trace, "multiply", "a", 1).equations[0][1] == "= 1 · 5 = 5"
+
+
+def test_large_arrays_are_not_kept() -> None:
+    x = minigrad.ones(40_000, requires_grad=True)
+    with viz.trace() as trace:
+        (x * x).sum().backward()
+    assert [step.given is None for step in trace.graph().steps] == [False, True]
+    assert "entry" not in viz.explain(trace).partition("step 2: ")[2]
+
+
+def test_entries_that_are_not_there() -> None:
+    layer, x = nn.Linear(2, 2), minigrad.ones(3, 2, requires_grad=True)
+    graph = watched(lambda: layer(x).backward(np.arange(6.0).reshape(3, 2)), images=x)
+    with pytest.raises(ValueError, match=r"no gradient of this pass has an entry \[3, 7\]"):
+        viz.explain(graph, entry=(3, 7))
+    with pytest.raises(ValueError, match="a plan has no numbers"):
+        viz.explain(x * x, entry=1)
+
+
+class TestCases:
+    """A formula for a call leaves out what the call does not use."""
+
+    def test_of_static_arguments(self) -> None:
+        assert "if approximate" in viz.formulas("gelu")["x"].text
+        assert " if " not in viz.formulas("gelu", approximate="none")["x"].text
+        assert "tanh" in viz.formulas("gelu", approximate="tanh")["x"].text
+        assert viz.formulas("norm", ord=1, axis=0)["x"].text == "spread₀(ḡ) ⊙ sign(x)"
+        with pytest.raises(TypeError, match="gelu has no argument axis"):
+            viz.formulas("gelu", axis=0)
+
+    def test_of_what_is_not_given(self) -> None:
+        x, attention = minigrad.ones(1, 2, 4, requires_grad=True), F.scaled_dot_product_attention
+        graph = watched(lambda: attention(x, x, x).sum().backward())
+        for text in (viz.explain(graph), viz.explain(attention(x, x, x))):
+            found = " ".join(text.split())
+            assert "A = ḡ valueᵀ, P = exp(scale · query keyᵀ − lse)" in found
+            for word in ("allowed", "dropout", "bias"):
+                assert word not in found

@@ -169,20 +169,6 @@ def test_a_rule_over_several_lines() -> None:
     assert source(rule).text == "lambda g, a, b: g\n* (a\n   + b)"  # type: ignore[union-attr]
 
 
-def test_arithmetic() -> None:
-    assert text_of(lambda g, b: g / b / b) == "ḡ / b²"
-    assert text_of(lambda g, b: -(-g * -b)) == "−ḡ ⊙ b"
-    assert text_of(lambda g, b: g - (b - g)) == "ḡ − (b − ḡ)"
-    assert text_of(lambda g, b: g * 0.25 / (1 / b)) == "ḡ ⊙ b / 4"
-    assert text_of(lambda g, b, k: g * k * (b * 3)) == "3k · ḡ ⊙ b"
-    assert text_of(lambda g, b: g @ b.T @ (g + b)) == "ḡ bᵀ (ḡ + b)"
-    assert text_of(lambda g, b: (g @ b) * b) == "(ḡ b) ⊙ b"
-    assert text_of(lambda g, b: (g * b) @ b) == "(ḡ ⊙ b) b"
-    assert text_of(lambda g, b: (g / b) ** 2) == "(ḡ / b)²"
-    assert text_of(lambda g, b: np.multiply(g, np.negative(b))) == "−ḡ ⊙ b"
-    assert text_of(lambda g, b: g * (b % 2) + b // 2) == "ḡ ⊙ (b mod 2) + ⌊b / 2⌋"
-
-
 SIGNS: list[tuple[Callable[..., Any], str]] = [
     (lambda g: np.cbrt(g), "∛ḡ"),
     (lambda g, a: np.hypot(g, a), "√(ḡ² + a²)"),
@@ -208,21 +194,28 @@ SIGNS: list[tuple[Callable[..., Any], str]] = [
     (lambda g: g.astype(np.float32).copy(), "ḡ"),
     (lambda g: multiply.op.forward(g, 2), "2ḡ"),
     (lambda g, a: minigrad.tanh(a) * g, "tanh(a) ⊙ ḡ"),
+    (lambda g, b: g / b / b, "ḡ / b²"),
+    (lambda g, b: -(-g * -b), "−ḡ ⊙ b"),
+    (lambda g, b: g - (b - g), "ḡ − (b − ḡ)"),
+    (lambda g, b: g * 0.25 / (1 / b), "ḡ ⊙ b / 4"),
+    (lambda g, b, k: g * k * (b * 3), "3k · ḡ ⊙ b"),
+    (lambda g, b: g @ b.T @ (g + b), "ḡ bᵀ (ḡ + b)"),
+    (lambda g, b: (g @ b) * b, "(ḡ b) ⊙ b"),
+    (lambda g, b: (g * b) @ b, "(ḡ ⊙ b) b"),
+    (lambda g, b: (g / b) ** 2, "(ḡ / b)²"),
+    (lambda g, b: np.multiply(g, np.negative(b)), "−ḡ ⊙ b"),
+    (lambda g, b: g * (b % 2) + b // 2, "ḡ ⊙ (b mod 2) + ⌊b / 2⌋"),
+    (lambda g, a, b, k: g * ((k < a) & (a < b)), "ḡ ⊙ [k < a < b]"),
+    (lambda g, a, b: g * ((a < 0) | ~(a == b)), "ḡ ⊙ [a < 0 or a ≠ b]"),
+    (lambda g, a, b: np.where(a > 0, g, b), "ḡ if a > 0; b otherwise"),
+    (lambda g, k: g * (k or 2), "(k if k; 2 otherwise) · ḡ"),
+    (lambda g, b, k: g if k > 1 and k != 3 else b, "ḡ if k > 1 and k ≠ 3; b otherwise"),
 ]
 
 
-def test_signs() -> None:
-    assert [text_of(rule) for rule, _ in SIGNS] == [text for _, text in SIGNS]
-
-
-def test_conditions() -> None:
-    assert text_of(lambda g, a, b, k: g * ((k < a) & (a < b))) == "ḡ ⊙ [k < a < b]"
-    assert text_of(lambda g, a, b: g * ((a < 0) | ~(a == b))) == "ḡ ⊙ [a < 0 or a ≠ b]"
-    assert text_of(lambda g, a, b: np.where(a > 0, g, b)) == "ḡ if a > 0; b otherwise"
-    assert text_of(lambda g, b, k: g if k > 1 and k != 3 else b) == (
-        "ḡ if k > 1 and k ≠ 3; b otherwise"
-    )
-    assert text_of(lambda g, k: g * (k or 2)) == "(k if k; 2 otherwise) · ḡ"
+@pytest.mark.parametrize(("rule", "text"), SIGNS, ids=[text for _, text in SIGNS])
+def test_signs(rule: Callable[..., Any], text: str) -> None:
+    assert text_of(rule) == text
 
 
 def test_statements() -> None:
@@ -264,13 +257,41 @@ def test_a_joint_rule_with_branches() -> None:
     ]
 
 
-def test_an_assignment_under_a_condition() -> None:
-    def rule(g: Any, a: Any, k: int | None) -> Any:
+def test_what_is_read_of_a_rule_and_what_is_not() -> None:
+    """Rules do not write in place: it may change the meaning of another name."""
+
+    def shared(g: Any, a: Any) -> Any:
+        twice = g * 2
+        other = twice
+        other += a
+        return twice
+
+    def into(g: Any, a: Any) -> Any:
+        new = g * 2
+        return np.add(new, a, out=new)
+
+    def assigned(g: Any, a: Any, k: int | None) -> Any:
         if k is not None:
             g = g * a
         return g - 1
 
-    assert text_of(rule) == "(ḡ ⊙ a if k is not None; ḡ otherwise) − 1"
+    def unbound(g: Any, k: int) -> Any:
+        if k:
+            FACTOR = 2
+        return g * FACTOR
+
+    def zero_safe(slope: Any, g: Any) -> Any:
+        return slope + g
+
+    names: dict[str, Any] = {}
+    exec("rule = lambda g, a: g * a", names)
+    for rule, text in (
+        (shared, "shared(ḡ, a)"), (into, "into(ḡ, a)"), (unbound, "unbound(ḡ, k)"),
+        (assigned, "(ḡ ⊙ a if k is not None; ḡ otherwise) − 1"),
+        (lambda g, a: g * zero_safe(a, g), "ḡ ⊙ (a + ḡ)"),  # which only has a guard's name
+        (names["rule"], "rule(ḡ, a)"),  # without a file
+    ):  # fmt: skip
+        assert text_of(rule) == text
 
 
 def test_names_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,13 +310,6 @@ def test_guards_become_notes() -> None:
     assert found.notes == ("0 where ḡ is 0 and the slope is infinite",)
 
 
-def test_what_only_has_a_guards_name_is_no_guard() -> None:
-    def zero_safe(slope: Any, g: Any) -> Any:
-        return slope + g
-
-    assert text_of(lambda g, a: g * zero_safe(a, g)) == "ḡ ⊙ (a + ḡ)"
-
-
 def test_a_loop_is_shown_as_the_function_that_it_is() -> None:
     def summed(g: Any, a: Any) -> Any:
         """Adds `a` three times."""
@@ -308,31 +322,6 @@ def test_a_loop_is_shown_as_the_function_that_it_is() -> None:
     assert found["b"].text == "2 summed(ḡ, a)"
     assert found["a"].notes == found["b"].notes == ("summed: adds a three times",)
     assert "for _ in range(3)" in found["a"].source
-
-
-def test_writes_in_place_are_not_read() -> None:
-    """Rules do not write in place: it may change the meaning of another name."""
-
-    def shared(g: Any, a: Any) -> Any:
-        twice = g * 2
-        other = twice
-        other += a
-        return twice
-
-    def into(g: Any, a: Any) -> Any:
-        new = g * 2
-        return np.add(new, a, out=new)
-
-    assert [text_of(rule) for rule in (shared, into)] == ["shared(ḡ, a)", "into(ḡ, a)"]
-
-
-def test_a_name_that_may_have_no_value_is_not_looked_up_elsewhere() -> None:
-    def rule(g: Any, k: int) -> Any:
-        if k:
-            FACTOR = 2
-        return g * FACTOR
-
-    assert text_of(rule) == "rule(ḡ, k)"
 
 
 def test_outputs_that_are_several() -> None:
@@ -353,8 +342,6 @@ def module(tmp_path: Path) -> Iterator[Callable[[str], ModuleType]]:
     def load(text: str) -> ModuleType:
         path.write_text(text, encoding="utf-8")
         spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
         loaded = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = loaded
         spec.loader.exec_module(loaded)
@@ -383,16 +370,13 @@ def test_rules_that_are_no_plain_functions() -> None:
         def __call__(self, g: Any, a: Any) -> Any:
             return g * a
 
-    table = Table()
+    table, op = Table(), op_with()
     half = functools.partial(lambda g, a, factor: g * a * factor, factor=0.5)
     half.__doc__ = "Not shown."
-    rule = Rule(op_with(), table)
     assert text_of(lambda g, a: table(g, a)) == "rule(ḡ, a)"
-    op = op_with()
-    op.rules["a"] = rule
-    assert viz.formulas(op)["a"].text == "function(ḡ, a)"
-    op.rules["a"] = Rule(op, lambda g: half(g, 2))
-    assert viz.formulas(op)["a"].text == "function(ḡ, 2)"
+    for rule, text in ((table, "function(ḡ, a)"), (lambda g: half(g, 2), "function(ḡ, 2)")):
+        op.rules["a"] = Rule(op, rule)
+        assert viz.formulas(op)["a"].text == text
 
 
 def test_a_rule_may_call_whatever_can_be_called() -> None:
@@ -411,9 +395,3 @@ def test_a_rule_may_call_whatever_can_be_called() -> None:
     }.items():
         found = viz.formulas(op_with(a=rule))["a"]
         assert (found.text, found.notes) == (text, ())
-
-
-def test_a_rule_without_a_file() -> None:
-    names: dict[str, Any] = {}
-    exec("rule = lambda g, a: g * a", names)
-    assert text_of(names["rule"]) == "rule(ḡ, a)"

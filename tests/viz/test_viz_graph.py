@@ -1,30 +1,16 @@
-"""`viz.graph`: running a module without leaving a trace, and saying why there is no graph."""
+"""What a graph is given, and what is refused: modules, functions, masks, caches; its text."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from reading import by_id, labels
 
 import minigrad
 from minigrad import Tensor, nn, viz
 from minigrad.viz import Graph
-
-
-def inputs(graph: Graph) -> list[str]:
-    return [node.label for node in graph.nodes if node.kind == "input"]
-
-
-def outputs(graph: Graph) -> list[str]:
-    return [node.label for node in graph.nodes if node.kind == "output"]
-
-
-def test_an_input_shows_though_it_requires_no_gradient() -> None:
-    for x in (minigrad.ones(5, 3), np.ones((5, 3), np.float32)):
-        graph = viz.graph(nn.Linear(3, 2), x)
-        assert inputs(graph) == ["input"]
-        assert next(node for node in graph.nodes if node.kind == "input").shape == (5, 3)
 
 
 def test_running_a_module_leaves_no_trace() -> None:
@@ -41,36 +27,36 @@ def test_running_a_module_leaves_no_trace() -> None:
     assert x.is_leaf
     assert model.training
     assert all(parameter.grad is None for parameter in model.parameters())
+    state = minigrad.random.get_state()
+    with pytest.raises(ValueError, match="linear"):  # the error of the module comes through
+        viz.graph(model, minigrad.ones(5, 4))
+    assert minigrad.random.get_state() == state
 
 
-def test_a_module_runs_in_the_mode_that_it_is_in() -> None:
-    model = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5))
-    x = minigrad.ones(5, 3)
-    assert "dropout" in {node.label for node in viz.graph(model, x).nodes}
-    assert "dropout" not in {node.label for node in viz.graph(model.eval(), x).nodes}
-
-
-def test_a_module_is_drawn_under_no_grad_too() -> None:
-    with minigrad.no_grad():
-        graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
-        assert not minigrad.is_grad_enabled()
-    assert len(graph.nodes) == 5
+def test_a_module_runs_in_the_mode_that_it_is_in_also_under_no_grad() -> None:
+    model, x = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5)), minigrad.ones(5, 3)
+    assert "dropout" in labels(viz.graph(model, x))
+    assert "dropout" not in labels(viz.graph(model.eval(), x))
+    for given_x in (x, np.ones((5, 3), np.float32)):
+        with minigrad.no_grad():
+            graph = viz.graph(nn.Linear(3, 2), given_x)
+            assert not minigrad.is_grad_enabled()
+        assert len(graph.nodes) == 5
+        shapes = [(node.label, node.shape) for node in graph.nodes if node.kind == "input"]
+        assert shapes == [("input", (5, 3))]
 
 
 def test_integers_go_in_as_they_are() -> None:
     ids = np.array([[1, 2], [3, 4]])
-    graph = viz.graph(nn.Embedding(10, 4), ids)
-    assert [node.label for node in graph.nodes] == [
-        "weight", "input", "embedding", "output",
-    ]  # fmt: skip
-    assert outputs(viz.graph(nn.Embedding(10, 4), minigrad.tensor(ids))) == ["output"]
+    for given_ids in (ids, minigrad.tensor(ids)):
+        graph = viz.graph(nn.Embedding(10, 4), given_ids)
+        assert labels(graph) == ["weight", "input", "embedding", "output"]
 
 
 def test_leaves_can_be_named() -> None:
     x, w = minigrad.ones(3, requires_grad=True), minigrad.ones(3, requires_grad=True)
-    assert inputs(viz.graph(x * w)) == ["input 0", "input 1"]
-    assert inputs(viz.graph(x * w, w=w)) == ["input", "w"]
-    assert inputs(viz.graph(x * w, x=x, w=w)) == ["x", "w"]
+    for names, told in ({}, "input 0, input 1"), ({"w": w}, "input, w"), ({"x": x, "w": w}, "x, w"):
+        assert ", ".join(labels(viz.graph(x * w, **names), "input")) == told
     with pytest.raises(ValueError, match="other is not a leaf"):
         viz.graph(x * w, other=minigrad.ones(3, requires_grad=True))
     with pytest.raises(ValueError, match="product is not a leaf"):
@@ -93,12 +79,21 @@ def test_no_graph_is_an_error_that_says_why(make: Any, why: str) -> None:
         viz.graph(make(minigrad.ones(3, requires_grad=True)))
 
 
-def test_no_graph_under_no_grad() -> None:
+def test_what_has_no_graph_is_refused() -> None:
     x = minigrad.ones(3, requires_grad=True)
     with minigrad.no_grad():
         y = x * x
-    with pytest.raises(RuntimeError, match="no_grad"):
-        viz.graph(y)
+    for error, why, target, *more in (
+        (RuntimeError, "no_grad", y),
+        (RuntimeError, "Detached", Detached(), minigrad.ones(3)),
+        (TypeError, "Silent .*str", Silent(), minigrad.ones(3)),
+        (TypeError, "of type ndarray", np.ones(3)),
+        (TypeError, "of type list", []),
+        (TypeError, "are not run on inputs", x * x, x),
+        (TypeError, r"Linear.forward: missing", nn.Linear(3, 2)),
+    ):
+        with pytest.raises(error, match=why):
+            viz.graph(target, *more)
 
 
 class Detached(nn.Module):
@@ -111,28 +106,210 @@ class Silent(nn.Module):
         return "nothing"
 
 
-def test_a_module_without_a_graph_is_an_error_that_names_it() -> None:
-    with pytest.raises(RuntimeError, match="Detached"):
-        viz.graph(Detached(), minigrad.ones(3))
-    with pytest.raises(TypeError, match="Silent .*str"):
-        viz.graph(Silent(), minigrad.ones(3))
+def given(graph: Graph) -> list[tuple[str, str]]:
+    return [(node.kind, node.label) for node in graph.nodes if node.kind in ("input", "constant")]
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
-    x = minigrad.ones(3, requires_grad=True)
-    with pytest.raises(TypeError, match="of type ndarray"):
-        viz.graph(np.ones(3))
-    with pytest.raises(TypeError, match="of type list"):
-        viz.graph([])
-    with pytest.raises(TypeError, match="are not run on inputs"):
-        viz.graph(x * x, x)
-    with pytest.raises(TypeError, match=r"Linear.forward: missing"):
-        viz.graph(nn.Linear(3, 2))
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(11, 8)
+        self.attention = nn.MultiHeadAttention(8, 2)
+        self.norm = nn.BatchNorm1d(8)
+
+    def forward(self, ids: Tensor, mask: np.ndarray | None = None) -> Tensor:
+        h = self.embedding(ids)
+        return self.norm(self.attention(h, h, h, attn_mask=mask)[:, 0])
 
 
-def test_an_error_of_the_module_comes_through_and_random_state_is_kept() -> None:
-    model = nn.Sequential(nn.Dropout(0.5), nn.Linear(3, 2))
-    state = minigrad.random.get_state()
-    with pytest.raises(ValueError, match="linear"):
-        viz.graph(model, minigrad.ones(5, 4))
-    assert minigrad.random.get_state() == state
+class Pair(NamedTuple):
+    one: Tensor
+    two: Tensor
+
+
+def test_a_function_is_run_on_copies_of_its_inputs() -> None:
+    x = minigrad.tensor([1.0, 2.0])
+    graph = viz.graph(lambda x: x * x, x)
+    assert [(node.kind, node.label) for node in graph.nodes] == [
+        ("input", "x"), ("op", "multiply"), ("output", "output")
+    ]  # fmt: skip
+    assert not x.requires_grad
+    assert given(viz.graph(lambda a, *, b: a @ b, np.ones((2, 2)), b=np.eye(2))) == [
+        ("input", "a"), ("input", "b")
+    ]  # fmt: skip
+    with pytest.raises(TypeError, match=r"graph: <lambda>: missing a required argument: 'x'"):
+        viz.graph(lambda x: x)
+    with pytest.raises(RuntimeError, match="the output of <lambda> .* has no graph"):
+        viz.graph(lambda x: x.detach() * 2, x)
+    graph = viz.graph(lambda pair: pair.one * pair.two, Pair(minigrad.ones(2), minigrad.ones(2)))
+    assert labels(graph, "input") == ["pair[0]", "pair[1]"]  # a named tuple stays one
+
+
+def test_a_function_need_have_no_signature() -> None:
+    """Python knows none of `getattr`, and before NumPy 2.4 none of a ufunc."""
+    x = minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert labels(viz.graph(np.sin, x), "op") == ["sin"]
+    assert given(viz.graph(getattr, x, "T")) == [("input", "args[0]")]
+
+
+@pytest.mark.parametrize("wrap", [np.array, minigrad.tensor], ids=["array", "tensor"])
+def test_token_ids_and_masks_are_inputs(wrap: object) -> None:
+    ids, mask = wrap([[1, 2, 3], [4, 0, 6]]), np.tril(np.ones((3, 3), bool))
+    graph = viz.graph(Model(), ids, mask=mask)
+    assert given(graph) == [("input", "ids"), ("input", "mask")]
+    assert all(node.group is None for node in graph.nodes if node.kind == "input")
+    labels = by_id(graph)
+    assert {labels[e.target] for e in graph.edges if labels[e.source] == "ids"} == {"embedding"}
+    assert ">ids</text>" in graph.to_svg()
+
+
+def test_buffers_stay_as_they_were() -> None:
+    model = Model()
+    before = {name: buffer.numpy().copy() for name, buffer in model.named_buffers()}
+    assert before
+    viz.graph(model, np.array([[1, 2], [3, 4]]))
+    viz.explore(model, np.array([[1, 2], [3, 4]]))
+    for name, buffer in model.named_buffers():
+        np.testing.assert_array_equal(buffer.numpy(), before[name])
+
+
+@pytest.mark.parametrize("grad", [True, False], ids=["grad", "no grad"])
+def test_a_cache_does_not_grow_and_its_contents_are_named(grad: bool) -> None:
+    layer, cache = nn.MultiHeadAttention(8, 2), nn.DynamicKVCache()
+    x = minigrad.randn(1, 3, 8)
+    with minigrad.set_grad_enabled(grad):
+        layer(x, x, x, kv_cache=cache, use_cache=True)
+    keys, values = cache.get(0)
+    graph = viz.graph(layer, x, x, x, kv_cache=cache, use_cache=True)
+    assert cache.get_seq_length() == 3
+    assert cache.get(0)[0] is keys
+    assert cache.get(0)[1] is values
+    assert given(graph) == [
+        ("input", "query, key, value"), ("input", "cached keys"), ("input", "cached values")
+    ]  # fmt: skip
+    page = viz.explore(layer, x, x, x, kv_cache=cache, use_cache=True)
+    assert cache.get_seq_length() == 3
+    assert "cached keys" in page.path.read_text(encoding="utf-8")
+
+
+def test_caches_of_several_layers_say_of_which() -> None:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2).eval()
+    x, cache = minigrad.randn(1, 3, 8), nn.DynamicKVCache()
+    model(x, is_causal=True, kv_cache=cache, use_cache=True)
+    graph = viz.graph(model, x, is_causal=True, kv_cache=cache, use_cache=True)
+    told = [label for _, label in given(graph) if "cached" in label]
+    of_layers = [f"cached {what} of layer {n}" for n in (0, 1) for what in ("keys", "values")]
+    assert told == of_layers
+    assert cache.get_seq_length() == 3
+    attention, static = nn.MultiHeadAttention(8, 2).eval(), nn.StaticKVCache(8, 1)
+    with minigrad.no_grad():  # what is written in place is copied
+        attention(x, x, x, kv_cache=static, use_cache=True)
+        viz.explore(attention, x, x, x, kv_cache=static, use_cache=True)
+    assert static.get_seq_length() == 3
+
+
+def test_a_page_runs_its_model_again_with_another_number() -> None:
+    model, x = nn.Linear(3, 2), minigrad.randn(5, 3)
+    before = model.weight.numpy().copy(), x.numpy().copy()
+    y = model(x)
+    page = viz.explore(model, x)
+    for name, index in (("weight", (0, 1)), ("input", (4, 2))):
+        shown = page.what_if(name, index, 100.0)
+        assert shown.path != page.path
+        assert "100" in shown.path.read_text(encoding="utf-8")
+    assert np.array_equal(model.weight.numpy(), before[0])
+    assert np.array_equal(x.numpy(), before[1])
+    y.sum().backward()  # what it saved is as it was
+    with pytest.raises(
+        KeyError, match="no input or parameter is called 'wait': weight, bias, input"
+    ):
+        page.what_if("wait", 0, 1.0)
+    with viz.trace() as traced:
+        model(x)
+    with pytest.raises(RuntimeError, match="only a module or a function"):
+        viz.explore(traced).what_if("weight", 0, 1.0)
+
+
+def test_an_input_gets_a_gradient_unless_the_model_writes_to_it() -> None:
+    x = minigrad.randn(5, 3)
+    page = viz.explore(nn.Linear(3, 2), x).path.read_text(encoding="utf-8")
+    assert "1 backward step" in page
+    assert not x.requires_grad
+
+    def writes(x: minigrad.Tensor) -> minigrad.Tensor:
+        return nn.functional.linear(x.add_(1.0), minigrad.ones(2, 3, requires_grad=True))
+
+    assert "1 backward step" in viz.explore(writes, x.clone()).path.read_text(encoding="utf-8")
+
+
+def test_names_with_line_breaks_stay_on_their_line() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.ModuleDict({"a\nb<&\x1b[31m": nn.Linear(2, 2)})
+
+        def forward(self, x: minigrad.Tensor) -> minigrad.Tensor:
+            return next(iter(self.layers.values()))(x)
+
+    text = viz.graph(Model(), minigrad.ones(1, 2)).to_text(depth=5)
+    assert "a\\nb<&\\x1b[31m" in text
+    assert "\x1b" not in text
+    assert repr(text) == str(text)  # it shows itself as it prints
+    assert "\n" in repr(text)
+
+
+class Several(nn.Module):
+    """What comes out is not what was computed last, and there is more than one thing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.loss = nn.Linear(3, 4), minigrad.zeros(())
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        main = self.linear(x)
+        part = main[:, :2]
+        self.loss = (main * main).mean()
+        return main, part
+
+
+class Outer(nn.Module):
+    def __init__(self, model: nn.Module, use: Any) -> None:
+        super().__init__()
+        self.model, self.use = model, use
+
+    def forward(self, *inputs: Tensor) -> Any:
+        return self.use(self.model, *inputs)
+
+
+X, SEQUENCE = minigrad.ones(5, 3), minigrad.ones(2, 5, 8)
+OUTPUTS: dict[str, tuple[nn.Module, Any, Tensor, list[str]]] = {
+    "two": (Several(), lambda m, x: m(x), X, ["5×2", "5×4"]),
+    "one of two": (Several(), lambda m, x: m(x)[0].sum(), X, ["5×4"]),
+    "an auxiliary loss": (Several(), lambda m, x: m(x)[1].sum() + m.loss, X, ["5×2", "scalar"]),
+    "lstm": (nn.LSTM(8, 4, batch_first=True), lambda m, x: m(x), SEQUENCE,
+             ["1×2×4", "1×2×4", "2×5×4"]),
+    "attention": (nn.MultiHeadAttention(8, 2), lambda m, x: m(x, x, x, need_weights=True), SEQUENCE,
+                  ["2×2×5×5", "2×5×8"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_every_output_of_a_closed_module_has_its_name_and_its_shape(name: str) -> None:
+    model, use, given_x, shapes = OUTPUTS[name]
+    graph = viz.graph(Outer(model, use), given_x)
+    text = graph.to_text(depth=1)
+    line = next(line for line in text.splitlines() if "model:" in line)
+    numbers = [word.strip() for word in line.partition(" = ")[0].split(",")]
+    told = [shape.strip() for shape in line.split("→")[1].split("·")[0].split(",")]
+    assert len(set(numbers)) == len(numbers)
+    assert sorted(told) == shapes
+    named = dict(zip(numbers, told, strict=True))
+    for output in (line for line in text.splitlines() if line.startswith("output")):
+        source, shape = (part.strip() for part in output.partition(" = ")[2].split("→"))
+        assert named.get(source, shape) == shape
+    # A box in a picture shows one of them, never what stays inside.
+    [box] = [node for node in graph.collapse(1).nodes if node.kind == "module"]
+    assert ("×".join(map(str, box.shape)) or "scalar") in told
+    twice, once = (g.to_text(0).splitlines() for g in (graph.collapse(1), graph))
+    for one, other in zip(twice, once, strict=True):
+        assert one.split(" · ")[0].split() == other.split(" · ")[0].split()

@@ -1,4 +1,4 @@
-"""The layout: nothing overlaps, everything is inside its module, every tensor runs downward."""
+"""The layout: nothing overlaps, tensors run downward; cut for a slide; what a tensor is for."""
 
 from __future__ import annotations
 
@@ -8,22 +8,27 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import accumulate, combinations, pairwise
-from typing import get_args
+from typing import Any, get_args
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 from random_graphs import Plan, Random, diagrams, plans
-from svg_reading import Box, holds, overlap, parse, texts
+from reading import Box, by_id, classed, encoder_layer, holds, overlap, parse, texts, watched
 
 import minigrad
-from minigrad import nn, viz
+from minigrad import Tensor, nn, viz
 from minigrad.viz import Edge, Graph, Group, Node
-from minigrad.viz.drawing.svg import insides
+from minigrad.viz.drawing.svg import draw, insides
 from minigrad.viz.layout import Direction, Placement, model, order, place, skeleton
 from minigrad.viz.layout.align import align
-from minigrad.viz.layout.pack import measure, pack
+from minigrad.viz.layout.columns import Columns
+from minigrad.viz.layout.labels import SIZES
+from minigrad.viz.layout.pack import GAP, PAD, measure, pack
 from minigrad.viz.layout.ranks import FAR
+from minigrad.viz.page.html import write_page
+from minigrad.viz.record.roles import heads, residuals
 
 Segment = tuple[tuple[int, int], tuple[int, int]]
 
@@ -49,9 +54,8 @@ def crossings(graph: Graph, placement: Placement) -> int:
         if one != two and top < bottom:
             at = [
                 a[0] + (b[0] - a[0]) * (y - a[1]) / (b[1] - a[1])
-                for a, b in ((p, q), (r, s))
-                for y in (top, bottom)
-            ]
+                for a, b in ((p, q), (r, s)) for y in (top, bottom)
+            ]  # fmt: skip
             count += (at[0] - at[2]) * (at[1] - at[3]) < 0
     return count
 
@@ -79,12 +83,8 @@ def check(graph: Graph, closed: set[str], direction: Direction = "down") -> Plac
     assert set(boxes) == {shown(node.id, node.group) for node in graph.nodes}
     opened = {g for g in parents if not closed & set(ancestry(g))}
     assert set(frames) == opened == set(placement.titles)
-    sizes = {
-        box.id: (box.width, box.height)
-        for scope in bones.scopes.values()
-        for box in scope.items
-        if box
-    }
+    items = [box for scope in bones.scopes.values() for box in scope.items if box]
+    sizes = {box.id: (box.width, box.height) for box in items}
     for item, box in boxes.items():
         assert box[2:] == sizes[item]
 
@@ -165,7 +165,7 @@ def test_every_view_of_every_module(plan: Plan, depth: int | None) -> None:
 
 @pytest.mark.parametrize("closed", [set(), {"g2"}, {"g3"}, {"g2", "g4"}, {"g2", "g3", "g4"}])
 def test_opening_and_closing_keeps_the_order(closed: set[str]) -> None:
-    graph = encoder_layer(norm_first=False)
+    graph = encoder_layer()
     placement = place(skeleton(graph), closed)
     shown = placement.boxes | placement.frames
     q, k, v = (shown[group.id][0] for group in graph.groups if group.name in QKV)
@@ -176,15 +176,9 @@ QKV = ("q_proj", "k_proj", "v_proj")
 
 
 def test_it_is_plain_data() -> None:
-    graph = encoder_layer(norm_first=True)
-    bones = skeleton(graph)
+    bones = skeleton(encoder_layer(norm_first=True))
     for data in map(asdict, (bones, place(bones, {"g1"}))):
-        assert json.loads(json.dumps(data)) is not None
-
-
-def encoder_layer(norm_first: bool) -> Graph:
-    layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
-    return viz.graph(layer, minigrad.ones(2, 5, 16))
+        assert json.loads(json.dumps(data))
 
 
 def attention(inputs: int) -> Graph:
@@ -192,24 +186,24 @@ def attention(inputs: int) -> Graph:
     return viz.graph(nn.MultiHeadAttention(16, 4), *(xs[min(i, inputs - 1)] for i in range(3)))
 
 
-@pytest.mark.parametrize("depth", [None, 0, 1, 2, 3])
-@pytest.mark.parametrize(
-    "graph",
-    [attention(1), attention(2), attention(3), encoder_layer(False), encoder_layer(True)],
-    ids=["q = k = v", "k = v", "q, k, v", "post-norm", "pre-norm"],
-)
-def test_nothing_crosses_in_attention_and_in_encoder_layers(
-    graph: Graph, depth: int | None
-) -> None:
-    view = graph.collapse(depth)
-    assert crossings(view, place(skeleton(view))) == 0
-
-
-@pytest.mark.parametrize("depth", [1, 2])
-def test_a_decoder_layer_crosses_nothing(depth: int) -> None:
+def decoder_layer() -> Graph:
     layer = nn.TransformerDecoderLayer(16, 4, 32)
-    view = viz.graph(layer, minigrad.ones(2, 5, 16), minigrad.ones(2, 7, 16)).collapse(depth)
-    assert crossings(view, place(skeleton(view))) == 0
+    return viz.graph(layer, minigrad.ones(2, 5, 16), minigrad.ones(2, 7, 16))
+
+
+PLANAR = {
+    "q = k = v": attention(1), "k = v": attention(2), "q, k, v": attention(3),
+    "post-norm": encoder_layer(), "pre-norm": encoder_layer(norm_first=True),
+    "decoder": decoder_layer(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("depth", [None, 0, 1, 2, 3])
+@pytest.mark.parametrize("name", PLANAR)
+def test_nothing_crosses_in_attention_and_in_layers(name: str, depth: int | None) -> None:
+    if name != "decoder" or depth in (1, 2):
+        view = PLANAR[name].collapse(depth)
+        assert crossings(view, place(skeleton(view))) == 0
 
 
 def test_crossings_are_counted() -> None:
@@ -237,47 +231,20 @@ def test_neighbours_change_places_where_sweeps_leave_crossings(
     assert exchanged < swept < crossings(graph, place(skeleton(graph)))
 
 
-def lines_into(graph: Graph, label: str) -> list[list[tuple[int, int]]]:
-    placement = place(skeleton(graph))
-    names = {node.id: node.label for node in graph.nodes}
-    return [
-        points for index, points in placement.edges.items()
-        if names[graph.edges[index].target] == label
-    ]  # fmt: skip
-
-
 def test_what_follows_in_a_line_stands_in_a_line() -> None:
     """Main lines are straight, whatever is beside them."""
-    for graph in (encoder_layer(False).collapse(1), encoder_layer(True).collapse(2)):
+    for graph in (encoder_layer().collapse(1), encoder_layer(norm_first=True).collapse(2)):
         placement = place(skeleton(graph))
         main = ("add", "relu", "output")
         boxes = [placement.boxes[node.id] for node in graph.nodes if node.label in main]
         assert len({x + width / 2 for x, _, width, _ in boxes}) == 1
 
 
-def test_a_residual_is_drawn_inside_the_module_that_it_enters() -> None:
-    """From outside through the frame, down beside the attention, and into the sum."""
-    view = encoder_layer(norm_first=False).collapse(1)
-    placement = place(skeleton(view))
-    boxes = {node.label: placement.boxes[node.id] for node in reversed(view.nodes)}
-    names = {node.id: node.label for node in view.nodes}
-    (points,) = [
-        points for index, points in placement.edges.items()
-        if names[view.edges[index].source] == "src" and names[view.edges[index].target] == "add"
-    ]  # fmt: skip
-    (frame,) = placement.frames.values()
-    assert points[0][1] < frame[1] < points[1][1]
-    assert (points[0][0], frame[1]) in placement.ports
-    assert all(holds(frame, (x, y, 0, 0)) for x, y in points[1:])
-    left, top, width, _ = boxes["self_attn"]
-    beside = [(x, y) for (x, y), (a, _) in pairwise(points) if x == a and x > left + width]
-    assert [y for _, y in beside] == [top]
-    assert points[-1][1] == boxes["add"][1]
-
-
 def test_operands_come_in_from_left_to_right_as_their_sources_stand() -> None:
-    x, y = minigrad.ones(2, 2, requires_grad=True), minigrad.ones(2, 2, requires_grad=True)
-    one, two = lines_into(viz.graph(y.tanh() @ x.exp(), x=x, y=y), "matmul")
+    x, y = (minigrad.ones(2, 2, requires_grad=True) for _ in range(2))
+    graph = viz.graph(y.tanh() @ x.exp(), x=x, y=y)
+    names, lines = by_id(graph), place(skeleton(graph)).edges
+    one, two = (lines[i] for i, e in enumerate(graph.edges) if names[e.target] == "matmul")
     assert one[-1][0] < two[-1][0]
     assert one[-1][1] == two[-1][1]
 
@@ -293,41 +260,27 @@ def test_operands_are_named_where_their_lines_come_in(direction: Direction) -> N
     )
     placement = place(bones)
     axis = 0 if direction == "down" else 1
-    start = placement.boxes[op.id][axis]
-    ends = {
-        edge.name: placement.edges[index][-1][axis] - start
-        for index, edge in enumerate(graph.edges)
-        if edge.target == op.id
-    }
+    start, into = placement.boxes[op.id][axis], [e for e in graph.edges if e.target == op.id]
+    ends = {edge.name: placement.edges[graph.edges.index(edge)][-1][axis] - start for edge in into}
     assert ends == {name: int(x) if axis == 0 else int(y) - 3 for x, y, name in slots}
     assert len(ends) == 3
 
 
-def test_to_the_right_boxes_hold_the_shapes_of_what_they_compute() -> None:
-    graph = encoder_layer(norm_first=False).collapse(1)
-    root = parse(graph.to_svg(direction="right"))
-    assert texts(root).count("→ 2×5×16") == 8
-    assert texts(parse(graph.to_svg())).count("2×5×16") == 8 + 2  # beside lines; two in boxes
-    wide, high = (int(root.get(side, "")) for side in ("width", "height"))
-    assert wide > 3 * high
-
-
-def test_an_unknown_direction_is_refused() -> None:
+def test_what_cannot_be_laid_out_is_refused() -> None:
     with pytest.raises(ValueError, match="'down' or 'right', not 'up'"):
-        encoder_layer(norm_first=False).to_svg(direction="up")
-
-
-def test_a_square_has_two_lines() -> None:
-    x = minigrad.ones(3, requires_grad=True)
-    one, two = lines_into(viz.graph(x * x), "multiply")
-    assert one[0] == two[0]
-    assert one[-1] != two[-1]
+        encoder_layer().to_svg(direction="up")
+    nodes = tuple(Node(f"n{i}", "op", "f", group=f"g{i % 2}") for i in range(3))
+    groups = tuple(Group(f"g{i}", f"m{i}", f"m{i}", "Module") for i in range(2))
+    graph = Graph(nodes, (Edge("n0", "n1"), Edge("n1", "n2")), groups)
+    with pytest.raises(ValueError, match="g0, g1 feed each other"):
+        skeleton(graph)
+    assert list(graph._repr_mimebundle_()) == ["text/plain"]
+    assert "feed each other" in graph._repr_mimebundle_()["text/plain"]
 
 
 def test_a_tensor_that_passes_many_ranks_runs_outside() -> None:
     """One lane beside everything, for all of its readers; no dummy in each rank."""
-    x = minigrad.ones(3, requires_grad=True)
-    y = x
+    x = y = minigrad.ones(3, requires_grad=True)
     for _ in range(2 * FAR):
         y = (y * x).tanh()
     graph = viz.graph(y, x=x)
@@ -357,15 +310,6 @@ def test_lanes_are_shared_by_those_that_do_not_meet() -> None:
     assert len(set(lanes)) == 1
 
 
-def test_parameters_stand_at_both_sides_just_above_their_op() -> None:
-    graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
-    boxes = place(skeleton(graph)).boxes
-    named = {node.label: boxes[node.id] for node in graph.nodes}
-    weight, bias, op = named["weight"], named["bias"], named["linear"]
-    assert weight[0] < op[0] + op[2] / 2 < bias[0]
-    assert weight[1] + weight[3] == bias[1] + bias[3] < op[1]
-
-
 def test_a_parameter_stands_just_above_what_reads_it() -> None:
     """So does what is made of parameters only, however long the way of the data is."""
     x, w = minigrad.ones(2, 2, requires_grad=True), nn.Parameter(minigrad.ones(2, 2))
@@ -382,12 +326,8 @@ def test_a_parameter_stands_just_above_what_reads_it() -> None:
 
 
 def test_what_is_given_stands_at_the_lower_end_of_its_rank() -> None:
-    nodes = (
-        Node("n0", "input", "x"),
-        Node("n1", "op", "tall", notes=("a", "b", "c", "d")),
-        Node("n2", "input", "y"),
-        Node("n3", "op", "add"),
-    )
+    tall = Node("n1", "op", "tall", notes=("a", "b", "c", "d"))
+    nodes = Node("n0", "input", "x"), tall, Node("n2", "input", "y"), Node("n3", "op", "add")
     edges = (Edge("n0", "n1"), Edge("n1", "n3"), Edge("n2", "n3", 1))
     boxes = place(skeleton(Graph(nodes, edges))).boxes
     assert boxes["n2"][1] > boxes["n1"][1] + 20
@@ -430,15 +370,254 @@ def test_a_title_makes_room_for_itself() -> None:
         check(graph, set())
 
 
-def test_groups_that_feed_each_other_are_refused() -> None:
-    nodes = [Node(f"n{i}", "op", "f", group=f"g{i % 2}") for i in range(3)]
-    edges = (Edge("n0", "n1"), Edge("n1", "n2"))
-    groups = tuple(Group(f"g{i}", f"m{i}", f"m{i}", "Module") for i in range(2))
-    with pytest.raises(ValueError, match="g0, g1 feed each other"):
-        skeleton(Graph(tuple(nodes), edges, groups))
-
-
 def test_an_empty_diagram_has_a_size() -> None:
     placement = place(skeleton(Graph((), ())))
     assert placement.width > 0
     assert placement.height > 0
+
+
+def cut(graph: Graph, count: int, direction: Direction) -> Placement:
+    layout = skeleton(graph, direction)
+    return Columns(layout, place(layout)).cut(count)
+
+
+def check_cut(graph: Graph, count: int, direction: Direction) -> None:
+    """Everything that holds of every picture that is cut."""
+    placement = cut(graph, count, direction)
+    slices = placement.parts
+    nodes = {node.id: node for node in graph.nodes}
+    parents = {group.id: group.parent for group in graph.groups if group.id not in nodes}
+    whole = (0, 0, placement.width, placement.height)
+    assert set(placement.boxes) == set(nodes)
+    assert set(slices) == set(parents) == set(placement.frames) == set(placement.titles)
+    for one, two in combinations(placement.boxes.values(), 2):
+        assert not overlap(one, two)
+    for item, box in placement.boxes.items():
+        assert holds(whole, box)
+        if (home := nodes[item].group) is not None:
+            assert any(holds(part, box) for part in slices[home])
+    for group, parts in slices.items():
+        assert parts[0] == placement.frames[group]
+        assert len(parts) <= count
+        for part in parts:
+            assert holds(whole, part)
+            if (outer := parents[group]) is not None:
+                assert any(holds(around, part) for around in slices[outer])
+            held = {item for item, box in placement.boxes.items() if overlap(part, box)}
+            for item in held:  # the items in a part of a frame belong there
+                homes = [nodes[item].group]
+                while homes[-1] is not None:
+                    homes.append(parents[homes[-1]])
+                assert group in homes
+    for index, edge in enumerate(graph.edges):
+        (x, y), (a, b) = placement.edges[index][0], placement.edges[index][-1]
+        source, target = placement.boxes[edge.source], placement.boxes[edge.target]
+        along, across = ((x, a), (y, b)) if direction == "right" else ((y, b), (x, a))
+        axis = 0 if direction == "right" else 1
+        assert along == (source[axis] + source[axis + 2], target[axis])
+        for place_of, box in zip(across, (source, target), strict=True):
+            assert box[1 - axis] < place_of < box[1 - axis] + box[3 - axis]
+        for one, two in pairwise(placement.edges[index]):
+            strip = (
+                *map(min, one, two), *(max(abs(p - q), 1) for p, q in zip(one, two, strict=True))
+            )  # fmt: skip
+            assert holds(whole, strip)
+            assert not any(overlap(strip, box) for box in placement.boxes.values())
+
+
+@given(diagrams(), st.integers(1, 5), st.sampled_from(get_args(Direction)))
+def test_every_diagram_can_be_cut(graph: Graph, count: int, direction: Direction) -> None:
+    check_cut(graph, count, direction)
+
+
+def encoder(layers: int = 6) -> Graph:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(64, 4, 128), layers)
+    return viz.graph(model, minigrad.ones(2, 10, 64))
+
+
+@pytest.mark.parametrize("direction", get_args(Direction))
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_an_encoder_is_cut_into_as_many_columns_of_about_the_same_height(
+    direction: Direction, count: int
+) -> None:
+    view = encoder().collapse()
+    check_cut(view, count, direction)
+    placement, before = cut(view, count, direction), cut(view, 1, direction)
+    if direction == "right":
+        placement, before = placement.mirrored(), before.mirrored()
+    assert len(placement.parts[view.groups[0].id]) == count
+    assert placement.height < 1.3 * before.height / count + 60
+    backwards = [
+        points for points in placement.edges.values()
+        if any(b < y for (_, y), (_, b) in pairwise(points))
+    ]  # fmt: skip
+    assert len({points[0] for points in backwards}) >= count - 1
+
+
+def test_one_column_is_the_layout_itself() -> None:
+    view = encoder().collapse()
+    layout = skeleton(view)
+    placement = cut(view, 1, "down")
+    plain = place(layout)
+    for part in ("boxes", "frames", "edges"):
+        assert getattr(placement, part) == getattr(plain, part)
+    assert placement.parts == {group: [frame] for group, frame in plain.frames.items()}
+
+
+def test_a_column_leaves_no_room_beside_what_it_holds() -> None:
+    """The second half of a layer is narrower than its attention, which is in the first."""
+    placement = cut(encoder(1).collapse(), 3, "down")
+    widths = [width for _, _, width, _ in next(iter(placement.parts.values()))]
+    assert widths[0] > widths[-1] + 2 * PAD + GAP
+
+
+def small_text(svg: str) -> float:
+    """The height of the smallest type, in pixels."""
+    root = parse(svg)
+    _, _, width, height = map(int, root.get("viewBox", "").split())
+    sizes = [int(size) for size in re.findall(r"\.minigrad-graph [^{]*\{font-size:(\d+)px", svg)]
+    unit = min(int(root.get("width", "")) / width, int(root.get("height", "")) / height)
+    return min(sizes) * unit
+
+
+@pytest.mark.parametrize("hide", [(), (nn.Dropout,)], ids=["all", "without dropout"])
+def test_six_layers_and_a_transformer_can_be_read_on_a_slide(hide: tuple[type, ...]) -> None:
+    given = minigrad.ones(2, 10, 64), minigrad.ones(2, 7, 64)
+    transformer = viz.graph(nn.Transformer(64, 4, 6, 6, 128), *given)
+    for graph, least in ((encoder(), 20), (transformer, 15)):
+        svg = graph.to_svg(fit=(16, 9), hide=hide, title="A model")
+        root = parse(svg)
+        assert (root.get("width"), root.get("height")) == ("1920", "1080")
+        assert small_text(svg) >= 14
+        boxes = [item for item in classed(root, "box") if item.get("data-id")]
+        assert len(boxes) >= least
+        assert any("…" in text for text in texts(root))
+
+
+@pytest.mark.parametrize("aspect", [(16, 9), (4, 3), (1, 1), (9, 16)])
+def test_the_picture_has_the_aspect_and_is_in_its_middle(aspect: tuple[int, int]) -> None:
+    root = parse(encoder(2).to_svg(fit=aspect))
+    width, height = int(root.get("width", "")), int(root.get("height", ""))
+    assert width / height == pytest.approx(aspect[0] / aspect[1], rel=0.01)
+    assert width * height == pytest.approx(1920 * 1080, rel=0.01)
+    left, top, wide, high = map(int, root.get("viewBox", "").split())
+    assert wide / high == pytest.approx(aspect[0] / aspect[1], rel=0.01)
+    assert min(left, top) <= 0 == max(left, top) or min(left, top) > -4
+    (page,) = classed(root, "page")
+    assert [page.get(name) for name in ("x", "y", "width", "height")] == [
+        str(left), str(top), str(wide), str(high)
+    ]  # fmt: skip
+
+
+def test_a_depth_and_a_direction_that_are_given_stay() -> None:
+    graph = encoder(3)
+    for depth in (1, 2):
+        root = parse(graph.to_svg(depth, fit=(16, 9)))
+        boxes = [item for item in classed(root, "box") if item.get("data-id")]
+        assert len(boxes) == len(graph.collapse(depth).nodes)
+    for direction, head in {"right": "l-7 -4", "down": "l-4 -7"}.items():
+        svg = graph.to_svg(fit=(16, 9), direction=direction)
+        assert {*re.findall(r'class="head" d="M\d+ \d+(l-\d -\d)', svg)} == {head}
+
+
+@pytest.mark.parametrize("aspect", [(0, 9), (16,), (16, -9), (1, float("inf"))])
+def test_what_is_no_aspect_is_refused(aspect: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match=r"fit should be an aspect such as \(16, 9\)"):
+        encoder(1).to_svg(fit=aspect)
+
+
+class TestScreen:
+    """Without an aspect: text of 12 pixels, and columns where a picture is much too long."""
+
+    def size(self, svg: str) -> tuple[float, float, float]:
+        root = parse(svg)
+        *_, wide, high = map(int, root.get("viewBox", "").split())
+        width, height = int(root.get("width", "")), int(root.get("height", ""))
+        return width, height, min(width / wide, height / high)
+
+    @pytest.mark.parametrize("direction", ["down", "right"])
+    @pytest.mark.parametrize("depth", [None, 2, 3])
+    def test_a_deep_model(self, depth: int | None, direction: Any) -> None:
+        model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 6)
+        graph = viz.graph(model, minigrad.randn(2, 3, 16))
+        width, height, unit = self.size(graph.to_svg(depth, direction=direction))
+        assert width <= 1920
+        assert height <= 1.5 * 1080
+        assert min(SIZES.values()) * unit >= 11.9
+
+    def test_a_small_one_is_whole(self) -> None:
+        graph = viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.ones(5, 3))
+        assert graph.to_svg() == draw(graph.collapse())
+
+
+class ByHand(nn.Module):
+    """Attention of plain ops, with heads, a mask and a residual."""
+
+    def __init__(self, number: int, added: bool) -> None:
+        super().__init__()
+        self.project = nn.Linear(12, 36, bias=False)
+        self.number, self.added = number, added
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, length, width = x.shape
+        packed = self.project(x).reshape(n, length, 3, self.number, width // self.number)
+        q, k, v = packed.transpose(2, 0, 3, 1, 4)
+        scores = q @ k.swapaxes(-1, -2)
+        allowed = np.tril(np.ones((length, length), bool))
+        if self.added:
+            scores = scores + np.where(allowed, 0, -1e9).astype(np.float32)
+        else:
+            scores = minigrad.where(allowed, scores, -np.inf)
+        y = minigrad.softmax(scores, axis=-1) @ v
+        return x + y.swapaxes(1, 2).reshape(n, length, width)
+
+
+def traced(module: nn.Module, *inputs: Tensor, **more: object) -> Graph:
+    return watched(lambda: module(*inputs, **more))
+
+
+def notes(graph: Graph) -> list[str]:
+    labels = by_id(graph)
+    return [f"{labels[box]}: {text}" for box, text in heads(graph).items()]
+
+
+@pytest.mark.parametrize("added", [False, True], ids=["where", "added"])
+@pytest.mark.parametrize("watch", [viz.graph, traced], ids=["graph", "trace"])
+def test_attention_by_hand_has_heads_a_mask_and_a_residual(watch: object, added: bool) -> None:
+    graph = watch(ByHand(3, added), minigrad.ones(2, 5, 12, requires_grad=True))
+    assert notes(graph) == ["reshape: 3 heads of 4", "reshape: 3 heads joined"]
+    labels = by_id(graph)
+    if watch is traced or not added:  # a sum keeps nothing of its operands
+        (mask,) = (node for node in graph.nodes if node.label == "mask")
+        assert mask.shape == (5, 5)
+    assert [labels[graph.edges[index].target] for index in residuals(graph)] == ["add"]
+
+
+def test_a_reshape_that_makes_no_heads_is_not_called_so() -> None:
+    x = minigrad.ones(2, 5, 12, requires_grad=True)
+    for y in (
+        x.reshape(2, 5, 3, 4).exp(),  # nothing changes places
+        x.reshape(2, 5, 3, 4).swapaxes(0, 1),
+        x.reshape(10, 12).swapaxes(0, 1),
+        x.exp().swapaxes(1, 2).reshape(2, 60),
+    ):
+        assert notes(viz.graph(y)) == []
+
+
+def slots(svg: str) -> list[str]:
+    return [item.text or "" for item in classed(parse(svg), "slot")]
+
+
+def test_the_closed_box_of_a_page_names_them_where_they_come_in() -> None:
+    x = minigrad.ones(2, 5, 12)
+    graph = traced(nn.MultiHeadAttention(12, 3), x, x, x)
+    (group,) = (group for group in graph.groups if group.op is not None)
+    assert [edge.name for edge in group.operands] == ["query", "key", "value"]
+    page = write_page(graph, 1, "attention")
+    svg = page[page.index("<svg xmlns") : page.index("</svg>", page.index("<svg xmlns")) + 6]
+    assert slots(svg) == ["query", "key", "value"]
+    placement = place(skeleton(graph), {group.id})
+    left, sources = placement.boxes[group.id][0], {edge.source for edge in group.operands}
+    lines = [line for i, line in placement.edges.items() if graph.edges[i].source in sources]
+    ends = sorted(points[-1][0] - left for points in lines)
+    assert ends == [int(item.get("x", "")) for item in classed(parse(svg), "slot")]

@@ -1,18 +1,169 @@
-"""What a notebook shows: small pictures, trees of modules; never an error, never a flood."""
+"""What a notebook shows, and pages of charts; never an error, never a flood."""
 
 from __future__ import annotations
 
+import html.parser
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from reading import variable
 
 import minigrad
 from minigrad import nn, viz
 from minigrad.debugging import Profile, Statistics
+from minigrad.debugging.memory import readable
+from minigrad.viz.drawing import curves
 from minigrad.viz.page.notebook import MOST_BOXES
+
+
+class Reader(html.parser.HTMLParser):
+    """The elements of a page, which must close in order; and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.paths: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "path"):
+            self.open.append(tag)
+        values = dict(attrs)
+        assert "src" not in values
+        assert "href" not in values
+        if tag == "path":
+            self.paths.append(f"{values['class']}: {values['d']}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag != "path":
+            assert self.open.pop() == tag
+
+
+def read(page: viz.Page) -> tuple[str, list[str]]:
+    text = page.path.read_text(encoding="utf-8")
+    reader = Reader(text)
+    assert not reader.open
+    assert "nan" not in "".join(reader.paths)
+    return text, reader.paths
+
+
+def test_a_profile_shows_memory_over_time_and_all_tables(tmp_path: Path) -> None:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)
+    x = minigrad.randn(2, 3, 8)
+    with Profile() as profile:
+        (model(x) ** 2).mean().backward()
+    page = viz.charts(profile, tmp_path / "step.html")
+    assert page.path == tmp_path / "step.html"
+    text, paths = read(page)
+    assert f"Memory by module: {readable(profile.peak)} at the peak" in text
+    for table in (profile.owners(), profile.table("module"), profile.table("line")):
+        assert table.splitlines()[1].strip() in text
+    legend = re.findall(r"</i>([^<]*)</li>", text)
+    assert {name.partition(":")[0] for name in legend} >= {"layers.0", "layers.1"}
+    bands = [path for path in paths if path.startswith("band")]
+    assert len(bands) == len(legend)
+    ys = [float(y) for path in bands for y in re.findall(r" ([\d.e+-]+)(?=[LZ])", path)]
+    assert min(ys) == pytest.approx(0, abs=1e-6)
+    assert max(ys) == 100
+
+
+def test_many_owners_are_drawn_together() -> None:
+    with Profile() as profile:
+        kept = [getattr(minigrad.ones(9), name)() for name in ("exp", "sin", "cos", "tan")]
+        kept += [minigrad.ones(2).tanh(), minigrad.ones(2).sqrt()]
+        kept += [minigrad.ones(2).square(), minigrad.ones(2).abs()]  # eight lines at least
+    text, _ = read(viz.charts(profile))
+    assert len(kept) == 8
+    assert text.count("<li>") <= 12
+
+
+def test_statistics_show_a_histogram_for_every_layer_and_parameter() -> None:
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU())
+    with Statistics(model) as statistics, np.errstate(all="ignore"):
+        for step in range(20):
+            model.zero_grad()
+            x = minigrad.randn(8, 4) * (np.inf if step == 7 else 1.0)
+            model(x).sum().backward()
+            statistics.step()
+    text, paths = read(viz.charts(statistics))
+    names = re.findall("<figcaption>(.*?)</figcaption>", text)
+    assert names == ["0", "1", "0.weight", "0.bias"]
+    assert len([path for path in paths if path.startswith("ridge")]) == 4 * 14
+    assert "steps 0 to 19" in text
+    assert "NaN or infinite" in text
+
+
+def followed(net: nn.Module, loss: float) -> Statistics:
+    with Statistics(net) as statistics:
+        net(minigrad.ones(1, 2)).sum().backward()
+        statistics.step(loss)
+    return statistics
+
+
+def lines(svg: str) -> dict[str, list[list[float]]]:
+    """The heights of the lines of each chart, piece by piece, by the title of the chart."""
+    found = {}
+    svg = svg.replace(' xmlns="http://www.w3.org/2000/svg"', "")
+    for chart in ElementTree.fromstring(f"<p>{svg}</p>"):
+        (title,) = [text.text for text in chart.iter() if text.get("class") == "title"]
+        drawn = [path.get("d") or "" for path in chart.iter() if "line" in path.get("class", "")]
+        pieces = [piece for path in drawn for piece in path.split("M")[1:]]
+        found[title] = [[float(y) for y in re.findall(r"(?<= )[\d.]+", each)] for each in pieces]
+    return found
+
+
+def test_a_large_model_shows_every_layer_and_live_a_few() -> None:
+    net = nn.Sequential(*(nn.Linear(2, 2) for _ in range(10)))
+    statistics = followed(net, 1.0)
+    shown = bundle(statistics)
+    assert shown["text/plain"] == "Statistics(1 steps, loss 1)"
+    for kind in ("text/html", "image/svg+xml"):
+        root = ElementTree.fromstring(f"<p>{shown[kind]}</p>")
+        assert "Loss: 1" in [text.text for text in root.iter()]
+    found = [*lines("".join(curves.draw(statistics, False)))]
+    assert found[:2] == ["Loss: 1", "Gradient norm, 4 of 10 layers"]
+    svg = "".join(curves.draw(statistics, whole=True))
+    assert sorted(re.findall("<title>([0-9])</title>", svg)) == sorted([*"0123456789"] * 3)
+    assert svg.count(">Gradient norm<") == 3
+
+
+def test_what_cannot_be_drawn_is_left_out() -> None:
+    net = nn.Linear(2, 2)
+    for parameter in net.parameters():
+        parameter.data[...] = 0.0
+    statistics = followed(net, 0.0)
+    assert list(lines("".join(curves.draw(statistics, False)))) == [
+        "Loss: 0",
+        "Gradient norm",
+        "Weight norm",
+    ]  # no share of 0
+    assert lines("".join(curves.draw(Statistics(net), False))) == {}
+    ElementTree.fromstring(curves.shown(Statistics(net))["image/svg+xml"])
+
+
+def test_long_paths_stay_apart() -> None:
+    short = [curves._short(f"layers.layers.{i}.self_attn.k_proj") for i in (1, 12)]
+    assert short == ["l.l.1.s.k_proj", "l.l.12.s.k_proj"]
+    assert curves._short("encoder.head") == "encoder.head"
+    assert len(curves._short("a_very_long_name_of_one_module")) <= curves.LONGEST
+
+
+def test_hostile_names_and_empty_records() -> None:
+    model = nn.ModuleDict({"<b>&": nn.Linear(2, 2)})
+    with Statistics(model) as statistics, Profile() as profile:
+        model["<b>&"](minigrad.ones(1, 2)).sum().backward()  # called <b>&
+        statistics.step()
+    for record in (statistics, profile):
+        for text in (read(viz.charts(record))[0], record._repr_mimebundle_()["text/html"]):
+            assert "<b>&" not in text
+    read(viz.charts(Profile()))
+    with pytest.raises(TypeError, match="Profile or Statistics expected, got Linear"):
+        viz.charts(nn.Linear(2, 2))  # type: ignore[arg-type]
 
 
 def bundle(value: Any) -> dict[str, str]:
@@ -29,31 +180,22 @@ def chain(length: int) -> minigrad.Tensor:
     return x
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        lambda: minigrad.ones(3),
-        lambda: minigrad.ones(3, requires_grad=True),
-        lambda: nn.Parameter(minigrad.ones(3)),
-        lambda: chain(MOST_BOXES),
-        lambda: chain(30_000),
-    ],
-    ids=["constant", "leaf", "parameter", "large", "huge"],
-)
-def test_other_tensors_show_their_text(value: Callable[[], minigrad.Tensor]) -> None:
-    assert [*bundle(value())] == ["text/plain"]
+VALUES: dict[str, tuple[Callable[[], Any], bool]] = {
+    "constant": (lambda: minigrad.ones(3), False),
+    "leaf": (lambda: variable(1.0), False),
+    "parameter": (lambda: nn.Parameter(minigrad.ones(3)), False),
+    "small": (lambda: chain(MOST_BOXES - 2), True),  # with the input and the output
+    "large": (lambda: chain(MOST_BOXES - 1), False),
+    "huge": (lambda: chain(30_000), False),
+}
 
 
-def test_the_limit_counts_boxes() -> None:
-    assert "text/html" in bundle(chain(MOST_BOXES - 2))  # with the input and the output
-    assert "text/html" not in bundle(chain(MOST_BOXES - 1))
-
-
-def test_a_graph_that_was_used_up_still_shows() -> None:
-    x = minigrad.ones(3, requires_grad=True)
-    loss = (x * x).sum()
-    loss.backward()
-    assert "<svg" in bundle(loss)["text/html"]
+@pytest.mark.parametrize("name", VALUES)
+def test_a_tensor_shows_its_picture_if_it_is_small(name: str) -> None:
+    make, small = VALUES[name]
+    shown = bundle(make())
+    assert ("text/html" in shown) == small
+    assert small or [*shown] == ["text/plain"]
 
 
 def test_showing_a_value_runs_nothing() -> None:
@@ -64,8 +206,8 @@ def test_showing_a_value_runs_nothing() -> None:
         bundle(nn.Linear(2, 3))
     assert repr(traced) == "Trace(no op yet)"
     y.sum().backward()
-    assert x.grad is not None
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
+    assert "<svg" in bundle(y)["text/html"]  # though its graph was used up
 
 
 def test_a_module_with_hostile_names_is_text() -> None:
@@ -116,28 +258,6 @@ def test_a_profile_shows_what_its_page_shows() -> None:
     assert "By line" in shown
     page = viz.charts(profile).path.read_text(encoding="utf-8")
     assert shown.replace("<h1>Profile</h1>", "") in page
-
-
-def test_statistics_show_their_curves() -> None:
-    layer = nn.Linear(3, 2)
-    with Statistics(layer) as statistics:
-        layer(minigrad.ones(5, 3)).sum().backward()
-        statistics.step(0.5)
-    shown = bundle(statistics)
-    assert shown["text/plain"] == "Statistics(1 steps, loss 0.5)"
-    for kind in ("text/html", "image/svg+xml"):
-        root = ElementTree.fromstring(f"<p>{shown[kind]}</p>")
-        assert "Loss: 0.5" in [text.text for text in root.iter()]
-
-
-def test_a_page_whose_file_is_gone_shows_its_path(tmp_path: Path) -> None:
-    page = viz.explore(nn.Linear(2, 2), minigrad.ones(1, 2), path=tmp_path / "page.html")
-    shown = page._repr_html_()
-    assert shown is not None
-    assert shown.startswith("<iframe srcdoc=")
-    page.path.unlink()
-    assert page._repr_html_() is None
-    assert repr(page) == f"Page({str(page.path)!r})"
 
 
 def test_nothing_needs_a_program(monkeypatch: pytest.MonkeyPatch) -> None:

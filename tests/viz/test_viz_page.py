@@ -1,86 +1,28 @@
-"""The explorer page as text: what it holds, how large it is, what may run in it."""
+"""The explorer page as text: what it holds, how large it is, what may run in it; and its walks."""
 
 from __future__ import annotations
 
-import base64
 import json
+import math
 import re
-import subprocess
-import sys
-import zlib
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from reading import Document, by_id, data_of, explored, variable, watched
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, viz
 from minigrad.nn import functional as F
 from minigrad.viz.drawing.style import DARK, LIGHT
 from minigrad.viz.page.html import write_page
-from minigrad.viz.record.steps import with_inner
+from minigrad.viz.page.walk import places
+from minigrad.viz.record.model import Node
+from minigrad.viz.record.steps import final_gradients, with_inner
 
 HOSTILE = "</script><script>document.title='x'</script><img src=x onerror=alert(1)>\"'{data}&amp;\n"
-
-
-class Document(HTMLParser):
-    """The elements of a page, and the text of its scripts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: list[str] = []
-        self.rows: list[list[str]] = []
-        self._inside = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self._inside = tag
-        if tag == "script":
-            self.scripts.append("")
-        elif tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
-
-    def handle_data(self, data: str) -> None:
-        if self._inside == "script":
-            self.scripts[-1] += data
-        elif self._inside in ("td", "th"):
-            self.rows[-1][-1] += data
-
-
-def data_of(page: str) -> dict[str, Any]:
-    """What the page makes of its data: the same as `unpack` in page/data.js."""
-    packed = base64.b64decode(Document(page).scripts[0])
-    data: dict[str, Any] = json.loads(zlib.decompress(packed, wbits=-15))
-    _fill_in(data, data["arrays"])
-    return data
-
-
-def _fill_in(value: Any, arrays: list[Any]) -> None:
-    """Put the elements of each array in the place of its number."""
-    if isinstance(value, dict) and isinstance(value.get("values"), int):
-        value["values"] = arrays[value["values"]]
-    for one in value.values() if isinstance(value, dict) else value:
-        if isinstance(one, dict | list):
-            _fill_in(one, arrays)
-
-
-def entries_of(summary: dict[str, Any]) -> Any:
-    """The elements of an array: the same as `entriesOf` in page/values.js."""
-    return np.array([float(value) for value in summary["values"]])
 
 
 @cache
@@ -106,17 +48,14 @@ class TestBudget:
     def test_the_page(self, name: str, kilobytes: int) -> None:
         assert len(page_of(name).encode()) <= kilobytes * 1024
 
-    def test_its_code(self) -> None:
+    def test_its_code_and_what_an_op_takes(self) -> None:
         page = page_of("perceptron")
         styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
         code = Document(page).scripts[1] + "".join(styles)
         assert 10_000 < len(code.encode()) <= 128 * 1024
-
-    def test_what_an_op_takes(self) -> None:
-        page = page_of("encoder")
-        data = data_of(page)
-        ops = sum(node["kind"] == "op" for node in data["nodes"])
-        assert len(Document(page).scripts[0].encode()) / ops <= 1024
+        packed = Document(page_of("encoder")).scripts[0]
+        ops = sum(node["kind"] == "op" for node in data_of(page_of("encoder"))["nodes"])
+        assert len(packed.encode()) / ops <= 1024
 
 
 class TestOffline:
@@ -125,15 +64,8 @@ class TestOffline:
         page = page_of(name)
         addresses = set(re.findall(r"\w+://[^\"'\s<]*", page))
         assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"}
-        for word in (
-            "@import",
-            "url(",
-            "fetch(",
-            "XMLHttpRequest",
-            "import(",
-            "WebSocket",
-            "eval(",
-        ):
+        words = "@import url( fetch( XMLHttpRequest import( WebSocket eval("
+        for word in words.split(" "):
             assert word not in page
         for tag, attributes in Document(page).elements:
             assert tag not in {"link", "iframe", "object", "embed", "base", "form"}
@@ -160,9 +92,7 @@ class TestHostileNames:
                 return self.inner["plain"](x)
 
         model = Odd()
-        with viz.trace() as traced:
-            model(minigrad.ones(4, 3, requires_grad=True)).sum().backward()
-        graph = traced.graph()
+        graph = watched(lambda: model(minigrad.ones(4, 3, requires_grad=True)).sum().backward())
         text = graph.to_json()
         for name in ("inner.plain", "linear", "Odd"):
             text = text.replace(json.dumps(name), json.dumps(HOSTILE + name))
@@ -180,33 +110,15 @@ class TestHostileNames:
         page = self.page()
         labels = [node["label"] for node in data_of(page)["nodes"]]
         assert HOSTILE + "linear" in labels
-        names = [row[0] for row in Document(page).rows]
-        assert any(name.startswith(HOSTILE.replace("\n", "\\n")) for name in names)
+        shown = HOSTILE.replace("\n", "\\n")
+        assert any(row[0].startswith(shown) for row in Document(page).rows)
         assert page.count("default-src") == 1  # "{data}" in a name was not filled in
-
-
-@pytest.mark.slow
-def test_the_same_in_every_process() -> None:
-    program = (
-        "import minigrad\nfrom minigrad import nn, viz\nminigrad.random.seed(0)\n"
-        "layer = nn.TransformerEncoderLayer(8, 2, 16)\n"
-        "page = viz.explore(layer, minigrad.randn(2, 3, 8))\n"
-        "print(page.path.read_text(encoding='utf-8'), end='')"
-    )
-    runs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
-        for _ in range(2)
-    ]
-    assert runs[0] == runs[1]
-    assert len(runs[0]) > 50_000
 
 
 class TestContents:
     def test_the_data_is_the_graph(self) -> None:
         model = nn.TransformerEncoderLayer(8, 2, 16)
-        with viz.trace() as traced:
-            model(minigrad.randn(2, 3, 8)).sum().backward()
-        graph = traced.graph()
+        graph = watched(lambda: model(minigrad.randn(2, 3, 8)).sum().backward())
         found = data_of(graph.to_html())
         for node, row in zip(graph.nodes, found["nodes"], strict=True):
             assert (node.id, node.kind, node.label) == (row["id"], row["kind"], row["label"])
@@ -222,35 +134,25 @@ class TestContents:
     def test_the_last_total_of_a_leaf_is_its_gradient(self) -> None:
         attention = nn.MultiHeadAttention(8, 2)
         x = minigrad.randn(2, 3, 8, requires_grad=True)
-        with viz.trace() as traced:
-            (attention(x, x, x) * x).sum().backward()
-        found = data_of(traced.graph(x=x).to_html())
-        labels = {node["id"]: node["label"] for node in found["nodes"]}
-        totals: dict[str, Any] = {}
-        arrivals = {}
-        for step in found["steps"]:
-            for part in step["parts"]:
-                name = labels.get(part["target"])
-                totals[name] = part["total"] or part["sent"]
-                arrivals[name] = part["arrivals"]
+        found = data_of(watched(lambda: (attention(x, x, x) * x).sum().backward(), x=x).to_html())
+        boxes = {node["id"]: node["label"] for node in found["nodes"]}
+        parts = [part for step in found["steps"] for part in step["parts"]]
+        last = {boxes.get(part["target"]): part for part in parts}
         leaves = dict(attention.named_parameters()) | {"x": x}
-        assert arrivals["x"] == 4
+        assert last["x"]["arrivals"] == 4
         for name, tensor in leaves.items():
-            assert tensor.grad is not None
             norm = float(np.linalg.norm(tensor.grad.numpy()))
-            assert totals[name]["norm"] == pytest.approx(norm, rel=1e-5)
+            came = last[name]["total"] or last[name]["sent"]
+            assert came["norm"] == pytest.approx(norm, rel=1e-5)
 
-    def test_saving(self, tmp_path: Path) -> None:
-        graph = viz.graph(nn.Linear(3, 2), minigrad.ones(5, 3))
-        path = graph.save(tmp_path / "page.html")
-        assert path.read_text(encoding="utf-8") == graph.to_html()
-
-    def test_depth(self) -> None:
+    def test_depth_and_file(self, tmp_path: Path) -> None:
         graph = viz.graph(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), minigrad.ones(5, 3))
         assert data_of(graph.to_html(depth=0))["closed"] == ["g0", "g1", "g2"]
         assert data_of(graph.to_html(depth=2))["closed"] == []
         with pytest.raises(ValueError, match="-1 levels"):
             graph.to_html(depth=-1)
+        path = graph.save(tmp_path / "page.html")
+        assert path.read_text(encoding="utf-8") == graph.to_html()
 
 
 class TestExplore:
@@ -287,8 +189,7 @@ class TestExplore:
 
         page = viz.explore(Model()).path.read_text(encoding="utf-8")
         data = data_of(page)
-        (step,) = data["steps"]
-        came = step["cotangent"]["values"]
+        [came] = [step["cotangent"]["values"] for step in data["steps"]]
         if shape:
             assert data["start"].startswith("the output, with fixed pseudo-random numbers")
             assert len(set(came)) == 4
@@ -306,29 +207,22 @@ class TestExplore:
                 logits = self.head(x)
                 return {"logits": logits, "loss": F.cross_entropy(logits, np.array([0, 1]))}
 
-        page = viz.explore(Model(), minigrad.randn(2, 3))
-        data = data_of(page.path.read_text(encoding="utf-8"))
+        data = explored(Model(), minigrad.randn(2, 3))
         assert data["start"] == 'output["loss"]'
-        nodes = data["nodes"]
-        outputs = [node["label"] for node in nodes if node["kind"] == "output"]
+        outputs = [node["label"] for node in data["nodes"] if node["kind"] == "output"]
         assert outputs == ['output["logits"]', 'output["loss"]']
 
     def test_a_graph_ends_at_what_was_given(self) -> None:
         x = minigrad.exp(minigrad.randn(5, 3, requires_grad=True))
-        page = viz.explore(nn.Linear(3, 2), x)
-        nodes = data_of(page.path.read_text(encoding="utf-8"))["nodes"]
+        nodes = explored(nn.Linear(3, 2), x)["nodes"]
         assert [n["label"] for n in nodes if n["kind"] == "op"] == ["linear"]
 
     def test_without_a_backward_pass(self) -> None:
-        data = data_of(
-            viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3), backward=False).path.read_text(
-                encoding="utf-8"
-            )
-        )
+        layer, x = nn.Linear(3, 2), minigrad.randn(5, 3)
+        data = explored(layer, x, backward=False)
         assert (data["steps"], data["start"]) == ([], "No backward pass was asked for.")
         with no_grad():
-            page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
-        data = data_of(page.path.read_text(encoding="utf-8"))
+            data = explored(layer, x)
         assert data["steps"] == []
         assert "made under no_grad()" in data["start"]
 
@@ -336,8 +230,7 @@ class TestExplore:
         x = minigrad.tensor([1.0, 2.0], requires_grad=True)
         loss = (x * x).sum()
         for _ in range(2):  # the tensor's own graph is still there
-            page = viz.explore(loss, x=x)
-            found = data_of(page.path.read_text(encoding="utf-8"))
+            found = explored(loss, x=x)
             assert [step["op"] for step in found["steps"]] == ["sum", "multiply"]
             assert found["nodes"][0]["label"] == "x"
         assert x.grad is None
@@ -348,21 +241,24 @@ class TestExplore:
         assert pages[0].path.read_bytes() == pages[1].path.read_bytes()
 
     def test_what_it_refuses(self) -> None:
-        with pytest.raises(TypeError, match=r"Linear\.forward: missing"):
-            viz.explore(nn.Linear(3, 2))
-        with pytest.raises(TypeError, match="takes no inputs"):
-            viz.explore(viz.graph(nn.ReLU(), minigrad.ones(3)), minigrad.ones(3))
-        with pytest.raises(TypeError, match="have run already"):
-            viz.explore(minigrad.ones(3, requires_grad=True) * 2.0, minigrad.ones(3))
-        with pytest.raises(TypeError, match="str"):
-            viz.explore("a model")
+        drawn, computed = viz.graph(nn.ReLU(), minigrad.ones(3)), variable(1.0) * 2.0
+        for target, inputs, why in (
+            (nn.Linear(3, 2), [], r"Linear\.forward: missing"),
+            (drawn, [minigrad.ones(3)], "takes no inputs"),
+            (computed, [minigrad.ones(3)], "have run already"),
+            ("a model", [], "str"),
+        ):
+            with pytest.raises(TypeError, match=why):
+                viz.explore(target, *inputs)
 
     def test_a_notebook_shows_the_page_in_a_frame(self) -> None:
         page = viz.explore(nn.Linear(3, 2), minigrad.randn(5, 3))
         document = Document(page._repr_html_())
-        ((tag, attributes),) = document.elements
-        assert tag == "iframe"
-        assert attributes["srcdoc"] == page.path.read_text(encoding="utf-8")
+        [(tag, attributes)] = document.elements
+        assert (tag, attributes["srcdoc"]) == ("iframe", page.path.read_text(encoding="utf-8"))
+        page.path.unlink()
+        assert page._repr_html_() is None
+        assert repr(page) == f"Page({str(page.path)!r})"
 
 
 def test_no_field_of_the_template_is_left_over() -> None:
@@ -381,3 +277,175 @@ def test_the_page_and_the_picture_have_the_same_colours() -> None:
         for name in used:
             colour = palette[named.get(name, name.replace("-", " "))]
             assert found[named.get(name, name).replace(" ", "-")] == colour
+
+
+MASK = minigrad.ones(4, 4).tril().astype(bool)
+
+
+def x(length: int = 4, **options: Any) -> Tensor:
+    return minigrad.randn(2, length, 8, **options)
+
+
+def walk_of(page: viz.Page) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = data_of(page.path.read_text(encoding="utf-8"))["walk"]
+    return found
+
+
+def titles(page: viz.Page) -> list[str]:
+    return [stop["title"] for stop in walk_of(page)]
+
+
+def traced(model: nn.Module, *inputs: Any, **named: Any) -> viz.Graph:
+    return watched(lambda: (model(*inputs, **named) ** 2).sum().backward())
+
+
+def place(graph: viz.Graph, **where: Any) -> Any:
+    [found] = places(graph, [viz.Stop("title", "text", **where)])
+    return found["at"]
+
+
+class TestNames:
+    def test_a_box_by_its_address_or_the_end_of_it(self) -> None:
+        graph = traced(nn.MultiHeadAttention(8, 2), *[x()] * 3)
+        boxes = {node.id: node for node in graph.nodes}
+        [softmax] = [node.id for node in graph.nodes if node.label == "softmax"]
+        matmuls = [node.id for node in graph.nodes if node.label == "matmul"]
+        for name in ("softmax", "attention/softmax", "MultiHeadAttention/attention/softmax"):
+            assert place(graph, box=name) == softmax
+        assert boxes[place(graph, box="k_proj.bias")].label == "k_proj.bias"
+        assert place(graph, box="MultiHeadAttention/attention/matmul") == matmuls[0]
+        assert [place(graph, box=f"matmul~{n}") for n in (1, 2)] == matmuls
+        assert place(graph, box="softmax~1") == softmax
+        [k_proj] = [group.id for group in graph.groups if group.path == "k_proj"]
+        assert place(graph, box="k_proj") == k_proj
+
+    def test_a_step_by_its_number_or_its_op(self) -> None:
+        graph = traced(nn.Sequential(nn.Linear(8, 3), nn.ReLU()), x())
+        assert place(graph, step=2) == 2
+        assert graph.steps[place(graph, step="relu") - 1].op == "relu"
+        assert graph.steps[place(graph, step="linear") - 1].op == "linear"
+
+    @pytest.mark.parametrize(
+        ("where", "message"),
+        [
+            ({"box": "k_proj.bais"}, "no box is called 'k_proj.bais'; similar: k_proj.bias"),
+            ({"box": "unknown thing"}, "no box is called 'unknown thing'$"),
+            ({"box": "matmul"}, r"'matmul' is the name of 2 boxes: .*/matmul~1, .*/matmul~2$"),
+            ({"box": "linear"}, r"'linear' is the name of 4 boxes: MultiHeadAttention/q_proj/lin"),
+            ({"box": "matmul~3"}, "no box is called 'matmul~3'"),
+            ({"step": "k_proj.bias"}, "'k_proj.bias' has no step in the backward pass"),
+            ({"step": 99}, "there is no step 99; the backward pass has 17"),
+            ({"gradient": "output"}, "'output' gets no gradient here"),
+        ],
+    )
+    def test_an_error_names_the_stop(self, where: dict[str, Any], message: str) -> None:
+        good = viz.Stop("good", "text", box="softmax")
+        walk = [good, viz.Stop("Where?", "text", **where)]
+        data = x()
+        with pytest.raises(ValueError, match=rf"^explore: walk, stop 2, 'Where\?': {message}"):
+            viz.explore(nn.MultiHeadAttention(8, 2), data, data, data, walk=walk)
+
+    def test_what_is_not_a_walk(self) -> None:
+        layer = nn.Linear(8, 2)
+        for walk in ("MultiHeadAttention", [("linear", "text")]):
+            with pytest.raises(TypeError, match="walk must be a sequence of viz.Stop, got"):
+                viz.explore(layer, x(), walk=walk)
+        with pytest.raises(ValueError, match="graph has the box or the step of none of its stops"):
+            viz.explore(layer, x(), walk=viz.walks.TRANSFORMER_ENCODER_LAYER)
+
+    @pytest.mark.parametrize("where", [{}, {"box": "x", "step": 1}])
+    def test_a_stop_has_one_place(self, where: dict[str, Any]) -> None:
+        with pytest.raises(ValueError, match=r"Stop 'T': give one of box, gradient and step, got"):
+            viz.Stop("T", "text", **where)
+
+
+class TestPrepared:
+    def test_what_a_run_lacks_is_left_out(self) -> None:
+        data = x()
+        bare = titles(viz.explore(nn.MultiHeadAttention(8, 2, bias=False), data, data, data))
+        full = [stop.title for stop in viz.walks.MULTI_HEAD_ATTENTION]
+        gone = [title for title in full if title not in bare]
+        assert gone == [
+            "What does dropout do to the gradient?",
+            "Why has the mask no gradient?",
+            "What does a mask of numbers do to the gradient?",
+            "Is the gradient of `k_proj.bias` zero?",
+        ]
+        assert [title for title in full if title in bare] == bare
+
+    def test_only_exactly_these_classes_have_one(self) -> None:
+        class Own(nn.TransformerEncoderLayer):
+            pass
+
+        assert titles(viz.explore(nn.TransformerEncoderLayer(8, 2, 16), x()))
+        assert not titles(viz.explore(Own(8, 2, 16), x()))
+        assert not titles(viz.explore(nn.TransformerEncoderLayer(8, 2, 16), x(), walk=()))
+
+    def test_a_prepared_walk_can_be_extended(self) -> None:
+        data, own = x(), viz.Stop("Mine", "text", box="k_proj")
+        walk = [*viz.walks.MULTI_HEAD_ATTENTION, own]
+        found = titles(viz.explore(nn.MultiHeadAttention(8, 2), data, data, data, walk=walk))
+        assert len(found) > 5
+        assert found[-1] == "Mine"
+
+    @pytest.mark.parametrize(
+        ("model", "named"),
+        [
+            ({}, {}),
+            ({"dropout": 0.5}, {"attn_mask": MASK}),
+            ({"dropout": 0.5, "bias": False}, {"attn_mask": minigrad.zeros(4, 4)}),
+            ({"dropout": 0.5}, {"attn_mask": minigrad.zeros(4, 4), "is_causal": True}),
+            ({"num_kv_heads": 1}, {"is_causal": True}),
+            ({"add_bias_kv": True, "add_zero_attn": True}, {"attn_mask": MASK}),
+            ({}, {"key_padding_mask": minigrad.arange(8).reshape(2, 4) > 5}),
+        ],
+    )
+    def test_attention_s_stops_are_where_the_texts_say(
+        self, model: dict[str, Any], named: dict[str, Any]
+    ) -> None:
+        data = x(requires_grad=True)
+        graph = traced(nn.MultiHeadAttention(8, 2, **model), data, data, data, **named)
+        boxes = {node.id: node for node in graph.nodes}
+        steps = with_inner(graph.steps)
+        into, anywhere = graph.into(), viz.Stop("last", "text", step=1)
+        at: dict[str, Node] = {}
+        for stop in viz.walks.MULTI_HEAD_ATTENTION:
+            for found in places(graph, [stop, anywhere])[:-1]:
+                box = steps[found["at"] - 1].node if found["tab"] == "step" else found["at"]
+                if box in boxes:
+                    at[str(stop.box or stop.gradient or stop.step)] = boxes[box]
+
+        def reads(node: Node) -> list[str]:
+            return [boxes[edge.source].label for edge in into[node.id]]
+
+        assert at["attention/multiply~1"].notes == (f"b = {1 / math.sqrt(4):g}",)
+        assert reads(at["MultiHeadAttention/reshape"]) == ["linear"]
+        weights = at["attention/softmax"]
+        if "dropout" in model:
+            assert reads(at["attention/multiply~2"]) == ["softmax", "b"]
+            weights = at["attention/multiply~2"]
+        assert into[at["attention/matmul~2"].id][0].source == weights.id
+        assert reads(at["attention/matmul~1"])[0] == "multiply"
+        mask = named.get("attn_mask")
+        numbers = mask is not None and mask.dtype == "float32"
+        assert ("attention/add" in at) == numbers
+        yes_or_no = bool(named) and (not numbers or "is_causal" in named)
+        assert ("attention/where" in at) == yes_or_no
+        if yes_or_no:
+            assert boxes[into[at["attention/where"].id][0].source].dtype == "bool"
+        if "k_proj.bias" in at:
+            gradient = final_gradients(steps)[at["k_proj.bias"].id]
+            assert (gradient.norm < 1e-5) == ("add_bias_kv" not in model)
+
+    @pytest.mark.parametrize("norm_first", [False, True])
+    @pytest.mark.parametrize("activation", ["relu", "gelu"])
+    def test_the_stops_of_an_encoder_layer(self, norm_first: bool, activation: str) -> None:
+        layer = nn.TransformerEncoderLayer(8, 2, 16, norm_first=norm_first, activation=activation)
+        walk = walk_of(viz.explore(layer, x(requires_grad=True)))
+        other = {"relu": "gelu", "gelu": "relu"}[activation]
+        assert [f"`{other}`" in stop["title"] for stop in walk] == [False] * 11
+        graph = traced(layer, x(requires_grad=True))
+        first = graph.steps[place(graph, step="TransformerEncoderLayer/add") - 1].node
+        labels = by_id(graph)
+        if norm_first:
+            assert [labels[edge.source] for edge in graph.into()[first]][1] == "dropout"

@@ -1,8 +1,11 @@
-"""From the engine's record to the graph: nothing lost, nothing twice, the same in every process."""
+"""From the engine's record to the graph: nothing lost, nothing twice; differences; own ops."""
 
 from __future__ import annotations
 
+import copy
 import gc
+import json
+import pickle
 import re
 import subprocess
 import sys
@@ -12,34 +15,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reading import by_id, data_of, labels, links, watched
 
 import minigrad
 from minigrad import Tensor, nn, viz
+from minigrad.autograd import graph_memory, primitive
+from minigrad.autograd.primitive import registry
 from minigrad.viz import Graph
+from minigrad.viz.explanation.explanations import explain_saved
+from minigrad.viz.explanation.missing_gradients import missing_gradients
 
 
 def leaf(*shape: int) -> Tensor:
     return minigrad.ones(shape, requires_grad=True)
 
 
-def labels(graph: Graph, kind: str) -> list[str]:
-    return [node.label for node in graph.nodes if node.kind == kind]
-
-
-def links(graph: Graph) -> list[tuple[str, str, int | None]]:
-    """The edges by label."""
-    names = {node.id: node.label for node in graph.nodes}
-    return [(names[edge.source], names[edge.target], edge.slot) for edge in graph.edges]
-
-
 def test_a_tensor_concatenated_twice_has_an_edge_for_each_place() -> None:
     x, y = leaf(2), leaf(3)
     graph = viz.graph(minigrad.concatenate([x, x, y]), x=x, y=y)
-    assert links(graph)[:3] == [
-        ("x", "concatenate", 0),
-        ("x", "concatenate", 1),
-        ("y", "concatenate", 2),
-    ]
+    assert links(graph)[:3] == [(name, "concatenate", slot) for slot, name in enumerate("xxy")]
 
 
 def test_a_graph_can_be_drawn_after_backward() -> None:
@@ -51,15 +45,16 @@ def test_a_graph_can_be_drawn_after_backward() -> None:
     freed = tuple(replace(node, saved=(), freed=node.kind == "op") for node in before.nodes)
     assert viz.graph(loss) == replace(before, nodes=freed)
     assert before.to_dot() == viz.graph(loss).to_dot()
+    np.testing.assert_allclose(x.grad, 2 * np.exp(1), rtol=1e-6)  # drawing left the graph usable
 
 
-def test_drawing_leaves_the_graph_usable() -> None:
-    x = leaf(3)
-    loss = (x * x).sum()
-    viz.graph(loss).to_dot()
-    loss.backward()
-    assert x.grad is not None
-    np.testing.assert_array_equal(x.grad.numpy(), [2, 2, 2])
+def sizes(graph: Graph, nodes: int, edges: int) -> str:
+    """Compare the sizes of all forms; return the picture."""
+    svg = graph.to_svg(depth=1)
+    assert (len(graph.nodes), len(graph.edges)) == (nodes, edges)
+    assert graph.to_dot(depth=1).count(" -> ") == svg.count("data-edge=") == edges
+    assert len(graph.to_text(depth=1).splitlines()) == nodes
+    return svg
 
 
 @pytest.mark.slow
@@ -70,13 +65,8 @@ def test_a_long_chain() -> None:
     for _ in range(count):
         y = y + 1
     graph = viz.graph(y)
-    assert len(graph.nodes) == count + 2
-    assert len(graph.edges) == count + 1
-    assert graph.to_dot(depth=1).count(" -> ") == count + 1
-    svg = graph.to_svg(depth=1)
+    svg = sizes(graph, count + 2, count + 1)
     assert svg.count('class="box op"') == count + 1  # and in the legend
-    assert svg.count("data-edge=") == count + 1
-    assert len(graph.to_text(depth=1).splitlines()) == count + 2
     assert viz.explain(y).startswith("backward pass from add: 3,000 steps, 1 leaf\n")
 
 
@@ -85,13 +75,8 @@ def test_a_ladder_is_linear() -> None:
     for _ in range(25):
         y = y + y
     graph = viz.graph(y)  # along its 2 ** 25 paths it would take minutes
-    assert len(graph.nodes) == 27
-    assert len(graph.edges) == 51
-    assert graph.to_dot(depth=1).count(" -> ") == 51
-    assert graph.to_svg(depth=1).count("data-edge=") == 51
-    text = graph.to_text(depth=1)
-    assert len(text.splitlines()) == 27
-    assert "%24 = add(%23, %23)" in text
+    sizes(graph, 27, 51)
+    assert "%24 = add(%23, %23)" in graph.to_text(depth=1)
 
 
 def test_every_residual_of_a_long_chain_is_found() -> None:
@@ -125,10 +110,8 @@ class Tied(nn.Module):
 def test_a_tied_weight_is_one_box_with_two_readers() -> None:
     graph = viz.graph(Tied(), np.array([1, 2, 3]))
     assert labels(graph, "parameter") == ["embedding.weight"]
-    assert [target for source, target, _ in links(graph) if source == "embedding.weight"] == [
-        "embedding",
-        "linear",
-    ]
+    readers = [target for source, target, _ in links(graph) if source == "embedding.weight"]
+    assert readers == ["embedding", "linear"]
 
 
 def test_a_graph_outlives_its_module() -> None:
@@ -142,22 +125,13 @@ def test_a_graph_outlives_its_module() -> None:
     assert "Linear" in graph.to_dot()
 
 
-def encoder(norm_first: bool = False, layers: int = 1) -> nn.Module:
-    layer = nn.TransformerEncoderLayer(16, 4, 32, norm_first=norm_first)
-    return (nn.TransformerEncoder(layer, layers) if layers > 1 else layer).eval()
-
-
-@pytest.mark.parametrize("layers", [1, 3])
-def test_every_parameter_is_there_by_its_full_name(layers: int) -> None:
-    model = encoder(layers=layers)
+def test_every_parameter_and_module_call_is_there_by_its_full_name() -> None:
+    layer = nn.TransformerEncoderLayer(16, 4, 32)
+    model = nn.TransformerEncoder(layer, 3).eval()
     graph = viz.graph(model, minigrad.ones(2, 5, 16))
+    assert viz.graph(model, minigrad.ones(2, 5, 16)) == graph
     boxes = {n.label: n.shape for n in graph.nodes if n.kind == "parameter"}
     assert boxes == {name: p.shape for name, p in model.named_parameters()}
-
-
-def test_every_module_call_is_a_group_with_its_path() -> None:
-    model = encoder(layers=3)
-    graph = viz.graph(model, minigrad.ones(2, 5, 16))
     paths = {group.path: group for group in graph.groups}
     assert len(paths) == len(graph.groups)
     for path, module in model.named_modules():
@@ -181,6 +155,7 @@ for depth in (None, 0, 1, 2, 3):
 with viz.trace() as traced:
     model(x).sum().backward()
 print(traced.graph().to_json())
+print(viz.explore(model, x).path.read_text(encoding="utf-8"))
 """
 
 
@@ -198,17 +173,10 @@ def test_two_processes_write_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_traced_graph_survives_json() -> None:
     layer = nn.TransformerEncoderLayer(8, 2, 16)
-    with viz.trace() as traced:
-        layer(minigrad.randn(2, 3, 8)).sum().backward()
-    graph = traced.graph()
+    graph = watched(lambda: layer(minigrad.randn(2, 3, 8)).sum().backward())
     assert graph.steps
     assert graph.heatmaps
     assert Graph.from_json(graph.to_json()) == graph
-
-
-def test_two_graphs_of_one_process_have_the_same_numbers() -> None:
-    model = encoder()
-    assert viz.graph(model, minigrad.ones(2, 5, 16)) == viz.graph(model, minigrad.ones(2, 5, 16))
 
 
 def test_graphviz_is_imported_only_to_draw(tmp_path: Path) -> None:
@@ -274,9 +242,7 @@ def test_what_nothing_saved_is_said_to_be_unknown() -> None:
         assert not found
         assert len(found.unknown) == 1
         assert str(found).startswith("no difference in what is known\n? ")
-        with viz.trace() as traced:
-            program(c)
-        assert "unknown" not in traced.graph().to_text()
+        assert "unknown" not in watched(lambda run=program: run(c)).to_text()
 
 
 def test_what_a_pass_has_freed_is_unknown_too() -> None:
@@ -291,3 +257,214 @@ def test_what_a_pass_has_freed_is_unknown_too() -> None:
     assert {change.name: change.facts for change in found.unknown} == {
         "multiply": ("b: unknown", "what was saved: unknown"), "sum": ("what was saved: unknown",),
     }  # fmt: skip
+
+
+def traced(model: Any, seed: int = 0, batch: int = 2) -> viz.Graph:
+    minigrad.random.seed(seed)
+    return watched(lambda: (model(minigrad.randn(batch, 3, 8)) ** 3).sum().backward())
+
+
+def lines(found: viz.Difference) -> list[str]:
+    return [" ".join(line.split()) for line in str(found).splitlines()]
+
+
+def test_two_runs_from_the_same_seed_are_the_same() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    found = viz.diff(traced(layer), traced(layer))
+    assert not found
+    assert (str(found), found) == ("no difference", viz.Difference())
+
+
+def test_another_seed_changes_numbers_and_nothing_else() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+    found = viz.diff(traced(layer, seed=0), traced(layer, seed=1))
+    assert found.changed
+    assert not found.added + found.removed
+    facts = [fact for change in found.changed for fact in change.facts]
+    assert all(fact.startswith(("gradient norm", "norm of saved")) for fact in facts)
+    assert any(fact.startswith("gradient norm") for fact in facts)
+    names = {change.name for change in found.changed}
+    assert {"self_attn: attention", "self_attn.q_proj.weight"} <= names
+    assert not viz.diff(traced(layer, seed=0), traced(layer, seed=1), rtol=1e9)
+
+
+def test_an_op_is_not_taken_for_a_module_of_its_name() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(3, 3)
+
+        def forward(self, x: minigrad.Tensor) -> minigrad.Tensor:
+            return self.linear(nn.functional.linear(x, self.linear.weight)).exp()
+
+    graphs = [viz.graph(Model(), minigrad.ones(n, 3)) for n in (1, 2)]
+    names = [change.name for change in viz.diff(*graphs).changed]
+    assert names == ["x", "linear", "linear: linear", "exp", "output"]
+
+
+def test_a_fused_op_is_one_op_with_and_without_its_decomposition() -> None:
+    attention = nn.MultiHeadAttention(8, 2)
+    x = minigrad.randn(2, 3, 8, requires_grad=True)
+    with viz.trace() as trace:
+        y = attention(x, x, x)
+    found = viz.diff(trace.graph(x=x), viz.graph(y, x=x))
+    assert not found.added + found.removed
+    assert "attention" not in {change.name for change in found.changed}
+
+
+def test_two_long_chains() -> None:
+    x = minigrad.ones(3, requires_grad=True)
+    graphs = []
+    for length in (2_000, 2_001):
+        y = x
+        for _ in range(length):
+            y = y + 1.0
+        graphs.append(viz.graph(y))
+    assert lines(viz.diff(*graphs)) == [
+        "+ add #2001 3",
+        "≠ output reads: add #2000 → add #2001",
+        "? 2,000 boxes of which not all is known",
+    ]
+
+
+def test_what_it_refuses() -> None:
+    graph = viz.graph(nn.Linear(2, 2), minigrad.ones(1, 2))
+    with pytest.raises(TypeError, match="graphs.*Linear"):
+        viz.diff(graph, nn.Linear(2, 2))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rtol"):
+        viz.diff(graph, graph, rtol=-1.0)
+
+
+def scaled(factor: float) -> Any:
+    """Ops that have everything in common but what they do."""
+    if factor == 2:
+
+        @primitive
+        def my_scaled(x: Any) -> Any:
+            return 2 * x
+
+        my_scaled.defvjp(x=lambda g: g * 2)
+        return my_scaled
+
+    @primitive
+    def my_scaled(x: Any) -> Any:
+        return x**3
+
+    my_scaled.defvjp(x=lambda g, x: 3 * g * x**2)
+    return my_scaled
+
+
+def own_tanh() -> Any:
+    @primitive
+    def tanh(x: Any) -> Any:
+        return x / (1 + abs(x))
+
+    tanh.defvjp(x=lambda g, x: g / (1 + abs(x)) ** 2)
+    return tanh
+
+
+def variable() -> Tensor:
+    return minigrad.tensor([0.5, -1.0], requires_grad=True)
+
+
+def formulas_told(text: str) -> list[str]:
+    lines = [line.strip() for line in str(text).splitlines()]
+    return [line.removeprefix("x: ") for line in lines if line.startswith("x: ")]
+
+
+OPS = {
+    "an op of the library": lambda: (own_tanh(), minigrad.tanh),
+    "an op of the library, before": lambda: (minigrad.tanh, own_tanh()),
+    "an op of one's own": lambda: (scaled(2), scaled(3)),
+    "an op of one's own, before": lambda: (scaled(3), scaled(2)),
+}
+
+
+@pytest.mark.parametrize("pair", OPS.values(), ids=OPS)
+def test_each_op_is_shown_with_its_own_rule(pair: Any) -> None:
+    first, second = pair()
+    own = [viz.formulas(op)["x"] for op in (first, second)]
+    assert own[0].text != own[1].text
+    x = variable()
+    with viz.trace() as traced:
+        y = second(first(x))
+        plan = viz.explain(y)
+        y.backward(np.ones(2))
+    graph = traced.graph(x=x)
+    for told in (plan, viz.explain(graph)):
+        assert formulas_told(told) == [own[1].text, own[0].text]
+    shown = data_of(graph.to_html())
+    parts = [part for step in shown["steps"] for part in step["parts"]]
+    assert [part["formula"]["mathml"] for part in parts] == [own[1].mathml, own[0].mathml]
+    ops = [node for node in graph.nodes if node.kind == "op"]
+    for node, op in zip(ops, (first, second), strict=True):
+        needs = op.op.rules["x"].needs
+        reasons = dict(explain_saved(node, None))
+        assert all(name in reasons for name in needs), reasons
+
+
+@pytest.mark.parametrize("pair", OPS.values(), ids=OPS)
+def test_what_has_a_derivative_is_told_by_the_op(pair: Any) -> None:
+    """Not by one of its name that has none, or has one."""
+    first, _ = pair()
+
+    def forward(x: Any) -> Any:
+        return x * 1.0
+
+    forward.__name__ = first.__name__
+    forgotten = primitive(forward)
+    x = variable()
+    graph = watched(lambda: (forgotten(x) * first(x)).sum().backward(), x=x)
+    [(box, why)] = missing_gradients(graph).items()
+    assert by_id(graph)[box] == forgotten.op.name
+    assert "has no derivative" in why
+
+
+def test_an_op_named_as_what_a_drawing_calls_detach() -> None:
+    @primitive
+    def detach(x: Any) -> Any:
+        return x + 1.0
+
+    x = variable()
+    graph = watched(lambda: (detach(x) * x).sum().backward(), x=x)
+    assert all("derivative" in why for why in missing_gradients(graph).values())
+
+
+def test_what_leaves_the_process_takes_no_ops_along() -> None:
+    """Read again, an op of the library is known; one of a program is only called by its name."""
+    x = variable()
+    graph = watched(lambda: minigrad.exp(own_tanh()(scaled(2)(x))).backward(np.ones(2)), x=x)
+    assert copy.deepcopy(graph) == graph
+    known, copied = (
+        [node.primitive for node in one.nodes if node.kind == "op"]
+        for one in (graph, copy.deepcopy(graph))
+    )
+    assert None not in known
+    assert all(one is other for one, other in zip(known, copied, strict=True))
+    assert "primitive" not in graph.to_json()
+    for again in (viz.Graph.from_json(graph.to_json()), pickle.loads(pickle.dumps(graph))):
+        assert again == graph
+        found = [node.primitive for node in again.nodes if node.kind == "op"]
+        assert found == [None, None, minigrad.exp.op]
+        assert formulas_told(viz.explain(again)) == [
+            viz.formulas("exp")["x"].text, "its own rule", "its own rule",
+        ]  # fmt: skip
+    assert json.loads(graph.to_json())["nodes"]
+
+
+def test_ops_of_one_name_are_counted_apart() -> None:
+    x = variable()
+    rows = graph_memory(scaled(3)(scaled(2)(x))).ops
+    assert [(row.name, row.nodes) for row in rows] == [("my_scaled", 1)] * 2
+
+
+def test_a_softmax_of_ones_own_is_not_taken_for_attention() -> None:
+    @primitive
+    def softmax(x: Any, axis: int = -1) -> Any:
+        return x / x.sum(axis, keepdims=True)
+
+    softmax.defvjp(x=lambda g: g)
+    assert not watched(
+        lambda: softmax(Tensor(np.ones((3, 3)), requires_grad=True)) @ np.ones((3, 2))
+    ).heatmaps
+    assert softmax.op.name != registry["softmax"].name

@@ -1,4 +1,4 @@
-"""The values of the forward pass: what a trace keeps of each box, and what the page gets."""
+"""The values of a trace, and fused ops that are opened, forward and backward."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_viz_page import data_of, entries_of
+from reading import by_id, came, data_of, entries_of, explored, variable, watched
 
 import minigrad
-from minigrad import nn, viz
+from minigrad import nn, no_grad, ops, viz
 from minigrad.nn import functional as F
 from minigrad.viz.record import steps
+from minigrad.viz.record.steps import with_inner
+from minigrad.viz.record.tracing import fused_ops
 
 
 def value_in(graph: viz.Graph, label: str) -> viz.Summary:
     """The value of the first box of a name."""
-    found = next(node.value for node in graph.nodes if node.label == label)
-    assert found is not None
-    return found
+    return next(node.value for node in graph.nodes if node.label == label)
 
 
 class TestSummary:
@@ -52,9 +52,9 @@ class TestSummary:
     def test_the_largest_give_way(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(steps, "ROOM", 1000)
         w = minigrad.randn(10, 50)
-        with viz.trace(values=["multiply"]) as traced:
-            minigrad.exp(w[:, :20]) + (w * w).sum()
-        graph = traced.graph(w=w)
+        graph = watched(
+            lambda: minigrad.exp(w[:, :20]) + (w * w).sum(), viz.trace(values=["multiply"]), w=w
+        )
         assert value_in(graph, "multiply").whole()
         assert value_in(graph, "exp").whole()
         large = value_in(graph, "w")
@@ -81,55 +81,30 @@ class TestSummary:
 
 
 class TestGradients:
-    def test_all_of_a_weight(self) -> None:
-        model, x = nn.MultiHeadAttention(64, 4), minigrad.randn(2, 5, 64)
-        with viz.trace() as traced:
-            (model(x, x, x) ** 2).sum().backward()
-        graph = traced.graph(x=x)
-        names = {node.id: node.label for node in graph.nodes}
-        sent = {
-            names[part.target]: part.total or part.sent
-            for step in graph.steps
-            for part in step.parts
-            if part.target in names
-        }
-        found = sent["k_proj.weight"].array()
-        assert found.shape == (64, 64)
-        assert model.k_proj.weight.grad is not None
-        np.testing.assert_array_equal(found, model.k_proj.weight.grad.numpy())
-
     def test_one_that_was_asked_for_is_whole(self) -> None:
         model, x = nn.Sequential(nn.Linear(80, 60), nn.Linear(60, 70)), minigrad.randn(3, 80)
         for asked in ("0.weight", "0"):
-            with viz.trace(values=[asked]) as traced:
-                model(x).sum().backward()
-            graph = traced.graph(x=x)
-            names = {node.id: node.label for node in graph.nodes}
-            parts = [part for step in graph.steps for part in step.parts]
-            sent = {names[part.target]: part.sent for part in parts if part.target in names}
-            grad = model[0].weight.grad
-            assert grad is not None
-            np.testing.assert_array_equal(sent["0.weight"].array(), grad.numpy())
+            graph = watched(lambda: model(x).sum().backward(), viz.trace(values=[asked]), x=x)
+            sent = came(graph)
+            np.testing.assert_array_equal(sent["0.weight"].array(), model[0].weight.grad)
             assert not sent["1.weight"].whole()
             assert sum(sent["1.weight"].histogram) == 4200
             assert not value_in(graph, "1.weight").whole()
             model.zero_grad()
 
-    def test_inside_an_opened_op(self) -> None:
-        x = minigrad.randn(2, 70, 70, requires_grad=True)
-        for asked, whole in ((["attention"], True), ([], False)):
-            with viz.trace(values=asked) as traced:
-                F.scaled_dot_product_attention(x, x, x).sum().backward()
-            [step] = [step for step in traced.graph().steps if step.inner]
-            assert [one.cotangent.whole() for one in step.inner] == [whole] * len(step.inner)
+    @pytest.mark.parametrize(("asked", "whole"), [(["attention"], True), ([], False)])
+    def test_inside_an_opened_op(self, asked: list[str], whole: bool) -> None:
+        x, attention = minigrad.randn(2, 70, 70, requires_grad=True), F.scaled_dot_product_attention
+        run = viz.trace(values=asked)
+        graph = watched(lambda: attention(x, x, x).sum().backward(), run)
+        [step] = [step for step in graph.steps if step.inner]
+        assert [one.cotangent.whole() for one in step.inner] == [whole] * len(step.inner)
 
     def test_each_array_is_written_once(self) -> None:
         minigrad.random.seed(0)
         x = minigrad.randn(9, 9, requires_grad=True)
-        with viz.trace() as traced:
-            minigrad.exp(x.reshape(81).reshape(9, 9)).sum().backward()
-        page = traced.graph(x=x).to_html()
-        arrays = [entries for entries in data_of(page)["arrays"] if len(entries) == 81]
+        graph = watched(lambda: minigrad.exp(x.reshape(81).reshape(9, 9)).sum().backward(), x=x)
+        arrays = [one for one in data_of(graph.to_html())["arrays"] if len(one) == 81]
         # x, exp(x) and ones: reshaping changes no element, and exp is its own derivative.
         assert len(arrays) == 3
 
@@ -143,43 +118,27 @@ class TestTrace:
         assert value_in(traced.graph(x=x), "x").values == (1.0, 1.0, 1.0)
 
     @pytest.mark.parametrize(
-        ("asked", "labels"),
-        [
-            ("0", {"linear", "0.weight"}),
-            ("linear", {"linear"}),
-            ("*.weight", {"0.weight"}),
-            ("0.weight", {"0.weight"}),
-            ("x", {"x"}),
-        ],
-    )
-    def test_what_is_asked_for_is_whole(self, asked: str, labels: set[str]) -> None:
+        ("asked", "told"),
+        [("0", "linear 0.weight"), ("linear", "linear"), ("x", "x"),
+         ("*.weight", "0.weight"), ("0.weight", "0.weight")],
+    )  # fmt: skip
+    def test_what_is_asked_for_is_whole(self, asked: str, told: str) -> None:
         model, x = nn.Sequential(nn.Linear(80, 60), nn.ReLU()), minigrad.randn(70, 80)
-        with viz.trace(values=[asked]) as traced:
-            model(x)
-        graph = traced.graph(x=x)
+        graph = watched(lambda: model(x), viz.trace(values=[asked]), x=x)
         whole = {n.label for n in graph.nodes if n.value and n.value.whole() and len(n.shape) > 1}
-        assert whole == labels
+        assert whole == {*told.split()}
 
     def test_of_a_fused_op_too(self) -> None:
-        x = minigrad.randn(70, 60)
-        with viz.trace(values=["layer_norm"]) as traced:
-            y = minigrad.ops.layer_norm(x)
-        [group] = traced.graph().groups
-        assert group.op is not None
-        assert group.op.value is not None
-        np.testing.assert_array_equal(group.op.value.array(), y.numpy())
+        x, made = minigrad.randn(70, 60), list[Any]()
+        run = viz.trace(values=["layer_norm"])
+        [group] = watched(lambda: made.append(minigrad.ops.layer_norm(x)), run).groups
+        np.testing.assert_array_equal(group.op.value.array(), made[0])
 
     def test_an_unknown_name_is_refused(self) -> None:
         with viz.trace(values=["0", "layer7"]) as traced:
             nn.Sequential(nn.ReLU())(minigrad.ones(3))
         with pytest.raises(ValueError, match="values: .* is called 'layer7'"):
             traced.graph()
-
-    def test_json_keeps_values(self) -> None:
-        with viz.trace() as traced:
-            minigrad.exp(minigrad.randn(20, 20))
-        graph = traced.graph()
-        assert viz.Graph.from_json(graph.to_json()) == graph
 
 
 class TestBorn:
@@ -202,18 +161,16 @@ class TestBorn:
         graph = traced.graph(x=x)
         assert {node.label: node.born for node in graph.nodes if node.born} == born
         found = data_of(graph.to_html())["born"]
-        labels = {node.id: node.label for node in graph.nodes}
+        labels = by_id(graph)
         assert {labels[one["id"]]: one["what"] for one in found} == born
 
     def test_an_input_may_bring_it(self) -> None:
-        x = minigrad.tensor([np.nan, 1.0], requires_grad=True)
-        with viz.trace() as traced:
-            minigrad.exp(x).sum()
-        graph = traced.graph(x=x)
+        x = variable(np.nan, 1.0)
+        graph = watched(lambda: minigrad.exp(x).sum(), x=x)
         assert [node.label for node in graph.nodes if node.born] == ["x"]
-        [one] = data_of(graph.to_html())["born"]
-        assert (one["id"], one["what"]) == (graph.nodes[0].id, "NaN")
-        assert "NaN born in x: go there</button>" in graph.to_html()
+        page = graph.to_html()
+        assert [(o["id"], o["what"]) for o in data_of(page)["born"]] == [(graph.nodes[0].id, "NaN")]
+        assert "NaN born in x: go there</button>" in page
 
 
 class TestPage:
@@ -227,9 +184,7 @@ class TestPage:
             rng.standard_normal(3), rng.uniform(size=(9, 9)) < 0.5,
         ]  # fmt: skip
         for array in arrays:
-            with viz.trace() as traced:
-                minigrad.ops.where(True, array, array)
-            data = data_of(traced.graph().to_html())
+            data = data_of(watched(lambda x=array: minigrad.where(True, x, x)).to_html())
             found = entries_of(data["nodes"][0]["value"])
             np.testing.assert_allclose(found, array.ravel(), rtol=5e-3)
             if array.dtype.kind != "f":
@@ -247,16 +202,14 @@ class TestPage:
         x = minigrad.tensor([1.0, 2.0], requires_grad=True)
         loss = (minigrad.exp(x) * 3.0).sum()
         for backward in (True, False):
-            page = viz.explore(loss, x=x, backward=backward).path.read_text()
-            data = data_of(page)
-            known = {n["label"]: n["value"] is not None for n in data["nodes"]}
-            assert known == {
-                "x": True, "exp": True, "multiply": False, "sum": True, "output": True
-            }  # fmt: skip
+            data = explored(loss, x=x, backward=backward)
+            known = {n["label"] for n in data["nodes"] if n["value"] is not None}
+            assert known == {"x", "exp", "sum", "output"}
+            assert "multiply" in {n["label"] for n in data["nodes"]}
 
     def test_explore_takes_names(self) -> None:
         model, x = nn.Linear(70, 60), minigrad.randn(2, 70)
-        data = data_of(viz.explore(model, x, values=["weight"]).path.read_text())
+        data = explored(model, x, values=["weight"])
         [weight] = [node["value"] for node in data["nodes"] if node["label"] == "weight"]
         np.testing.assert_allclose(entries_of(weight), model.weight.numpy().ravel(), rtol=5e-3)
         traced = viz.trace()
@@ -268,3 +221,138 @@ class TestPage:
         assert data_of(page)["steps"] == []
         loss = F.mse_loss(minigrad.ones(3, requires_grad=True), minigrad.zeros(3))
         assert "output = 1 · " in viz.explore(loss).path.read_text()
+
+
+def random(*shape: int) -> Any:
+    return minigrad.randn(*shape, requires_grad=True)
+
+
+CALLS: dict[str, Any] = {
+    "attention": lambda: ops.attention(random(2, 3, 4), random(2, 5, 4), random(2, 5, 6)),
+    "cross_entropy": lambda: F.cross_entropy(random(4, 3), np.array([0, 2, 1, 1])),
+    "det": lambda: minigrad.linalg.det(random(3, 3)),
+    "group_norm": lambda: ops.group_norm(random(2, 4, 3), random(4), random(4), groups=2),
+    "gru": lambda: ops.gru(random(3, 2, 9), random(9, 3), random(9), random(2, 3)),
+    "layer_norm": lambda: ops.layer_norm(random(4, 5), random(5), random(5)),
+    "lstm": lambda: ops.lstm(random(2, 2, 12), random(12, 3), random(2, 3), random(2, 3)),
+    "rms_norm": lambda: ops.rms_norm(random(4, 5), random(5)),
+    "rnn": lambda: ops.rnn(random(4, 2, 3), random(3, 3), random(2, 3)),
+}
+
+
+def opened(name: str, *names: str) -> viz.Graph:
+    """The graph of a call, with the ops that are named opened."""
+    minigrad.random.seed(0)
+    with viz.trace(open=[*names]) as traced:
+        out = CALLS[name]()
+        (out * np.cos(np.arange(out.size, dtype=np.float32)).reshape(out.shape)).sum().backward()
+    return traced.graph()
+
+
+def test_every_one_is_tried() -> None:
+    assert fused_ops().keys() - {"ring_attention"} == CALLS.keys()  # it needs processes
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_parts_give_what_the_op_gives_and_change_nothing(name: str) -> None:
+    graph = opened(name, name)
+    [group] = [group for group in graph.groups if group.op is not None]
+    [step] = [step for step in graph.steps if step.inner]
+    assert 0 <= group.opened < 1e-5
+    assert (step.op, step.node) == (name, group.id)
+    inner = [part for one in step.inner for part in one.parts]
+    last = {part.target: part.total or part.sent for part in inner}
+    for part in step.parts:
+        ours, values = last[part.target], np.array(part.sent.values)
+        assert ours.shape == part.sent.shape
+        np.testing.assert_allclose(ours.values, values, atol=2e-5 * np.abs(values).max())
+    # Each part is recorded as any op.
+    inside = [node for node in graph.nodes if node.group == group.id and node.kind == "op"]
+    assert all(node.value is not None for node in inside)
+    assert {one.node for one in step.inner} == {node.id for node in inside if node.recorded}
+    assert inner
+    assert max(part.check for part in inner) < 1e-3
+    # The engine's own results are the same.
+    plain = opened(name)
+    assert all(group.opened is None for group in plain.groups)
+    for one, other in zip(graph.steps, plain.steps, strict=True):
+        assert (one.op, one.cotangent, one.parts) == (other.op, other.cotangent, other.parts)
+    assert not any(step.inner for step in plain.steps)
+
+
+def arrivals(steps: Any, target: str) -> list[str]:
+    parts = [part for step in steps for part in step.parts if part.target == target]
+    return [f"{part.arrival}/{part.arrivals}" for part in parts]
+
+
+class TestContributions:
+    def test_those_inside_and_outside_are_counted_together(self) -> None:
+        """x is normalized and added; inside, centring reads it twice."""
+        x = random(3, 4)
+        graph = watched(
+            lambda: (ops.layer_norm(x) + x).sum().backward(), viz.trace(open=["layer_norm"]), x=x
+        )
+        [source] = [node.id for node in graph.nodes if node.label == "x"]
+        assert arrivals(graph.steps, source) == ["1/2", "2/2"]
+        flat = with_inner(graph.steps)
+        assert arrivals(flat, source) == ["1/3", "2/3", "3/3"]
+        *_, total = [p.total for step in flat for p in step.parts if p.target == source]
+        np.testing.assert_allclose(total.values, x.grad.numpy().ravel(), atol=1e-5)
+
+    def test_one_tensor_as_three_arguments(self) -> None:
+        x = random(3, 4)
+        graph = watched(lambda: ops.attention(x, x, x).sum().backward(), x=x)
+        assert graph.groups[0].opened < 1e-5
+        assert arrivals(with_inner(graph.steps), "n0") == ["1/3", "2/3", "3/3"]
+
+    def test_several_passes(self) -> None:
+        x = random(3, 4)
+        with viz.trace() as traced:
+            y = ops.attention(x, x, x)
+            for _ in range(2):
+                y.sum().backward(retain_graph=True)
+        steps = with_inner(traced.graph(x=x).steps)
+        half = len(steps) // 2
+        assert [step.op for step in steps[:half]] == [step.op for step in steps[half:]]
+        assert [step.run for step in steps] == [1] * half + [2] * half
+        assert {p.arrivals for s in steps for p in s.parts if p.target == "n0"} == {3}
+
+
+class TestWhatIsOpened:
+    def test_an_unknown_name_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="'softmax' is not a fused op; these are: attention, "):
+            viz.trace(open=["softmax"])
+
+    def test_without_a_gradient_there_are_values(self) -> None:
+        with viz.trace() as traced, no_grad():
+            ops.attention(random(3, 4), random(3, 4), random(3, 4))
+        graph = traced.graph()
+        [group] = graph.groups
+        assert group.opened < 1e-6
+        assert all(n.value is not None for n in graph.nodes if n.group == group.id)
+
+    def test_a_mismatch_is_told(self) -> None:
+        decomposition = ops.rms_norm.op.decomposition
+        try:
+            ops.rms_norm.op.decomposition = lambda x, weight, **options: (
+                1.01 * decomposition(x, weight, **options)
+            )
+            graph = opened("rms_norm", "rms_norm")
+        finally:
+            ops.rms_norm.op.decomposition = decomposition
+        [group] = graph.groups
+        assert group.opened == pytest.approx(0.01, rel=1e-3)
+        [found] = [group["opened"] for group in data_of(graph.to_html())["groups"]]
+        assert found == pytest.approx(0.01, rel=1e-3)
+
+
+class TestPageOfOpened:
+    def test_what_is_named_is_open_at_first(self) -> None:
+        layer, x = nn.TransformerEncoderLayer(8, 2, 16), minigrad.randn(2, 3, 8)
+        data = explored(layer, x, open=["layer_norm", "linear1"])
+        by_name = {group["name"]: group for group in data["groups"]}
+        assert by_name["layer_norm"]["opened"] < 1e-5
+        assert by_name["attention"]["opened"] is None
+        assert not {by_name[name]["id"] for name in ("layer_norm", "linear1")} & {*data["closed"]}
+        with pytest.raises(ValueError, match="softmax"):
+            viz.explore(layer, x, open=["softmax"])
