@@ -276,11 +276,7 @@ class TestBlock:
                 owner = block.attention if name in block.attention.get_params() else block
                 gradients[f"{i}.{name}"] = (getattr(owner, name), value)
         gradients["x"] = (x, grad)
-        assert_slopes(
-            lambda: by_hand.stack_encoder_blocks(x, blocks, mask),
-            cotangent,
-            gradients,
-        )
+        assert_slopes(lambda: by_hand.stack_encoder_blocks(x, blocks, mask), cotangent, gradients)
 
     def test_it_is_pre_norm(self) -> None:
         block = by_hand.TransformerEncoderBlock(D, H)

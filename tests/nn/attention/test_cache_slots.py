@@ -123,16 +123,6 @@ def test_a_hand_written_model_needs_no_index(block: Any, kind: str) -> None:
 
 
 @kinds
-def test_nor_does_one_without_a_module_around(kind: str) -> None:
-    blocks, x = GPT(Block(), Block()).blocks, draw(N, L, E)
-
-    def model(x: Tensor, cache: Any = None) -> Tensor:
-        return blocks[1](blocks[0](x, cache), cache)
-
-    assert_equal(decoded(model, x, cache_of(kind)), model(x))
-
-
-@kinds
 def test_two_stacks(kind: str) -> None:
     x = draw(N, L, E)
     for model in (
