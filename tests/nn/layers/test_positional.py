@@ -75,12 +75,7 @@ class TestRotary:
         x, length = draw(*shape), shape[-2]
         layer = nn.RotaryPosEmbedding(6, 20, interleaved, base=100.0)
         positions = np.random.default_rng(0).integers(0, 20, length)
-        cases: list[tuple[Any, int]] = [
-            (None, 0),
-            (None, 4),
-            (positions, 0),
-            (Tensor(positions), 0),
-        ]
+        cases: list[Any] = [(None, 0), (None, 4), (positions, 0), (Tensor(positions), 0)]
         if len(shape) > 2:
             cases.append((np.random.default_rng(1).integers(0, 20, (shape[0], length)), 0))
         for position_ids, offset in cases:
