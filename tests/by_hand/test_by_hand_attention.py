@@ -39,10 +39,6 @@ class TestScores:
         plain = by_hand.compute_attention_scores(Q, K, scale=False)
         np.testing.assert_allclose(plain, scores * np.sqrt(D))
 
-    def test_scaled_scores_have_unit_variance(self) -> None:
-        scores = by_hand.compute_attention_scores(draw(500, 64), draw(500, 64, seed=1))
-        assert scores.var() == pytest.approx(1, abs=0.05)
-
     def test_a_mask_replaces_and_never_adds(self) -> None:
         scores = draw(Q_LEN, K_LEN) * 1e8
         masked = by_hand.apply_attention_mask(scores, SOME)

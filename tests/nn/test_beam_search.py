@@ -137,13 +137,6 @@ def test_every_cache_gives_the_same_bits() -> None:
     np.testing.assert_allclose(scores.data, from_start.data, rtol=1e-12)
 
 
-def test_one_beam_is_greedy() -> None:
-    model = Model()
-    found, _ = beam_search(model, [[1, 2, 3], [4, 0, 1]], 6, num_beams=1)
-    expected = generate(model, [[1, 2, 3], [4, 0, 1]], 6, temperature=0)
-    np.testing.assert_array_equal(found.data[:, 0], expected.data)
-
-
 def test_it_ends_early() -> None:
     """With two complete sequences, or where no beam can overtake them."""
     chances = np.array([[0.4, 0.3, 0.3], [0.45, 0.54, 0.01], [0.3, 0.3, 0.4]])

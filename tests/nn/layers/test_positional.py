@@ -89,16 +89,6 @@ class TestRotary:
         expected = turned(x.data, np.arange(length), interleaved)
         np.testing.assert_allclose(default.data, expected, rtol=1e-10, atol=1e-12)
 
-    def test_scores_depend_on_distances_only(self, interleaved: bool) -> None:
-        q, k = draw(2, 5, 6), draw(2, 5, 6)
-
-        def scores(offset: int) -> np.ndarray:
-            a, b = (F.rotary_pos_embedding(x, None, interleaved, offset=offset) for x in (q, k))
-            return (a @ b.mT).data
-
-        np.testing.assert_allclose(scores(0), scores(50), rtol=1e-9, atol=1e-11)
-        assert np.abs(scores(0) - (q @ k.mT).data).max() > 0.1
-
     @pytest.mark.parametrize("dtype", [np.float16, np.float32])
     def test_late_positions_are_exact(self, interleaved: bool, dtype: Any) -> None:
         x = np.random.default_rng(0).standard_normal((2, 8))

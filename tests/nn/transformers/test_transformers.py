@@ -185,17 +185,6 @@ class TestNeedWeights:
             np.testing.assert_allclose(own.data, layer(y, *given).data, rtol=1e-10)
             y = own
 
-    def test_with_a_cache_they_cover_what_is_cached(self) -> None:
-        encoder, cache = nn.TransformerEncoder(encoder_layer(), 2).double(), nn.DynamicKVCache()
-        x = draw(N, L, E)
-        _, whole = encoder(x, is_causal=True, need_weights=True)
-        for part in (slice(0, 3), slice(3, L)):
-            _, weights = encoder(
-                x[:, part], is_causal=True, kv_cache=cache, use_cache=True, need_weights=True
-            )
-        for found, expected in zip(weights, whole, strict=True):
-            np.testing.assert_allclose(found.data, expected.data[:, :, 3:], rtol=1e-9)
-
     def test_a_layer_without_them_says_so(self) -> None:
         class Layer(nn.Module):
             def forward(self, src: Tensor, src_mask: Any, src_key_padding_mask: Any,
