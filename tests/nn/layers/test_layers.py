@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from layer_table import LAYERS
 
 import minigrad
 from minigrad import Tensor, nn
@@ -160,33 +161,24 @@ def test_arrays_are_taken_as_they_are() -> None:
         assert np.isfinite(classes(x, [0, 2]).item())
 
 
-WITH_WEIGHTS: dict[str, tuple[Any, tuple[int, ...]]] = {
-    "Linear": (lambda: nn.Linear(6, 3), (2, 6)),
-    "in a Sequential": (lambda: nn.Sequential(nn.ReLU(), nn.Linear(6, 3)), (2, 6)),
-    "LayerNorm": (lambda: nn.LayerNorm(6), (2, 6)),
-    "RMSNorm": (lambda: nn.RMSNorm(6), (2, 6)),
-    "BatchNorm": (lambda: nn.BatchNorm1d(4), (2, 4, 6)),
-    "convolution": (lambda: nn.Conv1d(4, 3, 3), (2, 4, 6)),
-    "transposed convolution": (lambda: nn.ConvTranspose1d(4, 3, 3), (2, 4, 6)),
-    "LSTM": (lambda: nn.LSTM(6, 3, batch_first=True), (2, 4, 6)),
-    "GRUCell": (lambda: nn.GRUCell(6, 3), (2, 6)),
-    "attention": (lambda: nn.TransformerEncoderLayer(6, 2, 8), (2, 4, 6)),
-}
+KINDS = """Linear LayerNorm RMSNorm BatchNorm1d Conv1d ConvTranspose1d LSTM GRUCell
+TransformerEncoderLayer"""
+WITH_WEIGHTS = {line.kind: line for line in reversed(LAYERS) if line.kind in KINDS.split()}
 
 
 class TestFloat64DataInAFloat32Model:
     @pytest.mark.parametrize("name", WITH_WEIGHTS)
     @pytest.mark.parametrize("kind", [np.ones, minigrad.ones])
-    def test_it_is_noticed(self, name: str, kind: Any) -> None:
-        make, shape = WITH_WEIGHTS[name]
-        data = kind(shape, dtype=np.float64)
+    @pytest.mark.parametrize("wrap", [lambda m: m, lambda m: nn.Sequential(nn.ReLU(), m)])
+    def test_it_is_noticed(self, name: str, kind: Any, wrap: Any) -> None:
+        data = kind(WITH_WEIGHTS[name].shapes[0], dtype=np.float64)
         with (
             pytest.warns(UserWarning, match=r"float64 .* dtype=minigrad.float32\).* \[in ") as seen,
             warnings.catch_warnings(),
         ):
             calls._warn_of_float64.cache_clear()
             warnings.simplefilter("always")
-            model = make()
+            model = wrap(WITH_WEIGHTS[name].make())
             for _ in range(3):
                 model(data)
             with minigrad.no_grad():
@@ -195,8 +187,7 @@ class TestFloat64DataInAFloat32Model:
 
     @pytest.mark.parametrize("name", WITH_WEIGHTS)
     def test_what_is_meant_is_not(self, name: str) -> None:
-        make, shape = WITH_WEIGHTS[name]
-        model = make()
+        model, (shape, *_) = WITH_WEIGHTS[name].make(), WITH_WEIGHTS[name].shapes
         model(np.ones(shape, np.float32))  # a warning is an error here
         model(draw(*shape))
         model(draw(*shape) * 2)
