@@ -350,13 +350,12 @@ def test_a_decoder_needs_no_index(kind: str) -> None:
     assert_equal(minigrad.concatenate(steps, axis=1), model(tgt, memory))
 
 
-def test_one_cache_is_not_both() -> None:
+@pytest.mark.parametrize("options", [{}, {"cache_layer_idx": 0}])
+def test_one_cache_is_not_both(options: Any) -> None:
     one = nn.DynamicKVCache()
+    cache = nn.EncoderDecoderCache(one, one)
     with pytest.raises(ValueError, match="cache_layer_idx"):
-        Decoder(1)(draw(N, 2, E), draw(N, S, E), nn.EncoderDecoderCache(one, one))
-    with pytest.raises(ValueError, match="cache_layer_idx"):
-        Decoder(1)(draw(N, 2, E), draw(N, S, E), nn.EncoderDecoderCache(one, one),
-                   cache_layer_idx=0)  # fmt: skip
+        Decoder(1)(draw(N, 2, E), draw(N, S, E), cache, **options)
 
 
 @kinds
