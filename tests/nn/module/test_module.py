@@ -264,10 +264,12 @@ class TestHooks:
 
 
 class TestModes:
-    def test_apply_visits_children_first(self) -> None:
+    def test_apply_visits_children_first_and_modes_reach_all(self) -> None:
         model, order = Model(), []
         assert model.apply(lambda m: order.append(type(m).__name__)) is model
         assert order == [*["Linear", "Block"] * 3, "ModuleList", "Linear", "Model"]
+        assert all(not m.training for m in model.eval().modules())
+        assert all(m.training for m in model.train().modules())
 
     def test_requires_grad_and_zero_grad(self) -> None:
         model = Model().requires_grad_(False)
