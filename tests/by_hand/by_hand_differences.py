@@ -28,13 +28,17 @@ def slopes(loss: Callable[[], float], array: np.ndarray) -> np.ndarray:
     return result
 
 
-def assert_slopes(loss: Callable[[], float], gradients: dict[str, tuple]) -> None:
+def assert_slopes(
+    function: Callable[[], np.ndarray], cotangent: np.ndarray, gradients: dict[str, tuple]
+) -> None:
     """Compare gradients with slopes.
 
     Args:
-        loss: Computes the number.
+        function: Computes an array.
+        cotangent: By what that is multiplied and summed to the number of the slopes.
         gradients: For each name an array that the number depends on, and its gradient.
     """
+    loss = lambda: float((function() * cotangent).sum())
     for name, (array, gradient) in gradients.items():
         assert gradient.shape == array.shape, name
         np.testing.assert_allclose(gradient, slopes(loss, array), 1e-6, 1e-7, err_msg=name)

@@ -39,10 +39,6 @@ class TestScores:
         plain = by_hand.compute_attention_scores(Q, K, scale=False)
         np.testing.assert_allclose(plain, scores * np.sqrt(D))
 
-    def test_scaled_scores_have_unit_variance(self) -> None:
-        scores = by_hand.compute_attention_scores(draw(500, 64), draw(500, 64, seed=1))
-        assert scores.var() == pytest.approx(1, abs=0.05)
-
     def test_a_mask_replaces_and_never_adds(self) -> None:
         scores = draw(Q_LEN, K_LEN) * 1e8
         masked = by_hand.apply_attention_mask(scores, SOME)
@@ -72,9 +68,9 @@ class TestWeights:
         weights = by_hand.attention_weights(scores, axis)
         gradient = by_hand.attention_weights_backward(cotangent, weights, axis)
         assert_slopes(
-            lambda: float((by_hand.attention_weights(scores, axis) * cotangent).sum()),
+            lambda: by_hand.attention_weights(scores, axis), cotangent,
             {"scores": (scores, gradient)},
-        )
+        )  # fmt: skip
 
 
 class TestScaledDotProduct:
@@ -100,12 +96,10 @@ class TestScaledDotProduct:
         cotangent = draw(B, Q_LEN, D_V, seed=1)
         _, weights = by_hand.scaled_dot_product_attention(Q, K, V, mask)
         grads = by_hand.scaled_dot_product_attention_backward(cotangent, Q, K, V, weights, mask)
-
-        def loss() -> float:
-            output, _ = by_hand.scaled_dot_product_attention(Q, K, V, mask)
-            return float((output * cotangent).sum())
-
-        assert_slopes(loss, dict(zip("QKV", zip((Q, K, V), grads, strict=True), strict=True)))
+        assert_slopes(
+            lambda: by_hand.scaled_dot_product_attention(Q, K, V, mask)[0],
+            cotangent, dict(zip("QKV", zip((Q, K, V), grads, strict=True), strict=True)),
+        )  # fmt: skip
 
     def test_float32_stays(self) -> None:
         Q, K, V = (x.astype(np.float32) for x in inputs(B))
@@ -138,46 +132,10 @@ class TestAdditive:
     def test_derivatives(self, mask: Any) -> None:
         arguments = self.arguments()
         cotangent = draw(B, Q_LEN, D_V, seed=1)
-        *grads, grad_params = by_hand.additive_attention_backward(cotangent, *arguments, mask)
-
-        def loss() -> float:
-            output, _ = by_hand.additive_attention(*arguments, mask)
-            return float((output * cotangent).sum())
-
-        names = ("Q", "K", "V", "W_q", "W_k", "v")
-        pairs = zip(arguments, [*grads, *grad_params.values()], strict=True)
-        assert list(grad_params) == ["W_q", "W_k", "v"]
-        assert_slopes(loss, dict(zip(names, pairs, strict=True)))
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: by_hand.compute_attention_scores(draw(2, 3), draw(2, 4)), ValueError,
-         r"compute_attention_scores: Q \(2, 3\) and K \(2, 4\)"),
-        (lambda: by_hand.apply_attention_mask(draw(2, 3), np.ones((2, 3))), TypeError,
-         "apply_attention_mask: .*bool.*float64"),
-        (lambda: by_hand.apply_attention_mask(draw(2, 3), np.ones((2, 2), bool)), ValueError,
-         r"apply_attention_mask: .*\(2, 2\)"),
-        (lambda: by_hand.apply_attention_mask(draw(2, 3), np.ones((4, 2, 3), bool)), ValueError,
-         r"apply_attention_mask: .*\(4, 2, 3\)"),
-        (lambda: by_hand.scaled_dot_product_attention(draw(2, 3), draw(4, 3), draw(5, 3)),
-         ValueError, "scaled_dot_product_attention: .*values .*keys"),
-        (lambda: by_hand.scaled_dot_product_attention(draw(1, 2, 3), draw(2, 2, 3), draw(2, 2, 3)),
-         ValueError, "scaled_dot_product_attention: .* axes before the last two"),
-        (lambda: by_hand.scaled_dot_product_attention(draw(2, 2, 3), draw(2, 2, 3), draw(1, 2, 3)),
-         ValueError, r"V \(1, 2, 3\) .* axes before the last two"),
-        (lambda: by_hand.additive_attention(*(draw(2, 3),) * 3, draw(3, 4), draw(3, 4), draw(4)),
-         ValueError, "additive_attention: Q "),
-        (lambda: by_hand.additive_attention(*(draw(1, 2, 3),) * 3, draw(3, 4), draw(4, 3), draw(4)),
-         ValueError, r"additive_attention: W_q \(3, 4\), W_k \(4, 3\)"),
-        (lambda: by_hand.additive_attention(*(draw(1, 2, 3),) * 3, draw(2, 4), draw(3, 4), draw(4)),
-         ValueError, r"additive_attention: W_q \(2, 4\)"),
-        (lambda: by_hand.additive_attention(
-            *(draw(1, 2, 3),) * 3, draw(3, 4), draw(3, 4), draw(4, 1)),
-         ValueError, r"additive_attention: .* v \(4, 1\)"),
-    ],
-)  # fmt: skip
-def test_refusals(call: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        call()
+        *grads, params = by_hand.additive_attention_backward(cotangent, *arguments, mask)
+        assert list(params) == ["W_q", "W_k", "v"]
+        pairs = zip(arguments, [*grads, *params.values()], strict=True)
+        assert_slopes(
+            lambda: by_hand.additive_attention(*arguments, mask)[0],
+            cotangent, dict(zip(("Q", "K", "V", *params), pairs, strict=True)),
+        )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,17 @@ from minigrad.nn import by_hand
 B, SEQ, MEMORY, D, H = 2, 3, 4, 6, 2
 FILES = sorted(Path(by_hand.__file__).parent.glob("*.py"))
 PAIRS = np.array([[1, 0, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1]], bool)
+
+
+def padding(*lengths: int) -> np.ndarray:
+    return by_hand.create_padding_mask(np.array(lengths), MEMORY)[:, None, None, :]
+
+
+MASKS = {
+    "none": None, "pairs": PAIRS, "batch": np.stack([PAIRS, ~PAIRS | (np.arange(MEMORY) == 0)]),
+    "heads": np.stack([PAIRS, PAIRS[::-1]])[None], "padding": padding(2, 4),
+    "nothing but padding": padding(0, 4),
+}  # fmt: skip
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
@@ -72,13 +84,8 @@ SIGNATURES = {
 
 @pytest.mark.parametrize("path", SIGNATURES)
 def test_names_parameters_and_defaults(path: str) -> None:
-    value: Any = by_hand
-    for name in path.split("."):
-        value = getattr(value, name)
-    plain = [
-        parameter.replace(annotation=inspect.Parameter.empty)
-        for parameter in inspect.signature(value).parameters.values()
-    ]
+    wanted = inspect.signature(operator.attrgetter(path)(by_hand)).parameters.values()
+    plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in wanted]
     assert str(inspect.Signature(plain)) == f"({SIGNATURES[path]})"
 
 
@@ -93,30 +100,17 @@ class TestHeads:
     def test_each_head_attends_by_itself(self) -> None:
         Q, K, V = draw(B, SEQ, D), draw(B, MEMORY, D), draw(B, MEMORY, D, seed=1)
         W_Q, W_K, W_V, W_O = (draw(D, D, seed=i) for i in range(4))
-        heads = []
-        for h in range(H):
-            part = slice(h * D // H, (h + 1) * D // H)
-            head, _ = by_hand.scaled_dot_product_attention(
-                Q @ W_Q[:, part], K @ W_K[:, part], V @ W_V[:, part]
-            )
-            heads.append(head)
+        parts = [slice(h * D // H, (h + 1) * D // H) for h in range(H)]
+        heads = [
+            by_hand.scaled_dot_product_attention(Q @ W_Q[:, p], K @ W_K[:, p], V @ W_V[:, p])[0]
+            for p in parts
+        ]
         expected = np.concatenate(heads, axis=-1) @ W_O
         output, cache = by_hand.multi_head_attention_forward(Q, K, V, W_Q, W_K, W_V, W_O, H)
         np.testing.assert_allclose(output, expected, rtol=1e-12)
         assert cache["weights"].shape == (B, H, SEQ, MEMORY)
 
-    @pytest.mark.parametrize(
-        "mask",
-        [
-            None,
-            PAIRS,
-            np.stack([PAIRS, ~PAIRS | (np.arange(MEMORY) == 0)]),
-            np.stack([PAIRS, PAIRS[::-1]])[None],
-            by_hand.create_padding_mask(np.array([2, 4]), MEMORY)[:, None, None, :],
-            by_hand.create_padding_mask(np.array([0, 4]), MEMORY)[:, None, None, :],
-        ],
-        ids=["none", "pairs", "batch", "heads", "padding", "nothing but padding"],
-    )
+    @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
     def test_derivatives_of_the_layer(self, mask: Any) -> None:
         layer = by_hand.MultiHeadAttention(D, H)
         Q, K, V = draw(B, SEQ, D), draw(B, MEMORY, D), draw(B, MEMORY, D, seed=1)
@@ -125,7 +119,8 @@ class TestHeads:
         grad_Q, grad_K, grad_V, grad_params = layer.backward(cotangent)
         assert grad_params.keys() == layer.get_params().keys()
         assert_slopes(
-            lambda: float((layer.forward(Q, K, V, mask) * cotangent).sum()),
+            lambda: layer.forward(Q, K, V, mask),
+            cotangent,
             {"Q": (Q, grad_Q), "K": (K, grad_K), "V": (V, grad_V)}
             | {name: (getattr(layer, name), grad) for name, grad in grad_params.items()},
         )
@@ -181,10 +176,9 @@ class TestParameters:
                 found = weight.min(), weight.max()
                 assert found == pytest.approx((-bound, bound), rel=0.01), name
 
-    @pytest.mark.parametrize(
-        "layer", [by_hand.MultiHeadAttention(D, H), by_hand.TransformerEncoderBlock(D, H)]
-    )
-    def test_get_and_set_copy(self, layer: Any) -> None:
+    @pytest.mark.parametrize("kind", [by_hand.MultiHeadAttention, by_hand.TransformerEncoderBlock])
+    def test_get_and_set_copy_all_or_nothing(self, kind: Any) -> None:
+        layer = kind(D, H)
         params = layer.get_params()
         new = {name: draw(*array.shape) for name, array in params.items()}
         layer.set_params(new)
@@ -194,11 +188,6 @@ class TestParameters:
             array += 1
             new[name] += 1
             np.testing.assert_array_equal(layer.get_params()[name], kept)
-
-    @pytest.mark.parametrize(
-        "layer", [by_hand.MultiHeadAttention(D, H), by_hand.TransformerEncoderBlock(D, H)]
-    )
-    def test_set_all_or_nothing(self, layer: Any) -> None:
         params = layer.get_params()
         wrong = {name: array + 1 for name, array in params.items() if name != "W_K"}
         wrong |= {"W_V": np.ones(3), "W_X": np.ones(3)}
@@ -215,12 +204,6 @@ class TestPositions:
             angle = pos / 10000 ** (2 * i / 6)
             assert encodings[pos, 2 * i] == pytest.approx(np.sin(angle), abs=1e-12)
             assert encodings[pos, 2 * i + 1] == pytest.approx(np.cos(angle), abs=1e-12)
-
-    def test_going_on_is_one_linear_map(self) -> None:
-        encodings = by_hand.sinusoidal_encoding(40, 8)
-        here, later = encodings[:-3], encodings[3:]
-        step, *_ = np.linalg.lstsq(here, later, rcond=None)
-        np.testing.assert_allclose(here @ step, later, atol=1e-10)
 
     def test_adding(self) -> None:
         x, pe = draw(B, SEQ, D), draw(10, D)
@@ -246,7 +229,8 @@ class TestBlock:
         cotangent = draw(B, SEQ, D, seed=1)
         grads = by_hand.layer_norm_backward(cotangent, x, gamma, eps)
         assert_slopes(
-            lambda: float((by_hand.layer_norm(x, gamma, beta, eps) * cotangent).sum()),
+            lambda: by_hand.layer_norm(x, gamma, beta, eps),
+            cotangent,
             {"x": (x, grads[0]), "gamma": (gamma, grads[1]), "beta": (beta, grads[2])},
         )
 
@@ -265,7 +249,8 @@ class TestBlock:
         grad_x, grads = by_hand.feed_forward_backward(cotangent, x, W1, b1, W2)
         assert grads.keys() == params.keys()
         assert_slopes(
-            lambda: float((by_hand.feed_forward(x, **params) * cotangent).sum()),
+            lambda: by_hand.feed_forward(x, **params),
+            cotangent,
             {"x": (x, grad_x)} | {name: (params[name], grads[name]) for name in params},
         )
 
@@ -285,10 +270,7 @@ class TestBlock:
                 owner = block.attention if name in block.attention.get_params() else block
                 gradients[f"{i}.{name}"] = (getattr(owner, name), value)
         gradients["x"] = (x, grad)
-        assert_slopes(
-            lambda: float((by_hand.stack_encoder_blocks(x, blocks, mask) * cotangent).sum()),
-            gradients,
-        )
+        assert_slopes(lambda: by_hand.stack_encoder_blocks(x, blocks, mask), cotangent, gradients)
 
     def test_it_is_pre_norm(self) -> None:
         block = by_hand.TransformerEncoderBlock(D, H)
@@ -298,96 +280,3 @@ class TestBlock:
         normed = by_hand.layer_norm(middle, block.gamma2, block.beta2)
         hidden = by_hand.feed_forward(normed, block.W1, block.b1, block.W2, block.b2)
         np.testing.assert_array_equal(block.forward(x), middle + hidden)
-
-    def test_steps_down_the_gradient_lower_the_loss(self) -> None:
-        block = by_hand.TransformerEncoderBlock(D, H)
-        x, target = draw(B, SEQ, D), draw(B, SEQ, D, seed=1)
-        losses = []
-        for _ in range(200):
-            error = block.forward(x) - target
-            losses.append(float((error**2).mean()))
-            _, grads = block.backward(2 * error / error.size)
-            params = block.get_params()
-            block.set_params({name: params[name] - 0.2 * grads[name] for name in params})
-        assert losses[-1] < 0.05 * losses[0]
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: by_hand.split_heads(draw(2, 3, 5), 2), ValueError,
-         r"split_heads: d_model \(5\) must be divisible by num_heads \(2\)"),
-        (lambda: by_hand.split_heads(draw(3, 4), 2), ValueError, "split_heads: x must have shape"),
-        (lambda: by_hand.merge_heads(draw(3, 4)), ValueError, "merge_heads: x must have shape"),
-        (lambda: by_hand.MultiHeadAttention(10, 3), ValueError,
-         r"MultiHeadAttention: d_model \(10\) must be divisible by num_heads \(3\)"),
-        (lambda: by_hand.MultiHeadAttention(10, 0), ValueError, r"num_heads \(0\)"),
-        (lambda: by_hand.MultiHeadAttention(0, 1), ValueError, r"d_model \(0\)"),
-        (lambda: by_hand.TransformerEncoderBlock(10, 3), ValueError, "must be divisible"),
-        (lambda: by_hand.TransformerEncoderBlock(4, 2, 0), ValueError, "d_ff must be positive"),
-        (lambda: by_hand.MultiHeadAttention(D, H).backward(draw(B, SEQ, D)), RuntimeError,
-         "MultiHeadAttention.backward: call forward first"),
-        (lambda: by_hand.TransformerEncoderBlock(D, H).backward(draw(B, SEQ, D)), RuntimeError,
-         "TransformerEncoderBlock.backward: .*forward"),
-        (lambda: by_hand.MultiHeadAttention(D, H).forward(*(draw(B, SEQ, 5),) * 3), ValueError,
-         r"Q .*\(batch, seq, 6\).*\(2, 3, 5\)"),
-        (lambda: by_hand.MultiHeadAttention(D, H).forward(draw(SEQ, D), *(draw(B, SEQ, D),) * 2),
-         ValueError, r"Q .*\(batch, seq, 6\).*\(3, 6\)"),
-        (lambda: by_hand.multi_head_attention_forward(
-            *(draw(B, SEQ, D),) * 3, *(draw(D, D),) * 2, draw(D, 5), draw(D, D), H), ValueError,
-         r"W_V .*\(6, 6\).*\(6, 5\)"),
-        (lambda: by_hand.MultiHeadAttention(D, H).forward(
-            draw(B, SEQ, D), *(draw(1, SEQ, D),) * 2), ValueError, "agree in batch"),
-        (lambda: by_hand.MultiHeadAttention(D, H).forward(
-            *(draw(B, SEQ, D),) * 2, draw(1, SEQ, D)), ValueError, "agree in batch"),
-        (lambda: by_hand.multi_head_attention_backward(
-            draw(B, SEQ, 5), {"merged": draw(B, SEQ, D), "num_heads": H}), ValueError,
-         r"grad_output .*\(2, 3, 6\).*\(2, 3, 5\)"),
-        (lambda: by_hand.MultiHeadAttention(D, H).forward(
-            draw(B, SEQ, D), draw(B, 4, D), draw(B, 5, D)), ValueError, "values .*keys"),
-        (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
-            draw(B, SEQ, D), np.ones((B, SEQ), bool)), ValueError,
-         r"mask .*\(2, 3\).*mask\[:, None, None"),
-        (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
-            draw(B, SEQ, D), np.ones((5, SEQ), bool)), ValueError,
-         r"mask of shape \(5, 3\) does not fit scores of shape \(2, 2, 3, 3\)$"),
-        (lambda: by_hand.TransformerEncoderBlock(D, H).forward(
-            draw(B, SEQ, D), np.ones((SEQ, SEQ))), TypeError, "a bool mask"),
-        (lambda: by_hand.sinusoidal_encoding(4, 5), ValueError,
-         "sinusoidal_encoding: d_model .*even.*5"),
-        (lambda: by_hand.sinusoidal_encoding(-1, 4), ValueError, "max_length"),
-        (lambda: by_hand.sinusoidal_encoding(4, -2), ValueError, "d_model must not be negative"),
-        (lambda: by_hand.learned_positional_encoding(-1, 4), ValueError,
-         "learned_positional_encoding: max_length must not be negative"),
-        (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(4, 4)), ValueError,
-         r"add_positional_encoding: .*\(5\).*\(4\)"),
-        (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(9, 1)), ValueError,
-         "add_positional_encoding: x .* and pe"),
-        (lambda: by_hand.add_positional_encoding(draw(4), draw(9, 4)), ValueError, r"x \(4,\) and"),
-        (lambda: by_hand.add_positional_encoding(draw(1, 5, 4), draw(1, 9, 4)), ValueError,
-         r"pe \(1, 9, 4\) must"),
-        (lambda: by_hand.create_causal_mask(-1), ValueError, "seq_length"),
-        (lambda: by_hand.create_padding_mask(np.array([3, 5]), 4), ValueError,
-         r"create_padding_mask: .*\(4\).*5"),
-        (lambda: by_hand.create_padding_mask(np.array([-1]), 4), ValueError, "-1"),
-        (lambda: by_hand.create_padding_mask(np.array([], int), -1), ValueError, "max_length"),
-        (lambda: by_hand.create_padding_mask(np.array([1.0]), 4), TypeError, "integer"),
-        (lambda: by_hand.create_padding_mask(np.array([[1]]), 4), ValueError, "shape .batch,"),
-        (lambda: by_hand.layer_norm(draw(2, 3), draw(2), draw(3)), ValueError,
-         "layer_norm: gamma"),
-        (lambda: by_hand.layer_norm(draw(2, 3), draw(3), draw(2)), ValueError, "layer_norm: beta"),
-        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(3), draw(4, 3), draw(3)),
-         ValueError, r"feed_forward: b1 .*\(4,\)"),
-        (lambda: by_hand.feed_forward(draw(2, 3), draw(2, 4), draw(4), draw(4, 3), draw(3)),
-         ValueError, r"feed_forward: W1 .*\(2, 4\)"),
-        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 1, 4), draw(4), draw(4, 3), draw(3)),
-         ValueError, r"feed_forward: W1 .*\(3, 1, 4\)"),
-        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(4), draw(3, 4), draw(3)),
-         ValueError, r"feed_forward: W2 .*\(3, 4\)"),
-        (lambda: by_hand.feed_forward(draw(2, 3), draw(3, 4), draw(4), draw(4, 3), draw(4)),
-         ValueError, r"feed_forward: b2 .*\(3,\)"),
-    ],
-)  # fmt: skip
-def test_refusals(call: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        call()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -40,17 +39,6 @@ def log_p(model: Any, text: tuple[int, ...], length: int) -> float:
     logits = model(np.array([text]), nn.DynamicKVCache()).numpy()[0].astype(np.float64)
     logits -= np.log(np.exp(logits).sum(axis=-1, keepdims=True))
     return sum(logits[i - 1, text[i]] for i in range(length, len(text)))
-
-
-def exhaustive(
-    model: Any, prompt: list[int], count: int, penalty: float, stop: int | None
-) -> list[tuple[float, tuple[int, ...]]]:
-    """Every sequence with its score, best first."""
-    found = {}
-    for text in itertools.product(range(CLASSES), repeat=count):
-        end = text.index(stop) + 1 if stop in text else count
-        found[text[:end]] = log_p(model, (*prompt, *text[:end]), len(prompt)) / end**penalty
-    return sorted(((score, text) for text, score in found.items()), reverse=True)
 
 
 def plain(
@@ -109,24 +97,8 @@ stops = pytest.mark.parametrize("stop", [None, 0, 2])
 
 @penalties
 @stops
-@pytest.mark.parametrize("count", [1, 4])
-def test_with_enough_beams_it_finds_the_best_of_all_sequences(
-    count: int, stop: int | None, penalty: float
-) -> None:
-    model, prompts = table(), [[1, 0], [2, 2], [0, 1]]
-    found, scores = beam_search(
-        model, prompts, count, num_beams=CLASSES**count, length_penalty=penalty, stop=stop
-    )
-    for prompt, row in zip(prompts, rows(found, scores, 2, stop), strict=True):
-        everything = exhaustive(table(), prompt, count, penalty, stop)
-        same(row[: len(everything)], everything)
-        assert len(row) == len(everything)
-
-
-@penalties
-@stops
 @pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize("beams", [1, 2, 3, 5])
+@pytest.mark.parametrize("beams", [1, 2, 3, 5, 3**6])
 def test_beside_a_search_in_plain_python(
     beams: int, early: bool, stop: int | None, penalty: float
 ) -> None:
@@ -163,13 +135,6 @@ def test_every_cache_gives_the_same_bits() -> None:
     whole, from_start = beam_search(Whole(), beginnings, 8, **options)
     np.testing.assert_array_equal(growing.data, whole.data)
     np.testing.assert_allclose(scores.data, from_start.data, rtol=1e-12)
-
-
-def test_one_beam_is_greedy() -> None:
-    model = Model()
-    found, _ = beam_search(model, [[1, 2, 3], [4, 0, 1]], 6, num_beams=1)
-    expected = generate(model, [[1, 2, 3], [4, 0, 1]], 6, temperature=0)
-    np.testing.assert_array_equal(found.data[:, 0], expected.data)
 
 
 def test_it_ends_early() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn
-from minigrad.nn.generation import generate, sample, stream
+from minigrad.nn.generation import generate, pad_left, sample, stream
 
 CLASSES, WIDTH = 11, 8
 
@@ -147,35 +147,22 @@ def test_edges() -> None:
 
 class TestSample:
     LOGITS = np.log([0.4, 0.3, 0.2, 0.1])
+    A, B = math.sqrt(0.4), math.sqrt(0.3)
+    FREQUENCIES: tuple[tuple[dict[str, Any], list[float]], ...] = (
+        ({}, [0.4, 0.3, 0.2, 0.1]), ({"temperature": 0.5}, [16 / 30, 9 / 30, 4 / 30, 1 / 30]),
+        ({"temperature": 1e-9}, [1, 0, 0, 0]), ({"temperature": 1e300}, [0.25] * 4),
+        ({"top_k": 1}, [1, 0, 0, 0]), ({"top_k": 2}, [4 / 7, 3 / 7, 0, 0]),
+        ({"top_k": 9}, [0.4, 0.3, 0.2, 0.1]), ({"top_p": 0.39}, [1, 0, 0, 0]),
+        ({"top_p": 0.41}, [4 / 7, 3 / 7, 0, 0]), ({"top_p": 0.71}, [4 / 9, 3 / 9, 2 / 9, 0]),
+        ({"top_p": 1.0}, [0.4, 0.3, 0.2, 0.1]), ({"top_k": 2, "top_p": 0.5}, [1, 0, 0, 0]),
+        # the temperature comes first: √0.4 alone is below half
+        ({"temperature": 2.0, "top_p": 0.5}, [A / (A + B), B / (A + B), 0, 0]),
+    )  # fmt: skip
 
-    def frequencies(self, **options: Any) -> np.ndarray:
-        drawn = sample(np.broadcast_to(self.LOGITS, (40000, 4)), **options).data
-        return np.bincount(drawn, minlength=4) / 40000
-
-    @pytest.mark.parametrize(
-        ("options", "expected"),
-        [
-            ({}, [0.4, 0.3, 0.2, 0.1]),
-            ({"temperature": 0.5}, [16 / 30, 9 / 30, 4 / 30, 1 / 30]),
-            ({"temperature": 1e-9}, [1, 0, 0, 0]),
-            ({"temperature": 1e300}, [0.25] * 4),
-            ({"top_k": 1}, [1, 0, 0, 0]),
-            ({"top_k": 2}, [4 / 7, 3 / 7, 0, 0]),
-            ({"top_k": 9}, [0.4, 0.3, 0.2, 0.1]),
-            ({"top_p": 0.39}, [1, 0, 0, 0]),
-            ({"top_p": 0.41}, [4 / 7, 3 / 7, 0, 0]),
-            ({"top_p": 0.71}, [4 / 9, 3 / 9, 2 / 9, 0]),
-            ({"top_p": 1.0}, [0.4, 0.3, 0.2, 0.1]),
-            ({"top_k": 2, "top_p": 0.5}, [1, 0, 0, 0]),
-            ({"temperature": 2.0, "top_p": 0.5}, None),
-        ],
-        ids=str,
-    )
+    @pytest.mark.parametrize(("options", "expected"), FREQUENCIES, ids=str)
     def test_frequencies(self, options: Any, expected: Any) -> None:
-        if expected is None:  # the temperature comes first: √0.4 alone is below half
-            a, b = math.sqrt(0.4), math.sqrt(0.3)
-            expected = [a / (a + b), b / (a + b), 0, 0]
-        found = self.frequencies(**options)
+        drawn = sample(np.broadcast_to(self.LOGITS, (40000, 4)), **options).data
+        found = np.bincount(drawn, minlength=4) / 40000
         np.testing.assert_allclose(found, expected, atol=0.015)
         assert (found[np.array(expected) == 0] == 0).all()
 
@@ -194,50 +181,45 @@ class TestSample:
         assert set(sample(np.broadcast_to(logits, (500, 4)), 0.1, 4, 1.0).tolist()) == {1}
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"temperature": -1.0}, "temperature .*0"),
-            ({"temperature": np.inf}, "temperature"),
-            ({"temperature": np.nan}, "temperature"),
-            ({"top_k": 0}, "top_k .*1"),
-            ({"top_p": 0.0}, "top_p .*0"),
-            ({"top_p": 1.5}, "top_p .*0 to 1"),
-        ],
-        ids=str,
-    )
-    def test_options(self, options: Any, message: str) -> None:
-        for call in (
-            lambda: sample(np.zeros(3), **options),
-            lambda: generate(counting, [[1]], 2, **options),
-            lambda: stream(counting, [[1]], 2, **options),
-        ):
-            with pytest.raises(ValueError, match=message):
-                call()
+OPTIONS: list[tuple[dict[str, Any], str]] = [
+    ({"temperature": -1.0}, "temperature .*0"), ({"temperature": np.inf}, "temperature"),
+    ({"temperature": np.nan}, "temperature"), ({"top_k": 0}, "top_k .*1"),
+    ({"top_p": 0.0}, "top_p .*0"), ({"top_p": 1.5}, "top_p .*0 to 1"),
+]  # fmt: skip
 
-    @pytest.mark.parametrize("logits", [[0.0, np.nan], [-np.inf, -np.inf], [np.inf, 0.0]])
-    def test_logits(self, logits: Any) -> None:
-        with pytest.raises(ValueError, match="sample: .*logits"):
-            sample(np.array([logits]))
 
-    @pytest.mark.parametrize(
-        ("ids", "message"),
-        [([1, 2], r"\(N, L\).*write \[ids\]"), ([[]], "integers"), ([[0.5]], "integers"),
-         (np.zeros((2, 0), int), "at least 1")],
-        ids=str,
-    )  # fmt: skip
-    def test_ids(self, ids: Any, message: str) -> None:
-        with pytest.raises((TypeError, ValueError), match=message):
-            generate(counting, ids, 2)
+@pytest.mark.parametrize(("options", "message"), OPTIONS, ids=str)
+def test_refused_options(options: Any, message: str) -> None:
+    for call in (
+        lambda: sample(np.zeros(3), **options), lambda: generate(counting, [[1]], 2, **options),
+        lambda: stream(counting, [[1]], 2, **options),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            call()
 
-    def test_the_models_logits(self) -> None:
-        with pytest.raises(ValueError, match=r"logits .*\(1, 2, classes\)"):
-            generate(lambda ids, cache: Tensor(np.zeros((1, 5))), [[1, 2]], 1)
 
-    def test_count(self) -> None:
-        with pytest.raises(ValueError, match="max_new_tokens .*0"):
-            generate(counting, [[1]], -1)
+MODEL = lambda ids, cache: Tensor(np.zeros((1, 5)))
+REFUSED: list[tuple[Any, Any, str]] = [
+    *[(ValueError, lambda logits=logits: sample(np.array([logits])), "sample: .*logits")
+      for logits in ([0.0, np.nan], [-np.inf, -np.inf], [np.inf, 0.0])],
+    (ValueError, lambda: generate(counting, [1, 2], 2), r"\(N, L\).*write \[ids\]"),
+    (TypeError, lambda: generate(counting, [[]], 2), "integers"),
+    (TypeError, lambda: generate(counting, [[0.5]], 2), "integers"),
+    (ValueError, lambda: generate(counting, np.zeros((2, 0), int), 2), "at least 1"),
+    (ValueError, lambda: generate(MODEL, [[1, 2]], 1), r"logits .*\(1, 2, classes\)"),
+    (ValueError, lambda: generate(counting, [[1]], -1), "max_new_tokens .*0"),
+    (ValueError, lambda: generate(counting, PROMPTS, 3), r"generate: .*unequal length.*pad_left"),
+    (ValueError, lambda: pad_left([]), "pad_left: .*at least one prompt"),
+    (ValueError, lambda: pad_left([[1], []]), r"pad_left: .*of at least one id expected, got \[\]"),
+    (ValueError, lambda: pad_left([[[1]]]), "pad_left: .*of at least one id expected"),
+    (TypeError, lambda: pad_left([[1.5]]), "pad_left: .*ids must be integers, got float64"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "call", "message"), REFUSED)
+def test_refusals(error: type[Exception], call: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
 
 
 PROMPTS = [[1, 2, 3, 4, 5], [6], [7, 8, 9]]
@@ -249,7 +231,7 @@ class TestUnequalLengths:
     def test_each_prompt_as_if_it_were_alone(self, kind: str, pad: int) -> None:
         """Whatever the padding is, and whatever the others are."""
         model = Model()
-        ids, padding = nn.generation.pad_left(PROMPTS, pad)
+        ids, padding = pad_left(PROMPTS, pad)
         cache = nn.StaticKVCache(13, 2) if kind == "fixed" else None
         found = generate(model, ids, 8, temperature=0, cache=cache, key_padding_mask=padding)
         assert found.shape == (3, 13)
@@ -260,7 +242,7 @@ class TestUnequalLengths:
 
     def test_logits_are_those_of_the_prompt_alone(self) -> None:
         model = Model().double().eval()
-        ids, padding = nn.generation.pad_left(PROMPTS)
+        ids, padding = pad_left(PROMPTS)
         positions = np.maximum(np.cumsum(~padding, axis=1) - 1, 0)
         together = model(ids, None, padding, positions).numpy()
         assert np.isfinite(together).all()
@@ -271,9 +253,9 @@ class TestUnequalLengths:
     def test_a_cache_that_is_not_empty(self) -> None:
         """A second turn, again of unequal lengths, behind what was said in the first."""
         model, cache = Model(), nn.DynamicKVCache()
-        ids, padding = nn.generation.pad_left(PROMPTS)
+        ids, padding = pad_left(PROMPTS)
         said = generate(model, ids, 3, temperature=0, cache=cache, key_padding_mask=padding)
-        more, gaps = nn.generation.pad_left([[3], [5, 6], [9]])
+        more, gaps = pad_left([[3], [5, 6], [9]])
         turn = np.concatenate([said.data[:, -1:], more.data], axis=1)  # not in the cache yet
         whole = np.concatenate([padding, np.zeros((3, 3), bool), gaps], axis=1)
         found = generate(model, turn, 4, temperature=0, cache=cache, key_padding_mask=whole)
@@ -287,13 +269,12 @@ class TestUnequalLengths:
             vocab_size=CLASSES, n_positions=16, n_embd=8, n_layer=2, n_head=2
         )
         model = minigrad.pretrained.GPT2(config)
-        ids, padding = nn.generation.pad_left(PROMPTS)
+        ids, padding = pad_left(PROMPTS)
         found = generate(model, ids, 8, temperature=0, key_padding_mask=padding)
         for row, prompt in zip(found.tolist(), PROMPTS, strict=True):
             assert row[5 - len(prompt) :] == generate(model, [prompt], 8, temperature=0).tolist()[0]
 
-    def test_refusals(self) -> None:
-        model, ids = Model(), [[1, 2], [3, 4]]
+    def test_refused_masks(self) -> None:
         none = np.zeros((2, 2), bool)
         for mask, message in (
             (none.astype(int), r"must be bool of shape \(2, 2\), True = padding; got int64"),
@@ -302,14 +283,4 @@ class TestUnequalLengths:
             ([[False, False], [True, True]], "prompt 1 ends in padding"),
         ):
             with pytest.raises(ValueError, match=f"generate: .*{message}"):
-                generate(model, ids, 3, key_padding_mask=mask)
-        with pytest.raises(ValueError, match=r"generate: .*unequal length.*pad_left"):
-            generate(model, PROMPTS, 3)
-        for prompts, error, message in (
-            ([], ValueError, "at least one prompt"),
-            ([[1], []], ValueError, r"of at least one id expected, got \[\]"),
-            ([[[1]]], ValueError, "of at least one id expected"),
-            ([[1.5]], TypeError, "ids must be integers, got float64"),
-        ):
-            with pytest.raises(error, match=f"pad_left: .*{message}"):
-                nn.generation.pad_left(prompts)
+                generate(counting, [[1, 2], [3, 4]], 3, key_padding_mask=mask)

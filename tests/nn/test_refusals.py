@@ -29,6 +29,9 @@ SINGLE, SEVERAL = nn.DotProductAttention(6, 3, 4, 8), nn.MultiHeadDotProductAtte
 ATTENTION, BLOCK = nn.MultiHeadAttention(6, 2), nn.TransformerBlock(6, 6, 2, 6)
 IDS, PACKED = [0, 1], nn.utils.rnn.pack_padded_sequence(ones(4, 5, 3), [3, 2, 2, 1], True)
 rnn = nn.utils.rnn
+LONG, pack, encoder = ones(4, 5, 3), rnn.pack_padded_sequence, nn.TransformerEncoderLayer
+attend, additive = F.scaled_dot_product_attention, F.additive_attention
+transposed1d, transposed2d = nn.ConvTranspose1d, nn.ConvTranspose2d
 
 REFUSALS: dict[str, str] = {
     # sizes, and inputs that do not fit
@@ -108,12 +111,12 @@ REFUSALS: dict[str, str] = {
     "F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3, 3), ones(7))": "bias ... (8,) ... (7,)",
     "F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3))": "conv2d: ... weight ... 4 axes ... (8, 3, 3)",
     "F.conv1d(ones(2, 4, 8), ones(3, 2, 3), groups=2)": "3 channels ... 2 groups",
-    "nn.ConvTranspose2d(3, 8, 3)(ones(2, 4, 8, 8))": "4 channels ... 3",
-    "nn.ConvTranspose1d(3, 8, 3, stride=2, output_padding=2)(ones(2, 3, 4))":
+    "transposed2d(3, 8, 3)(ones(2, 4, 8, 8))": "4 channels ... 3",
+    "transposed1d(3, 8, 3, stride=2, output_padding=2)(ones(2, 3, 4))":
         "output_padding (2,) ... stride (2,) ... dilation (1,)",
-    "nn.ConvTranspose2d(3, 8, 3, dilation=(2, 1), output_padding=1)(ones(2, 3, 4, 4))":
+    "transposed2d(3, 8, 3, dilation=(2, 1), output_padding=1)(ones(2, 3, 4, 4))":
         "output_padding (1, 1) ... stride (1, 1) ... dilation (2, 1)",
-    "nn.ConvTranspose1d(3, 8, 2, padding=3)(ones(2, 3, 4))": "(-1,) ... padding (3,)",
+    "transposed1d(3, 8, 2, padding=3)(ones(2, 3, 4))": "(-1,) ... padding (3,)",
     "nn.ConvBNReLU2d(3, 8, 3, groups=2)": "Conv2d: in_channels ... groups",
     "nn.SEModule(8)": "SEModule: reduction (16) must be at most in_channels (8)",
     "nn.SEModule(8, 0)": "SEModule: reduction",
@@ -171,20 +174,16 @@ REFUSALS: dict[str, str] = {
     "minigrad.ops.gru(ones(5, 2, 9), ones(9, 3), None, ones(3, 3))": "gru: h0 ... (2, 3) ... (3",
     "minigrad.ops.gru(ones(5, 2, 9), ones(9, 3), ones(3), X)": "gru: ... bias ... (9,) ... (3,)",
     "minigrad.ops.rnn(ones(0, 2, 3), ones(3, 3), X)": "rnn: ... at least one step ... (0, 2, 3)",
-    "minigrad.ops.rnn(ones(5, 2, 4), ones(3, 3), X)":
-        "rnn: ... (5, 2, 4) ... (3, 3) ... (L, N, 3)",
-    "rnn.pack_padded_sequence(ones(4, 5, 3), [1, 2, 3, 4], True)":
+    "minigrad.ops.rnn(ones(5, 2, 4), ones(3, 3), X)": "rnn: ... (5, 2, 4) ... (3, 3) ... (L, N, 3)",
+    "pack(LONG, [1, 2, 3, 4], True)":
         "pack_padded_sequence: ... must not grow ... enforce_sorted=False",
-    "rnn.pack_padded_sequence(ones(4, 5, 3), [5, 0, 1, 1], True)":
-        "pack_padded_sequence: 4 lengths from 1 to 5 expected",
-    "rnn.pack_padded_sequence(ones(4, 5, 3), [6, 1, 1, 1], True)":
-        "of shape (4, 5, 3), got [6, 1, 1, 1]",
-    "rnn.pack_padded_sequence(ones(4, 5, 3), [1, 1], True)": "4 lengths",
-    "rnn.pack_padded_sequence(ones(0, 5, 3), [], True)": "pack_padded_sequence: ... (0, 5, 3)",
-    "rnn.pack_padded_sequence(ones(4, 5, 3), [1.0, 1, 1, 1], True)":
+    "pack(LONG, [5, 0, 1, 1], True)": "pack_padded_sequence: 4 lengths from 1 to 5 expected",
+    "pack(LONG, [6, 1, 1, 1], True)": "of shape (4, 5, 3), got [6, 1, 1, 1]",
+    "pack(LONG, [1, 1], True)": "4 lengths",
+    "pack(ones(0, 5, 3), [], True)": "pack_padded_sequence: ... (0, 5, 3)",
+    "pack(LONG, [1.0, 1, 1, 1], True)":
         "pack_padded_sequence: lengths must be integers, got float64",
-    "rnn.pack_padded_sequence(ones(1, 5, 3), [1], True, 'no')":
-        "pack_padded_sequence: ... must be True or False",
+    "pack(ones(1, 5, 3), [1], True, 'no')": "pack_padded_sequence: ... must be True or False",
     "rnn.pad_sequence([])": "pad_sequence: ... got []",
     "rnn.pad_sequence([X, ones(2, 4)])": "pad_sequence: ... equal but for the first axis",
     "rnn.pad_sequence([X], padding_side='up')": "padding_side must be ... 'up'",
@@ -239,21 +238,19 @@ REFUSALS: dict[str, str] = {
     "ATTENTION(Q, Q, Q[:, :3])": "key and value ... length",
     "ATTENTION(Q, ones(3, 5, 6), ones(3, 5, 6))": "batch",
     "ATTENTION(Q, ones(1, 5, 6), ones(1, 5, 6))": "batch",
-    "nn.Sequential(nn.TransformerEncoderLayer(6, 2))(ones(2, 4, 5))": "[in 0.self_attn]",
-    "nn.TransformerEncoderLayer(6, 2)(Q, bools(4, 4, 4))": "attn_mask: ... [in self_attn]",
-    "nn.TransformerEncoderLayer(6, 2)(Q, None, np.zeros((2, 4)))":
-        "key_padding_mask: ... bool ... [in self_attn]",
-    "nn.TransformerEncoderLayer(6, 2, activation='swish')": "'swish' ... 'relu', 'gelu'",
-    "nn.TransformerEncoderLayer(6, 2, activation=3)": "name ... function ... 3",
-    "nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2), 0)": "TransformerEncoder: num_layers",
-    "nn.TransformerEncoder(nn.TransformerEncoderLayer(6, 2), 2.0)": "Encoder: num_layers ... int",
+    "nn.Sequential(encoder(6, 2))(ones(2, 4, 5))": "[in 0.self_attn]",
+    "encoder(6, 2)(Q, bools(4, 4, 4))": "attn_mask: ... [in self_attn]",
+    "encoder(6, 2)(Q, None, np.zeros((2, 4)))": "key_padding_mask: ... bool ... [in self_attn]",
+    "encoder(6, 2, activation='swish')": "'swish' ... 'relu', 'gelu'",
+    "encoder(6, 2, activation=3)": "name ... function ... 3",
+    "nn.TransformerEncoder(encoder(6, 2), 0)": "TransformerEncoder: num_layers",
+    "nn.TransformerEncoder(encoder(6, 2), 2.0)": "Encoder: num_layers ... int",
     "nn.Transformer(6, 2, 1, 1)(ones(3, 4, 6), Q)": "batch ... decoder.layers.0.multihead",
-    "F.scaled_dot_product_attention(ones(3), K, K)": "query (3,)",
-    "F.scaled_dot_product_attention(ones(4, 3), ones(5, 2), ones(5, 2))":
-        "query (4, 3), key (5, 2)",
-    "F.scaled_dot_product_attention(ones(4, 3), ones(5, 3), ones(6, 2))": "key (5) ... value (6)",
-    "F.scaled_dot_product_attention(ones(2, 4, 3), ones(3, 5, 3), ones(3, 5, 2))": "leading axes",
-    "F.scaled_dot_product_attention(X, X, X, bools(3, 2))": "attn_mask: ... (3, 2) ... (2, 2)",
+    "attend(ones(3), K, K)": "query (3,)",
+    "attend(ones(4, 3), ones(5, 2), ones(5, 2))": "query (4, 3), key (5, 2)",
+    "attend(ones(4, 3), ones(5, 3), ones(6, 2))": "key (5) ... value (6)",
+    "attend(ones(2, 4, 3), ones(3, 5, 3), ones(3, 5, 2))": "leading axes",
+    "attend(X, X, X, bools(3, 2))": "attn_mask: ... (3, 2) ... (2, 2)",
     "nn.ScaledDotProductAttention(dropout_p=3)": "dropout_p ... 0 to 1 ... 3",
     "F.compute_attention_scores(X, ones(2, 4))": "compute_attention_scores: Q (2, 3) and K (2, 4)",
     "F.apply_attention_mask(X, np.ones((2, 3)))": "apply_attention_mask: a bool mask",
@@ -268,7 +265,7 @@ REFUSALS: dict[str, str] = {
     "F.create_padding_mask([1.0], 4)": "integer",
     "F.create_padding_mask(3, 4)": "(batch,) ... ()",
     "F.feed_forward(X, ones(3, 4), ones(3), ones(4, 3), ones(3))": "feed_forward: b1 ... (4,)",
-    "F.additive_attention(K, K, K, ones(3, 4), ones(4, 3), ones(4))":
+    "additive(K, K, K, ones(3, 4), ones(4, 3), ones(4))":
         "additive_attention: W_q (3, 4), W_k (4, 3)",
     "nn.AdditiveAttention(2, 3, 4)(K, K, K)":
         "AdditiveAttention: query ... 2 ... [in AdditiveAttention]",

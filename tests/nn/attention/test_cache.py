@@ -47,7 +47,8 @@ def joined(parts: list[Tensor]) -> Tensor:
 @pytest.mark.parametrize(
     "options",
     [{}, {"num_kv_heads": 1}, {"add_bias_kv": True}, {"add_zero_attn": True},
-     {"num_kv_heads": 1, "add_bias_kv": True, "add_zero_attn": True}],
+     {"num_kv_heads": 1, "add_bias_kv": True, "add_zero_attn": True},
+     {"num_kv_heads": 1, "rope": nn.RotaryPosEmbedding()}],
     ids=str,
 )  # fmt: skip
 @caches

@@ -123,16 +123,6 @@ def test_a_hand_written_model_needs_no_index(block: Any, kind: str) -> None:
 
 
 @kinds
-def test_nor_does_one_without_a_module_around(kind: str) -> None:
-    blocks, x = GPT(Block(), Block()).blocks, draw(N, L, E)
-
-    def model(x: Tensor, cache: Any = None) -> Tensor:
-        return blocks[1](blocks[0](x, cache), cache)
-
-    assert_equal(decoded(model, x, cache_of(kind)), model(x))
-
-
-@kinds
 def test_two_stacks(kind: str) -> None:
     x = draw(N, L, E)
     for model in (
@@ -360,13 +350,12 @@ def test_a_decoder_needs_no_index(kind: str) -> None:
     assert_equal(minigrad.concatenate(steps, axis=1), model(tgt, memory))
 
 
-def test_one_cache_is_not_both() -> None:
+@pytest.mark.parametrize("options", [{}, {"cache_layer_idx": 0}])
+def test_one_cache_is_not_both(options: Any) -> None:
     one = nn.DynamicKVCache()
+    cache = nn.EncoderDecoderCache(one, one)
     with pytest.raises(ValueError, match="cache_layer_idx"):
-        Decoder(1)(draw(N, 2, E), draw(N, S, E), nn.EncoderDecoderCache(one, one))
-    with pytest.raises(ValueError, match="cache_layer_idx"):
-        Decoder(1)(draw(N, 2, E), draw(N, S, E), nn.EncoderDecoderCache(one, one),
-                   cache_layer_idx=0)  # fmt: skip
+        Decoder(1)(draw(N, 2, E), draw(N, S, E), cache, **options)
 
 
 @kinds

@@ -25,42 +25,6 @@ def attention(**options: Any) -> nn.MultiHeadAttention:
     return layer
 
 
-def test_the_order_counts_and_a_shift_does_not() -> None:
-    layer, x = attention(), draw(N, L, E)
-    order = np.array([3, 0, 4, 2, 1])
-    plain = attention(rope=None)
-    np.testing.assert_allclose(plain(x, x, x).data[:, order], plain(*[x[:, order]] * 3).data)
-    assert abs(layer(x, x, x).data[:, order] - layer(*[x[:, order]] * 3).data).max() > 1e-3
-    front = np.pad(x.detach().numpy(), ((0, 0), (3, 0), (0, 0)), constant_values=9.0)
-    padding = np.tile(np.arange(L + 3) < 3, (N, 1))
-    shifted = layer(*[Tensor(front)] * 3, key_padding_mask=padding)
-    np.testing.assert_allclose(shifted.data[:, 3:], layer(x, x, x).data, rtol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["growing", "fixed"])
-def test_step_by_step_through_a_cache(kind: str) -> None:
-    layer = nn.TransformerEncoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding(), num_kv_heads=1)
-    encoder = nn.TransformerEncoder(layer, 2).double().eval()
-    x = draw(N, L, E)
-    cache = nn.DynamicKVCache() if kind == "growing" else nn.StaticKVCache(L, 2)
-    with minigrad.no_grad():
-        steps = [
-            encoder(x[:, some], is_causal=True, kv_cache=cache, use_cache=True)
-            for some in (slice(0, 2), slice(2, 3), slice(3, 5))
-        ]
-    whole = encoder(x, is_causal=True)
-    np.testing.assert_allclose(
-        np.concatenate([step.data for step in steps], axis=1), whole.data, rtol=1e-9
-    )
-
-
-def test_queries_and_keys_have_the_positions_of_is_causal() -> None:
-    layer, x = attention(), draw(N, L, E)
-    whole = layer(x, x, x, is_causal=True)
-    last = layer(x[:, 3:], x, x, is_causal=True, query_offset=3)
-    np.testing.assert_allclose(last.data, whole.data[:, 3:], rtol=1e-9)
-
-
 def test_a_decoder_turns_its_own_attention_only() -> None:
     layer = nn.TransformerDecoderLayer(E, H, 12, rope=nn.RotaryPosEmbedding()).double().eval()
     assert layer.self_attn.rope is not None

@@ -15,136 +15,84 @@ from minigrad.nn.functional.masks import Mask, combine, grouped
 
 N, H, L, S = 2, 3, 4, 5
 SCORES = (N, H, L, S)
-SHAPES = [
-    (L, S),
-    (1, S),
-    (N, L, S),
-    (N, 1, S),
-    (1, L, S),
-    (N, H, L, S),
-    (N, 1, 1, S),
-    (1, H, L, S),
-    (1, 1, L, S),
-    (N, H, 1, S),
-]
+SHAPES = [(L, S), (1, S), (N, L, S), (N, 1, S), (1, L, S), SCORES, (N, 1, 1, S), (1, H, L, S),
+          (1, 1, L, S), (N, H, 1, S)]  # fmt: skip
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
 
 
 def over_scores(mask: np.ndarray) -> np.ndarray:
     """The mask for every batch, head, query and key, spelled out."""
-    if mask.ndim == 3:
-        mask = mask[:, np.newaxis]
-    return np.broadcast_to(mask, SCORES)
+    return np.broadcast_to(mask[:, np.newaxis] if mask.ndim == 3 else mask, SCORES)
 
 
 def random_bools(*shape: int) -> np.ndarray:
     return minigrad.random.generator().random(shape) < 0.5
 
 
-class TestMeaning:
-    @pytest.mark.parametrize("shape", SHAPES, ids=str)
-    @pytest.mark.parametrize("convert", [np.asarray, Tensor, np.ndarray.tolist])
-    def test_bool_says_who_may_attend(self, shape: tuple[int, ...], convert: Any) -> None:
-        given = random_bools(*shape)
-        mask = combine(SCORES, np.float32, convert(given))
-        assert mask.bias is None
-        assert not mask.causal
-        np.testing.assert_array_equal(np.broadcast_to(mask.keep, SCORES), over_scores(given))
-
-    @pytest.mark.parametrize("shape", SHAPES, ids=str)
-    def test_float_is_added(self, shape: tuple[int, ...]) -> None:
-        given = minigrad.randn(*shape, dtype=minigrad.float64, requires_grad=True)
-        mask = combine(SCORES, np.float32, given)
-        assert mask.keep is None
-        assert mask.bias.dtype == np.float32
-        expected = over_scores(given.data).astype(np.float32)
-        np.testing.assert_array_equal(np.broadcast_to(mask.bias.data, SCORES), expected)
-        mask.bias.sum().backward()
-        assert given.grad.shape == shape
-
-    def test_padding_says_who_is_ignored(self) -> None:
-        padding = random_bools(N, S)
-        mask = combine(SCORES, np.float32, key_padding_mask=padding)
-        expected = np.broadcast_to(~padding[:, None, None, :], SCORES)
-        np.testing.assert_array_equal(np.broadcast_to(mask.keep, SCORES), expected)
-
-    @pytest.mark.parametrize("shape", SHAPES, ids=str)
-    def test_bool_and_padding_combine(self, shape: tuple[int, ...]) -> None:
-        given, padding = random_bools(*shape), random_bools(N, S)
-        mask = combine(SCORES, np.float32, given, padding)
-        expected = over_scores(given) & ~padding[:, None, None, :]
-        np.testing.assert_array_equal(np.broadcast_to(mask.keep, SCORES), expected)
-
-    def test_causal_is_left_to_the_kernel(self) -> None:
-        mask = combine(SCORES, np.float32, is_causal=True)
-        assert mask == (None, None, True)
-
-    @pytest.mark.parametrize("lead", [(), (7,), (2, 3, 4)])
-    def test_any_number_of_leading_axes(self, lead: tuple[int, ...]) -> None:
-        scores = (*lead, L, S)
-        for shape in {(L, S), scores}:
-            given = random_bools(*shape)
-            keep = combine(scores, np.float32, given).keep
-            expected = np.broadcast_to(given, scores)
-            np.testing.assert_array_equal(np.broadcast_to(keep, scores), expected)
-
-
-class TestExtraKeys:
-    """Keys that attention adds can always be attended."""
-
-    @pytest.mark.parametrize("shape", SHAPES, ids=str)
-    @pytest.mark.parametrize("causal", [False, True])
-    @pytest.mark.parametrize("padded", [False, True])
-    def test_bool(self, shape: tuple[int, ...], causal: bool, padded: bool) -> None:
-        given, padding = random_bools(*shape), random_bools(N, S)
-        mask = combine(SCORES, np.float32, given, padding if padded else None, causal, 2)
-        expected = over_scores(given)
-        if padded:
+@pytest.mark.parametrize("shape", [None, *SHAPES], ids=str)
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("extra_keys", [0, 2])
+def test_bools_say_who_may_attend(shape: Any, padded: bool, causal: bool, extra_keys: int) -> None:
+    """Padding, who may not; keys that attention adds, all; with a cache, query 0 comes later."""
+    given = None if shape is None else random_bools(*shape)
+    padding = random_bools(N, S) if padded else None
+    for offset in range(S + 2):
+        expected = np.ones(SCORES, bool) if given is None else over_scores(given)
+        if padding is not None:
             expected = expected & ~padding[:, None, None, :]
         if causal:
-            expected = expected & (np.arange(S) <= np.arange(L)[:, None])
-        keep = np.broadcast_to(mask.keep, (N, H, L, S + 2))
-        np.testing.assert_array_equal(keep[..., :S], expected)
-        assert keep[..., S:].all()
-        assert not mask.causal
-
-    @pytest.mark.parametrize("shape", SHAPES, ids=str)
-    def test_float(self, shape: tuple[int, ...]) -> None:
-        given = minigrad.randn(*shape, requires_grad=True)
-        bias = combine(SCORES, np.float32, given, extra_keys=2).bias
-        full = np.broadcast_to(bias.data, (N, H, L, S + 2))
-        np.testing.assert_array_equal(full[..., :S], over_scores(given.data))
-        assert not full[..., S:].any()
-        bias.sum().backward()
-        assert (given.grad.data == 1).all()
-
-    def test_no_mask_needs_none(self) -> None:
-        assert combine(SCORES, np.float32, extra_keys=1) == (None, None, False)
+            expected = expected & (np.arange(S) <= np.arange(L)[:, None] + offset)
+        mask = combine(SCORES, np.float32, given, padding, causal, extra_keys, offset)
+        keep = np.ones(1, bool) if mask.keep is None else mask.keep
+        found = np.broadcast_to(keep, (N, H, L, S + extra_keys))
+        if mask.causal:
+            found = found & np.tri(L, S + extra_keys, dtype=bool)
+        np.testing.assert_array_equal(found[..., :S], expected)
+        assert found[..., S:].all()
+        assert mask.bias is None
+        assert not (mask.causal and (extra_keys or offset or not causal))
 
 
-class TestOffset:
-    """With a cache, query 0 comes after the keys that are cached."""
+def test_what_needs_no_mask_has_none() -> None:
+    assert combine(SCORES, np.float32, is_causal=True) == (None, None, True)  # the kernel does it
+    assert combine(SCORES, np.float32, extra_keys=1) == (None, None, False)
+    assert combine(SCORES, np.float32, offset=2) == (None, None, False)
+    last = combine((N, H, 1, S), np.float32, is_causal=True, offset=S - 1)
+    assert last == (None, None, False)
 
-    @pytest.mark.parametrize("offset", range(S + 2))
-    @pytest.mark.parametrize("extra_keys", [0, 2])
-    @pytest.mark.parametrize("others", [False, True])
-    def test_causal(self, offset: int, extra_keys: int, others: bool) -> None:
-        given, padding = random_bools(L, S), random_bools(N, S)
-        masks = (given, padding) if others else (None, None)
-        mask = combine(SCORES, np.float32, *masks, True, extra_keys, offset)
-        keep = np.ones((N, H, L, S + extra_keys), bool) if mask.keep is None else mask.keep
-        for n, i, j in np.ndindex(N, L, S):
-            expected = j <= i + offset and not (others and (padding[n, j] or not given[i, j]))
-            found = np.broadcast_to(keep, (N, H, L, S + extra_keys))[n, :, i, j]
-            assert (found & (not mask.causal or j <= i) == expected).all()
-        assert np.broadcast_to(keep, (N, H, L, S + extra_keys))[..., S:].all()
-        assert not (mask.causal and (extra_keys or offset))
 
-    def test_the_last_query_alone_needs_no_mask(self) -> None:
-        scores = (N, H, 1, S)
-        assert combine(scores, np.float32, is_causal=True, offset=S - 1) == (None, None, False)
+@shapes
+def test_lists_and_tensors_of_bools(shape: tuple[int, ...]) -> None:
+    given = random_bools(*shape)
+    for same in (Tensor(given), given.tolist()):
+        keep = combine(SCORES, np.float32, same).keep
+        np.testing.assert_array_equal(np.broadcast_to(keep, SCORES), over_scores(given))
 
-    def test_without_is_causal_it_means_nothing(self) -> None:
-        assert combine(SCORES, np.float32, offset=2) == (None, None, False)
+
+@shapes
+@pytest.mark.parametrize("extra_keys", [0, 2])
+def test_floats_are_added(shape: tuple[int, ...], extra_keys: int) -> None:
+    given = minigrad.randn(*shape, dtype=minigrad.float64, requires_grad=True)
+    mask = combine(SCORES, np.float32, given, extra_keys=extra_keys)
+    assert mask.keep is None
+    assert mask.bias.dtype == np.float32
+    full = np.broadcast_to(mask.bias.data, (N, H, L, S + extra_keys))
+    np.testing.assert_array_equal(full[..., :S], over_scores(given.data).astype(np.float32))
+    assert not full[..., S:].any()
+    mask.bias.sum().backward()
+    assert given.grad.shape == shape
+    assert (given.grad.data == 1).all()
+
+
+@pytest.mark.parametrize("lead", [(), (7,), (2, 3, 4)])
+def test_any_number_of_leading_axes(lead: tuple[int, ...]) -> None:
+    scores = (*lead, L, S)
+    for shape in {(L, S), scores}:
+        given = random_bools(*shape)
+        keep = combine(scores, np.float32, given).keep
+        expected = np.broadcast_to(given, scores)
+        np.testing.assert_array_equal(np.broadcast_to(keep, scores), expected)
 
 
 @pytest.mark.parametrize("shape", [(L, S), (N, 1, L, S), (1, 6, 1, S), (N, 6, L, S)], ids=str)
@@ -159,43 +107,31 @@ def test_masks_of_grouped_heads(shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(found, np.broadcast_to(keep, (N, 6, L, S)))
 
 
-class TestRefusals:
-    @pytest.mark.parametrize(
-        "shape", [(S,), (S, L), (L, 1), (L, S + 1), (H, L, S), (N, L, 1), (N, H, L, L), (1,) * 5]
-    )
-    @pytest.mark.parametrize("kind", [bool, float])
-    def test_shapes(self, shape: tuple[int, ...], kind: type) -> None:
-        with pytest.raises(ValueError, match="attn_mask: .*shape"):
-            combine(SCORES, np.float32, np.ones(shape, kind))
+def ones(*shape: int, dtype: Any = bool) -> np.ndarray:
+    return np.ones(shape, dtype)
 
-    def test_the_accepted_shapes_are_named(self) -> None:
-        told = (
-            "attn_mask: shape (7, 7) does not fit scores of shape (2, 3, 4, 5): expected "
-            "(4|1, 5) or (2|1, 4|1, 5) or (2|1, 3|1, 4|1, 5)"
-        )
-        with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
-            combine(SCORES, np.float32, np.ones((7, 7), bool))
 
-    def test_pytorchs_mask_per_head_is_told_its_reshape(self) -> None:
-        mask = np.ones((N * H, L, S), bool)
-        with pytest.raises(ValueError, match=r"attn_mask.reshape\(2, 3, 4, 5\)"):
-            combine(SCORES, np.float32, mask)
-        combine(SCORES, np.float32, mask.reshape(2, 3, 4, 5))
+TOLD = ("attn_mask: shape (7, 7) does not fit scores of shape (2, 3, 4, 5): expected "
+        "(4|1, 5) or (2|1, 4|1, 5) or (2|1, 3|1, 4|1, 5)")  # fmt: skip
+WRONG = [(S,), (S, L), (L, 1), (L, S + 1), (H, L, S), (N, L, 1), (N, H, L, L), (1,) * 5]
+REFUSED: list[tuple[type[Exception], str, dict[str, Any]]] = [
+    *((ValueError, "attn_mask: .*shape", {"attn_mask": ones(*shape, dtype=kind)})
+      for shape in WRONG for kind in (bool, float)),
+    (ValueError, f"^{re.escape(TOLD)}$", {"attn_mask": ones(7, 7)}),
+    (ValueError, r"attn_mask.reshape\(2, 3, 4, 5\)", {"attn_mask": ones(N * H, L, S)}),
+    *((TypeError, "attn_mask: .*bool.*float", {"attn_mask": ones(L, S, dtype=dtype)})
+      for dtype in (int, np.uint8, complex)),
+    *((TypeError, r"key_padding_mask: .*bool.*\.astype\(bool\)",
+       {"key_padding_mask": ones(N, S, dtype=dtype)}) for dtype in (int, float, np.uint8)),
+    *((ValueError, r"\(N, S\) = \(2, 5\)", {"key_padding_mask": ones(*shape)})
+      for shape in [(S,), (1, S), (N, L), (S, N), (N, 1, S)]),
+]  # fmt: skip
 
-    @pytest.mark.parametrize("dtype", [int, np.uint8, complex])
-    def test_dtype_of_attn_mask(self, dtype: Any) -> None:
-        with pytest.raises(TypeError, match="attn_mask: .*bool.*float"):
-            combine(SCORES, np.float32, np.ones((L, S), dtype))
 
-    @pytest.mark.parametrize("dtype", [int, float, np.uint8])
-    def test_dtype_of_key_padding_mask(self, dtype: Any) -> None:
-        with pytest.raises(TypeError, match=r"key_padding_mask: .*bool.*\.astype\(bool\)"):
-            combine(SCORES, np.float32, key_padding_mask=np.ones((N, S), dtype))
-
-    @pytest.mark.parametrize("shape", [(S,), (1, S), (N, L), (S, N), (N, 1, S)])
-    def test_shape_of_key_padding_mask(self, shape: tuple[int, ...]) -> None:
-        with pytest.raises(ValueError, match=r"\(N, S\) = \(2, 5\)"):
-            combine(SCORES, np.float32, key_padding_mask=np.ones(shape, bool))
+@pytest.mark.parametrize(("error", "message", "masks"), REFUSED)
+def test_what_does_not_fit(error: type[Exception], message: str, masks: dict[str, Any]) -> None:
+    with pytest.raises(error, match=message):
+        combine(SCORES, np.float32, **masks)
 
 
 def test_a_mask_of_one_axis_is_refused_by_every_door() -> None:

@@ -12,37 +12,33 @@ import pytest
 import minigrad
 from minigrad import nn, optim
 
-LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
-    "LazyLinear": (lambda: nn.LazyLinear(3), lambda: nn.Linear(4, 3), (2, 5, 4)),
-    "LazyLinear, no bias": (
-        lambda: nn.LazyLinear(3, bias=False), lambda: nn.Linear(4, 3, False), (4,)),
-    "LazyConv1d": (
-        lambda: nn.LazyConv1d(4, 3, 2, 1, groups=2), lambda: nn.Conv1d(6, 4, 3, 2, 1, groups=2),
-        (2, 6, 7)),
-    "LazyConv2d": (
-        lambda: nn.LazyConv2d(4, (2, 3), padding="same", padding_mode="reflect"),
-        lambda: nn.Conv2d(3, 4, (2, 3), padding="same", padding_mode="reflect"), (3, 5, 6)),
-    "LazyBatchNorm1d": (nn.LazyBatchNorm1d, lambda: nn.BatchNorm1d(4), (5, 4)),
-    "LazyBatchNorm2d": (
-        lambda: nn.LazyBatchNorm2d(affine=False), lambda: nn.BatchNorm2d(4, affine=False),
-        (2, 4, 3, 3)),
-}  # fmt: skip
+LAYERS: list[tuple[str, int, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] = [
+    # the layer, the size that it learns, its other arguments, and the shape of an input
+    ("Linear", 4, (3,), {}, (2, 5, 4)),
+    ("Linear", 4, (3,), {"bias": False}, (4,)),
+    ("Conv1d", 6, (4, 3, 2, 1), {"groups": 2}, (2, 6, 7)),
+    ("Conv2d", 3, (4, (2, 3)), {"padding": "same", "padding_mode": "reflect"}, (3, 5, 6)),
+    ("BatchNorm1d", 4, (), {}, (5, 4)),
+    ("BatchNorm2d", 4, (), {"affine": False}, (2, 4, 3, 3)),
+]
+layers = pytest.mark.parametrize(("kind", "size", "sizes", "options", "shape"), LAYERS)
 
 
 def draw(*shape: int, dtype: Any = np.float32) -> Any:
     return minigrad.tensor(np.random.default_rng(0).standard_normal(shape), dtype=dtype)
 
 
-@pytest.mark.parametrize("name", LAYERS)
-def test_it_becomes_the_layer_of_that_size(name: str) -> None:
+@layers
+def test_it_becomes_the_layer_of_that_size(
+    kind: str, size: int, sizes: Any, options: Any, shape: Any
+) -> None:
     """With the same random numbers: none is drawn before the first input."""
-    lazy, usual, shape = LAYERS[name]
     minigrad.random.seed(0)
-    layer = lazy()
+    layer = getattr(nn, f"Lazy{kind}")(*sizes, **options)
     x = draw(*shape)
     out = layer(x)
     minigrad.random.seed(0)
-    wanted = usual()
+    wanted = getattr(nn, kind)(size, *sizes, **options)
     np.testing.assert_array_equal(out.numpy(), wanted(x).numpy())
     assert type(layer) is type(wanted)
     assert repr(layer) == repr(wanted)
@@ -51,9 +47,11 @@ def test_it_becomes_the_layer_of_that_size(name: str) -> None:
     np.testing.assert_array_equal(layer(x).numpy(), wanted(x).numpy())
 
 
-@pytest.mark.parametrize("name", LAYERS)
-def test_dtype_copies_and_states_from_before(name: str) -> None:
-    lazy, usual, shape = LAYERS[name]
+@layers
+def test_dtype_copies_and_states_from_before(
+    kind: str, size: int, sizes: Any, options: Any, shape: Any
+) -> None:
+    lazy = lambda: getattr(nn, f"Lazy{kind}")(*sizes, **options)
     layer, x = lazy().double(), draw(*shape, dtype=np.float64)
     copied = copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))
     assert layer(x).dtype == np.float64
@@ -62,7 +60,7 @@ def test_dtype_copies_and_states_from_before(name: str) -> None:
         assert type(other) is not type(layer)
         assert type(other(x)) is type(x)
     if "weight" in dict(layer.named_parameters()):
-        loaded, source = lazy(), usual()
+        loaded, source = lazy(), getattr(nn, kind)(size, *sizes, **options)
         loaded.load_state_dict(source.state_dict())
         np.testing.assert_array_equal(loaded(draw(*shape)).numpy(), source(draw(*shape)).numpy())
     assert not lazy().load_state_dict(lazy().state_dict()).missing_keys

@@ -98,12 +98,9 @@ def test_an_error_within_a_model_keeps_its_own_words() -> None:
         def forward(self, x: minigrad.Tensor, mask: minigrad.Tensor = None) -> Any:  # type: ignore
             raise ValueError("of the model's own")
 
-    with pytest.raises(ValueError, match="of the model's own"):
-        Model()(minigrad.ones(3))
-    with pytest.raises(ValueError, match="of the model's own"):
-        Model()(minigrad.ones(3), None)
-    with pytest.raises(ValueError, match="of the model's own"):
-        Model()([minigrad.ones(3)])
+    for given in ((minigrad.ones(3),), (minigrad.ones(3), None), ([minigrad.ones(3)],)):
+        with pytest.raises(ValueError, match="of the model's own"):
+            Model()(*given)
     with pytest.raises(TypeError, match="Model: x .*Tensor.* str"):
         Model()("text")
 
@@ -131,44 +128,42 @@ MEANT = {
 """Odd numbers that mean something. None does where the annotation says so."""
 
 
-def options() -> Iterator[tuple[str, str, Any]]:
-    for param in LAYERS:
-        name = str(param.values[0])
-        for option in inspect.signature(getattr(nn, name)).parameters.values():
-            kind = str(option.annotation)
-            if option.kind is option.VAR_KEYWORD or not re.match(
-                r"(int|float|Count|NonNegative|NormType|Positive|Probability|Sizes)\b", kind
-            ):
+NUMERIC = re.compile(r"(int|float|Count|NonNegative|NormType|Positive|Probability|Sizes)\b")
+
+
+def called(function: Any, sizes: Any, needed: Any, option: str, value: Any) -> None:
+    bound = inspect.signature(function).bind_partial(*sizes, **needed)
+    bound.arguments[option] = value
+    function(*bound.args, **bound.kwargs)
+
+
+def errors(
+    function: Any, sizes: Any, needed: Any, meant: Any, numeric: Any = NUMERIC,
+    error: Any = (TypeError, ValueError),
+) -> Iterator[tuple[str, str, str]]:  # fmt: skip
+    """For each odd value of each number: what and the error, which there must be."""
+    for option in inspect.signature(function).parameters.values():
+        kind = str(option.annotation)
+        if option.kind is option.VAR_KEYWORD or not numeric.match(kind):
+            continue
+        for value in NUMBERS:
+            if value in meant(option.name):
+                called(function, sizes, needed, option.name, value)
+            if value in meant(option.name) or (value is None and "None" in kind):
                 continue
-            for value in NUMBERS:
-                meant = value is None and "None" in kind
-                if not meant and value not in MEANT.get(f"{name}.{option.name}", ()):
-                    yield name, option.name, value
+            with pytest.raises(error) as caught:  # noqa: PT012  # it says which
+                called(function, sizes, needed, option.name, value)
+                pytest.fail(f"{option.name}={value} is taken")
+            yield option.name, f"{option.name}={value}: {caught.value}", str(caught.value)
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_a_number_without_sense_is_refused_where_it_is_given(name: str) -> None:
-    kind, (sizes, needed) = getattr(nn, name), arguments(name)
-    accepted = []
-    for _, option, value in [case for case in options() if case[0] == name]:
-        bound = inspect.signature(kind).bind_partial(*sizes, **needed)
-        bound.arguments[option] = value
-        try:
-            kind(*bound.args, **bound.kwargs)
-        except (TypeError, ValueError) as error:
-            owner, *_ = str(error).partition(":")
-            spoken = option if owner == name else "must be"  # a part speaks for itself
-            assert hasattr(nn, owner), f"{option}={value}: {error}"
-            assert spoken in str(error), f"{option}={value}: {error}"
-        else:
-            accepted.append((option, value))
-    assert not accepted
-    for path, values in MEANT.items():
-        owner, _, option = path.partition(".")
-        for value in values if owner == name else ():
-            bound = inspect.signature(kind).bind_partial(*sizes, **needed)
-            bound.arguments[option] = value
-            kind(*bound.args, **bound.kwargs)
+    meant = lambda option: MEANT.get(f"{name}.{option}", ())
+    for option, which, text in errors(getattr(nn, name), *arguments(name), meant):
+        owner, *_ = text.partition(":")
+        assert hasattr(nn, owner), which
+        assert (option if owner == name else "must be") in text, which  # a part speaks for itself
 
 
 def test_a_flag_is_true_or_false() -> None:
@@ -259,20 +254,8 @@ def test_a_function_refuses_a_number_without_sense(path: str) -> None:
     others = {"max_norm": 1.0} if name.startswith("embedding") else {}
     if path.startswith("init.kaiming"):
         others["nonlinearity"] = "leaky_relu"
-    accepted = []
-    for option in inspect.signature(function).parameters.values():
-        if not str(option.annotation).startswith("float"):
-            continue
-        meant = MEANT_BY_FUNCTIONS.get(f"{name}.{option.name}", ())
-        for value in NUMBERS:
-            if value in meant or (value is None and "None" in str(option.annotation)):
-                continue
-            bound = inspect.signature(function).bind_partial(*FUNCTIONS[path], **others)
-            bound.arguments[option.name] = value
-            try:
-                function(*bound.args, **bound.kwargs)
-            except ValueError as error:
-                assert re.match(r"\w+: \w+ must be ", str(error)), f"{option.name}={value}: {error}"
-            else:
-                accepted.append((option.name, value))
-    assert not accepted
+    meant = lambda option: MEANT_BY_FUNCTIONS.get(f"{name}.{option}", ())
+    for _, which, text in errors(
+        function, FUNCTIONS[path], others, meant, re.compile("float"), ValueError
+    ):
+        assert re.match(r"\w+: \w+ must be ", text), which

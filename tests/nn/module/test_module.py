@@ -15,6 +15,10 @@ import minigrad
 from minigrad import Tensor, nn, optim
 
 
+def pickled(module: Any) -> Any:
+    return pickle.loads(pickle.dumps(module))
+
+
 class Block(nn.Module):
     def __init__(self, width: int = 3) -> None:
         super().__init__()
@@ -41,25 +45,24 @@ class Model(nn.Module):
         return self.head(x)
 
 
+NAMES = """first.scale first.linear.weight first.linear.bias blocks.0.scale blocks.0.linear.weight
+blocks.0.linear.bias blocks.1.scale blocks.1.linear.weight blocks.1.linear.bias head.weight"""
+
+
+def parameters(module: nn.Module, *options: Any, **more: Any) -> list[str]:
+    return [name for name, _ in module.named_parameters(*options, **more)]
+
+
+def buffers(module: nn.Module, *options: Any) -> list[str]:
+    return [name for name, _ in module.named_buffers(*options)]
+
+
 class TestOwnership:
     def test_names_follow_the_order_of_assignment(self) -> None:
-        assert [name for name, _ in Model().named_parameters()] == [
-            "first.scale",
-            "first.linear.weight",
-            "first.linear.bias",
-            "blocks.0.scale",
-            "blocks.0.linear.weight",
-            "blocks.0.linear.bias",
-            "blocks.1.scale",
-            "blocks.1.linear.weight",
-            "blocks.1.linear.bias",
-            "head.weight",
-        ]
-
-    def test_prefix_and_recurse(self) -> None:
+        assert parameters(Model()) == NAMES.split()
         block = Block()
-        assert [name for name, _ in block.named_parameters("p", recurse=False)] == ["p.scale"]
-        assert [name for name, _ in block.named_buffers("p")] == ["p.count", "p.cache"]
+        assert parameters(block, "p", recurse=False) == ["p.scale"]
+        assert buffers(block, "p") == ["p.count", "p.cache"]
         assert list(block.parameters(recurse=False)) == [block.scale]
 
     def test_modules_and_children(self) -> None:
@@ -70,12 +73,6 @@ class TestOwnership:
         assert paths[:3] == ["", "first", "first.linear"]
         assert "blocks.1.linear" in paths
         assert [m for m in model.modules() if isinstance(m, Block)] == [model.first, *model.blocks]
-
-    def test_deleting(self) -> None:
-        block = Block()
-        del block.scale, block.count
-        assert "scale" not in dict(block.named_parameters())
-        assert "count" not in dict(block.named_buffers())
 
     def test_registration_methods_are_assignment(self) -> None:
         module = nn.Module()
@@ -88,32 +85,32 @@ class TestOwnership:
 
     def test_shared_modules_and_parameters_come_once(self) -> None:
         model = Model()
+        before = model.count_parameters()
         model.again = model.first
+        assert model.count_parameters() == before == 3 * (3 + 9 + 3) + 6
+        assert model.count_parameters(recurse=False) == 0
         model.head.weight = model.tied = nn.Parameter(np.ones((2, 3)))
         assert len(list(model.modules())) == len({id(m) for m in model.modules()})
-        names = [name for name, _ in model.named_parameters()]
-        assert "tied" in names
-        assert "head.weight" not in names
-        assert not any(name.startswith("again") for name in names)
+        assert parameters(model) == ["tied", *NAMES.split()[:-1]]
 
-    def test_count_parameters_counts_shared_ones_once(self) -> None:
-        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
-        model[1].weight = model[0].weight
-        assert model.count_parameters() == 9 + 3 + 3
-        assert model.count_parameters(recurse=False) == 0
-
-    def test_none_takes_a_parameter_or_child_away(self) -> None:
+    def test_none_and_del_take_away_and_a_buffer_stays_one(self) -> None:
         block = Block()
-        block.scale = None
-        block.linear = None
+        block.scale = block.linear = None
         assert not list(block.parameters())
         assert not list(block.children())
-
-    def test_a_parameter_knows_its_name_in_the_graph(self) -> None:
+        block.count = Tensor([5.0])
+        assert block.state_dict()["count"].item() == 5.0
+        block.count = None
+        assert buffers(block) == ["cache"]
+        block.count = Tensor([6.0])
+        assert block.state_dict()["count"].item() == 6.0
+        block.count = nn.Parameter([1.0])
+        assert parameters(block) == ["count"]
+        assert buffers(block) == ["cache"]
         block = Block()
-        assert block.scale._node.name == "scale"
-        block.requires_grad_(False).requires_grad_(True)
-        assert block.linear.weight._node.name == "weight"
+        del block.scale, block.count
+        assert parameters(block) == ["linear.weight", "linear.bias"]
+        assert buffers(block) == ["cache"]
 
     def test_get_submodule_and_get_parameter(self) -> None:
         model = Model()
@@ -126,21 +123,6 @@ class TestOwnership:
             model.get_parameter("first.weight")
         with pytest.raises(AttributeError, match="no child 'training'"):
             model.get_submodule("training")
-
-    def test_replacing_a_buffer_keeps_it_one(self) -> None:
-        block = Block()
-        block.count = Tensor([5.0])
-        assert dict(block.named_buffers())["count"].item() == 5.0
-        block.count = None
-        assert "count" not in dict(block.named_buffers())
-        block.count = Tensor([6.0])
-        assert block.state_dict()["count"].item() == 6.0
-
-    def test_a_parameter_in_the_place_of_a_buffer_is_one(self) -> None:
-        block = Block()
-        block.count = nn.Parameter([1.0])
-        assert "count" in dict(block.named_parameters())
-        assert "count" not in dict(block.named_buffers())
 
     @pytest.mark.parametrize(
         ("attempt", "error", "message"),
@@ -171,17 +153,15 @@ class TestOwnership:
         with pytest.raises(ValueError, match="part of itself"):
             inner.append(outer)
 
-    @pytest.mark.parametrize("value", [nn.Linear(1, 1), nn.Parameter([1.0])])
-    def test_assigning_before_super_init(self, value: Any) -> None:
+    def test_what_is_not_ready(self) -> None:
         class Hasty(nn.Module):
-            def __init__(self) -> None:
+            def __init__(self, value: Any) -> None:
                 self.part = value
                 super().__init__()
 
-        with pytest.raises(AttributeError, match=r"Hasty: .*super\(\).__init__\(\)"):
-            Hasty()
-
-    def test_a_module_without_forward(self) -> None:
+        for value in (nn.Linear(1, 1), nn.Parameter([1.0])):
+            with pytest.raises(AttributeError, match=r"Hasty: .*super\(\).__init__\(\)"):
+                Hasty(value)
         with pytest.raises(NotImplementedError, match=r"Module .*forward\(\)"):
             nn.Module()()
 
@@ -214,27 +194,15 @@ class TestPrinting:
     def test_layers(self, layer: nn.Module) -> None:
         assert repr(layer) == SHOWN[layer]
 
-    def test_arguments_and_children(self) -> None:
+    def test_trees_and_equal_neighbours(self) -> None:
         first, second, *_ = repr(nn.MultiHeadAttention(4, 2)).splitlines()[1:]
         assert first.strip() == "embed_dim=4, num_heads=2, dropout=0.0"
         assert second.strip().startswith("(q_proj): Linear(")
-
-    def test_tree(self) -> None:
-        assert repr(nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5))) == (
-            "Sequential(\n"
-            "  (0): Linear(in_features=2, out_features=3, bias=True)\n"
-            "  (1): Dropout(p=0.5)\n"
-            ")"
-        )
-
-    def test_equal_neighbours_in_a_list_are_folded(self) -> None:
-        layers = nn.ModuleList([*(nn.Linear(2, 2) for _ in range(3)), nn.Linear(2, 1)])
-        assert repr(layers) == (
-            "ModuleList(\n"
-            "  (0-2): 3 x Linear(in_features=2, out_features=2, bias=True)\n"
-            "  (3): Linear(in_features=2, out_features=1, bias=True)\n"
-            ")"
-        )
+        layers = nn.Sequential(*(nn.Linear(2, 2) for _ in range(3)), nn.Dropout(0.5))
+        assert repr(layers).splitlines() == [
+            "Sequential(", "  (0-2): 3 x Linear(in_features=2, out_features=2, bias=True)",
+            "  (3): Dropout(p=0.5)", ")",
+        ]  # fmt: skip
 
 
 class TestHooks:
@@ -296,29 +264,23 @@ class TestHooks:
 
 
 class TestModes:
-    def test_train_and_eval_reach_everything(self) -> None:
-        model = Model()
+    def test_apply_visits_children_first_and_modes_reach_all(self) -> None:
+        model, order = Model(), []
+        assert model.apply(lambda m: order.append(type(m).__name__)) is model
+        assert order == [*["Linear", "Block"] * 3, "ModuleList", "Linear", "Model"]
         assert all(not m.training for m in model.eval().modules())
         assert all(m.training for m in model.train().modules())
 
-    def test_apply_visits_children_first(self) -> None:
-        model, order = Model(), []
-        assert model.apply(lambda m: order.append(type(m).__name__)) is model
-        assert order == ["Linear", "Block", "Linear", "Block", "Linear", "Block", "ModuleList",
-                         "Linear", "Model"]  # fmt: skip
-
-    def test_requires_grad(self) -> None:
+    def test_requires_grad_and_zero_grad(self) -> None:
         model = Model().requires_grad_(False)
         assert not model(minigrad.ones(2, 3)).requires_grad
         model.head.requires_grad_()
         model(minigrad.ones(2, 3)).sum().backward()
         assert model.head.weight.grad is not None
         assert model.first.scale.grad is None
-
-    def test_zero_grad(self) -> None:
-        model = Model()
-        model(minigrad.ones(2, 3)).sum().backward()
+        model.requires_grad_(True)(minigrad.ones(2, 3)).sum().backward()
         assert all(p.grad is not None for p in model.parameters())
+        assert model.first.linear.weight._node.name == "weight"
         model.zero_grad()
         assert all(p.grad is None for p in model.parameters())
 
@@ -338,7 +300,9 @@ class TestConversion:
         model = Model()
         optimizer = optim.SGD(model.parameters(), lr=0.1)
         identities = [id(p) for p in model.parameters()]
+        model(minigrad.ones(1, 3)).sum().backward()
         assert model.double() is model
+        assert {p.grad.dtype for p in model.parameters()} == {np.dtype("float64")}
         assert [id(p) for p in model.parameters()] == identities
         before = model.state_dict()
         x = minigrad.randn(4, 3, dtype=minigrad.float64)
@@ -348,27 +312,18 @@ class TestConversion:
         for name, parameter in model.named_parameters():
             assert (parameter.data != before[name].data).any(), name
 
-    def test_gradients_and_buffers_are_converted(self) -> None:
-        block = Block()
-        block.register_buffer("index", np.arange(3))
-        given = Tensor([1.0])
-        block.register_buffer("given", given)
-        block(minigrad.ones(1, 3)).sum().backward()
-        block.to(minigrad.float64)
-        assert {p.grad.dtype for p in block.parameters()} == {np.dtype(np.float64)}
+    def test_buffers_are_converted_and_stay_shared(self) -> None:
+        model, given = nn.ModuleList([Block(), Block()]), Tensor([1.0])
+        for block in model:
+            block.register_buffer("index", np.arange(3))
+            block.register_buffer("given", given)
+        model.to(minigrad.float64)
         assert block.count.dtype == block.given.dtype == np.float64
         assert block.index.dtype == np.int64
         assert given.dtype == np.float32
+        assert model[0].given is model[1].given
         assert block.half().scale.dtype == np.float16
         assert block.float().scale.dtype == np.float32
-
-    def test_shared_buffers_stay_shared(self) -> None:
-        table = Tensor([1.0])
-        model = nn.ModuleList([Block(), Block()])
-        for block in model:
-            block.register_buffer("table", table)
-        model.double()
-        assert model[0].table is model[1].table
 
     def test_names_and_gradient_hooks_stay(self) -> None:
         block, seen = Block(), []
@@ -391,11 +346,7 @@ class TestConversion:
 
 
 class TestCopies:
-    @pytest.mark.parametrize(
-        "duplicate",
-        [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))],
-        ids=["deepcopy", "pickle"],
-    )
+    @pytest.mark.parametrize("duplicate", [copy.deepcopy, pickled])
     def test_a_copy_is_whole_and_apart(self, duplicate: Any) -> None:
         model = Model()
         model.first.linear.weight = model.blocks[0].linear.weight  # shared
@@ -543,8 +494,6 @@ class TestBuffer:
         module.plain = 3
         module.plain = nn.Buffer(1.0)
         assert "plain" in module.state_dict()
-
-    def test_refusals(self) -> None:
         linear = nn.Linear(2, 3)
         with pytest.raises(TypeError, match="Linear.weight is a Parameter and cannot become a"):
             linear.weight = nn.Buffer([1.0])  # type: ignore[assignment]
@@ -572,7 +521,7 @@ class TestWeightNorm:
             rtol=1e-5,
         )  # fmt: skip
         assert nn.utils.remove_weight_norm(linear) is linear
-        assert [name for name, _ in linear.named_parameters()] == ["bias", "weight"]
+        assert parameters(linear) == ["bias", "weight"]
         np.testing.assert_allclose(linear(x).data, wanted, rtol=1e-6)
 
     def test_any_weight(self) -> None:

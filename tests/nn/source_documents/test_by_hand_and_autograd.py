@@ -19,13 +19,12 @@ from minigrad.nn.source_documents.encoder_block import BY_HAND
 
 N, L, S, D, H, D_FF = 2, 3, 4, 6, 2, 5
 RTOL, ATOL = 1e-10, 1e-12
+ADDITIVE = [(N, L, 2), (N, S, 3), (N, S, 5), (2, 7), (3, 7), (7,)]  # Q, K, V, W_q, W_k, v
 PAIRS = np.array([[1, 0, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1]], bool)
 MASKS: dict[str, Any] = {
-    "none": None,
-    "pairs": PAIRS,
-    "batch": np.stack([PAIRS, PAIRS[::-1]]),
+    "none": None, "pairs": PAIRS, "batch": np.stack([PAIRS, PAIRS[::-1]]),
     "keys": np.array([[True, True, False, True]]),
-}
+}  # fmt: skip
 masks = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 SQUARE: dict[str, Any] = {
     "none": None,
@@ -46,55 +45,58 @@ def assert_close(found: Any, expected: Any, name: str = "") -> None:
     np.testing.assert_allclose(found, expected, RTOL, ATOL, err_msg=name)
 
 
-def pull(
-    function: Callable[..., Any], arrays: list[np.ndarray], cotangents: list[np.ndarray]
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Run a function on tensors of some arrays: its outputs, and the gradients of all tensors."""
+def same(
+    ours: Callable[..., Tensor], arrays: list[np.ndarray], expected: np.ndarray, wanted: Any
+) -> None:
+    """A function of tensors has the values, and the gradients for a cotangent, of one by hand."""
+    g = draw(*expected.shape, seed=1)
     leaves = [Tensor(array, requires_grad=True) for array in arrays]
-    outputs = function(*leaves)
-    outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
-    loss: Any = 0.0
-    for output, cotangent in zip(outputs, cotangents, strict=True):
-        loss = loss + (output * cotangent).sum()
-    return outputs, list(minigrad.autograd.grad(loss, leaves))
+    output = ours(*leaves)
+    assert_close(output, expected)
+    grads = minigrad.autograd.grad((output * g).sum(), leaves)
+    for k, (grad, other) in enumerate(zip(grads, wanted(g), strict=True)):
+        assert_close(grad, other, f"gradient {k}")
+
+
+def leaves_and_gradients(call: Any, arrays: list[np.ndarray], expected: np.ndarray) -> list[Tensor]:
+    """The gradients of inputs when a module is called, those of its parameters are in `grad`."""
+    tensors = [Tensor(array, requires_grad=True) for array in arrays]
+    output = call(*tensors)
+    assert_close(output, expected)
+    (output * draw(*expected.shape, seed=1)).sum().backward()
+    return [tensor.grad for tensor in tensors]
 
 
 class TestSteps:
     @pytest.mark.parametrize("scale", [True, False])
     def test_scores(self, scale: bool) -> None:
-        Q, K, g = draw(N, L, D), draw(N, S, D), draw(N, L, S, seed=1)
-        [scores], grads = pull(lambda q, k: F.compute_attention_scores(q, k, scale), [Q, K], [g])
-        assert_close(scores, by_hand.compute_attention_scores(Q, K, scale))
+        Q, K = draw(N, L, D), draw(N, S, D)
         factor = D**-0.5 if scale else 1.0
-        assert_close(grads[0], g @ K * factor)
-        assert_close(grads[1], g.swapaxes(1, 2) @ Q * factor)
+        same(lambda q, k: F.compute_attention_scores(q, k, scale), [Q, K],
+             by_hand.compute_attention_scores(Q, K, scale),
+             lambda g: (g @ K * factor, g.swapaxes(1, 2) @ Q * factor))  # fmt: skip
 
     @masks
     def test_mask(self, mask: Any) -> None:
-        if mask is None:
-            mask = np.ones(S, bool)
-        scores, g = draw(N, L, S), draw(N, L, S, seed=1)
+        mask = np.ones(S, bool) if mask is None else mask
+        scores = draw(N, L, S)
         for value in (-1e9, -3.0):
-            [masked], [grad] = pull(
-                lambda s, value=value: F.apply_attention_mask(s, mask, value), [scores], [g]
-            )
-            assert_close(masked, by_hand.apply_attention_mask(scores, mask, value))
-            assert_close(grad, np.where(mask, g, 0))
-        assert_close(F.apply_attention_mask(Tensor(scores), Tensor(mask), -3.0), masked)
+            for given in (mask, Tensor(mask)):
+                same(lambda s, given=given, value=value: F.apply_attention_mask(s, given, value),
+                     [scores], by_hand.apply_attention_mask(scores, mask, value),
+                     lambda g: [np.where(mask, g, 0)])  # fmt: skip
 
     @pytest.mark.parametrize("axis", [-1, 0, 1])
     def test_weights(self, axis: int) -> None:
-        scores, g = draw(N, L, S), draw(N, L, S, seed=1)
-        [weights], [grad] = pull(lambda s: F.attention_weights(s, axis), [scores], [g])
+        scores = draw(N, L, S)
         expected = by_hand.attention_weights(scores, axis)
-        assert_close(weights, expected)
-        assert_close(grad, by_hand.attention_weights_backward(g, expected, axis))
+        same(lambda s: F.attention_weights(s, axis), [scores], expected,
+             lambda g: [by_hand.attention_weights_backward(g, expected, axis)])  # fmt: skip
 
     @masks
     def test_scaled_dot_product_attention(self, mask: Any) -> None:
-        arrays, g = [draw(N, L, D), draw(N, S, D), draw(N, S, 5)], draw(N, L, 5, seed=1)
+        arrays = [draw(N, L, D), draw(N, S, D), draw(N, S, 5)]
         expected, weights = by_hand.scaled_dot_product_attention(*arrays, mask)
-        wanted = by_hand.scaled_dot_product_attention_backward(g, *arrays, weights, mask)
 
         def stepwise(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             scores = F.compute_attention_scores(q, k)
@@ -102,77 +104,63 @@ class TestSteps:
                 scores = F.apply_attention_mask(scores, mask)
             return F.attention_weights(scores) @ v
 
-        def fused(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-            return F.scaled_dot_product_attention(q, k, v, mask)
-
         def composed(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
             output, found = F.scaled_dot_product_attention(q, k, v, mask, output_weight=True)
             assert_close(found, weights)
             return output
 
-        for function in (stepwise, fused, composed):
-            [output], grads = pull(function, arrays, [g])
-            assert_close(output, expected)
-            for grad, other in zip(grads, wanted, strict=True):
-                assert_close(grad, other)
+        backward = by_hand.scaled_dot_product_attention_backward
+        for function in (
+            stepwise, composed, lambda *qkv: F.scaled_dot_product_attention(*qkv, mask),
+        ):  # fmt: skip
+            same(function, arrays, expected, lambda g: backward(g, *arrays, weights, mask))
 
     @pytest.mark.parametrize("heads", [1, 2, 3])
     def test_heads(self, heads: int) -> None:
-        x, g = draw(N, L, D), draw(N, heads, L, D // heads, seed=1)
-        [split], [grad] = pull(lambda x: F.split_heads(x, heads), [x], [g])
-        assert_close(split, by_hand.split_heads(x, heads))
-        assert_close(grad, by_hand.merge_heads(g))
-        [merged], [grad] = pull(F.merge_heads, [g], [x])
-        assert_close(merged, by_hand.merge_heads(g))
-        assert_close(grad, by_hand.split_heads(x, heads))
+        x, h = draw(N, L, D), draw(N, heads, L, D // heads)
+        split, merge = by_hand.split_heads, by_hand.merge_heads
+        same(lambda x: F.split_heads(x, heads), [x], split(x, heads), lambda g: [merge(g)])
+        same(F.merge_heads, [h], merge(h), lambda g: [split(g, heads)])
 
     @masks
     def test_additive_attention(self, mask: Any) -> None:
-        shapes = [(N, L, 2), (N, S, 3), (N, S, 5), (2, 7), (3, 7), (7,)]
-        arrays, g = [draw(*shape) for shape in shapes], draw(N, L, 5, seed=1)
+        arrays = [draw(*shape) for shape in ADDITIVE]
         expected, weights = by_hand.additive_attention(*arrays, mask)
-        *wanted, params = by_hand.additive_attention_backward(g, *arrays, mask)
-        layer = nn.AdditiveAttention(2, 3, 7).double()
+
+        def wanted(g: np.ndarray) -> list[np.ndarray]:
+            *grads, params = by_hand.additive_attention_backward(g, *arrays, mask)
+            return [*grads, *params.values()]
 
         def function(*tensors: Tensor) -> Tensor:
             output, found = F.additive_attention(*tensors, mask)
             assert_close(found, weights)
             return output
 
-        [output], grads = pull(function, arrays, [g])
-        assert_close(output, expected)
-        for grad, other in zip(grads, [*wanted, *params.values()], strict=True):
-            assert_close(grad, other)
-
+        same(function, arrays, expected, wanted)
+        layer = nn.AdditiveAttention(2, 3, 7).double()
         layer.load_state_dict(dict(zip(("W_q", "W_k", "v"), arrays[3:], strict=True)))
-        tensors = [Tensor(array, requires_grad=True) for array in arrays[:3]]
-        output, found = layer(*tensors, attn_mask=mask, need_weights=True)
-        assert_close(output, expected)
-        assert_close(found, weights)
-        (output * g).sum().backward()
-        for tensor, other in zip(tensors, wanted, strict=True):
-            assert_close(tensor.grad, other)
-        for name, other in params.items():
-            assert_close(getattr(layer, name).grad, other, name)
+        grads = leaves_and_gradients(
+            lambda *x: layer(*x, attn_mask=mask, need_weights=True)[0], arrays[:3], expected
+        )
+        grads += [layer.W_q.grad, layer.W_k.grad, layer.v.grad]
+        for grad, other in zip(grads, wanted(draw(*expected.shape, seed=1)), strict=True):
+            assert_close(grad, other)
 
     def test_feed_forward(self) -> None:
         arrays = [draw(N, L, D), draw(D, D_FF), draw(D_FF), draw(D_FF, D), draw(D)]
-        g = draw(N, L, D, seed=1)
-        [output], [grad_x, *grads] = pull(F.feed_forward, arrays, [g])
-        assert_close(output, by_hand.feed_forward(*arrays))
-        wanted_x, wanted = by_hand.feed_forward_backward(g, *arrays[:4])
-        assert_close(grad_x, wanted_x)
-        for grad, (name, other) in zip(grads, wanted.items(), strict=True):
-            assert_close(grad, other, name)
+
+        def wanted(g: np.ndarray) -> list[np.ndarray]:
+            x, params = by_hand.feed_forward_backward(g, *arrays[:4])
+            return [x, *params.values()]
+
+        same(F.feed_forward, arrays, by_hand.feed_forward(*arrays), wanted)
 
     @pytest.mark.parametrize("eps", [1e-6, 0.3])
     def test_layer_norm(self, eps: float) -> None:
-        arrays, g = [draw(N, L, D), draw(D), draw(D, seed=1)], draw(N, L, D, seed=1)
-        [output], grads = pull(lambda x, w, b: F.layer_norm(x, D, w, b, eps), arrays, [g])
-        assert_close(output, by_hand.layer_norm(*arrays, eps))
-        wanted = by_hand.layer_norm_backward(g, *arrays[:2], eps)
-        for grad, other in zip(grads, wanted, strict=True):
-            assert_close(grad, other)
+        arrays = [draw(N, L, D), draw(D), draw(D, seed=1)]
+        same(lambda x, w, b: F.layer_norm(x, D, w, b, eps), arrays,
+             by_hand.layer_norm(*arrays, eps),
+             lambda g: by_hand.layer_norm_backward(g, *arrays[:2], eps))  # fmt: skip
 
 
 class TestPositionsAndMasks:
@@ -184,11 +172,9 @@ class TestPositionsAndMasks:
         assert F.sinusoidal_encoding(0, 0).shape == by_hand.sinusoidal_encoding(0, 0).shape
 
     def test_adding_reaches_both(self) -> None:
-        x, pe, g = draw(N, L, D), draw(7, D), draw(N, L, D, seed=1)
-        [output], [grad_x, grad_pe] = pull(F.add_positional_encoding, [x, pe], [g])
-        assert_close(output, by_hand.add_positional_encoding(x, pe))
-        assert_close(grad_x, g)
-        assert_close(grad_pe, np.vstack([g.sum(axis=0), np.zeros((7 - L, D))]))
+        x, pe = draw(N, L, D), draw(7, D)
+        same(F.add_positional_encoding, [x, pe], by_hand.add_positional_encoding(x, pe),
+             lambda g: (g, np.vstack([g.sum(axis=0), np.zeros((7 - L, D))])))  # fmt: skip
 
     def test_learned(self) -> None:
         minigrad.random.seed(3)
@@ -236,60 +222,40 @@ class TestMultiHead:
         layer = nn.MultiHeadAttention(D, H, bias=False).double()
         names = {name: BY_HAND[name].removeprefix("attention.") for name in hand.get_params()}
         layer.load_state_dict({names[n]: W.T for n, W in hand.get_params().items()})
-        arrays, g = [draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)], draw(N, L, D, seed=1)
+        arrays = [draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)]
         expected = hand.forward(*arrays, mask)
-        *wanted, params = hand.backward(g)
+        *wanted, params = hand.backward(draw(N, L, D, seed=1))
 
-        tensors = [Tensor(array, requires_grad=True) for array in arrays]
-        output = layer(*tensors, attn_mask=mask, need_weights=need_weights)
-        if need_weights:
-            output, weights = output
-            assert_close(weights, hand.cache["weights"])
-        assert_close(output, expected)
-        (output * g).sum().backward()
-        for tensor, other in zip(tensors, wanted, strict=True):
-            assert_close(tensor.grad, other)
-        for name, parameter in layer.named_parameters():
-            [by] = [n for n in names if names[n] == name]
-            assert_close(parameter.grad, params[by].T, name)
+        def call(*tensors: Tensor) -> Tensor:
+            output = layer(*tensors, attn_mask=mask, need_weights=need_weights)
+            if need_weights:
+                output, weights = output
+                assert_close(weights, hand.cache["weights"])
+            return output
+
+        for grad, other in zip(leaves_and_gradients(call, arrays, expected), wanted, strict=True):
+            assert_close(grad, other)
+        for name, path in names.items():
+            assert_close(layer.get_parameter(path).grad, params[name].T, name)
 
 
 class TestBlock:
     @square
-    @pytest.mark.parametrize("d_ff", [D_FF, None])
-    def test_values_and_gradients(self, mask: Any, d_ff: int | None) -> None:
-        block, hand = pair(d_ff)
-        x, g = draw(N, L, D), draw(N, L, D, seed=1)
-        expected = hand.forward(x, mask)
-        wanted_x, wanted = hand.backward(g)
-
-        tensor = Tensor(x, requires_grad=True)
-        output = block(tensor, mask)
-        assert_close(output, expected)
-        (output * g).sum().backward()
-        assert_close(tensor.grad, wanted_x)
-        parameters = dict(block.named_parameters())
-        assert {*parameters} == {*BY_HAND.values()}
-        for name, path in BY_HAND.items():
-            assert_close(parameters[path].grad, wanted[name].T, name)
-
-    @square
-    def test_a_stack(self, mask: Any) -> None:
-        pairs = [pair() for _ in range(3)]
-        hands = [hand for _, hand in pairs]
-        blocks = nn.ModuleList(block for block, _ in pairs)
-        x, g = draw(N, L, D), draw(N, L, D, seed=1)
-        expected = by_hand.stack_encoder_blocks(x, hands, mask)
-        tensor = Tensor(x, requires_grad=True)
-        output = F.stack_encoder_blocks(tensor, blocks, mask)
-        assert_close(output, expected)
-        (output * g).sum().backward()
-        grad = g
+    @pytest.mark.parametrize(("d_ff", "depth"), [(D_FF, 1), (None, 1), (D_FF, 3)])
+    def test_values_and_gradients(self, mask: Any, d_ff: int | None, depth: int) -> None:
+        blocks, hands = zip(*(pair(d_ff) for _ in range(depth)), strict=True)
+        x, grad = draw(N, L, D), draw(N, L, D, seed=1)
+        expected = by_hand.stack_encoder_blocks(x, list(hands), mask)
+        call = lambda x: F.stack_encoder_blocks(x, nn.ModuleList(blocks), mask)
+        if depth == 1:
+            call = lambda x: blocks[0](x, mask)
+        [found] = leaves_and_gradients(call, [x], expected)
         for block, hand in reversed(list(zip(blocks, hands, strict=True))):
             grad, wanted = hand.backward(grad)
+            assert {name for name, _ in block.named_parameters()} == {*BY_HAND.values()}
             for name, path in BY_HAND.items():
                 assert_close(block.get_parameter(path).grad, wanted[name].T, name)
-        assert_close(tensor.grad, grad)
+        assert_close(found, grad)
 
     def test_defaults(self) -> None:
         block = nn.TransformerEncoderBlock(D, H)
@@ -326,8 +292,7 @@ class TestAQueryWithoutAKey:
         assert (removed.data[:, 1] == 0).all()
 
     def test_in_additive_attention(self) -> None:
-        shapes = [(N, L, 2), (N, S, 3), (N, S, 5), (2, 7), (3, 7), (7,)]
-        arrays = [draw(*shape) for shape in shapes]
+        arrays = [draw(*shape) for shape in ADDITIVE]
         by, weights = by_hand.additive_attention(*arrays, self.nowhere)
         leaves = [Tensor(array, requires_grad=True) for array in arrays]
         ours, found = F.additive_attention(*leaves, self.nowhere)
@@ -351,25 +316,17 @@ class TestAQueryWithoutAKey:
         assert_close(ours[:, :1], nothing)
 
 
-class TestAdditiveModule:
-    def layer(self) -> nn.AdditiveAttention:
-        return nn.AdditiveAttention(2, 3, 7).double()
-
-    def inputs(self) -> list[Tensor]:
-        shapes = [(N, L, 2), (N, S, 3), (N, S, 5)]
-        return [Tensor(draw(*shape), requires_grad=True) for shape in shapes]
-
-    def test_every_mask_has_its_effect_and_they_combine(self) -> None:
-        layer, tensors = self.layer(), self.inputs()
-        padding = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
-        keep = PAIRS & ~padding[:, None] & np.tri(L, S, dtype=bool)
-        both = layer(*tensors, padding, PAIRS, True)
-        assert_close(both, layer(*tensors, attn_mask=keep))
-        bias = np.where(keep, 0.0, -np.inf)
-        assert_close(layer(*tensors, attn_mask=bias), both)
-        base = layer(*tensors).data
-        for masks in ((padding,), (None, PAIRS), (None, None, True)):
-            assert np.abs(layer(*tensors, *masks).data - base).max() > 1e-3
+def test_masks_of_additive_attention_have_an_effect_and_combine() -> None:
+    layer = nn.AdditiveAttention(2, 3, 7).double()
+    tensors = [Tensor(draw(*shape)) for shape in ADDITIVE[:3]]
+    padding = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
+    keep = PAIRS & ~padding[:, None] & np.tri(L, S, dtype=bool)
+    both = layer(*tensors, padding, PAIRS, True)
+    assert_close(both, layer(*tensors, attn_mask=keep))
+    assert_close(layer(*tensors, attn_mask=np.where(keep, 0.0, -np.inf)), both)
+    base = layer(*tensors).data
+    for masks in ((padding,), (None, PAIRS), (None, None, True)):
+        assert np.abs(layer(*tensors, *masks).data - base).max() > 1e-3
 
 
 def test_the_layers_do_not_use_what_is_by_hand() -> None:

@@ -1,4 +1,4 @@
-"""CausalSelfAttention: it equals three other ways of computing it, and does not look ahead."""
+"""CausalSelfAttention: it equals MultiHeadAttention, of any batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn
-from minigrad.nn import functional as F
 
 pytest.importorskip("einops")
 
@@ -47,119 +46,58 @@ def close(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
 
 
-class TestAgainst:
-    @biases
-    def test_multi_head_attention_with_the_weights_packed(self, bias: bool) -> None:
-        layer, x = attention(bias=bias), draw(N, L, D)
-        other = nn.MultiHeadAttention(D, H, bias=bias).double()
-        names = {"qkv_weights.": "in_proj_", "o_weight.": "out_proj."}
-        state = layer.state_dict()
-        for mine, theirs in names.items():
-            state = {name.replace(mine, theirs): value for name, value in state.items()}
-        other.load_state_dict(state)
+@biases
+def test_multi_head_attention_with_the_weights_packed(bias: bool) -> None:
+    layer, x = attention(bias=bias), draw(N, L, D)
+    other = nn.MultiHeadAttention(D, H, bias=bias).double()
+    names = {"qkv_weights.": "in_proj_", "o_weight.": "out_proj."}
+    state = layer.state_dict()
+    for mine, theirs in names.items():
+        state = {name.replace(mine, theirs): value for name, value in state.items()}
+    other.load_state_dict(state)
 
-        output = layer(x)
-        found = gradients(layer, x, output)
-        expected = other(x, x, x, is_causal=True)
-        wanted = gradients(other, x, expected)
-        close(output, expected)
-        close(found["x"], wanted["x"])
-        for kind in ("weight", "bias")[: 1 + bias]:
-            packed = [wanted[f"{name}_proj.{kind}"] for name in "qkv"]
-            close(found[f"qkv_weights.{kind}"], np.concatenate(packed))
-            close(found[f"o_weight.{kind}"], wanted[f"out_proj.{kind}"])
-
-    @pytest.mark.slow  # einx imports every framework that is installed
-    @biases
-    def test_the_code_of_the_document_in_einx(self, bias: bool) -> None:
-        einx = pytest.importorskip("einx")
-        pytest.importorskip("array_api_compat")
-        layer, x = attention(bias=bias), draw(N, L, D)
-        output = layer(x)
-        found = gradients(layer, x, output)
-
-        q, k, v = einx.id(
-            "b... seq_len (o head d_k) -> o b... head seq_len d_k",
-            layer.qkv_weights(x), head=H, o=3,
-        )  # fmt: skip
-        mask = np.tril(np.ones((*q.shape[:-1], k.shape[-2]))).astype(bool)
-        attn = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        attn = einx.id("batch head seq_len_q dv -> batch seq_len_q (head dv)", attn, head=H)
-        expected = layer.o_weight(attn)
-        close(output, expected)
-        wanted = gradients(layer, x, expected)
-        assert found.keys() == wanted.keys()
-        for name in found:
-            close(found[name], wanted[name])
+    output = layer(x)
+    found = gradients(layer, x, output)
+    expected = other(x, x, x, is_causal=True)
+    wanted = gradients(other, x, expected)
+    close(output, expected)
+    close(found["x"], wanted["x"])
+    for kind in ("weight", "bias")[: 1 + bias]:
+        packed = [wanted[f"{name}_proj.{kind}"] for name in "qkv"]
+        close(found[f"qkv_weights.{kind}"], np.concatenate(packed))
+        close(found[f"o_weight.{kind}"], wanted[f"out_proj.{kind}"])
 
 
-class TestTheFutureHasNoInfluence:
-    @pytest.mark.parametrize("position", range(L))
-    def test_on_values(self, position: int) -> None:
-        layer, x = attention(), draw(N, L, D)
-        changed = minigrad.tensor(x.numpy())
-        changed[:, position + 1 :] = 100.0
-        before, after = layer(x).numpy(), layer(changed).numpy()
-        np.testing.assert_array_equal(after[:, : position + 1], before[:, : position + 1])
-        later = after[:, position + 1 :] != before[:, position + 1 :]
-        assert later.all()
-
-    @pytest.mark.parametrize("position", range(L))
-    def test_on_gradients(self, position: int) -> None:
-        layer, x = attention(), draw(N, L, D)
-        layer(x)[:, position].sum().backward()
-        assert x.grad is not None
-        seen = (x.grad.numpy() != 0).any(axis=(0, 2))
-        np.testing.assert_array_equal(seen, np.arange(L) <= position)
-
-    def test_weights(self) -> None:
-        layer, x = attention(), draw(N, L, D)
-        output, weights = layer(x, need_weights=True)
-        assert weights.shape == (N, H, L, L)
-        assert not np.triu(weights.numpy(), 1).any()
-        close(weights.sum(axis=-1), np.ones((N, H, L)))
-        close(output, layer(x))
+@pytest.mark.parametrize("lead", [(), (1,), (4,), (2, 3), (2, 1, 2, 2)])
+def test_any_number_of_batch_axes(lead: tuple[int, ...]) -> None:
+    layer, x = attention(), draw(*lead, L, D)
+    output, weights = layer(x, need_weights=True)
+    assert output.shape == x.shape
+    assert weights.shape == (*lead, H, L, L)
+    assert not np.triu(weights.numpy(), 1).any()
+    close(weights.sum(axis=-1), np.ones((*lead, H, L)))
+    close(output, layer(x))
+    flat = layer(x.reshape(-1, L, D))
+    close(output, flat.reshape(x.shape))
+    found = gradients(layer, x, output)
+    wanted = gradients(layer, x, layer(x.reshape(-1, L, D)).reshape(x.shape))
+    for name in found:
+        close(found[name], wanted[name])
 
 
-class TestShapes:
-    @pytest.mark.parametrize("lead", [(), (1,), (4,), (2, 3), (2, 1, 2, 2)])
-    def test_any_number_of_batch_axes(self, lead: tuple[int, ...]) -> None:
-        layer, x = attention(), draw(*lead, L, D)
-        output, weights = layer(x, need_weights=True)
-        assert output.shape == x.shape
-        assert weights.shape == (*lead, H, L, L)
-        flat = layer(x.reshape(-1, L, D))
-        close(output, flat.reshape(x.shape))
-        found = gradients(layer, x, output)
-        wanted = gradients(layer, x, layer(x.reshape(-1, L, D)).reshape(x.shape))
-        for name in found:
-            close(found[name], wanted[name])
-
-    def test_a_single_position_gets_its_own_value(self) -> None:
-        layer, x = attention(), draw(N, 1, D)
-        value = layer.qkv_weights(x)[..., 2 * D :]
-        close(layer(x), layer.o_weight(value))
+def test_a_single_position_gets_its_own_value() -> None:
+    layer, x = attention(), draw(N, 1, D)
+    value = layer.qkv_weights(x)[..., 2 * D :]
+    close(layer(x), layer.o_weight(value))
 
 
-class TestTheLayer:
-    def test_parameters(self) -> None:
-        shapes = {name: p.shape for name, p in nn.CausalSelfAttention(D, H).named_parameters()}
-        assert shapes == {
-            "qkv_weights.weight": (3 * D, D),
-            "qkv_weights.bias": (3 * D,),
-            "o_weight.weight": (D, D),
-            "o_weight.bias": (D,),
-        }
-
-
-class TestErrors:
-    @pytest.mark.parametrize("shape", [(D,), (N, L, D + 1), ()])
-    def test_input(self, shape: tuple[int, ...]) -> None:
-        model = nn.Sequential(nn.Identity(), nn.CausalSelfAttention(D, H))
-        came = ", ".join(map(str, shape))
-        expected = rf"^CausalSelfAttention: x .*seq_len, {D}\).*\({came},?\) \[in 1\]$"
-        with pytest.raises(ValueError, match=expected):
-            model(minigrad.ones(shape))
+@pytest.mark.parametrize("shape", [(D,), (N, L, D + 1), ()])
+def test_what_comes_is_named(shape: tuple[int, ...]) -> None:
+    model = nn.Sequential(nn.Identity(), nn.CausalSelfAttention(D, H))
+    came = ", ".join(map(str, shape))
+    expected = rf"^CausalSelfAttention: x .*seq_len, {D}\).*\({came},?\) \[in 1\]$"
+    with pytest.raises(ValueError, match=expected):
+        model(minigrad.ones(shape))
 
 
 MISSING = "pip install einops"

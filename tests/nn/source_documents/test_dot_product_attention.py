@@ -29,10 +29,8 @@ MASKS: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "causal": ({"is_causal": True}, np.tri(L, S, dtype=bool), 0.0),
     "all": (
         {"attn_mask": KEEP[:1], "key_padding_mask": PADDING, "is_causal": True},
-        KEEP[:1] & ~PADDING[:, None] & np.tri(L, S, dtype=bool),
-        0.0,
-    ),
-}
+        KEEP[:1] & ~PADDING[:, None] & np.tri(L, S, dtype=bool), 0.0),
+}  # fmt: skip
 masks = pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
 
 
@@ -68,40 +66,19 @@ def plainly(layer: Any, arrays: list[np.ndarray], allowed: Any, bias: Any) -> An
 
 class TestLayers:
     @masks
-    def test_one_head(self, masks: Any) -> None:
-        layer, tensors = single(), inputs()
-        given_masks, allowed, bias = masks
-        output, weights = plainly(layer, [t.data for t in tensors], allowed, bias)
-        composed, found = layer(*tensors, **given_masks, need_weights=True)
-        for result in (layer(*tensors, **given_masks), composed):
-            np.testing.assert_allclose(result.data, output, rtol=1e-10, atol=1e-13)
-        np.testing.assert_allclose(found.data, weights, rtol=1e-10, atol=1e-13)
-
-    @masks
-    def test_heads_are_concatenated(self, masks: Any) -> None:
-        layer, tensors = several(), inputs()
+    @pytest.mark.parametrize("make", [single, several])
+    def test_each_head_by_itself_and_heads_are_concatenated(self, make: Any, masks: Any) -> None:
+        layer, tensors = make(), inputs()
         given_masks, allowed, bias = masks
         arrays = [t.data for t in tensors]
-        results = [plainly(head, arrays, allowed, bias) for head in layer.heads]
-        composed, found = layer(*tensors, **given_masks, need_weights=True)
+        heads = [layer] if make is single else layer.heads
+        results = [plainly(head, arrays, allowed, bias) for head in heads]
         output = np.concatenate([output for output, _ in results], axis=-1)
+        composed, found = layer(*tensors, **given_masks, need_weights=True)
         for result in (layer(*tensors, **given_masks), composed):
             np.testing.assert_allclose(result.data, output, rtol=1e-10, atol=1e-13)
-        expected = np.stack([weights for _, weights in results], axis=1)
+        expected = np.stack([weights for _, weights in results], axis=1).reshape(found.shape)
         np.testing.assert_allclose(found.data, expected, rtol=1e-10, atol=1e-13)
-
-    def test_with_an_output_projection_of_one_it_is_multi_head_attention(self) -> None:
-        sizes = (HIDDEN, *SIZES[1:])
-        layer = nn.MultiHeadDotProductAttention(*sizes, HIDDEN, H).double()
-        other = nn.MultiHeadAttention(HIDDEN, H, bias=False, kdim=sizes[1], vdim=sizes[2]).double()
-        names = {"q_proj": "query_proj", "k_proj": "key_proj", "v_proj": "value_proj"}
-        state = {
-            f"{ours}.weight": np.hstack([getattr(head, name).data for head in layer.heads]).T
-            for ours, name in names.items()
-        }
-        other.load_state_dict({**state, "out_proj.weight": np.eye(HIDDEN)})
-        tensors = [draw(N, L, HIDDEN), *inputs()[1:]]
-        np.testing.assert_allclose(layer(*tensors).data, other(*tensors).data, rtol=1e-10)
 
 
 sizes = st.integers(1, 6)
@@ -143,17 +120,14 @@ def may_attend(tensors: list[Tensor], masks: dict[str, Any]) -> np.ndarray:
 
 class TestProperties:
     @given(attentions())
-    def test_1_the_shape_of_the_output(self, case: Any) -> None:
-        """The output has the batch and length of the query, and the width of the values."""
-        layer, (query, key, value), masks = case
-        output = layer(query, key, value, **masks)
-        assert output.shape == (*query.shape[:2], layer.hidden_size)
+    def test_1_and_2_the_shape_and_the_weights(self, case: Any) -> None:
+        """The output has the batch and length of the query, and the width of the values.
 
-    @given(attentions())
-    def test_2_weights_sum_to_one_over_the_keys(self, case: Any) -> None:
-        """For every query that may attend somewhere; the weights of any other are zero."""
+        Weights sum to one for every query that may attend somewhere; those of any other are zero.
+        """
         layer, tensors, masks = case
-        _, weights = layer(*tensors, **masks, need_weights=True)
+        output, weights = layer(*tensors, **masks, need_weights=True)
+        assert output.shape == (*tensors[0].shape[:2], layer.hidden_size)
         sums = weights.data.sum(axis=-1)  # (N, L), or (N, H, L)
         somewhere = may_attend(tensors, masks)  # (N, L)
         if sums.ndim == 3:
