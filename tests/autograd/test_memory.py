@@ -6,6 +6,7 @@ import gc
 import tracemalloc
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -66,33 +67,45 @@ def alive(references: list[weakref.ref[Any]], *kept: Any) -> list[Any]:
     return [r() for r in references if r() is not None and not any(r() is k for k in kept)]
 
 
-def test_freed_without_a_backward_pass() -> None:
-    x, w = variable(4, 3), variable(3, 3)
-    y = model(x, w)
-    references = watch(y)
-    del y
-    assert not alive(references, x.data, w.data)
+def no_pass(_y: Tensor, _inputs: Any, _references: Any) -> None:
+    """The graph is freed without one too."""
 
 
-def test_freed_after_a_backward_pass() -> None:
-    x, w = variable(4, 3), variable(3, 3)
-    y = model(x, w)
-    references = watch(y)
+def one_pass(y: Tensor, inputs: Any, references: Any) -> None:
     y.backward()
-    assert not [a for a in alive(references, x.data, w.data) if isinstance(a, np.ndarray)]
+    left = alive(references, *(x.data for x in inputs))
+    assert not [a for a in left if isinstance(a, np.ndarray)]
     assert all(node.freed and node.saved is FREED for node in nodes_of(y))
-    del y
-    assert not alive(references, x.data, w.data)
 
 
-def test_freed_after_grad_and_retained_passes() -> None:
-    x, w = variable(4, 3), variable(3, 3)
-    y = model(x, w)
-    references = watch(y)
-    grad(y, (x, w), retain_graph=True)
+def grad_and_retained_passes(y: Tensor, inputs: Any, references: Any) -> None:
+    grad(y, inputs, retain_graph=True)
     assert len(alive(references)) == len(references)
     y.backward(retain_graph=True)
     y.backward()
+
+
+def a_pass_that_fails(y: Tensor, inputs: Any, _references: Any) -> None:
+    def fail(_g: Tensor) -> None:
+        raise LookupError
+
+    inputs[0].register_hook(fail)
+    try:
+        y.backward()
+    except LookupError as error:
+        error.__traceback__ = None
+
+
+@pytest.mark.parametrize(
+    "use",
+    [no_pass, one_pass, grad_and_retained_passes, a_pass_that_fails],
+    ids=lambda f: f.__name__,
+)
+def test_freed_after(use: Any) -> None:
+    x, w = variable(4, 3), variable(3, 3)
+    y = model(x, w)
+    references = watch(y)
+    use(y, (x, w), references)
     del y
     assert not alive(references, x.data, w.data)
 
@@ -130,42 +143,26 @@ def test_freed_with_hooks_and_retain_grad() -> None:
     assert not alive(references, x.data, w.data)
 
 
-def test_freed_when_a_pass_fails() -> None:
-    x, w = variable(4, 3), variable(3, 3)
-    y = model(x, w)
-    references = watch(y)
-
-    def fail(_g: Tensor) -> None:
-        raise LookupError
-
-    x.register_hook(fail)
-    try:
-        y.backward()
-    except LookupError as error:
-        error.__traceback__ = None
-    del y
-    assert not alive(references, x.data, w.data)
-
-
-def test_a_graph_keeps_no_leaf_alive() -> None:
-    x, w = variable(4, 3), variable(3, 3)
-    y = (x + w.sum()).sum()
-    reference = weakref.ref(x)
-    del x
-    assert reference() is None
-    y.backward()
-    assert w.grad.shape == (3, 3)
-
-
-def test_a_graph_keeps_no_interior_tensor_alive() -> None:
-    x = variable(3)
-    interior = x.exp()
-    reference = weakref.ref(interior)
+def test_a_graph_keeps_neither_leaves_nor_interior_tensors_alive() -> None:
+    x, w = variable(3), variable(3, 3)
+    interior = (x + w.sum()).exp()
+    references = [weakref.ref(x), weakref.ref(interior)]
+    wanted = 2 * np.exp(x.numpy() + w.numpy().sum()).sum()
     y = (interior * 2).sum()
-    del interior
-    assert reference() is None
+    del x, interior
+    assert [reference() for reference in references] == [None, None]
     y.backward()
-    np.testing.assert_allclose(x.grad.numpy(), 2 * np.exp(x.numpy()))
+    np.testing.assert_allclose(w.grad.numpy(), np.full((3, 3), wanted))
+
+
+@contextmanager
+def traced() -> Iterator[Callable[[], tuple[int, int]]]:
+    """Memory that is allocated meanwhile, and its peak."""
+    tracemalloc.start()
+    try:
+        yield tracemalloc.get_traced_memory
+    finally:
+        tracemalloc.stop()
 
 
 def assert_flat(step: Callable[[], Any]) -> None:
@@ -173,14 +170,11 @@ def assert_flat(step: Callable[[], Any]) -> None:
     for _ in range(30):
         step()
     objects = len(gc.get_objects())
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
+    with traced() as memory:
+        before, _ = memory()
         for _ in range(300):
             step()
-        after, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+        after, _ = memory()
     assert len(gc.get_objects()) - objects < 100
     assert after - before < 100_000
 
@@ -205,8 +199,7 @@ def test_memory_is_flat_over_300_training_steps() -> None:
 
 
 def test_inference_without_backward_leaks_nothing() -> None:
-    w = variable(3, 3)
-    x = Tensor(np.ones((2, 3)))
+    w, x = variable(3, 3), Tensor(np.ones((2, 3)))
     assert_flat(lambda: model(x, w))
 
 
@@ -219,22 +212,13 @@ def test_a_backward_pass_frees_as_it_goes() -> None:
         y = y.tanh()
     out = y.sum()
     del y
-    tracemalloc.start()
-    try:
+    with traced() as memory:
         out.backward()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+        _, peak = memory()
     assert peak < 8 * 8 * size
 
 
 # What ops save --------------------------------------------------------------------------------
-
-
-def saved_names(call: Any, *inputs: Any) -> set[str]:
-    out = call(*inputs)
-    assert len(out._node.saved) == len(out._node.plan.saved_names)
-    return set(out._node.plan.saved_names)
 
 
 SAVES: dict[str, tuple[Any, str, set[str]]] = {
@@ -277,7 +261,9 @@ def test_what_an_op_saves(op: Any, which: str, wanted: set[str]) -> None:
     inputs = [variable(3, 3) for _ in which]
     for tensor, needed in zip(inputs, which, strict=True):
         tensor.requires_grad = needed == "1"
-    assert saved_names(op, *inputs) == wanted
+    node = op(*inputs)._node
+    assert len(node.saved) == len(node.plan.saved_names)
+    assert set(node.plan.saved_names) == wanted
 
 
 def test_saving_copies_no_tensor() -> None:
