@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import minigrad
 from minigrad import Tensor, ops
 from minigrad.autograd import grad, gradcheck, gradgradcheck
 
@@ -83,8 +82,6 @@ def test_derivatives(graph: Any, shape: tuple[int, ...]) -> None:
         assert gradcheck(lambda x: graph(x, x), x)
 
 
-
-
 TEXTBOOK: dict[str, tuple[Any, float, float]] = {
     # a graph of one number, the number, and the derivative
     "h + x": (lambda x: (x + 3.0) + x, 2.0, 2.0),
@@ -108,32 +105,6 @@ def test_exact_numbers_of_the_textbook_graphs(graph: Any, at: float, wanted: flo
     graph(x)  # freed without a backward pass
     assert grad(graph(x), x, create_graph=True).item() == wanted
     assert sys.getrecursionlimit() == limit
-
-
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        *itertools.product(
-            [(3,), (2, 3), (4, 2, 3), (5, 4, 2, 3)], [(3,), (3, 2), (4, 3, 2), (5, 4, 3, 2)]
-        ),
-        ((1, 2, 3), (4, 3, 2)), ((4, 2, 3), (1, 3, 2)), ((5, 1, 2, 3), (4, 3, 2)),
-        ((5, 4, 2, 3), (1, 3, 2)), ((4, 2, 3), (5, 1, 3, 2)),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_matmul_of_every_pair_of_ranks(left: tuple[int, ...], right: tuple[int, ...]) -> None:
-    """Value and both gradients against einsum, whose rule is another one, and NumPy."""
-    rng = np.random.default_rng(0)
-    a, b = (Tensor(rng.standard_normal(s), requires_grad=True) for s in (left, right))
-    product = a @ b
-    np.testing.assert_allclose(product.numpy(), a.numpy() @ b.numpy(), rtol=1e-12)
-    n, m = "n" * (a.ndim > 1), "m" * (b.ndim > 1)
-    rows, columns = "...nk" if n else "k", "...km" if m else "k"
-    spelled = minigrad.einsum(f"{rows},{columns}->{'...' if n or m else ''}{n}{m}", a, b)
-    g = rng.standard_normal(product.shape)
-    for one, other in zip(grad(product, (a, b), g), grad(spelled, (a, b), g), strict=True):
-        assert one.shape == other.shape
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12, atol=1e-14)
 
 
 # Long chains ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 import minigrad
 from minigrad import Tensor
-from minigrad.autograd import Function, grad, gradcheck, gradgradcheck
+from minigrad.autograd import Function, gradcheck, gradgradcheck
 
 
 class SinCos(Function):
@@ -156,9 +156,3 @@ def test_what_is_refused(message: str) -> None:
         kind.apply(leaf(1.0, 2.0)).sum().backward()
     with pytest.raises(TypeError, match="no argument is a tensor"):
         kind.apply(1.0)
-
-
-def test_second_order_by_grad() -> None:
-    x = leaf(0.3)
-    first = grad(SinCos.apply(x, 2.0, minigrad.tensor([1]))[0], x, create_graph=True)
-    np.testing.assert_allclose(grad(first, x).data, -4 * np.sin(2 * x.data))

@@ -735,38 +735,6 @@ def test_threads_have_nested_transforms_of_their_own() -> None:
     assert found == {k: (12.0 * (k + 1) + 2, 6.0 * (k + 1) ** 2 + 2 * (k + 1)) for k in range(4)}
 
 
-# Fused kernels -----------------------------------------------------------------------------
-
-KEEP = np.array([[True, False, True], [False] * 3, [True] * 3])
-FUSED: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
-    "attention": (lambda q, k, v: ops.attention(q, k, v), [(2, 3, 4), (2, 3, 4), (2, 3, 2)]),
-    "attention, masked, dropout": (
-        lambda q, k, v, b: ops.attention(q, k, v, b, KEEP, dropout=0.4, dropout_key=5),
-        [(2, 3, 4), (2, 3, 4), (2, 3, 2), (3, 3)]),
-    "attention, q = k = v": (lambda x: ops.attention(x, x, x, causal=True), [(3, 4)]),
-    "layer_norm": (lambda x, w, b: ops.layer_norm(x, w, b), [(3, 4), (4,), (4,)]),
-    "rms_norm": (lambda x, w: ops.rms_norm(x, w), [(3, 4), (4,)]),
-    "softmax": (lambda x: ops.softmax(x), [(3, 4)]),
-    "log_softmax": (lambda x: ops.log_softmax(x, axis=0), [(3, 4)]),
-    "cross_entropy": (lambda x: ops.cross_entropy(x, [1, 0, 3], label_smoothing=0.1), [(3, 4)]),
-    "dropout": (lambda x: ops.dropout(x, 0.4, 7) ** 2, [(3, 4)]),
-    "linear, gelu": (lambda x, w, b: ops.gelu(ops.linear(x, w, b)), [(3, 4), (2, 4), (2,)]),
-    "split": (lambda x: ops.split(x**3, 2), [(4, 2)]),
-    "embedding": (lambda w: ops.embedding(np.array([0, 2, 2]), w) ** 2, [(4, 2)]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("function", "sizes"), FUSED.values(), ids=FUSED)
-def test_fused_kernels_along_a_direction(function: Any, sizes: list[tuple[int, ...]]) -> None:
-    at = [draw(*shape, seed=k) for k, shape in enumerate(sizes)]
-    along = [draw(*shape, seed=k + 50) for k, shape in enumerate(sizes)]
-    value, tangent = jvp(function, tuple(map(Tensor, at)), tuple(map(Tensor, along)))
-    assert shapes(tangent) == shapes(value)
-    move = lambda step: [Tensor(x + step * v) for x, v in zip(at, along, strict=True)]
-    wanted = difference(lambda step: flat(function(*move(step))), np.zeros(()), np.ones(()), 1e-6)
-    close(flat(tangent), wanted, rtol=1e-6, atol=1e-8)
-
-
 # What they are for -------------------------------------------------------------------------
 
 
