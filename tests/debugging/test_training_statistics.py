@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -88,15 +89,9 @@ def test_curves_are_those_of_the_training() -> None:
     assert curves["loss"] == {"loss": dict(enumerate(losses))}
     assert curves["learning rate"]["group 0"] == pytest.approx({0: 0.05, 1: 0.075, 2: 0.1})
     assert curves["learning rate"]["group 1"] == pytest.approx({0: 0.25, 1: 0.375, 2: 0.5})
-    moved = [
-        norm(*(new - old for new, old in zip(*pair, strict=True)))
-        for pair in zip(weights[1:], weights[:-1], strict=True)
-    ]
-    for kind, expected in (
-        ("weights", map(norm, *zip(*weights[:3], strict=True))),
-        ("gradients", gradients),
-        ("updates", moved),
-    ):
+    moved = [norm(*map(np.subtract, *pair)) for pair in pairwise(weights)]
+    sizes = [norm(*arrays) for arrays in weights[:3]]
+    for kind, expected in (("weights", sizes), ("gradients", gradients), ("updates", moved)):
         assert list(curves[kind]) == ["0", "2.0"]
         assert curves[kind]["0"] == pytest.approx(dict(enumerate(expected)), rel=1e-5), kind
     assert repr(statistics) == f"Statistics(3 steps, loss {losses[-1]:.3g}, learning rate 0.1)"
@@ -115,10 +110,9 @@ def test_dead_units_are_those_without_a_gradient_from_the_batch() -> None:
 
     net = Net()
     with no_grad():
-        net.words.weight[...] = 1.0
-        net.hidden.weight[...] = 1.0
+        for layer in (net.words, net.hidden, net.image):
+            layer.weight[...] = 1.0
         net.hidden.weight[:2] = -1.0
-        net.image.weight[...] = 1.0
         net.image.bias[0] = -1000.0
     with Statistics(net) as statistics:
         net(np.array([[1, 2]])).sum().backward()

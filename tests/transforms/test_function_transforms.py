@@ -7,6 +7,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -710,11 +711,8 @@ def test_threads_have_nested_transforms_of_their_own() -> None:
             for _ in range(5):
                 found[k] = hessian(outer)(x).item(), grad(outer)(x).item()
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
     # outer = 2 x^3 + x^2
     assert found == {k: (12.0 * (k + 1) + 2, 6.0 * (k + 1) ** 2 + 2 * (k + 1)) for k in range(4)}
 
