@@ -153,8 +153,7 @@ def unknown(x: Any) -> Any:
 def test_places_in_sequences_that_differ(side: Any) -> None:
     a = np.array([[1.0, 2.0, 2.0, np.nan], [0.0, 1.0, 5.0, np.inf]])
     v = np.array([[2.0, np.nan, 0.0], [5.0, np.inf, -1.0]])
-    for axes in [(0, 0), (0, None), (None, 0)]:
-        given = [x if axis == 0 else x[0] for x, axis in zip((a, v), axes, strict=True)]
+    for axes, given in ways_to_map([a, v]):
         found = vmap(lambda a, v: minigrad.searchsorted(a, v, side=side), axes)(*given)
         wide = [np.broadcast_to(x, (2, x.shape[-1])) for x in given]
         expected = [np.searchsorted(*pair, side=side) for pair in zip(*wide, strict=True)]
@@ -286,19 +285,11 @@ def test_a_target_that_is_no_class_in_a_later_sample_is_refused() -> None:
         vmap(lambda i: F.one_hot(i, 3))(wrong)
 
 
-def model() -> tuple[nn.Module, dict[str, Any]]:
-    minigrad.random.seed(0)
-    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0).double()
-    return layer, {name: value.detach() for name, value in layer.named_parameters()}
-
-
 def test_gradients_of_each_sample() -> None:
-    layer, weights = model()
-    x = minigrad.tensor(np.random.default_rng(0).standard_normal((4, 5, 8)))
-
-    def loss(weights: Any, x: Any) -> Any:
-        return (functional_call(layer, weights, (x[None],)) ** 2).sum()
-
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0).double()
+    weights = {name: value.detach() for name, value in layer.named_parameters()}
+    x = minigrad.tensor(draws(4, 5, 8))
+    loss = lambda weights, x: (functional_call(layer, weights, (x[None],)) ** 2).sum()
     found = vmap(grad(loss), (None, 0))(weights, x)
     for i, one in enumerate(x):
         for name, slope in grad(loss)(weights, one).items():
@@ -306,15 +297,9 @@ def test_gradients_of_each_sample() -> None:
 
 
 def test_it_nests_and_composes() -> None:
-    rng = np.random.default_rng(0)
-    w, xs, ys = (minigrad.tensor(rng.standard_normal(s)) for s in ((3, 3), (4, 3), (5, 3)))
-
-    def f(x: Any) -> Any:
-        return minigrad.tanh(w @ x)
-
-    def energy(x: Any) -> Any:
-        return (f(x) ** 2).sum()
-
+    w, xs, ys = (minigrad.tensor(draws(n, 3)) for n in (3, 4, 5))
+    f = lambda x: minigrad.tanh(w @ x)
+    energy = lambda x: (f(x) ** 2).sum()
     pairs = vmap(vmap(lambda a, b: (a * b).sum(), (None, 0)), (0, None))(xs, ys)
     np.testing.assert_allclose(pairs.numpy(), xs.numpy() @ ys.numpy().T)
     tangent = minigrad.ones(3, dtype="float64")
@@ -346,9 +331,7 @@ def test_the_result_is_an_ordinary_graph() -> None:
     plain = vmap(grad(lambda w, x: (w * x).sum()), (None, 0))(w.detach(), x.detach())
     assert not plain.requires_grad
 
-    @minigrad.capture
-    def step(x: Any) -> Any:
-        return vmap(grad(lambda x: (w.detach() * x).sum() ** 2))(x)
+    step = minigrad.capture(lambda x: vmap(grad(lambda x: (w.detach() * x).sum() ** 2))(x))
 
     for scale in (1.0, 2.0, 3.0):
         given = minigrad.tensor([[1.0, 3.0], [2.0, 5.0]]) * scale
@@ -438,15 +421,9 @@ def test_writes() -> None:
     x = np.random.default_rng(0).standard_normal((4, 3))
     expected = [running(minigrad.tensor(row)).numpy() for row in x]
     np.testing.assert_allclose(vmap(running)(x).numpy(), expected)
-    kept = minigrad.zeros(3)
-
-    def outside(x: Any) -> Any:
-        kept.add_(x)
-        return x
-
+    kept, w = minigrad.zeros(3), minigrad.ones(3, requires_grad=True)
     with pytest.raises(CannotMap, match="writes to a tensor from outside"):
-        vmap(outside)(minigrad.ones(2, 3))
-    w = minigrad.ones(3, requires_grad=True)
+        vmap(lambda x: kept.add_(x))(minigrad.ones(2, 3))
     with pytest.raises(CannotMap, match="add_to_grad changes what lives longer"):
         vmap(lambda x: ((x * w).sum().backward(), x)[1])(minigrad.ones(2, 3))
 
@@ -472,13 +449,12 @@ class Cube(Function):
 
 
 def test_functions_of_ones_own_and_checkpoints() -> None:
-    x = np.random.default_rng(0).standard_normal((3, 4))
     for function in (
         lambda x: Cube.apply(x).sum(),
         lambda x: checkpoint(lambda x: minigrad.tanh(x) * x, x).sum(),
-    ):  # fmt: skip
-        assert agree(function, [x], (0,))
-        assert agree(grad(function), [x], (0,))
+    ):
+        for call in (function, grad(function)):
+            assert agree(call, [draws(3, 4)], (0,))
 
 
 def test_through_the_door_tensors_are_pytorchs() -> None:
