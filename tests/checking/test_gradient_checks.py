@@ -323,6 +323,9 @@ def test_a_wrong_rule_of_matrices_is_blamed(name: str) -> None:
 
 
 def test_inputs_that_do_not_require_grad_are_left_out() -> None:
+    for inputs in (Tensor([1.0]), [Tensor([1.0])], []):
+        with pytest.raises(ValueError, match="no input requires grad"):
+            gradcheck(lambda *x: x[0], inputs)
     constant = Tensor(np.array([1.0, 2.0]))
     halves = planted_product(lambda g, b: g @ b.T, lambda g, a: 100 * a.T @ g)
     assert gradcheck(halves, (variable(2, 2), Tensor(np.ones((2, 2)))))
