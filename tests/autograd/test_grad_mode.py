@@ -34,27 +34,27 @@ def recorded() -> bool:
     return results.pop()
 
 
-def test_nested() -> None:
-    assert recorded()
-    with no_grad():
-        assert not recorded()
-        with enable_grad():
-            assert recorded()
-            with no_grad(), no_grad():
-                assert not recorded()
-            assert recorded()
-        assert not recorded()
-    assert recorded()
+MANAGERS: list[tuple[Callable[[], Any], bool]] = [
+    (no_grad, False),
+    (enable_grad, True),
+    (lambda: set_grad_enabled(False), False),
+    (lambda: set_grad_enabled(True), True),
+]
 
 
-@pytest.mark.parametrize("mode", [True, False])
-def test_set_grad_enabled_as_a_block(mode: bool) -> None:
+@pytest.mark.parametrize(("manager", "inside"), MANAGERS)
+def test_a_manager_nested_and_used_twice(manager: Callable[[], Any], inside: bool) -> None:
     for outer in (no_grad, enable_grad):
         with outer():
-            before = recorded()
-            with set_grad_enabled(mode):
-                assert recorded() == mode
-            assert recorded() == before
+            before, block = recorded(), manager()
+            for _ in range(2):
+                with block:
+                    assert recorded() == inside
+                    with block, no_grad():
+                        assert not recorded()
+                    assert recorded() == inside
+                assert recorded() == before
+    assert recorded()
 
 
 def test_set_grad_enabled_as_a_statement() -> None:
@@ -65,23 +65,6 @@ def test_set_grad_enabled_as_a_statement() -> None:
     with no_grad():
         set_grad_enabled(True)
         assert recorded()
-    assert recorded()
-
-
-@pytest.mark.parametrize(
-    ("manager", "inside"),
-    [(no_grad, False), (enable_grad, True), (lambda: set_grad_enabled(False), False)],
-)
-def test_a_manager_used_twice(manager: Callable[[], Any], inside: bool) -> None:
-    block = manager()
-    with block:
-        assert recorded() == inside
-    assert recorded()
-    with block:
-        assert recorded() == inside
-        with block:
-            assert recorded() == inside
-        assert recorded() == inside
     assert recorded()
 
 
@@ -98,15 +81,11 @@ def test_decorators() -> None:
     assert without(3) == [False, True, False, True]
     assert recorded()
     assert (without.__name__, without.__doc__) == ("without", "Keep me.")
-
-    @set_grad_enabled(False)
-    def switched() -> bool:
-        return recorded()
-
-    assert recorded()  # decorating changes nothing
-    assert [switched(), switched()] == [False, False]
     again = set_grad_enabled(False)
-    assert [again(recorded)(), again(recorded)()] == [False, False]
+    decorated = [again(recorded), again(recorded)]
+    assert recorded()  # decorating changes nothing
+    for switched in decorated * 2:
+        assert not switched()
     assert recorded()
 
 
@@ -249,7 +228,7 @@ def test_detect_anomaly_holds_in_each_step_of_a_generator() -> None:
 
 
 def test_exceptions_put_the_mode_back() -> None:
-    for manager in (no_grad, enable_grad, lambda: set_grad_enabled(True)):
+    for manager, _ in MANAGERS:
         with pytest.raises(LookupError), no_grad():  # noqa: PT012  # the blocks are left
             try:
                 with manager():
@@ -293,11 +272,8 @@ def test_each_thread_has_its_own_mode() -> None:
             assert checked.wait(10)
             seen["holder"] = recorded()
 
-    def fresh() -> None:
-        seen["fresh"] = recorded()
-
     with no_grad():
-        thread = threading.Thread(target=fresh)
+        thread = threading.Thread(target=lambda: seen.update(fresh=recorded()))
         thread.start()
         thread.join()
     holder = threading.Thread(target=holds)
@@ -322,17 +298,10 @@ def test_backward_runs_in_its_own_mode_and_gives_the_caller_s_back() -> None:
     assert modes == [False, True]
 
 
-def test_results_of_no_grad_are_constants() -> None:
-    x = Tensor([1.0, 2.0], requires_grad=True)
+def test_what_is_made_under_no_grad_is_a_constant_or_a_parameter() -> None:
     with no_grad():
+        x = Tensor([1.0, 2.0], requires_grad=True)
         frozen = x * 3
     (frozen * x).sum().backward()
     assert x.grad.tolist() == [3.0, 6.0]
     assert frozen.is_leaf
-
-
-def test_a_parameter_made_under_no_grad_still_learns() -> None:
-    with no_grad():
-        x = Tensor([1.0, 2.0], requires_grad=True)
-    (x * x).sum().backward()
-    assert x.grad.tolist() == [2.0, 4.0]

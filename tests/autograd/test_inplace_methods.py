@@ -33,6 +33,21 @@ SHIFTS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+def twins(seed: int = 1, shape: tuple[int, ...] = (2, 3)) -> tuple[Tensor, Tensor]:
+    """Two equal leaves: one for the op in place, one for the op that is not."""
+    one, other = (Tensor(draw(seed, *shape), requires_grad=True) for _ in range(2))
+    return one, other
+
+
+def same(y: Tensor, wanted: Tensor, *pairs: tuple[Tensor, Tensor]) -> None:
+    """The values, and the gradients of each pair of leaves, bit for bit."""
+    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
+    for result in (y, wanted):
+        (result * draw(9, *y.shape)).sum().backward()
+    for leaf, twin in pairs:
+        np.testing.assert_array_equal(leaf.grad.numpy(), twin.grad.numpy())
+
+
 def draw(seed: int, *shape: int) -> np.ndarray:
     """Positive, distinct for each seed: equal operands would hide a swapped gradient."""
     return np.random.default_rng(seed).uniform(0.5, 2.0, shape)
@@ -41,66 +56,39 @@ def draw(seed: int, *shape: int) -> np.ndarray:
 def test_every_inplace_method_is_covered() -> None:
     found = {name for name in dir(Tensor(0)) if name.endswith("_") and not name.startswith("_")}
     dunders = {name for name in vars(Tensor) if name.startswith("__i") and name in dir(operator)}
-    assert found - {"requires_grad_"} == {*UNARY, *BINARY, "clip_"} - {
-        name for name in BINARY if name.startswith("__")
-    }
-    covered = {name for name in BINARY if name.startswith("__")} | {*LOGICAL, *SHIFTS}
-    assert dunders - {"__invert__", "__index__"} == covered
+    others = {"requires_grad_", "__invert__", "__index__"}
+    assert found | dunders == {*UNARY, *BINARY, *LOGICAL, *SHIFTS, "clip_"} | others
 
 
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name: str) -> None:
-    x, twin = (Tensor(draw(0, 2, 3), requires_grad=True) for _ in range(2))
+    x, twin = twins()
     scale = 0.5 if name in ("arcsin_", "arccos_") else 1.5  # their numbers are at most 1
     y = x * scale
-    result = getattr(y, name)()
-    wanted = UNARY[name](twin * scale)
-    assert result is y
-    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
-    (y * draw(9, 2, 3)).sum().backward()
-    (wanted * draw(9, 2, 3)).sum().backward()
-    np.testing.assert_array_equal(x.grad.numpy(), twin.grad.numpy())
+    assert getattr(y, name)() is y
+    same(y, UNARY[name](twin * scale), (x, twin))
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3,), (2, 1), ()], ids=str)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name: str, shape: tuple[int, ...]) -> None:
-    a, b, twin_a, twin_b = (
-        Tensor(draw(seed, *size), requires_grad=True)
-        for seed, size in ((1, (2, 3)), (2, shape)) * 2
-    )
+    (a, twin_a), (b, twin_b) = twins(1), twins(2, shape)
     y = a * 1.5
-    result = getattr(y, name)(b)
-    wanted = BINARY[name](twin_a * 1.5, twin_b)
-    assert result is y
-    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
-    (y * draw(9, 2, 3)).sum().backward()
-    (wanted * draw(9, 2, 3)).sum().backward()
-    np.testing.assert_array_equal(a.grad.numpy(), twin_a.grad.numpy())
-    np.testing.assert_array_equal(b.grad.numpy(), twin_b.grad.numpy())
+    assert getattr(y, name)(b) is y
+    same(y, BINARY[name](twin_a * 1.5, twin_b), (a, twin_a), (b, twin_b))
 
 
 @pytest.mark.parametrize("operand", [2, 1.5, np.float64(1.5), np.array(1.5), draw(3, 3)], ids=str)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary_with_constants(name: str, operand: Any) -> None:
-    a, twin = (Tensor(draw(1, 2, 3), requires_grad=True) for _ in range(2))
-    y = getattr(a * 1.5, name)(operand)
-    wanted = BINARY[name](twin * 1.5, operand)
-    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
-    y.sum().backward()
-    wanted.sum().backward()
-    np.testing.assert_array_equal(a.grad.numpy(), twin.grad.numpy())
+    a, twin = twins()
+    same(getattr(a * 1.5, name)(operand), BINARY[name](twin * 1.5, operand), (a, twin))
 
 
 @pytest.mark.parametrize("bounds", [(0.8, 1.6), (None, 1.6), (0.8, None)])
 def test_clip(bounds: tuple[Any, Any]) -> None:
-    a, twin = (Tensor(draw(1, 2, 3), requires_grad=True) for _ in range(2))
-    y = (a * 1.5).clip_(*bounds)
-    wanted = ops.clip(twin * 1.5, *bounds)
-    np.testing.assert_array_equal(y.numpy(), wanted.numpy())
-    y.sum().backward()
-    wanted.sum().backward()
-    np.testing.assert_array_equal(a.grad.numpy(), twin.grad.numpy())
+    a, twin = twins()
+    same((a * 1.5).clip_(*bounds), ops.clip(twin * 1.5, *bounds), (a, twin))
 
 
 @pytest.mark.parametrize("name", [*UNARY, *BINARY])

@@ -19,29 +19,12 @@ from minigrad.nn.utils import evaluating
 MODEL = nn.Sequential(nn.Linear(3, 2), nn.Dropout(0.5), nn.Linear(2, 1))
 
 
-def no_grad() -> Any:
-    with minigrad.no_grad():
-        return MODEL(minigrad.ones(3))
+def within(manager: Callable[[], Any]) -> Callable[[], Any]:
+    def call() -> Any:
+        with manager():
+            return MODEL(minigrad.ones(3))
 
-
-@minigrad.no_grad()
-def decorated() -> Any:
-    return MODEL(minigrad.ones(3))
-
-
-def set_grad_enabled() -> Any:
-    with minigrad.set_grad_enabled(False):
-        return MODEL(minigrad.ones(3))
-
-
-def watched() -> Any:
-    with Observer():
-        return MODEL(minigrad.ones(3))
-
-
-def searched() -> Any:
-    with minigrad.detect_anomaly():
-        return MODEL(minigrad.ones(3))
+    return call
 
 
 def backward() -> Any:
@@ -57,9 +40,16 @@ def functional() -> Any:
     return nn.utils.functional_call(MODEL, given, minigrad.ones(3))
 
 
-def evaluated() -> Any:
-    with evaluating(MODEL):
-        return MODEL(minigrad.ones(3))
+CALLS: dict[str, Callable[[], Any]] = {
+    "no_grad": within(minigrad.no_grad),
+    "decorated": minigrad.no_grad()(lambda: MODEL(minigrad.ones(3))),
+    "set_grad_enabled": within(lambda: minigrad.set_grad_enabled(False)),
+    "watched": within(Observer),
+    "searched": within(minigrad.detect_anomaly),
+    "evaluated": within(lambda: evaluating(MODEL)),
+    "backward": backward,
+    "functional": functional,
+}
 
 
 def beyond_our_reach(frame: FrameType, event: str) -> bool:
@@ -76,9 +66,9 @@ def beyond_our_reach(frame: FrameType, event: str) -> bool:
 
 @pytest.mark.parametrize(
     "call",
-    [no_grad, decorated, set_grad_enabled, watched, searched, backward, functional, evaluated,
-     pytest.param(checkpointed, marks=pytest.mark.slow)],
-)  # fmt: skip
+    [*CALLS.values(), pytest.param(checkpointed, marks=pytest.mark.slow)],
+    ids=[*CALLS, "checkpointed"],
+)
 def test_an_interrupt_changes_no_state(call: Callable[[], Any]) -> None:
     def now() -> tuple[Any, ...]:
         return (

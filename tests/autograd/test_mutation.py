@@ -11,6 +11,7 @@ import copy
 import gc
 import weakref
 from collections.abc import Callable
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -84,16 +85,10 @@ def test_lists_and_index_arrays_mutated_between_forward_and_backward() -> None:
 
     def losses() -> list[Tensor]:
         return [
-            x[index].sum(),
-            x[:, mask].sum(),
-            x[index, [1, 1]].sum(),
-            ops.embedding(ids, x).sum(),
-            ops.cross_entropy(x, target),
-            ops.cross_entropy(x, labels),
-            ops.cross_entropy(x, target, weight),
-            (ops.attention(x, x, x, keep=keep) * x).sum(),
-            ops.scatter_sum(x, index) if hasattr(ops, "scatter_sum") else x[index].mean(),
-        ]
+            x[index].sum(), x[:, mask].sum(), x[index, [1, 1]].sum(), ops.embedding(ids, x).sum(),
+            ops.cross_entropy(x, target), ops.cross_entropy(x, labels),
+            ops.cross_entropy(x, target, weight), (ops.attention(x, x, x, keep=keep) * x).sum(),
+        ]  # fmt: skip
 
     wanted = [grad(loss, x).tolist() for loss in losses()]
     made = losses()
@@ -102,36 +97,25 @@ def test_lists_and_index_arrays_mutated_between_forward_and_backward() -> None:
     assert [grad(loss, x).tolist() for loss in made] == wanted
 
 
-def test_constructing_copies() -> None:
-    values = np.array([1.0, 2.0])
+def test_constructing_and_plain_functions_of_arrays_copy() -> None:
     for make in (Tensor, minigrad.tensor):
+        values = np.array([1.0, 2.0])
         x = make(values, requires_grad=True)
         y = (x * x).sum()
         values[...] = 9.0
         assert x.tolist() == [1.0, 2.0]
         y.backward()
         assert x.grad.tolist() == [2.0, 4.0]
-        values[...] = [1.0, 2.0]
     other = Tensor(x)
     other[0] = 5.0
     assert x.tolist() == [1.0, 2.0]
-
-
-def test_plain_functions_of_arrays_give_memory_of_their_own() -> None:
     values = np.arange(4.0)
-    results = [
-        ops.reshape(values, (2, 2)),
-        ops.getitem(values, slice(1, None)),
-        ops.clone(values),
-        ops.transpose(values),
-        ops.expand_dims(values, 0),
-        ops.split(values, 2)[0],
-        ops.astype(values, np.float64),
-        ops.add(values, 0),
-        ops.squeeze(values),
+    for result in (
+        ops.reshape(values, (2, 2)), ops.getitem(values, slice(1, None)), ops.clone(values),
+        ops.transpose(values), ops.expand_dims(values, 0), ops.split(values, 2)[0],
+        ops.astype(values, np.float64), ops.add(values, 0), ops.squeeze(values),
         ops.swapaxes(values[None], 0, 1),
-    ]
-    for result in results:
+    ):  # fmt: skip
         assert not np.shares_memory(result.data, values)
 
 
@@ -206,19 +190,58 @@ def test_saved_outputs_are_watched_too(name: str) -> None:
         y.backward()
 
 
-def test_an_optimizer_step_between_forward_and_a_second_backward() -> None:
-    w = variable(1.0, 2.0)
-    optimizer = SGD([w], lr=0.1)
-    loss = (w * w).sum()
-    loss.backward(retain_graph=True)
-    optimizer.step()
-    with pytest.raises(RuntimeError, match="written in place"):
-        loss.backward()
+def squares(x: Tensor) -> Tensor:
+    return (x * x).sum()
+
+
+def step_of_an_optimizer(x: Tensor) -> None:
+    x.grad = Tensor([1.0, 2.0]).astype(float)
+    SGD([x], lr=0.1).step()
+
+
+def announced_write(x: Tensor) -> None:
+    x.data[0] = 9.0
+    mark_written(x.data[:1])  # a view of it says as much
+
+
+FACTOR = Tensor(np.array(3.0), requires_grad=True)
+
+
+def factor_times(view: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    return lambda x: (view(x) * FACTOR).sum()
+
+
+SEEN: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Any]]] = {
+    "the step of an optimizer": (squares, step_of_an_optimizer),
+    "to the live array, announced": (squares, announced_write),
+    "to a detached tensor": (squares, lambda x: x.detach().add_(1.0)),
+    "to what the graph has detached": (lambda x: (x * x.detach()).sum(), lambda x: x.add_(1.0)),
+    "to the memory of a tied weight": (lambda x: squares(x.reshape(1, 2)), lambda x: x.mul_(2.0)),
+    "to what was broadcast": (
+        factor_times(lambda x: ops.broadcast_to(x, (3, 2))), lambda x: x.add_(1.0)),
+    "to what was broadcast, transposed, cut": (
+        factor_times(lambda x: ops.broadcast_to(x, (3, 2)).T[1:]), lambda x: x.add_(1.0)),
+    "to what was reshaped, transposed, cut": (
+        factor_times(lambda x: x.reshape(1, 2).T[::-1]), lambda x: x.add_(1.0)),
+    "to what was detached, broadcast": (
+        factor_times(lambda x: ops.broadcast_to(x.detach(), (3, 2))), lambda x: x.add_(1.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("loss", "change"), SEEN.values(), ids=SEEN)
+def test_a_write_to_memory_that_was_saved_is_seen(loss: Any, change: Any) -> None:
+    x = variable(1.0, 2.0)
+    y = loss(x)
+    with no_grad():
+        change(x)
+    with pytest.raises(RuntimeError, match="multiply: its input . was written in place"):
+        y.backward()
+    assert FACTOR.grad is None
 
 
 def test_an_update_under_no_grad_between_two_backward_passes() -> None:
     w, x = variable(1.0, 2.0), Tensor(np.array([3.0, 4.0]))
-    first, second = (w * x).sum(), (w * w).sum()
+    first, second, needs_it_not = (w * x).sum(), (w * w).sum(), (w * x).sum()
     first.backward()
     with no_grad():
         w -= 0.1 * w.grad
@@ -226,54 +249,12 @@ def test_an_update_under_no_grad_between_two_backward_passes() -> None:
     assert w.is_leaf
     with pytest.raises(RuntimeError, match="written in place"):
         second.backward()
-    fresh = (w * w).sum()
     w.zero_grad()
-    fresh.backward()
+    needs_it_not.backward()  # graphs that have not saved the memory are not refused
+    assert w.grad.tolist() == [3.0, 4.0]
+    w.zero_grad()
+    (w * w).sum().backward()
     np.testing.assert_allclose(w.grad.numpy(), 2 * w.numpy())
-
-
-def test_views_of_views_are_followed_to_their_memory() -> None:
-    """A saved array may be a view of a view: broadcast, transposed, cut."""
-    views = {
-        "broadcast_to": lambda x: ops.broadcast_to(x, (3, 2)),
-        "broadcast_to, transposed": lambda x: ops.broadcast_to(x, (3, 2)).T[1:],
-        "reshape, transpose, cut": lambda x: x.reshape(1, 2).T[::-1],
-        "detached broadcast": lambda x: ops.broadcast_to(x.detach(), (3, 2)),
-    }
-    for name, view in views.items():
-        x, w = variable(1.0, 2.0), Tensor(np.array(3.0), requires_grad=True)
-        y = (view(x) * w).sum()
-        with no_grad():
-            x += 1.0
-        with pytest.raises(RuntimeError, match="multiply: its input a was written"):
-            y.backward()
-        assert w.grad is None, name
-
-
-def test_only_graphs_that_saved_the_memory_are_refused() -> None:
-    x, other = variable(1.0, 2.0), variable(3.0, 4.0)
-    y = (x * x).sum()
-    with no_grad():
-        other += 1.0
-    y.backward()
-    assert x.grad.tolist() == [2.0, 4.0]
-
-
-def test_a_write_before_the_forward_is_no_matter() -> None:
-    x = variable(1.0, 2.0)
-    with no_grad():
-        x *= 3.0
-    (x * x).sum().backward()
-    assert x.grad.tolist() == [6.0, 12.0]
-
-
-def test_wrote_announces_writes_to_the_live_array() -> None:
-    x = variable(1.0, 2.0)
-    y = (x * x).sum()
-    x.data[0] = 9.0
-    mark_written(x.data[:1])  # a view of it says as much
-    with pytest.raises(RuntimeError, match="written in place"):
-        y.backward()
 
 
 # Interior tensors -----------------------------------------------------------------------------
@@ -302,90 +283,32 @@ def right_or_refused(scenario: Callable[[Tensor], Tensor], pure: Callable[[Tenso
     return "right"
 
 
-def write(y: Tensor, index: Any, value: Any) -> Tensor:
-    y[index] = value
+def write(y: Tensor, index: Any, value: Any, part: Callable[[Tensor], Tensor] | None = None) -> Any:
+    """Write to `y`, or through a view of it; `y`."""
+    (part(y) if part else y)[index] = value
     return y
+
+
+def zeros(_x: Tensor | None = None) -> Tensor:
+    return Tensor(np.zeros((3, 3)))
+
+
+def around_a_write(
+    take: Callable[[Tensor], Any], join: Callable[..., Tensor], make: Any = lambda x: x * 2
+) -> Callable[[Tensor], Tensor]:
+    """Make a tensor, take something of it, write to its first row, and join the two."""
+
+    def scenario(x: Tensor) -> Tensor:
+        y = make(x)
+        taken = take(y)
+        y[0] = x[1]
+        return join(y, taken)
+
+    return scenario
 
 
 def added(y: Tensor, value: Any) -> Tensor:
     y += value
-    return y
-
-
-def view_then_write(x: Tensor) -> Tensor:
-    y = x * 2
-    row = y[0]
-    y[1] = x[2] * 3
-    return y + row
-
-
-def write_to_a_view(x: Tensor) -> Tensor:
-    y = x * 2
-    row = y[0]
-    row[...] = x[2] * 3
-    return y
-
-
-def write_to_the_only_view(x: Tensor) -> Tensor:
-    y = (x * 2)[0]
-    y[1] = x[2, 2] * 3
-    return y
-
-
-def write_to_a_transposed_view(x: Tensor) -> Tensor:
-    y = x * 2
-    y.T[0] = x[2] * 3
-    return y
-
-
-def write_to_the_only_transposed_view(x: Tensor) -> Tensor:
-    return write((x * 2).T, 0, x[2] * 3)
-
-
-def saved_then_written(x: Tensor) -> Tensor:
-    y = x * 2
-    z = y * y
-    y[0] = x[1]
-    return z + y
-
-
-def saved_output_then_written(x: Tensor) -> Tensor:
-    y = x.exp()
-    y[0] = x[1]
-    return y
-
-
-def added_then_written(x: Tensor) -> Tensor:
-    y = x * 2
-    z = y + y
-    y[0] = x[1]
-    return z * y
-
-
-def detached_then_written(x: Tensor) -> Tensor:
-    y = x * 2
-    d = y.detach()
-    y[0] = x[1]
-    return y * d
-
-
-def numpy_view_then_written(x: Tensor) -> Tensor:
-    y = x * 2
-    a = y.numpy()
-    y[0] = x[1]
-    return y * a.copy()
-
-
-def iterated_then_written(x: Tensor) -> Tensor:
-    y = x * 2
-    rows = list(y)
-    y[0] = x[1]
-    return y + rows[0]
-
-
-def broadcast_then_written(x: Tensor) -> Tensor:
-    y = ops.broadcast_to(x[0], (3, 3))
-    y[0] = x[1]
     return y
 
 
@@ -396,58 +319,38 @@ def split_then_written(x: Tensor) -> Tensor:
     return ops.concatenate([first, last])
 
 
-def constant_view_gets_history(x: Tensor) -> Tensor:
-    base = Tensor(np.zeros((3, 3)))
-    base[0][1] = x[2, 2]
-    return base + x
-
-
-def view_of_a_constant_then_base_written(x: Tensor) -> Tensor:
-    base = Tensor(np.zeros((3, 3)))
-    row = base[1]
-    base[1] = x[2] * 2
-    return base + row
-
-
-def view_of_written(x: Tensor) -> Tensor:
-    base = Tensor(np.zeros((3, 3)))
-    base[1] = x[2] * 2
-    row = base[1]
-    return row * x[0]
+def written(x: Tensor) -> Tensor:
+    """What `around_a_write` has written to, without a write."""
+    return ops.stack([x[1], 2 * x[1], 2 * x[2]])
 
 
 SCENARIOS: dict[str, tuple[Any, Any, str | None]] = {
     # what mutates, the same without, and which of the two outcomes it must be (None: either)
     "fill a buffer by rows": (
-        lambda x: write(write(write(Tensor(np.zeros((3, 3))), 0, x[1]), 1, x[0] * 2), 2, x[1] ** 2),
-        lambda x: ops.stack([x[1], x[0] * 2, x[1] ** 2]),
-        "right",
-    ),
+        lambda x: write(write(write(zeros(), 0, x[1]), 1, x[0] * 2), 2, x[1] ** 2),
+        lambda x: ops.stack([x[1], x[0] * 2, x[1] ** 2]), "right"),
     "overwrite a row": (
         lambda x: write(x * 2, 0, x[1] * x[2]),
-        lambda x: ops.concatenate([(x[1] * x[2])[None], 2 * x[1:]]),
-        "right",
-    ),
+        lambda x: ops.concatenate([(x[1] * x[2])[None], 2 * x[1:]]), "right"),
     "overwrite with a constant": (
         lambda x: write(x * 2, (slice(None), 1), 7.0),
-        lambda x: ops.where(np.array([False, True, False]), 7.0, x * 2),
-        "right",
-    ),
+        lambda x: ops.where(np.array([False, True, False]), 7.0, x * 2), "right"),
     "overwrite twice": (
         lambda x: write(write(x * 2, 0, x[1]), 0, x[2]),
-        lambda x: ops.concatenate([x[2:], 2 * x[1:]]),
-        "right",
-    ),
+        lambda x: ops.concatenate([x[2:], 2 * x[1:]]), "right"),
     "overwrite with itself": (
         lambda x: (lambda y: write(y, 0, y[1] * 1.0))(x * 2),
-        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]),
-        None,
-    ),
+        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]), None),
     "overwrite with a view of itself": (
         lambda x: (lambda y: write(y, 0, y[1]))(x * 2),
-        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]),
-        None,
-    ),
+        lambda x: ops.stack([2 * x[1], 2 * x[1], 2 * x[2]]), None),
+    "overwrite all": (lambda x: write(x * 3, ..., 0.0), lambda x: 0 * x, "right"),
+    "one row several times: the last wins": (
+        lambda x: write(zeros(), [0, 0, 2, 0], ops.concatenate([x, x[:1] * 2])),
+        lambda x: ops.stack([2 * x[0], 0 * x[0], x[2]]), "right"),
+    "a clone, which has memory of its own": (
+        lambda x: added(write(x.clone(), 0, 5.0 * x[1]), 1.0) * x,
+        lambda x: (ops.concatenate([5.0 * x[1:2], x[1:]]) + 1.0) * x, "right"),
     "y += x": (lambda x: added(x * 2, x), lambda x: x * 2 + x, "right"),
     "y += y": (lambda x: (lambda y: added(y, y))(x * 2), lambda x: x * 4, "right"),
     "y += row": (lambda x: added(x * 2, x[0]), lambda x: x * 2 + x[0], "right"),
@@ -455,84 +358,48 @@ SCENARIOS: dict[str, tuple[Any, Any, str | None]] = {
     "y = exp(x); y *= y": (lambda x: (lambda y: y.mul_(y))(x.exp()), lambda x: (2 * x).exp(), None),
     "chain of in-place ops": (
         lambda x: (x * 1).exp_().add_(1.0).log_().mul_(x).neg_().sub_(x).div_(2.0),
-        lambda x: (-((x.exp() + 1).log() * x) - x) / 2,
-        None,
-    ),
+        lambda x: (-((x.exp() + 1).log() * x) - x) / 2, None),
     "view, then base written": (
-        view_then_write,
-        lambda x: ops.stack([2 * x[0], 3 * x[2], 2 * x[2]]) + 2 * x[0],
-        None,
-    ),
-    "write to a view": (write_to_a_view, lambda x: ops.stack([3 * x[2], 2 * x[1], 2 * x[2]]), None),
+        around_a_write(lambda y: y[1], add), lambda x: written(x) + 2 * x[1], None),
+    "write to a view": (
+        lambda x: write(x * 2, ..., x[2] * 3, lambda y: y[0]),
+        lambda x: ops.stack([3 * x[2], 2 * x[1], 2 * x[2]]), None),
     "write to the only view": (
-        write_to_the_only_view,
-        lambda x: ops.stack([2 * x[0, 0], 3 * x[2, 2], 2 * x[0, 2]]),
-        None,
-    ),
+        lambda x: write((x * 2)[0], 1, x[2, 2] * 3),
+        lambda x: ops.stack([2 * x[0, 0], 3 * x[2, 2], 2 * x[0, 2]]), None),
     "write to a transposed view": (
-        write_to_a_transposed_view,
-        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]).T,
-        None,
-    ),
+        lambda x: write(x * 2, 0, x[2] * 3, lambda y: y.T),
+        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]).T, None),
     "write to the only transposed view": (
-        write_to_the_only_transposed_view,
-        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]),
-        None,
-    ),
+        lambda x: write((x * 2).T, 0, x[2] * 3),
+        lambda x: ops.stack([3 * x[2], 2 * x.T[1], 2 * x.T[2]]), None),
     "saved, then written": (
-        saved_then_written,
-        lambda x: 4 * x * x + ops.stack([x[1], 2 * x[1], 2 * x[2]]),
-        "refused",
-    ),
+        around_a_write(lambda y: y * y, add), lambda x: 4 * x * x + written(x), "refused"),
     "saved output, then written": (
-        saved_output_then_written,
-        lambda x: ops.stack([x[1], x[1].exp(), x[2].exp()]),
-        None,
-    ),
+        lambda x: write(x.exp(), 0, x[1]),
+        lambda x: ops.stack([x[1], x[1].exp(), x[2].exp()]), None),
     "added, then written": (
-        added_then_written,
-        lambda x: 4 * x * ops.stack([x[1], 2 * x[1], 2 * x[2]]),
-        "right",
-    ),
+        around_a_write(lambda y: y + y, mul), lambda x: 4 * x * written(x), "right"),
     "detached, then written": (
-        detached_then_written,
-        lambda x: (
-            ops.stack([x[1], 2 * x[1], 2 * x[2]]) * ops.stack([x[1], 2 * x[1], 2 * x[2]]).detach()
-        ),
-        None,
-    ),
+        around_a_write(Tensor.detach, mul), lambda x: written(x) * written(x).detach(), None),
     "numpy(), then written": (
-        numpy_view_then_written,
-        lambda x: (
-            ops.stack([x[1], 2 * x[1], 2 * x[2]]) * ops.stack([x[1], 2 * x[1], 2 * x[2]]).numpy()
-        ),
-        None,
-    ),
+        around_a_write(Tensor.numpy, lambda y, a: y * a.copy()),
+        lambda x: written(x) * written(x).numpy(), None),
     "iterated, then written": (
-        iterated_then_written,
-        lambda x: ops.stack([x[1], 2 * x[1], 2 * x[2]]) + x[1],
-        None,
-    ),
+        around_a_write(list, lambda y, rows: y + rows[0]), lambda x: written(x) + x[1], None),
     "broadcast, then written": (
-        broadcast_then_written,
-        lambda x: ops.stack([x[1], x[0], x[0]]),
-        None,
-    ),
+        lambda x: write(ops.broadcast_to(x[0], (3, 3)), 0, x[1]),
+        lambda x: ops.stack([x[1], x[0], x[0]]), None),
     "split, then written": (split_then_written, lambda x: ops.stack([x[1], 2 * x[2]]), None),
     "a constant's view gets a history": (
-        constant_view_gets_history,
-        lambda x: (
-            x + ops.stack([ops.stack([0 * x[0, 0], x[2, 2], 0 * x[0, 0]]), 0 * x[0], 0 * x[0]])
-        ),
-        None,
-    ),
+        lambda x: write(zeros(), 1, x[2, 2], lambda y: y[0]) + x,
+        lambda x: x + x[2, 2] * np.eye(3)[1] * np.eye(3)[:, :1], None),
     "a constant's view, then base written": (
-        view_of_a_constant_then_base_written,
-        lambda x: ops.stack([0 * x[0], 2 * x[2], 0 * x[0]]) + 2 * x[2],
-        None,
-    ),
-    "view of what was written": (view_of_written, lambda x: 2 * x[2] * x[0], "right"),
-}
+        around_a_write(lambda y: y[0], add, zeros),
+        lambda x: ops.stack([x[1], 0 * x[0], 0 * x[0]]) + x[1], None),
+    "view of what was written": (
+        lambda x: write(zeros(), 1, x[2] * 2)[1] * x[0], lambda x: 2 * x[2] * x[0], "right"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("scenario", "pure", "wanted"), SCENARIOS.values(), ids=SCENARIOS)
@@ -571,20 +438,15 @@ def test_a_failed_write_changes_nothing() -> None:
     x = variable(1.0, 2.0, 3.0)
     for y in (Tensor([1.0, 2.0, 3.0]), x * 1):
         before, node, memory = y.numpy().copy(), y._node, id(y._data)
-        attempts: list[tuple[type[Exception], Callable[[], Any]]] = [
-            (IndexError, lambda y=y: write(y, 7, 1.0)),
-            (IndexError, lambda y=y: write(y, [0, 9], 1.0)),
-            (IndexError, lambda y=y: write(y, 0.5, 1.0)),
-            (ValueError, lambda y=y: write(y, slice(None), [1.0, 2.0])),
-            (ValueError, lambda y=y: write(y, slice(None), variable(1.0, 2.0))),
-            (ValueError, lambda y=y: added(y, np.ones((2, 3)))),
-            (ValueError, lambda y=y: added(y, np.ones(2))),
-            (TypeError, lambda y=y: write(y, 0, "text")),
-            (TypeError, lambda y=y: added(y, "text")),
-        ]
-        for kind, attempt in attempts:
+        for kind, function, *given in (
+            (IndexError, write, 7, 1.0), (IndexError, write, [0, 9], 1.0),
+            (IndexError, write, 0.5, 1.0), (ValueError, write, slice(None), [1.0, 2.0]),
+            (ValueError, write, slice(None), variable(1.0, 2.0)),
+            (ValueError, added, np.ones((2, 3))), (ValueError, added, np.ones(2)),
+            (TypeError, write, 0, "text"), (TypeError, added, "text"),
+        ):  # fmt: skip
             with pytest.raises(kind):
-                attempt()
+                function(y, *given)
             np.testing.assert_array_equal(y.numpy(), before)
             assert y._node is node
             assert id(y._data) == memory
@@ -599,8 +461,7 @@ def test_arrays_that_are_handed_out_are_read_only() -> None:
     x = variable(1.0, 2.0)
     for t in (x, x * 2, Tensor([1.0, 2.0])):
         for array in (t.numpy(), t.detach().numpy(), np.asarray(t.detach())):
-            with pytest.raises(ValueError, match="read-only"):
-                array[0] = 5.0
+            assert not array.flags.writeable
         assert np.array(t.detach()).flags.writeable
 
 
@@ -608,14 +469,17 @@ def test_arrays_that_are_handed_out_are_read_only() -> None:
 def test_a_detached_tensor_is_written_like_any_other(make: Callable[[Any], Any]) -> None:
     """The memory is shared, the history is not."""
     t = make(variable(1.0, 2.0))
-    node = t._node
+    node, array = t._node, t.numpy()
     detached = t.detach()
     write(detached, 0, 5.0)
     added(detached[1], 1.0)
     detached.detach().mul_(2.0)
-    assert t.tolist() == detached.tolist() == [10.0, 6.0]
+    assert t.tolist() == detached.tolist() == array.tolist() == [10.0, 6.0]
     assert t._node is node
     assert not detached.requires_grad
+    with no_grad():
+        t[0] = 9.0
+    assert detached.tolist() == array.tolist() == [9.0, 6.0]
 
 
 def test_a_recorded_write_to_a_detached_tensor_is_in_its_history_alone() -> None:
@@ -625,16 +489,7 @@ def test_a_recorded_write_to_a_detached_tensor_is_in_its_history_alone() -> None
     detached *= w
     assert h.tolist() == detached.tolist() == [3.0, 8.0]
     (h.sum() + detached.sum()).backward()
-    assert x.grad.tolist() == [1.0, 1.0]
-    assert w.grad.tolist() == [1.0, 2.0]
-
-
-def test_a_write_to_a_detached_tensor_is_seen_by_a_rule_that_saved_the_memory() -> None:
-    x = variable(1.0, 2.0)
-    y = (x * x).sum()
-    x.detach().add_(1.0)
-    with pytest.raises(RuntimeError, match="multiply: its input . was written in place"):
-        y.backward()
+    assert [t.grad.tolist() for t in (x, w)] == [[1.0, 1.0], [1.0, 2.0]]
 
 
 def test_a_leaf_of_memory_that_cannot_be_written_gets_its_own() -> None:
@@ -654,34 +509,6 @@ def test_a_leaf_of_memory_that_cannot_be_written_gets_its_own() -> None:
     assert leaf.tolist() == [-2.0, -2.0]
     assert leaf.grad.tolist() == [1.0, 1.0]
     assert source.tolist() == [1.0]
-
-
-def test_detached_views_follow_writes() -> None:
-    x = variable(1.0, 2.0)
-    detached, array = x.detach(), x.numpy()
-    with no_grad():
-        x[0] = 9.0
-    assert detached.tolist() == [9.0, 2.0]
-    assert array.tolist() == [9.0, 2.0]
-
-
-def test_a_detached_view_in_a_graph_is_watched() -> None:
-    x = variable(1.0, 2.0)
-    y = (x * x.detach()).sum()
-    with no_grad():
-        x[0] = 9.0
-    with pytest.raises(RuntimeError, match="written in place"):
-        y.backward()
-
-
-def test_clone_cuts_the_memory_and_keeps_the_history() -> None:
-    x = variable(1.0, 2.0)
-    y = x.clone()
-    y[0] = 5.0 * x[1]
-    y += 1.0
-    assert x.tolist() == [1.0, 2.0]
-    (y * y).sum().backward()
-    assert x.grad.tolist() == [0.0, 2 * 11 * 5 + 2 * 3]
 
 
 def test_a_write_to_a_shallow_copy_is_a_write_to_its_original() -> None:
@@ -733,63 +560,27 @@ def test_views_of_a_number_and_of_nothing() -> None:
     assert (none.sum() + empty.sum()).item() == 0.0
 
 
-def test_a_recorded_write_gives_history_to_a_constant() -> None:
+def test_a_recorded_write_gives_history_to_a_constant_and_casts() -> None:
     x = variable(1.0, 2.0)
-    buffer = minigrad.zeros(4, dtype=np.float64)
+    buffer = minigrad.zeros(4)
     buffer[1:3] = x * x
     buffer[0] = 3.0
     assert buffer.requires_grad
     assert not buffer.is_leaf
+    assert buffer.dtype == np.float32
     (buffer * buffer).sum().backward()
+    assert x.grad.dtype == np.float64
     assert x.grad.tolist() == [4.0, 32.0]
-
-
-def test_the_gradient_of_an_overwritten_leaf_history_is_cut() -> None:
-    x = variable(1.0, 2.0)
-    y = x * 3
-    y[...] = 0.0
-    y.sum().backward()
-    assert x.grad.tolist() == [0.0, 0.0]
-
-
-def test_last_write_wins_in_value_and_gradient() -> None:
-    v = variable(1.0, 2.0, 3.0, 4.0)
-    y = Tensor(np.zeros(3))
-    y[[0, 0, 2, 0]] = v
-    assert y.tolist() == [4.0, 0.0, 3.0]
-    (y * np.array([10.0, 100.0, 1000.0])).sum().backward()
-    assert v.grad.tolist() == [0.0, 0.0, 1000.0, 10.0]
-
-
-def test_written_values_are_cast_and_gradients_cast_back() -> None:
-    v = variable(1.0, 2.0)
-    y = minigrad.zeros(3)
-    y[:2] = v
-    assert y.dtype == np.float32
-    (y * 2).sum().backward()
-    assert v.grad.dtype == np.float64
-    assert v.grad.tolist() == [2.0, 2.0]
-
-
-def test_an_optimizer_writes_under_no_grad_also_in_threads_of_views() -> None:
-    """Tied weights: two tensors, one memory; a write to either is a write to both."""
-    w = variable(1.0, 2.0, 3.0, 4.0)
-    view = w.reshape(2, 2)
-    y = (view * view).sum()
-    with no_grad():
-        w *= 2.0
-    with pytest.raises(RuntimeError, match="written in place"):
-        y.backward()
 
 
 def test_a_list_given_as_an_argument_may_change() -> None:
     x = Tensor(np.arange(24.0).reshape(2, 3, 4), requires_grad=True)
-    for op, given in [
+    for op, given in (
         (lambda x, axes: x.transpose(axes), [2, 0, 1]),
         (lambda x, axes: ops.moveaxis(x, axes, [1, 2]), [0, 1]),
         (lambda x, axes: ops.roll(x, [1, 2], axes), [0, 2]),
         (lambda x, rows: x[rows], [1, 1, 0]),
-    ]:
+    ):
         y = op(x, given)
         weights = np.arange(float(y.size)).reshape(y.shape)
         expected = grad((op(x, list(given)) * weights).sum(), x).numpy()

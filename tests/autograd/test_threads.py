@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -80,15 +81,12 @@ def test_nested_gradients_interleave() -> None:
     outer = functional.grad(lambda x: x * functional.grad(lambda y: x + y)(Tensor(1.0)))
     second = functional.grad(functional.grad(lambda x: x**4))
 
-    def work(i: int) -> list[float]:
-        return [
-            value
-            for _ in range(20)
-            for value in (outer(Tensor(2.0)).item(), second(Tensor(float(i))).item())
-        ]
+    def work(i: int) -> list[Any]:
+        pairs = ((outer(Tensor(2.0)), second(Tensor(float(i)))) for _ in range(20))
+        return [(one.item(), other.item()) for one, other in pairs]
 
     for i, row in enumerate(together(work)):
-        assert row == [1.0, 12.0 * i * i] * 20
+        assert row == [(1.0, 12.0 * i * i)] * 20
 
 
 def test_modes_do_not_mix() -> None:
@@ -97,10 +95,7 @@ def test_modes_do_not_mix() -> None:
     def work(i: int) -> set[bool]:
         seen = set()
         for _ in range(200):
-            if i % 2:
-                with minigrad.no_grad():
-                    seen.add((x * x).requires_grad)
-            else:
+            with minigrad.no_grad() if i % 2 else nullcontext():
                 seen.add((x * x).requires_grad)
         return seen
 

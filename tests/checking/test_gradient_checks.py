@@ -19,6 +19,7 @@ from minigrad.autograd import (
 from minigrad.checking.finite_differences import directional_derivatives
 
 EITHER_WAY = pytest.mark.parametrize("directions", [None, 3])
+BOTH_ORDERS = pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
 
 
 def variable(*shape: int, seed: int = 0) -> Tensor:
@@ -47,12 +48,12 @@ def planted_product(a: Any, b: Any) -> Any:
 
 
 @EITHER_WAY
-def test_right_rules_pass(directions: int | None) -> None:
+@BOTH_ORDERS
+def test_right_rules_pass(check: Any, directions: int | None) -> None:
     cube = planted(lambda g, x: g * 3 * x * x)
     product = planted_product(lambda g, b: g @ b.T, lambda g, a: a.T @ g)
-    for check in (gradcheck, gradgradcheck):
-        assert check(cube, variable(2, 3), directions=directions) is True
-        assert check(product, (variable(2, 3), variable(3, 2)), directions=directions) is True
+    assert check(cube, variable(2, 3), directions=directions) is True
+    assert check(product, (variable(2, 3), variable(3, 2)), directions=directions) is True
 
 
 WRONG = {
@@ -77,15 +78,11 @@ def test_wrong_first_derivatives_fail(name: str, directions: int | None) -> None
 @EITHER_WAY
 def test_swapped_and_untransposed_operands_fail(directions: int | None) -> None:
     inputs = (variable(3, 3), variable(3, 3, seed=1))
-    swapped = planted_product(lambda g, b: a_times(g, b), lambda g, a: a_times(g, a))
+    swapped = planted_product(lambda g, b: b @ g, lambda g, a: a @ g)
     untransposed = planted_product(lambda g, b: g @ b, lambda g, a: a.T @ g)
     for op in (swapped, untransposed):
         with pytest.raises(GradientError):
             gradcheck(op, inputs, directions=directions)
-
-
-def a_times(g: Any, other: Any) -> Any:
-    return other @ g
 
 
 def constant(x: Any) -> np.ndarray:
@@ -157,31 +154,25 @@ def test_inputs_that_share_memory_with_others(make: Any) -> None:
     assert source.tolist() == [1.0, 2.0, 3.0]
 
 
-def test_modules_are_checked_with_their_parameters() -> None:
-    class Scaled(nn.Module):
-        def __init__(self, op: Any) -> None:
-            super().__init__()
-            self.inner = nn.Linear(3, 2).double()
-            self.drop = nn.Dropout(0.5)
-            self.op = op
+class Scaled(nn.Module):
+    def __init__(self, op: Any) -> None:
+        super().__init__()
+        self.inner, self.drop, self.op = nn.Linear(3, 2).double(), nn.Dropout(0.5), op
 
-        def forward(self, x: Tensor, *, shift: float = 0.0) -> dict[str, Any]:
-            h = self.drop(self.inner(x)) + shift
-            return {"result": self.op(h), "parts": [h, h * 2]}
+    def forward(self, x: Tensor) -> dict[str, Any]:
+        h = self.drop(self.inner(x))
+        return {"result": self.op(h), "parts": [h, h * 2]}
 
+
+def test_modules_are_checked_with_their_parameters_and_structures_of_inputs() -> None:
     x = variable(4, 3)
     assert gradcheck(Scaled(ops.tanh), x)
     assert gradcheck(Scaled(ops.tanh), x.detach(), directions=3)
     assert gradgradcheck(Scaled(ops.tanh), x, directions=2)
     with pytest.raises(GradientError, match=r"inner\.(weight|bias) of shape .* at index"):
         gradcheck(Scaled(WRONG["sign"]), x.detach())
-    frozen = Scaled(ops.tanh)
-    frozen.requires_grad_(False)
     with pytest.raises(ValueError, match="no input .*no parameter"):
-        gradcheck(frozen, x.detach())
-
-
-def test_structures_of_inputs() -> None:
+        gradcheck(Scaled(ops.tanh).requires_grad_(False), x.detach())
     weights = {"w": variable(2, 3), "b": [variable(3, seed=1)]}
     assert gradcheck(lambda x, p: x @ p["w"] + p["b"][0], (variable(4, 2), weights))
     with pytest.raises(GradientError, match=r'input 1\["w"\] of shape'):
@@ -195,11 +186,9 @@ def test_the_op_at_fault_is_named_with_its_place() -> None:
         def forward(self, a: Tensor, b: Tensor) -> Tensor:
             return ops.tanh(0.1 * wrong(ops.exp(a), ops.exp(b)))
 
-    model = nn.Sequential(nn.Identity())
-    model.add_module("inner", Wrong())
-    inputs = variable(3, 3), variable(3, 3, seed=1)
+    model = Wrong()
     with pytest.raises(GradientError) as caught:
-        gradcheck(lambda a, b: model.inner(model[0](a), b), inputs)
+        gradcheck(lambda a, b: model(a, b), (variable(3, 3), variable(3, 3, seed=1)))
     message = str(caught.value)
     assert re.match(r"gradcheck: input 1 of shape \(3, 3\) at index .*: analytic", message)
     assert re.search(r"\(the worst of [89] of 18\); the rule of planted_binary for b is", message)
@@ -209,17 +198,13 @@ def test_the_op_at_fault_is_named_with_its_place() -> None:
         gradgradcheck(lambda x: ops.exp(WRONG_SECOND["forgets half of it"](x)), variable(3))
 
 
-def test_no_op_is_blamed_where_none_is_wrong() -> None:
-    """The fault is in the function: it cuts the gradient off."""
-    with pytest.raises(GradientError) as caught:
-        gradcheck(lambda x: x * x.detach(), variable(3))
-    assert "wrong by itself" not in str(caught.value)
-
-
-def test_the_worst_entry_is_reported() -> None:
+def test_the_worst_entry_is_reported_and_no_op_is_blamed_where_none_is_wrong() -> None:
     factors = np.array([1.01, 1.5, 1.001])
     with pytest.raises(GradientError, match=r"at index \(1,\).*the worst of 3 of 3"):
         gradcheck(planted(lambda g, x: g * 3 * x * x * factors), variable(3))
+    with pytest.raises(GradientError) as caught:  # it is the function that cuts the gradient off
+        gradcheck(lambda x: x * x.detach(), variable(3))
+    assert "wrong by itself" not in str(caught.value)
 
 
 def test_a_steep_bend_is_looked_at_with_a_finer_step() -> None:
@@ -229,24 +214,20 @@ def test_a_steep_bend_is_looked_at_with_a_finer_step() -> None:
         gradcheck(lambda x: WRONG["slightly off"](ops.tanh(x * 3e3 - 2.9)), x)
 
 
-@pytest.mark.parametrize("function", [ops.relu, lambda x: x.clip(0.0, 5.0)])
-def test_kinks_are_recognised_and_named(function: Any) -> None:
+KINKS: dict[str, tuple[Any, str]] = {
+    "relu": (ops.relu, r"its slope is \S+ from the left and \S+"),
+    "clip": (lambda x: x.clip(0.0, 5.0), r"its slope is \S+ from the left and \S+"),
+    "a jump": (planted(lambda g, x: g * 0, lambda x: (x > 0.0) * 1.0), "it jumps"),
+}
+
+
+@pytest.mark.parametrize(("function", "told"), KINKS.values(), ids=KINKS)
+def test_kinks_and_jumps_are_recognised_and_named(function: Any, told: str) -> None:
     x = Tensor(np.array([1.0, 0.0, -1.0]), requires_grad=True)
-    with pytest.raises(
-        NotDifferentiableError,
-        match=r"not differentiable here.*at index \(1,\): its slope is \S+ from the left and \S+",
-    ):
+    told = r"not differentiable here.*at index \(1,\): " + told
+    with pytest.raises(NotDifferentiableError, match=told):
         gradcheck(function, x)
     assert gradcheck(function, Tensor(np.array([1.0, -1.0]), requires_grad=True))
-
-
-def test_jumps_are_recognised_and_named() -> None:
-    step = planted(lambda g, x: g * 0, lambda x: (x > 1.0) * 1.0)
-    x = Tensor(np.array([0.5, 1.0]), requires_grad=True)
-    with pytest.raises(
-        NotDifferentiableError, match=r"not differentiable here.*index \(1,\): it jumps"
-    ):
-        gradcheck(step, x)
 
 
 def test_a_wrong_rule_comes_before_a_kink() -> None:
@@ -284,7 +265,7 @@ CHANGING: dict[str, Any] = {
 
 
 @EITHER_WAY
-@pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
+@BOTH_ORDERS
 @pytest.mark.parametrize("name", CHANGING)
 def test_a_shape_that_depends_on_the_values_is_named(
     name: str, check: Any, directions: int | None
@@ -307,7 +288,7 @@ OF_TRIANGLES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
+@BOTH_ORDERS
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("name", OF_TRIANGLES)
 def test_an_op_that_reads_one_triangle_is_not_blamed(
@@ -317,41 +298,34 @@ def test_an_op_that_reads_one_triangle_is_not_blamed(
     function = OF_TRIANGLES[name]
     matrix = variable(2, 3, 3).numpy() + np.diag([4.0, 6.0, 9.0])
     x = Tensor(matrix + matrix.mT if symmetric else matrix, requires_grad=True)
-    with pytest.raises(GradientError, match="reads one triangle of x") as caught:
+    with pytest.raises(GradientError, match=r"reads one triangle of x.*called at") as caught:
         check(function, x)
-    message = str(caught.value)
-    assert "wrong" not in message
-    assert "called at" in message
-    advice = re.search(r"(lambda x: function\(.*\))", message)
+    assert "wrong" not in str(caught.value)
+    advice = re.search(r"(lambda x: function\(.*\))", str(caught.value))
     assert advice
     assert check(eval(advice[1], {"function": function}), x)
 
 
-TRANSPOSED = {
-    "the whole is read": planted_product(lambda g, b: g @ b, lambda g, a: a.T @ g),
-    "the transpose is right if symmetric": planted_product(
-        lambda g, b: (g @ b.T).T, lambda g, a: a.T @ g
-    ),
+TRANSPOSED: dict[str, tuple[Any, Any]] = {
+    "the whole is read": (lambda g, b: g @ b, lambda g, a: a.T @ g),
+    "right if symmetric": (lambda g, b: (g @ b.T).T, lambda g, a: a.T @ g),
 }
 
 
 @pytest.mark.parametrize("name", TRANSPOSED)
 def test_a_wrong_rule_of_matrices_is_blamed(name: str) -> None:
-    b = variable(3, 3, seed=1).detach()
+    product, b = planted_product(*TRANSPOSED[name]), variable(3, 3, seed=1).detach()
     with pytest.raises(GradientError, match="planted_binary for a is wrong by itself"):
-        gradcheck(lambda x: TRANSPOSED[name](x, b), variable(3, 3))
+        gradcheck(lambda x: product(x, b), variable(3, 3))
     lower = planted(lambda g: np.triu(g), lambda x: np.tril(x))
     with pytest.raises(GradientError, match="planted_unary for x is wrong by itself"):
         gradcheck(lower, variable(3, 3))
 
 
-def test_nothing_to_check_is_refused() -> None:
+def test_inputs_that_do_not_require_grad_are_left_out() -> None:
     for inputs in (Tensor([1.0]), [Tensor([1.0])], []):
         with pytest.raises(ValueError, match="no input requires grad"):
             gradcheck(lambda *x: x[0], inputs)
-
-
-def test_inputs_that_do_not_require_grad_are_left_out() -> None:
     constant = Tensor(np.array([1.0, 2.0]))
     halves = planted_product(lambda g, b: g @ b.T, lambda g, a: 100 * a.T @ g)
     assert gradcheck(halves, (variable(2, 2), Tensor(np.ones((2, 2)))))
@@ -389,26 +363,23 @@ def test_several_outputs_scalars_and_closures() -> None:
         gradcheck(lambda x: (x * 2, WRONG["sign"](x.reshape(2, 2))), x)
 
 
-def test_an_unused_input_has_gradient_zero() -> None:
+def test_zero_gradients_of_unused_inputs_and_linear_functions() -> None:
     x, unused = variable(2), variable(3, seed=1)
-    assert gradcheck(lambda x, unused: x * x, (x, unused))
-    assert gradgradcheck(lambda x, unused: x * x, (x, unused))
+    for check in (gradcheck, gradgradcheck):
+        assert check(lambda x, unused: x * x, (x, unused))
     assert gradcheck(lambda x: Tensor([1.0, 2.0]), x)
-
-
-def test_linear_functions_have_second_derivative_zero() -> None:
     assert gradgradcheck(lambda x: 3 * x + 1, variable(2))
     assert gradgradcheck(lambda x: x.sum(axis=0), variable(2, 3))
 
 
-def test_large_and_small_inputs() -> None:
-    for scale in (0.1, 1e3, 1e6):
-        x = Tensor(np.array([0.3, -0.7, 1.1]) * scale, requires_grad=True)
-        assert gradcheck(lambda x, s=scale: (x / s) ** 3 + x / s, x)
-        assert gradcheck(lambda x, s=scale: (x / s) ** 3 + x / s, x, directions=2)
+@EITHER_WAY
+@pytest.mark.parametrize("scale", [0.1, 1e3, 1e6])
+def test_large_and_small_inputs(scale: float, directions: int | None) -> None:
+    x = Tensor(np.array([0.3, -0.7, 1.1]) * scale, requires_grad=True)
+    assert gradcheck(lambda x: (x / scale) ** 3 + x / scale, x, directions=directions)
 
 
-def test_directional_derivatives_are_the_gradient_s() -> None:
+def test_directional_derivatives_are_the_gradient_s_along_directions_of_a_seed() -> None:
     pairs = directional_derivatives(lambda x: x**3, variable(4), directions=5)
     assert len(pairs) == 5
     for analytic, numeric in pairs:
@@ -416,11 +387,5 @@ def test_directional_derivatives_are_the_gradient_s() -> None:
     wrong = directional_derivatives(WRONG["missing factor"], variable(2, 3), directions=2)
     for analytic, numeric in wrong:
         np.testing.assert_allclose(3 * analytic, numeric, rtol=1e-6)
-
-
-def test_the_seed_chooses_the_directions() -> None:
-    one, same, other = (
-        directional_derivatives(lambda x: x**3, variable(4), seed=seed) for seed in (0, 0, 1)
-    )
-    assert one == same
-    assert one != other
+    along = lambda seed: directional_derivatives(lambda x: x**3, variable(4), seed=seed)
+    assert along(0) == along(0) != along(1)

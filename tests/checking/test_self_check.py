@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,12 @@ from minigrad.checking import self_check
 OPS = ["astype", "attention", "convolution", "eigh", "identity", "lstm", "matmul", "norm", "where"]
 
 
-@pytest.mark.parametrize("name", OPS)
+ALL = [op for op in self_check.checked_ops() if op not in OPS]
+
+
+@pytest.mark.parametrize("name", [*OPS, *(pytest.param(op, marks=pytest.mark.long) for op in ALL)])
 def test_an_op_is_right(name: str) -> None:
-    is_right(name)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", self_check.checked_ops())
-def test_every_op_is_right(name: str) -> None:
     """tests/ops/test_derivatives.py tries the same calls more thoroughly."""
-    is_right(name)
-
-
-def is_right(name: str) -> None:
     outcome = self_check.check_op(name, seed=1)
     assert outcome.right, outcome
     op: Primitive = registry[name]
@@ -39,12 +33,27 @@ def is_right(name: str) -> None:
     assert set(outcome.arguments) == set(ruled)
 
 
+@contextmanager
+def planted(op: str, name: str, wrong: Callable[..., Any]) -> Iterator[None]:
+    """Another rule of an op meanwhile: ``wrong(right, g, *saved)``."""
+    function = getattr(ops, op)
+    right = function.op.rules[name].function
+
+    @functools.wraps(right)
+    def rule(*given: Any, **named: Any) -> Any:
+        return wrong(right, *given, **named)
+
+    function.defvjp(**{name: rule})
+    try:
+        yield
+    finally:
+        function.defvjp(**{name: right})
+
+
 @pytest.fixture
 def wrong_tanh() -> Iterator[None]:
-    right = ops.tanh.op.rules["x"].function
-    ops.tanh.defvjp(x=lambda g, out: -right(g, out))
-    yield
-    ops.tanh.defvjp(x=right)
+    with planted("tanh", "x", lambda right, g, out: -right(g, out)):
+        yield
 
 
 @pytest.mark.usefixtures("wrong_tanh")
@@ -77,16 +86,11 @@ def test_what_is_wrong_stands_at_the_end_apart_from_what_is_composed_of_it(
 @pytest.mark.parametrize("factor", [2.0, np.nan])
 @pytest.mark.parametrize("recorded", [False, True])
 def test_a_rule_that_is_wrong_in_one_kind_of_pass_is_wrong(factor: float, recorded: bool) -> None:
-    right = ops.softmax.op.rules["x"].function
+    def wrong(right: Any, g: Any, *saved: Any) -> Any:
+        return right(g, *saved) * (factor if isinstance(g, Tensor) == recorded else 1)
 
-    def wrong(g: Any, out: Any, axis: int) -> Any:
-        return right(g, out, axis) * (factor if isinstance(g, Tensor) == recorded else 1)
-
-    ops.softmax.defvjp(x=wrong)
-    try:
+    with planted("softmax", "x", wrong):
         outcome = self_check.check_op("softmax")
-    finally:
-        ops.softmax.defvjp(x=right)
     assert not outcome.right
     assert not outcome.second < 1e-6
     assert recorded == (outcome.first < 1e-6)
@@ -94,30 +98,21 @@ def test_a_rule_that_is_wrong_in_one_kind_of_pass_is_wrong(factor: float, record
 
 
 def test_the_calls_that_failed_are_named() -> None:
-    right = ops.multiply.op.rules["a"].function
-    ops.multiply.defvjp(a=lambda g, b: right(g, b) * (2 if g.shape == (2, 1, 3) else 1))
-    try:
+    wrong = lambda right, g, b: right(g, b) * (2 if g.shape == (2, 1, 3) else 1)
+    with planted("multiply", "a", wrong):
         *_, last = self_check.report([self_check.check_op("multiply")])
-    finally:
-        ops.multiply.defvjp(a=right)
-    assert re.fullmatch(
-        r"wrong by itself: multiply, in 1 of \d\d calls: \(\(1, 3\), \(2, 1, 1\)\)", last
-    )
+    told = r"wrong by itself: multiply, in 1 of \d\d calls: \(\(1, 3\), \(2, 1, 1\)\)"
+    assert re.fullmatch(told, last)
 
 
 def test_a_rule_that_raises_is_an_outcome() -> None:
-    right = ops.exp.op.rules["x"].function
-
-    def rule(g: Any, out: Any) -> Any:
+    def wrong(right: Any, g: Any, out: Any) -> Any:
         if not g.shape:
             raise ZeroDivisionError("planted")
         return right(g, out)
 
-    ops.exp.defvjp(x=rule)
-    try:
+    with planted("exp", "x", wrong):
         outcomes = [self_check.check_op(name) for name in ("exp", "tan")]
-    finally:
-        ops.exp.defvjp(x=right)
     assert np.isnan(outcomes[0].first)
     assert outcomes[1].right
     *_, last = self_check.report(outcomes)
@@ -171,16 +166,9 @@ def test_a_fault_of_the_engine_is_not_blamed_on_rules(
 @pytest.mark.parametrize("recorded", [False, True])
 def test_a_wrong_rule_is_not_blamed_on_the_engine(recorded: bool) -> None:
     """Also where many ops are composed of it, and only in one way of use."""
-    right = ops.multiply.op.rules["a"].function
-
-    def wrong(g: Any, b: Any) -> Any:
-        return right(g, b) * (1 + (isinstance(g, Tensor) == recorded))
-
-    ops.multiply.defvjp(a=wrong)
-    try:
+    wrong = lambda right, g, b: right(g, b) * (1 + (isinstance(g, Tensor) == recorded))
+    with planted("multiply", "a", wrong):
         outcomes = [self_check.check_op(name) for name in ("multiply", "lstm", "gru", "softmax")]
-    finally:
-        ops.multiply.defvjp(a=right)
     text = "\n".join(self_check.report(outcomes))
     assert "wrong by itself: multiply, in" in text
     assert "engine" not in text

@@ -31,6 +31,24 @@ def bits(thing: Any) -> Any:
     return repr(thing) if isinstance(thing, float) else thing
 
 
+def updated(optimizer: Any, loss: Any) -> Any:
+    """One step of an optimizer along a loss; the loss."""
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def owning(owners: Callable[[], Sequence[Any]], step: Callable[..., Any]) -> Callable[[], Made]:
+    """A step that is given what it trains, behind its arguments: ``step(*arguments, *owners)``."""
+
+    def make() -> Made:
+        made = owners()
+        return lambda *arguments: step(*arguments, *made), made
+
+    return make
+
+
 def all_of(owners: Iterable[Any]) -> dict[str, Any]:
     """Parameters, gradients, buffers and states of what a step trains, and the random state."""
     found: dict[str, Any] = {"random": minigrad.random.get_state()}

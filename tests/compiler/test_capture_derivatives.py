@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from both_ways import Made, batches, check
+from both_ways import batches, check, owning, updated
 
 import minigrad
 import minigrad.autograd.functional as transforms
@@ -22,34 +22,26 @@ def weight(*shape: int) -> Any:
     return minigrad.randn(*(shape or (3,)), requires_grad=True)
 
 
-def network() -> Any:
-    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+def network(inputs: int = 3) -> Any:
+    return nn.Sequential(nn.Linear(inputs, 4), nn.Tanh(), nn.Linear(4, 1))
 
 
 TRANSFORMS: dict[str, Callable[[Any], Any]] = {
     "grad": lambda w: transforms.grad(lambda x: (x * w).exp().sum()),
-    "grad of grad": lambda w: transforms.grad(transforms.grad(lambda x: (x[0] * w).exp().sum())),
+    "grad of grad": lambda w: transforms.grad(
+        lambda a: (transforms.grad(lambda b: (b * w).exp().sum())(a) ** 2).sum()),
     "value_and_grad": lambda w: transforms.value_and_grad(lambda x: (x * x).tanh().sum()),
     "hessian": lambda w: transforms.hessian(lambda x: (x**3).prod() + (x * w).sum()),
     "jacobian": lambda w: transforms.jacobian(lambda x: {"a": x[::2] ** 2, "b": (w * x).sum()}),
     "vjp": lambda w: lambda x: transforms.vjp(lambda x: (x * 2, x * w), x)[1]((x, x + 1)),
     "jvp": lambda w: lambda x: transforms.jvp(lambda x: (x**3, x * w), (x,), (x + 1,)),
     "hvp": lambda w: lambda x: transforms.hvp(lambda x: (x**3 * w).sum(), (x,), (x + 1,)),
-}
-TRANSFORMS["grad of grad"] = lambda w: (
-    lambda x: transforms.grad(
-        lambda a: (transforms.grad(lambda b: (b * w).exp().sum())(a) ** 2).sum()
-    )(x)
-)
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
 def test_transforms(name: str) -> None:
-    def make() -> Made:
-        w = weight()
-        return TRANSFORMS[name](w), [w]
-
-    check(make, CALLS)
+    check(owning(lambda: [weight()], lambda x, w: TRANSFORMS[name](w)(x)), CALLS)
 
 
 def several(x: Any, w: Any) -> Any:
@@ -213,11 +205,7 @@ STEPS = (
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
 def test_steps(step: Callable[[Any, Any], Any]) -> None:
-    def make() -> Made:
-        w = weight()
-        return lambda x: step(x, w), [w]
-
-    check(make, CALLS)
+    check(owning(lambda: [weight()], step), CALLS)
 
 
 HOOKS: dict[str, Callable[[Any], Any]] = {
@@ -228,24 +216,23 @@ HOOKS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def backpropagated(loss: Any) -> Any:
+    loss.backward()
+    return loss
+
+
 @pytest.mark.parametrize("name", HOOKS)
 def test_hooks(name: str) -> None:
-    def make() -> Made:
+    def owners() -> Any:
         w = weight()
         HOOKS[name](w)
+        return [w]
 
-        def step(x: Any) -> Any:
-            loss = (w * x * w).sum()
-            loss.backward()
-            return loss
-
-        return step, [w]
-
-    check(make, CALLS)
+    check(owning(owners, lambda x, w: backpropagated((w * x * w).sum())), CALLS)
 
 
 def test_an_optimizer_within_the_backward_pass() -> None:
-    def make() -> Made:
+    def owners() -> Any:
         w = weight()
         optimizer = optim.SGD([w], lr=0.01)
 
@@ -254,73 +241,43 @@ def test_an_optimizer_within_the_backward_pass() -> None:
             optimizer.zero_grad()
 
         w.register_post_accumulate_grad_hook(update)
+        return w, optimizer
 
-        def step(x: Any) -> Any:
-            loss = ((w * x) ** 2).sum()
-            loss.backward()
-            return loss
-
-        return step, [w, optimizer]
-
-    check(make, CALLS)
+    check(owning(owners, lambda x, w, _: backpropagated(((w * x) ** 2).sum())), CALLS)
 
 
-def test_a_gradient_penalty() -> None:
-    def make() -> Made:
-        model = network()
-        optimizer = optim.Adam(model.parameters(), lr=0.01)
-
-        def step(x: Any) -> Any:
-            x = x.reshape(1, 3).detach().requires_grad_()
-            out = model(x).sum()
-            loss = out**2 + (grad(out, x, create_graph=True).norm() - 1) ** 2
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        return step, [model, optimizer]
-
-    check(make, CALLS)
+def gradient_penalty(x: Any, model: Any, optimizer: Any) -> Any:
+    x = x.reshape(1, 3).detach().requires_grad_()
+    out = model(x).sum()
+    return updated(optimizer, out**2 + (grad(out, x, create_graph=True).norm() - 1) ** 2)
 
 
-def test_a_physics_informed_step() -> None:
-    def make() -> Made:
-        model = nn.Sequential(
-            nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1)
-        )
-        optimizer = optim.Adam(model.parameters(), lr=0.01)
+def physics_informed(t: Any, model: Any, optimizer: Any) -> Any:
+    t = t.reshape(3, 1).clone().requires_grad_()
+    u = model(t)
+    first = grad(u.sum(), t, create_graph=True)
+    second = grad(first.sum(), t, create_graph=True)
+    return updated(optimizer, ((second + u) ** 2).mean())
 
-        def step(t: Any) -> Any:
-            t = t.reshape(3, 1).clone().requires_grad_()
-            u = model(t)
-            first = grad(u.sum(), t, create_graph=True)
-            second = grad(first.sum(), t, create_graph=True)
-            loss = ((second + u) ** 2).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            return loss
 
-        return step, [model, optimizer]
+@pytest.mark.parametrize(("step", "inputs"), [(gradient_penalty, 3), (physics_informed, 1)])
+def test_a_loss_of_gradients(step: Any, inputs: int) -> None:
+    def owners() -> Any:
+        model = network(inputs)
+        return model, optim.Adam(model.parameters(), lr=0.01)
 
-    check(make, CALLS)
+    check(owning(owners, step), CALLS)
 
 
 def test_a_checkpoint_with_dropout() -> None:
-    def make() -> Made:
-        model, drop = network(), nn.Dropout(0.5)
+    drop = nn.Dropout(0.5)
 
-        def step(x: Any) -> Any:
-            model.zero_grad()
-            hidden = checkpoint(lambda t: drop(model[0](t)).tanh(), x.reshape(1, 3))
-            out = model[2](hidden).sum()
-            out.backward()
-            return out
+    def step(x: Any, model: Any) -> Any:
+        model.zero_grad()
+        hidden = checkpoint(lambda t: drop(model[0](t)).tanh(), x.reshape(1, 3))
+        return backpropagated(model[2](hidden).sum())
 
-        return step, [model]
-
-    check(make, CALLS)
+    check(owning(lambda: [network()], step), CALLS)
 
 
 def test_numbers_of_numpy_are_what_ops_computed_with() -> None:

@@ -6,12 +6,13 @@ import copy
 import pickle
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from both_ways import Made, batches, bits, check
+from both_ways import Made, batches, bits, check, owning, updated
 
 import minigrad
 from minigrad import nn, optim
@@ -34,27 +35,19 @@ class Scaled(nn.Module):
         return x * self.scale + sum(self.shifts)
 
 
-def replace_layer(model: Any) -> None:
-    model.layers[0] = nn.Linear(3, 3)
-
-
-def freeze(model: Any) -> None:
-    model.layers[0].weight.requires_grad = False
-
-
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "a number": lambda m: setattr(m, "scale", 3.0),
     "a container": lambda m: setattr(m, "shifts", [1.0, 2.0]),
     "a list and a number": lambda m: (m.shifts.append(1.0), setattr(m, "scale", 2.0)),
     "an idle dropout": lambda m: setattr(m.layers[1], "p", 0.5),
-    "a layer of a list": replace_layer,
+    "a layer of a list": lambda m: m.layers.__setitem__(0, nn.Linear(3, 3)),
     "a layer less": lambda m: m.layers.__delitem__(0),
     "a layer more": lambda m: m.layers.append(nn.Tanh()),
     "eval": lambda m: m.eval(),
     "a part in eval": lambda m: m.layers[2].eval(),
     "a forward hook": lambda m: m.layers[0].register_forward_hook(lambda m, x, y: y * 2),
     "a gradient hook": lambda m: m.layers[0].weight.register_hook(lambda g: g * 2),
-    "requires_grad": freeze,
+    "requires_grad": lambda m: setattr(m.layers[0].weight, "requires_grad", False),
     "data": lambda m: setattr(m.layers[0].weight, "data", np.ones((3, 3), np.float64)),
     "a buffer": lambda m: setattr(m.layers[2], "running_mean", minigrad.ones(3)),
     "momentum": lambda m: setattr(m.layers[2], "momentum", 0.5),
@@ -64,22 +57,17 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_recorded_anew(name: str) -> None:
-    def make() -> Made:
-        model = Scaled()
-
-        def step(x: Any) -> Any:
-            model.zero_grad()
-            loss = (model(x) ** 2).sum()
-            loss.backward()
-            return loss
-
-        return step, [model]
+    def step(x: Any, model: Any) -> Any:
+        model.zero_grad()
+        loss = (model(x) ** 2).sum()
+        loss.backward()
+        return loss
 
     def between(i: int, owners: Any) -> None:
         if i == 5:
             CHANGES[name](owners[0])
 
-    check(make, CALLS, between)
+    check(owning(lambda: [Scaled()], step), CALLS, between)
 
 
 def test_a_standalone_idle_module() -> None:
@@ -92,53 +80,43 @@ def test_a_standalone_idle_module() -> None:
 
 
 def test_eval_and_train_within_a_step() -> None:
-    def make() -> Made:
-        model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Dropout(0.5))
-
-        def step(x: Any) -> Any:
-            calm = model.eval()(x).sum()
-            return calm, model.train()(x).sum()
-
-        return step, [model]
-
-    check(make, CALLS)
+    model = lambda: [nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Dropout(0.5))]
+    step = lambda x, model: (model.eval()(x).sum(), model.train()(x).sum())
+    check(owning(model, step), CALLS)
 
 
 def trained(options: Callable[[Any], Any], schedule: bool = False) -> Callable[[], Made]:
     """A step that returns what it does with the options of its optimizer."""
 
-    def make() -> Made:
+    def owners() -> Any:
         layer = nn.Linear(3, 1)
         optimizer = optim.SGD(layer.parameters(), lr=0.5)
-        decay = optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+        return layer, optimizer, optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
 
-        def step(x: Any) -> Any:
-            found = options(optimizer.param_groups[0])
-            optimizer.zero_grad()
-            loss = (layer(x) ** 2).sum()
-            loss.backward()
-            optimizer.step()
-            if schedule:
-                decay.step()
-            return found, loss, loss * optimizer.param_groups[0]["lr"]
+    def step(x: Any, layer: Any, optimizer: Any, decay: Any) -> Any:
+        found = options(optimizer.param_groups[0])
+        loss = updated(optimizer, (layer(x) ** 2).sum())
+        if schedule:
+            decay.step()
+        return found, loss, loss * optimizer.param_groups[0]["lr"]
 
-        return step, [layer, optimizer, decay]
-
-    return make
+    return owning(owners, step)
 
 
 @pytest.mark.parametrize("schedule", [True, False])
 def test_options_are_inputs_and_effects(schedule: bool) -> None:
     def between(i: int, owners: Any) -> None:
         if i == 4:
-            owners[1].param_groups[0]["lr"] = 0.125
-            owners[1].param_groups[0]["momentum"] = 0.5
+            owners[1].param_groups[0].update(lr=0.125, momentum=0.5)
 
     step = check(trained(lambda group: group["lr"], schedule), CALLS, between)
     assert step._made == 1
-    check(trained(lambda group: group.get("lr"), schedule), CALLS, between)
-    check(trained(lambda group: group.__setitem__("lr", 0.25), schedule), CALLS, between)
-    check(trained(lambda group: group.update(lr=0.25), schedule), CALLS, between)
+    for use in (
+        lambda group: group.get("lr"),
+        lambda group: group.__setitem__("lr", 0.25),
+        lambda group: group.update(lr=0.25),
+    ):
+        check(trained(use, schedule), CALLS, between)
 
 
 def test_options_with_which_python_computes_are_compared() -> None:
@@ -191,9 +169,8 @@ def test_results_are_structures_as_the_step_returns_them() -> None:
 
 
 def test_no_array_is_returned_twice() -> None:
-    captured = minigrad.capture(
-        lambda x: (x * 2, x * 2, minigrad.ones(3), minigrad.zeros(3).reshape(3, 1))
-    )
+    step = lambda x: (x * 2, x * 2, minigrad.ones(3), minigrad.zeros(3).reshape(3, 1))
+    captured = minigrad.capture(step)
     kept: list[np.ndarray] = []
     for _ in range(6):
         results = captured(minigrad.ones(3))
@@ -207,7 +184,7 @@ def test_no_array_is_returned_twice() -> None:
 # `verify` ---------------------------------------------------------------------------------------
 
 
-def changing(verify: bool | int) -> tuple[list[float], Any]:
+def changing(verify: bool | int) -> list[float]:
     """A step that uses a number of Python, which changes after the third call."""
     factor = [1.0]
     step = minigrad.capture(lambda x: x * factor[0], verify=verify)
@@ -220,14 +197,13 @@ def changing(verify: bool | int) -> tuple[list[float], Any]:
             assert "uses a value in multiply that changes" in str(error)
             assert "test_capture_python.py:" in str(error)
             found.append(-error.result.item())
-    return found, step
+    return found
 
 
 def test_verify_finds_a_number_that_python_changed() -> None:
-    assert changing(True)[0] == [1, 1, 1, -5, 5, 5, 5, 5]
-    assert changing(5)[0] == [1, 1, 1, 1, -5, 5, 5, 5]
-    assert changing(1)[0] == [1, 1, 1, -5, 5, 5, 5, 5]
-    assert changing(False)[0] == [1] * 8
+    assert changing(True) == changing(1) == [1, 1, 1, -5, 5, 5, 5, 5]
+    assert changing(5) == [1, 1, 1, 1, -5, 5, 5, 5]
+    assert changing(False) == [1] * 8
 
 
 def test_when_calls_are_verified() -> None:
@@ -315,10 +291,7 @@ def test_threads_that_share_a_first_call() -> None:
             if bits(step(x)) != bits((x @ weights).tanh()):
                 wrong.append(x)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
     assert not wrong
     assert step.program is not None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from both_ways import Made, batches, check
+from both_ways import Made, batches, check, owning, updated
 from schedules import SCHEDULERS
 
 import minigrad
@@ -15,7 +15,7 @@ from minigrad import nn, optim
 from minigrad.nn import functional as F
 from minigrad.optim import lr_scheduler
 
-OPTIMIZERS = {
+OPTIMIZERS: dict[str, dict[str, Any]] = {
     "SGD": {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01},
     "ASGD": {"lr": 0.1},
     "Adadelta": {"lr": 1.0},
@@ -36,6 +36,16 @@ WORDS = batches(5, ((2, 6), 11))
 
 def mlp() -> nn.Module:
     return nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Dropout(0.2), nn.Linear(6, 3))
+
+
+def with_optimizer(
+    model: Callable[[], nn.Module], name: str = "SGD", **options: Any
+) -> Callable[[], tuple[Any, Any]]:
+    def owners() -> tuple[Any, Any]:
+        m = model()
+        return m, getattr(optim, name)(m.parameters(), **{"lr": 0.1, **options})
+
+    return owners
 
 
 def trained(
@@ -75,15 +85,8 @@ def squared(m: Any, x: Any) -> Any:
 
 
 def test_every_optimizer_and_schedule_is_here() -> None:
-    assert {*optim.__all__} == {
-        *OPTIMIZERS,
-        "LBFGS",
-        "Muon",
-        "Optimizer",
-        "SparseAdam",  # a captured step has dense gradients
-        "lr_scheduler",
-        "swa_utils",
-    }
+    others = {"LBFGS", "Muon", "Optimizer", "lr_scheduler", "swa_utils"}
+    assert {*optim.__all__} == {*OPTIMIZERS, *others, "SparseAdam"}  # gradients are dense here
     assert {*lr_scheduler.__all__} == {*SCHEDULERS, "LRScheduler"}
 
 
@@ -95,10 +98,9 @@ def test_optimizers(name: str) -> None:
 
 def test_muon() -> None:
     """It is for matrices alone."""
-
-    def model() -> nn.Module:
-        return nn.Sequential(nn.Linear(8, 6, bias=False), nn.ReLU(), nn.Linear(6, 3, bias=False))
-
+    model = lambda: nn.Sequential(
+        nn.Linear(8, 6, bias=False), nn.ReLU(), nn.Linear(6, 3, bias=False)
+    )
     check(trained(model, classified, "Muon", lr=0.01), DATA)
 
 
@@ -109,22 +111,16 @@ def test_schedules(name: str) -> None:
 
 
 def test_a_schedule_that_sees_the_loss() -> None:
-    def make() -> Made:
-        m = mlp()
-        o = optim.SGD(m.parameters(), lr=0.5)
-        schedule = lr_scheduler.ReduceLROnPlateau(o, patience=1)
+    def owners() -> Any:
+        m, o = with_optimizer(mlp, lr=0.5)()
+        return m, o, lr_scheduler.ReduceLROnPlateau(o, patience=1)
 
-        def step(x: Any, y: Any) -> Any:
-            o.zero_grad()
-            loss = classified(m, x, y)
-            loss.backward()
-            o.step()
-            schedule.step(loss)
-            return {"loss": loss}
+    def step(x: Any, y: Any, m: Any, o: Any, schedule: Any) -> Any:
+        loss = updated(o, classified(m, x, y))
+        schedule.step(loss)
+        return {"loss": loss}
 
-        return step, (m, o, schedule)
-
-    check(make, [*DATA, *DATA])
+    check(owning(owners, step), [*DATA, *DATA])
 
 
 @pytest.mark.parametrize("clip", [0.01, 100.0])
@@ -133,22 +129,16 @@ def test_clipping(clip: float) -> None:
 
 
 def test_clipping_of_values_and_the_returned_norm() -> None:
-    def make() -> Made:
-        m = mlp()
-        o = optim.SGD(m.parameters(), lr=0.5)
+    def step(x: Any, y: Any, m: Any, o: Any) -> Any:
+        m.zero_grad()
+        loss = classified(m, x, y)
+        loss.backward()
+        nn.utils.clip_grad_value(m.parameters(), 0.05)
+        norm = nn.utils.clip_grad_norm([*m.parameters()], 0.1)
+        o.step()
+        return [loss, (norm, None, 3, "done")]
 
-        def step(x: Any, y: Any) -> Any:
-            m.zero_grad()
-            loss = classified(m, x, y)
-            loss.backward()
-            nn.utils.clip_grad_value(m.parameters(), 0.05)
-            norm = nn.utils.clip_grad_norm([*m.parameters()], 0.1)
-            o.step()
-            return [loss, (norm, None, 3, "done")]
-
-        return step, (m, o)
-
-    check(make, DATA)
+    check(owning(with_optimizer(mlp, lr=0.5), step), DATA)
 
 
 def cnn() -> nn.Module:
@@ -161,22 +151,14 @@ def cnn() -> nn.Module:
 
 def test_convolution_with_running_statistics() -> None:
     check(trained(cnn, classified), IMAGES)
-
-
-def test_running_statistics_as_the_mean_of_all_batches() -> None:
-    def model() -> nn.Module:
-        return nn.Sequential(nn.Linear(8, 3), nn.BatchNorm1d(3, momentum=None))
-
-    check(trained(model, classified), DATA)
+    mean_of_all = lambda: nn.Sequential(nn.Linear(8, 3), nn.BatchNorm1d(3, momentum=None))
+    check(trained(mean_of_all, classified), DATA)
 
 
 @pytest.mark.parametrize("layer", ["RNN", "GRU", "LSTM"])
 @pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True, "dropout": 0.3}])
 def test_recurrent_layers(layer: str, options: Any) -> None:
-    def model() -> nn.Module:
-        made: nn.Module = getattr(nn, layer)(4, 3, batch_first=True, **options)
-        return made
-
+    model = lambda: getattr(nn, layer)(4, 3, batch_first=True, **options)
     check(trained(model, squared), SEQUENCES)
 
 
@@ -227,23 +209,17 @@ def test_language_models(tied: bool) -> None:
 def test_encoder_and_decoder_with_masks() -> None:
     def loss(m: Any, x: Any, y: Any, keep: Any) -> Any:
         mask = nn.Transformer.generate_square_subsequent_mask(y.shape[1])
-        out = m(x, y, tgt_mask=mask, src_key_padding_mask=keep > 0)
-        return (out**2).sum()
+        return (m(x, y, tgt_mask=mask, src_key_padding_mask=keep > 0) ** 2).sum()
 
-    def model() -> nn.Module:
-        return nn.Transformer(8, 2, 1, 1, 16, 0.1)
-
-    calls = [(x, y, keep) for x, y, keep in batches(5, (2, 4, 8), (2, 3, 8), ((2, 4), 2))]
+    calls = batches(5, (2, 4, 8), (2, 3, 8), ((2, 4), 2))
     for _, _, keep in calls:
         keep[:, 0] = 0
-    check(trained(model, loss), calls)
+    check(trained(lambda: nn.Transformer(8, 2, 1, 1, 16, 0.1), loss), calls)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16"])
 def test_dtypes(dtype: str) -> None:
-    def model() -> nn.Module:
-        return mlp().to(getattr(minigrad, dtype))
-
+    model = lambda: mlp().to(getattr(minigrad, dtype))
     check(trained(model, classified, "SGD"), [(x.astype(dtype), y) for x, y in DATA])
 
 
@@ -254,156 +230,105 @@ def test_shapes_that_alternate() -> None:
 
 @pytest.mark.slow
 def test_training_and_evaluation_that_alternate() -> None:
-    def make() -> Made:
-        m = cnn()
-        o = optim.SGD(m.parameters(), lr=0.1)
-
-        def step(x: Any, y: Any) -> Any:
-            o.zero_grad()
-            loss = classified(m, x, y)
-            loss.backward()
-            o.step()
-            return loss
-
-        return step, (m, o)
-
     def between(i: int, owners: Any) -> None:
         owners[0].train(i % 2 == 0)
 
-    check(make, IMAGES * 15, between)
+    check(trained(cnn, classified, "SGD", lr=0.1), IMAGES * 15, between)
 
 
 def test_evaluation_without_gradients() -> None:
-    def make() -> Made:
-        m = cnn().eval()
+    @minigrad.no_grad()
+    def step(x: Any, y: Any, m: Any) -> Any:
+        scores = m(x)
+        return classified(m, x, y), (scores.argmax(1) == y).mean()
 
-        @minigrad.no_grad()
-        def step(x: Any, y: Any) -> Any:
-            scores = m(x)
-            return classified(m, x, y), (scores.argmax(1) == y).mean()
-
-        return step, (m,)
-
-    check(make, IMAGES)
+    check(owning(lambda: [cnn().eval()], step), IMAGES)
 
 
-def test_weights_that_are_loaded_or_replaced_between_calls() -> None:
-    state = mlp().state_dict()
-
-    def between(i: int, owners: Any) -> None:
-        if i == 3:
-            owners[0].load_state_dict(state)
-        if i == 4:
-            owners[0][0].weight.data = np.full((6, 8), 0.25, "f4")
-
-    check(trained(mlp, classified), DATA, between)
-
-
-def test_layers_and_dtypes_that_are_replaced_between_calls() -> None:
-    def between(i: int, owners: Any) -> None:
-        if i == 3:
-            owners[0][0] = nn.Linear(8, 6)
-        if i == 6:
-            owners[0][1] = nn.Tanh()
-        if i == 9:
-            owners[0].to(minigrad.float64)
-
-    check(trained(mlp, classified, "SGD"), [*DATA, *DATA], between)
+STATE = mlp().state_dict()
+BETWEEN: dict[str, dict[int, Callable[[Any], Any]]] = {
+    "weights loaded or replaced": {
+        3: lambda m: m.load_state_dict(STATE),
+        4: lambda m: setattr(m[0].weight, "data", np.full((6, 8), 0.25, "f4")),
+    },
+    "layers and dtypes replaced": {
+        3: lambda m: m.__setitem__(0, nn.Linear(8, 6)),
+        6: lambda m: m.__setitem__(1, nn.Tanh()),
+        9: lambda m: m.to(minigrad.float64),
+    },
+    "weights frozen": {
+        3: lambda m: m[0].requires_grad_(False),
+        7: lambda m: m[0].requires_grad_(True),
+    },
+}
 
 
-def test_weights_that_are_frozen_between_calls() -> None:
-    def between(i: int, owners: Any) -> None:
-        if i in (3, 7):
-            owners[0][0].requires_grad_(i == 7)
-
-    check(trained(mlp, classified), [*DATA, *DATA], between)
+@pytest.mark.parametrize("changes", BETWEEN.values(), ids=BETWEEN)
+def test_a_model_that_is_changed_between_calls(changes: Any) -> None:
+    optimizer = "SGD" if 9 in changes else "AdamW"
+    between = lambda i, owners: changes[i](owners[0]) if i in changes else None
+    check(trained(mlp, classified, optimizer), [*DATA, *DATA], between)
 
 
 def test_two_optimizers() -> None:
-    def make() -> Made:
-        generator, critic = (
-            nn.Linear(3, 4),
-            nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 1)),
-        )
+    def owners() -> Any:
+        generator = nn.Linear(3, 4)
+        critic = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 1))
         first = optim.Adam(generator.parameters(), lr=0.01)
-        second = optim.SGD(critic.parameters(), lr=0.1)
+        return generator, critic, first, optim.SGD(critic.parameters(), lr=0.1)
 
-        def step(real: Any) -> Any:
-            noise = minigrad.randn(len(real), 3)
-            fake = generator(noise)
-            second.zero_grad()
-            loss = F.softplus(-critic(real)).mean() + F.softplus(critic(fake.detach())).mean()
-            loss.backward()
-            second.step()
-            first.zero_grad()
-            other = F.softplus(-critic(fake)).mean()
-            other.backward()
-            first.step()
-            return loss, other
+    def step(real: Any, generator: Any, critic: Any, first: Any, second: Any) -> Any:
+        fake = generator(minigrad.randn(len(real), 3))
+        right = F.softplus(-critic(real)).mean() + F.softplus(critic(fake.detach())).mean()
+        loss = updated(second, right)
+        return loss, updated(first, F.softplus(-critic(fake)).mean())
 
-        return step, (generator, critic, first, second)
-
-    check(make, batches(6, (5, 4)))
+    check(owning(owners, step), batches(6, (5, 4)))
 
 
 @pytest.mark.parametrize("inside", [True, False])
 def test_gradients_that_add_up_over_calls(inside: bool) -> None:
-    def make() -> Made:
-        m = mlp()
-        o = optim.SGD(m.parameters(), lr=0.1, momentum=0.9)
-
-        def step(x: Any, y: Any, update: bool) -> Any:
-            loss = classified(m, x, y) / 3
-            loss.backward()
-            if update:
-                o.step()
-                if inside:
-                    o.zero_grad(set_to_none=False)
-            return loss
-
-        return step, (m, o)
+    def step(x: Any, y: Any, update: bool, m: Any, o: Any) -> Any:
+        loss = classified(m, x, y) / 3
+        loss.backward()
+        if update:
+            o.step()
+            if inside:
+                o.zero_grad(set_to_none=False)
+        return loss
 
     def between(i: int, owners: Any) -> None:
         if not inside and i % 3 == 0:
             owners[1].zero_grad()
 
-    check(make, [(*batch, i % 3 == 2) for i, batch in enumerate(DATA * 3)], between)
+    calls = [(*batch, i % 3 == 2) for i, batch in enumerate(DATA * 3)]
+    check(owning(with_optimizer(mlp, momentum=0.9), step), calls, between)
 
 
 def test_averaged_weights() -> None:
-    def make() -> Made:
-        m = mlp()
-        average = optim.swa_utils.AveragedModel(m)
-        o = optim.SGD(m.parameters(), lr=0.1)
+    def owners() -> Any:
+        m, o = with_optimizer(mlp)()
+        return m, optim.swa_utils.AveragedModel(m), o
 
-        def step(x: Any, y: Any) -> Any:
-            o.zero_grad()
-            loss = classified(m, x, y)
-            loss.backward()
-            o.step()
-            average.update_parameters(m)
-            return loss, average(x)
+    def step(x: Any, y: Any, m: Any, average: Any, o: Any) -> Any:
+        loss = updated(o, classified(m, x, y))
+        average.update_parameters(m)
+        return loss, average(x)
 
-        return step, (m, average, o)
-
-    check(make, DATA)
+    check(owning(owners, step), DATA)
 
 
 def test_frozen_parameters_and_groups() -> None:
-    def make() -> Made:
+    def owners() -> Any:
         m = mlp()
         m[0].requires_grad_(False)
-        o = optim.Adam([{"params": m[3].weight, "lr": 0.1}, {"params": [m[3].bias]}], lr=0.01)
+        groups = [{"params": m[3].weight, "lr": 0.1}, {"params": [m[3].bias]}]
+        return m, optim.Adam(groups, lr=0.01)
 
-        def step(x: Any, y: Any) -> Any:
-            loss = classified(m, x, y)
-            o.zero_grad()
-            loss.backward()
-            o.step()
+    def step(x: Any, y: Any, m: Any, o: Any) -> None:
+        updated(o, classified(m, x, y))
 
-        return step, (m, o)
-
-    check(make, DATA)
+    check(owning(owners, step), DATA)
 
 
 def test_random_augmentation() -> None:
@@ -418,54 +343,50 @@ def test_random_augmentation() -> None:
 
 
 def test_ops_with_several_outputs_and_parts() -> None:
-    def make() -> Made:
-        w = minigrad.tensor(np.eye(4) + 0.1, requires_grad=True)
-        v = minigrad.tensor(np.linspace(0, 1, 12).reshape(3, 4), requires_grad=True)
+    def owners() -> Any:
+        v = np.linspace(0, 1, 12).reshape(3, 4)
+        return [minigrad.tensor(a, requires_grad=True) for a in (np.eye(4) + 0.1, v)]
 
-        def step(x: Any) -> Any:
-            w.zero_grad()
-            v.grad = None
-            sign, logdet = minigrad.linalg.slogdet(w @ w.T)
-            a, b = minigrad.split(v * 2, 2, axis=1)
-            rows = [v[i] * x[i] for i in range(3)] + [v[1], v[[0, 2]].sum(0)]
-            top = minigrad.topk(v.reshape(-1), 3)
-            y = minigrad.stack(rows).sum() + (a * b).sum() + sign * logdet + top[0].sum()
-            y = y + minigrad.linalg.inv(w).sum() + v.T[1:, ::2].sum() + w[w.shape[0] - 1, 0]
-            y.backward()
-            return {"y": y, "parts": [a, b], "none": None}
+    def step(x: Any, w: Any, v: Any) -> Any:
+        w.zero_grad()
+        v.grad = None
+        sign, logdet = minigrad.linalg.slogdet(w @ w.T)
+        a, b = minigrad.split(v * 2, 2, axis=1)
+        rows = [v[i] * x[i] for i in range(3)] + [v[1], v[[0, 2]].sum(0)]
+        top = minigrad.topk(v.reshape(-1), 3)
+        y = minigrad.stack(rows).sum() + (a * b).sum() + sign * logdet + top[0].sum()
+        y = y + minigrad.linalg.inv(w).sum() + v.T[1:, ::2].sum() + w[w.shape[0] - 1, 0]
+        y.backward()
+        return {"y": y, "parts": [a, b], "none": None}
 
-        return step, (w, v)
+    check(owning(owners, step), [(x.astype("float64"),) for (x,) in batches(5, (3, 4))])
 
-    check(make, [(x.astype("float64"),) for (x,) in batches(5, (3, 4))])
+
+def leaves(*values: Any) -> Callable[[], list[Any]]:
+    return lambda: [minigrad.tensor(value, requires_grad=True) for value in values]
 
 
 def test_in_place_ops_on_local_tensors() -> None:
-    def make() -> Made:
-        w = minigrad.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    def step(x: Any, w: Any) -> Any:
+        y = x * w
+        y += x
+        y.mul_(2)
+        z = y + 1
+        z.clip_(0, 5)
+        view = z.reshape(3, 1)
+        n = x + 1
+        with minigrad.no_grad():
+            n.add_(minigrad.ones(3, dtype="float64") / 3)
+        out = (view * n).sum() + z.sum()
+        out.backward()
+        return out, y, z, n
 
-        def step(x: Any) -> Any:
-            y = x * w
-            y += x
-            y.mul_(2)
-            z = y + 1
-            z.clip_(0, 5)
-            view = z.reshape(3, 1)
-            n = x + 1
-            with minigrad.no_grad():
-                n.add_(minigrad.ones(3, dtype="float64") / 3)
-            out = (view * n).sum() + z.sum()
-            out.backward()
-            return out, y, z, n
-
-        return step, (w,)
-
-    check(make, batches(5, (3,)))
+    check(owning(leaves([1.0, 2.0, 3.0]), step), batches(5, (3,)))
 
 
 def test_results_and_gradients_that_are_kept() -> None:
     """Later calls write neither to what they returned, nor to gradients that were taken."""
-    w = minigrad.tensor([1.0, 2.0], requires_grad=True)
-    v = minigrad.tensor([1.0, 2.0], requires_grad=True)
+    w, v = leaves([1.0, 2.0], [1.0, 2.0])()
 
     @minigrad.capture
     def step(x: Any) -> Any:
@@ -489,38 +410,26 @@ def test_results_and_gradients_that_are_kept() -> None:
 
 
 def test_gradients_may_be_written_to() -> None:
-    def make() -> Made:
-        w = minigrad.tensor(2.0, requires_grad=True)
-        v = minigrad.tensor(3.0, requires_grad=True)
-
-        def step(x: Any) -> Any:
-            loss = w + v + x
-            loss.backward()
-            return loss
-
-        return step, (w, v)
+    def step(x: Any, w: Any, v: Any) -> Any:
+        loss = w + v + x
+        loss.backward()
+        return loss
 
     def between(i: int, owners: Any) -> None:
         if i:
             owners[0].grad.data[...] = 7
             owners[1].grad = None
 
-    check(make, batches(6, ()), between)
+    check(owning(leaves(2.0, 3.0), step), batches(6, ()), between)
 
 
 def test_a_detached_leaf() -> None:
-    def make() -> Made:
+    def owners() -> Any:
         source = minigrad.tensor([1.0, 2.0])
         w = source.detach().requires_grad_()
-        o = optim.Adam([w], lr=0.1)
+        return w, source, optim.Adam([w], lr=0.1)
 
-        def step(x: Any) -> Any:
-            o.zero_grad()
-            loss = ((w - x) ** 2).sum()
-            loss.backward()
-            o.step()
-            return loss
+    def step(x: Any, w: Any, _source: Any, o: Any) -> Any:
+        return updated(o, ((w - x) ** 2).sum())
 
-        return step, (w, source, o)
-
-    check(make, batches(6, (2,)))
+    check(owning(owners, step), batches(6, (2,)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,14 @@ from minigrad.debugging.training_statistics import Numbers
 
 def model() -> nn.Sequential:
     return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Sequential(nn.Linear(8, 1)))
+
+
+def watched(steps: int, net: nn.Module | None = None, **options: Any) -> Statistics:
+    """Statistics of a short training."""
+    net = net or model()
+    with Statistics(net, **options) as statistics:
+        train(net, statistics, steps)
+    return statistics
 
 
 def train(net: nn.Module, statistics: Statistics, steps: int) -> list[np.ndarray]:
@@ -43,16 +52,14 @@ def test_numbers_are_those_of_the_arrays() -> None:
     for step, array in enumerate(hidden):
         kept = statistics.activations["0"][step]
         assert kept.mean == pytest.approx(array.mean(), abs=1e-6)
-        assert kept.deviation == pytest.approx(array.std(), rel=1e-5)
-        assert kept.norm == pytest.approx(np.linalg.norm(array), rel=1e-5)
+        size = array.std(), np.linalg.norm(array)
+        assert (kept.deviation, kept.norm) == pytest.approx(size, rel=1e-5)
         assert (kept.low, kept.high) == (array.min(), array.max())
         assert kept.count == array.size == sum(kept.histogram)
         assert not kept.bad
         assert statistics.activations["1"][step].zeros == (array <= 0).sum()
-    gradient = net[0].weight.grad
-    assert gradient is not None
     last = statistics.gradients["0.weight"][1]
-    assert last.norm == pytest.approx(np.linalg.norm(gradient.numpy()), rel=1e-5)
+    assert last.norm == pytest.approx(np.linalg.norm(net[0].weight.grad.numpy()), rel=1e-5)
     assert f"{last.deviation:.3g}" in str(statistics)
 
 
@@ -73,7 +80,7 @@ def test_curves_are_those_of_the_training() -> None:
             loss.backward()
             statistics.step(loss if len(losses) % 2 else loss.item())
             losses.append(loss.item())
-            gradients.append(norm(*(p.grad.numpy() for p in first if p.grad is not None)))
+            gradients.append(norm(*(p.grad.numpy() for p in first)))
             weights.append([p.numpy().copy() for p in first])
             optimizer.step()
             scheduler.step()
@@ -82,15 +89,9 @@ def test_curves_are_those_of_the_training() -> None:
     assert curves["loss"] == {"loss": dict(enumerate(losses))}
     assert curves["learning rate"]["group 0"] == pytest.approx({0: 0.05, 1: 0.075, 2: 0.1})
     assert curves["learning rate"]["group 1"] == pytest.approx({0: 0.25, 1: 0.375, 2: 0.5})
-    moved = [
-        norm(*(new - old for new, old in zip(*pair, strict=True)))
-        for pair in zip(weights[1:], weights[:-1], strict=True)
-    ]
-    for kind, expected in (
-        ("weights", map(norm, *zip(*weights[:3], strict=True))),
-        ("gradients", gradients),
-        ("updates", moved),
-    ):
+    moved = [norm(*map(np.subtract, *pair)) for pair in pairwise(weights)]
+    sizes = [norm(*arrays) for arrays in weights[:3]]
+    for kind, expected in (("weights", sizes), ("gradients", gradients), ("updates", moved)):
         assert list(curves[kind]) == ["0", "2.0"]
         assert curves[kind]["0"] == pytest.approx(dict(enumerate(expected)), rel=1e-5), kind
     assert repr(statistics) == f"Statistics(3 steps, loss {losses[-1]:.3g}, learning rate 0.1)"
@@ -109,10 +110,9 @@ def test_dead_units_are_those_without_a_gradient_from_the_batch() -> None:
 
     net = Net()
     with no_grad():
-        net.words.weight[...] = 1.0
-        net.hidden.weight[...] = 1.0
+        for layer in (net.words, net.hidden, net.image):
+            layer.weight[...] = 1.0
         net.hidden.weight[:2] = -1.0
-        net.image.weight[...] = 1.0
         net.image.bias[0] = -1000.0
     with Statistics(net) as statistics:
         net(np.array([[1, 2]])).sum().backward()
@@ -161,19 +161,14 @@ def test_the_picture_is_live_but_not_drawn_too_often(
 ) -> None:
     screen, now = Screen(), iter(np.arange(0, 100, 0.1).tolist())
     monkeypatch.setattr(training_statistics, "monotonic", lambda: next(now))
-    net = model()
-    with Statistics(net, live=True) as statistics:
-        train(net, statistics, 2)  # there is no display here
+    watched(2, live=True)  # there is no display here
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(builtins, "display", screen, raising=False)
-    with Statistics(net) as statistics:
-        train(net, statistics, 2)
+    watched(2)
     assert screen.shown == []
-    with Statistics(net, live=True) as statistics:
-        train(net, statistics, 12)
+    watched(12, live=True)
     assert screen.shown == [1, 6, 11, 12], "the first, each half a second, and the last"
-    with Statistics(net, live=True):
-        pass  # nothing was kept: nothing to show
+    watched(0, live=True)  # nothing was kept: nothing to show
     assert len(screen.shown) == 4
 
 
@@ -182,10 +177,8 @@ def test_a_picture_that_fails_does_not_end_the_training(monkeypatch: pytest.Monk
         raise OSError("the page is gone")
 
     monkeypatch.setattr(builtins, "display", broken, raising=False)
-    net = model()
-    gone = pytest.warns(UserWarning, match="the page is gone")
-    with gone as told, Statistics(net, live=True) as statistics:
-        train(net, statistics, 3)
+    with pytest.warns(UserWarning, match="the page is gone") as told:
+        statistics = watched(3, live=True)
     assert len(told) == 1
     assert len(statistics.gradients["0.bias"]) == 3
 
@@ -205,10 +198,8 @@ def test_calls_of_one_step_are_taken_together() -> None:
 
 
 def test_a_layer_in_place_is_no_container() -> None:
-    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(inplace=True))
-    with Statistics(net) as statistics:
-        train(net, statistics, 1)
-    assert statistics.activations["0"][0].low < 0 == statistics.activations["1"][0].low
+    seen = watched(1, nn.Sequential(nn.Linear(4, 8), nn.ReLU(inplace=True))).activations
+    assert seen["0"][0].low < 0 == seen["1"][0].low
 
 
 def test_constant_empty_and_infinite_arrays() -> None:

@@ -12,7 +12,7 @@ import pytest
 from executed_again import Copied, held
 
 import minigrad
-from minigrad import Tensor, nn, no_grad, optim
+from minigrad import Tensor, nn, optim
 from minigrad.autograd import Function, checkpoint, grad
 from minigrad.trace import Step, Trace, Value
 
@@ -36,9 +36,8 @@ def test_ops_sums_and_gradients_are_steps() -> None:
         y = x * w
         (y * y + x).sum().backward()
     assert names(trace) == ["multiply", "multiply", "add", "sum"]
-    assert names(trace, "backward") == [
-        "sum", "add", "multiply", "accumulate", "multiply", "accumulate",
-    ]  # fmt: skip
+    backward = "sum add multiply accumulate multiply accumulate"
+    assert names(trace, "backward") == backward.split()
     assert [value.tensor for value in trace.outside if value.tensor is not None] == [x, w]
     assert names(trace, "effect") == ["add_to_grad"] * 2
     held(trace)
@@ -59,12 +58,13 @@ def test_conversions_are_steps() -> None:
     assert held(trace) > 6
 
 
-def test_the_callers_array_is_one_value() -> None:
-    array = np.array([1.0, 2.0])
-    x = leaf(1.0, 2.0)
+def test_the_callers_array_is_one_value_and_nobody_listens_afterwards() -> None:
+    array, x = np.array([1.0, 2.0]), leaf(1.0, 2.0)
     with Trace() as trace:
         _ = x * array + array
+    _ = x * 2
     assert len(trace.outside) == 2
+    assert names(trace) == ["multiply", "add"]
 
 
 @pytest.mark.parametrize("recorded", [True, False])
@@ -132,10 +132,9 @@ def test_what_is_composed_has_its_parts_inside() -> None:
         y = Cube.apply(x)
         z = checkpoint(lambda y: y.exp().tanh(), y)
         z.sum().backward()
-    whole = {"Cube": 2, "checkpoint": 2}
     for step in trace.steps:
-        if step.phase == "forward" and step.what in whole:
-            assert len([part for part in trace.steps if part.inside is step]) == whole[step.what]
+        if step.phase == "forward" and step.what in ("Cube", "checkpoint"):
+            assert len([part for part in trace.steps if part.inside is step]) == 2
     (pulled,) = [s for s in trace.steps if s.what == "Cube" and s.phase == "backward"]
     assert [s.what for s in trace.steps if s.inside is pulled] == ["multiply"] * 3
     assert pulled.outputs[0] is trace.steps[trace.steps.index(pulled) - 1].outputs[0]
@@ -210,9 +209,8 @@ def test_lines_and_modules_are_found() -> None:
     with Trace(lines=True) as trace:
         grad(model(minigrad.ones(1, 2)).sum() ** 2, model[0].weight, create_graph=True)
     assert all(Path(__file__).name in step.line for step in trace.steps), trace.steps
-    assert {step.scope.path for step in trace.steps if step.what == "linear" and step.scope} == {
-        "0"
-    }
+    linear = [step for step in trace.steps if step.what == "linear"]
+    assert {step.scope.path for step in linear if step.scope} == {"0"}
 
 
 def test_a_trace_need_not_keep_anything_alive() -> None:
@@ -241,14 +239,6 @@ def test_values_are_shown_by_their_numbers() -> None:
     assert isinstance(trace.steps[0].outputs[0], Value)
 
 
-def test_nothing_is_told_while_nobody_listens() -> None:
-    x = leaf(1.0, 2.0)
-    with no_grad(), Trace() as trace:
-        pass
-    _ = x * 2
-    assert not trace.steps
-
-
 def test_parts_are_written_and_read_by_slices() -> None:
     x = Tensor(np.arange(12.0).reshape(3, 4))
     with Copied() as trace:
@@ -260,7 +250,7 @@ def test_parts_are_written_and_read_by_slices() -> None:
     indices = [step.arguments["index"] for step in trace.steps if "index" in step.arguments]
     assert (slice(None), slice(1, 3)) in indices
     assert (1, slice(None)) in indices
-    assert not any(isinstance(part, (Value, np.ndarray)) for index in indices
-                   for part in (index if isinstance(index, tuple) else (index,)))  # fmt: skip
+    parts = [part for i in indices for part in (i if isinstance(i, tuple) else (i,))]
+    assert not any(isinstance(part, (Value, np.ndarray)) for part in parts)
     assert total.item() == y.sum().item() + part.sum().item() + row[::2].sum().item()
     held(trace)

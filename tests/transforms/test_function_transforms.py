@@ -7,16 +7,19 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose as close
+from numpy.testing import assert_array_equal as equal
 from printed import gist
 
 import minigrad
 from minigrad import Tensor, nn, no_grad, ops
 from minigrad.autograd import Function, Node, functional, primitive
-from minigrad.transforms.derivatives import (
+from minigrad.autograd.functional import (  # fmt: skip
     grad,
     hessian,
     hvp,
@@ -28,8 +31,6 @@ from minigrad.transforms.derivatives import (
     value_and_grad,
     vjp,
 )
-
-TRANSFORMS = (grad, hessian, hvp, jacfwd, jacobian, jacrev, jvp, linearize, value_and_grad, vjp)
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:
@@ -50,11 +51,8 @@ def difference(
 
 def numeric_jacobian(function: Callable[[np.ndarray], Any], at: np.ndarray) -> np.ndarray:
     """The Jacobian by central differences, of shape (*output shape, *input shape)."""
-    columns = []
-    for index in np.ndindex(at.shape):
-        unit = np.zeros(at.shape)
-        unit[index] = 1.0
-        columns.append(difference(function, at, unit))
+    units = np.eye(at.size).reshape(at.size, *at.shape)
+    columns = [difference(function, at, unit) for unit in units]
     return np.stack(columns, axis=-1).reshape(columns[0].shape + at.shape)
 
 
@@ -74,26 +72,26 @@ def curved(x: Any) -> Any:
 def test_grad_and_value_and_grad() -> None:
     x = tensor(3)
     value, gradient = value_and_grad(curved)(x)
-    np.testing.assert_allclose(value.numpy(), curved(x.numpy()), rtol=1e-12)
-    np.testing.assert_allclose(gradient, numeric_jacobian(curved, x.numpy()), rtol=1e-7)
-    np.testing.assert_array_equal(grad(curved)(x), gradient)
+    close(value.numpy(), curved(x.numpy()), rtol=1e-12)
+    close(gradient, numeric_jacobian(curved, x.numpy()), rtol=1e-7)
+    equal(grad(curved)(x), gradient)
 
 
 def test_vjp_and_jvp_are_the_jacobian_from_both_sides() -> None:
     x, u, v = tensor(3), tensor(3, seed=1), tensor(3, seed=2)
     exact = numeric_jacobian(mixed, x.numpy())
     matrix = jacobian(mixed)(x)
-    np.testing.assert_allclose(matrix, exact, rtol=1e-7, atol=1e-9)
+    close(matrix, exact, rtol=1e-7, atol=1e-9)
 
     value, pull = vjp(mixed, x)
-    np.testing.assert_allclose(value, mixed(x.numpy()), rtol=1e-12)
+    close(value, mixed(x.numpy()), rtol=1e-12)
     for _ in range(2):  # as often as wanted
         (cotangent,) = pull(u)
-        np.testing.assert_allclose(cotangent, u.numpy() @ matrix.numpy(), rtol=1e-12)
+        close(cotangent, u.numpy() @ matrix.numpy(), rtol=1e-12)
 
     value, tangent = jvp(mixed, (x,), (v,))
-    np.testing.assert_allclose(value, mixed(x.numpy()), rtol=1e-12)
-    np.testing.assert_allclose(tangent, matrix.numpy() @ v.numpy(), rtol=1e-12)
+    close(value, mixed(x.numpy()), rtol=1e-12)
+    close(tangent, matrix.numpy() @ v.numpy(), rtol=1e-12)
 
 
 def test_linearize_is_jvp_for_many_directions() -> None:
@@ -111,38 +109,30 @@ def test_linearize_is_jvp_for_many_directions() -> None:
         along = {"x": tensor(3, seed=seed), "s": 2.0}
         found = push(along)
         _, expected, _ = jvp(f, (point,), (along,), has_aux=True)
-        np.testing.assert_array_equal(found["y"], expected["y"])
-        np.testing.assert_array_equal(found["z"][0], expected["z"][0])
+        equal(found["y"], expected["y"])
+        equal(found["z"][0], expected["z"][0])
     assert len(calls) == 3  # once for all directions
-    with pytest.raises(ValueError, match=r"linearize: tangents\[0\]\[\"x\"\] has shape \(2,\)"):
-        push({"x": tensor(2), "s": 1.0})
 
 
 @pytest.mark.parametrize("transform", [jacobian, jacrev, jacfwd])
 def test_a_jacobian_by_rows_and_by_columns(transform: Any) -> None:
     x = tensor(3)
-    np.testing.assert_allclose(
-        transform(mixed)(x), numeric_jacobian(mixed, x.numpy()), rtol=1e-7, atol=1e-9
-    )
+    close(transform(mixed)(x), numeric_jacobian(mixed, x.numpy()), rtol=1e-7, atol=1e-9)
     tall, told = transform(lambda x: (ops.tile(x**2, (4, 1)), "told"), has_aux=True)(x)
-    np.testing.assert_allclose(tall, np.tile(np.diag(2 * x.numpy()), (4, 1, 1)))
+    close(tall, np.tile(np.diag(2 * x.numpy()), (4, 1, 1)))
     assert told == "told"
     a, b = Tensor([1.0, 2.0]), Tensor(3.0, dtype="float64")
     found = transform(lambda a, b: {"p": a * b, "q": (b**2, a[:0])}, (0, 1))(a, b)
-    assert found["p"][0].tolist() == [[3.0, 0.0], [0.0, 3.0]]
-    assert found["p"][1].tolist() == [1.0, 2.0]
-    assert found["p"][1].dtype == "float64"
-    assert found["q"][0][0].tolist() == [0.0, 0.0]
-    assert found["q"][0][1].item() == 6.0
+    assert [part.tolist() for part in found["p"]] == [[[3.0, 0.0], [0.0, 3.0]], [1.0, 2.0]]
+    assert [part.tolist() for part in found["q"][0]] == [[0.0, 0.0], 6.0]
     assert found["q"][1][0].shape == (0, 2)
-    assert found["p"][0].dtype == "float32"
+    assert [part.dtype for part in found["p"]] == ["float32", "float64"]
     w = Tensor(2.0, requires_grad=True)
     transform(lambda x: w * x**2)(Tensor(3.0)).backward()
-    assert w.grad is not None
     assert w.grad.item() == 6.0
     twice = jacfwd(transform(lambda x: ops.tile(x**3, 4)))(x)
     expected = np.einsum("i,ij,ik->ijk", 6 * x.numpy(), np.eye(3), np.eye(3))
-    np.testing.assert_allclose(twice, np.tile(expected, (4, 1, 1)), rtol=1e-12)
+    close(twice, np.tile(expected, (4, 1, 1)), rtol=1e-12)
 
 
 def test_ops_of_ones_own_are_taken_by_rows() -> None:
@@ -162,39 +152,32 @@ def test_ops_of_ones_own_are_taken_by_rows() -> None:
 def test_hessian_and_hvp() -> None:
     x, v = tensor(3), tensor(3, seed=1)
     matrix = hessian(curved)(x).numpy()
-    np.testing.assert_allclose(matrix, matrix.T, rtol=1e-12)
+    close(matrix, matrix.T, rtol=1e-12)
     exact = numeric_jacobian(lambda x: grad(curved)(Tensor(x)).numpy(), x.numpy())
-    np.testing.assert_allclose(matrix, exact, rtol=1e-7)
+    close(matrix, exact, rtol=1e-7)
     value, (product,) = hvp(curved, (x,), (v,))
-    np.testing.assert_allclose(value, curved(x.numpy()), rtol=1e-12)
-    np.testing.assert_allclose(product, matrix @ v.numpy(), rtol=1e-12)
+    close(value, curved(x.numpy()), rtol=1e-12)
+    close(product, matrix @ v.numpy(), rtol=1e-12)
 
 
 def test_third_order_in_every_spelling() -> None:
     x = tensor(3)
     exact = numeric_jacobian(lambda x: hessian(curved)(Tensor(x)).numpy(), x.numpy())
     third = jacobian(hessian(curved))(x)
-    np.testing.assert_allclose(third, exact, rtol=1e-6, atol=1e-7)
+    close(third, exact, rtol=1e-6, atol=1e-7)
     nested = jacobian(jacobian(jacobian(curved)))(x)
-    np.testing.assert_allclose(nested, third, rtol=1e-10, atol=1e-12)
+    close(nested, third, rtol=1e-10, atol=1e-12)
 
     u, v, w = (tensor(3, seed=seed) for seed in (1, 2, 3))
     wanted = np.einsum("ijk,i,j,k->", third.numpy(), u.numpy(), v.numpy(), w.numpy())
     slope = lambda x: jvp(curved, (x,), (u,))[1]
     bend = lambda x: jvp(slope, (x,), (v,))[1]
-    np.testing.assert_allclose(jvp(bend, (x,), (w,))[1], wanted, rtol=1e-10)
-    np.testing.assert_allclose((grad(bend)(x) * w).sum(), wanted, rtol=1e-10)
+    close(jvp(bend, (x,), (w,))[1], wanted, rtol=1e-10)
+    close((grad(bend)(x) * w).sum(), wanted, rtol=1e-10)
     along = lambda x: (hvp(curved, (x,), (u,))[1][0] * v).sum()
-    np.testing.assert_allclose((grad(along)(x) * w).sum(), wanted, rtol=1e-10)
+    close((grad(along)(x) * w).sum(), wanted, rtol=1e-10)
     pulled = lambda x: vjp(grad(curved), x)[1](u)[0]
-    np.testing.assert_allclose((jacobian(pulled)(x) @ w * v).sum(), wanted, rtol=1e-10)
-
-
-def test_scalar_derivatives_of_many_orders() -> None:
-    derivative: Any = lambda x: x**5
-    for wanted in (80.0, 160.0, 240.0, 240.0, 120.0, 0.0):
-        derivative = grad(derivative)
-        assert derivative(Tensor(2.0)).item() == wanted
+    close((jacobian(pulled)(x) @ w * v).sum(), wanted, rtol=1e-10)
 
 
 # Structures --------------------------------------------------------------------------------
@@ -240,9 +223,13 @@ def test_a_gradient_has_the_structure_of_its_argument() -> None:
     assert type(found["line"]) is Line
     assert type(found["ordered"]) is OrderedDict
     for leaf, gradient in zip(every_leaf(argument), every_leaf(found), strict=True):
-        np.testing.assert_allclose(gradient, 3 * leaf.numpy() ** 2)
+        close(gradient, 3 * leaf.numpy() ** 2)
     assert shapes(hvp(loss, (argument,), (argument,))[1]) == (shapes(argument),)
     assert shapes(vjp(loss, argument)[1](1.0)) == (shapes(argument),)
+
+
+def flat(tensors: Any) -> np.ndarray:
+    return np.concatenate([t.numpy().ravel() for t in every_leaf(tensors)])
 
 
 def affine(p: Any, x: Any) -> Any:
@@ -256,9 +243,9 @@ def test_a_jacobian_nests_the_inputs_in_the_outputs() -> None:
         "out": {"w": (4, 2, 3, 2), "b": (4, 2, 2)},
         "parts": ({"w": (3, 2), "b": (2,)}, [{"w": (2, 3, 2), "b": (2, 2)}]),
     }
-    np.testing.assert_array_equal(by_p["parts"][1][0]["b"], 2 * np.eye(2))
+    equal(by_p["parts"][1][0]["b"], 2 * np.eye(2))
     wanted = np.einsum("ij,kl->ikjl", x.numpy(), np.eye(2))
-    np.testing.assert_allclose(by_p["out"]["w"], wanted)
+    close(by_p["out"]["w"], wanted)
     both = jacobian(affine, (1, 0))(p, x)
     assert shapes(both["out"]) == ((4, 2, 4, 3), {"w": (4, 2, 3, 2), "b": (4, 2, 2)})
     assert shapes(jacobian(affine, -1)(p, x)["parts"]) == ((4, 3), [(2, 4, 3)])
@@ -272,9 +259,7 @@ def test_a_hessian_over_a_dict_is_a_dict_of_dicts() -> None:
         "w": {"w": (3, 2, 3, 2), "b": (3, 2, 2)},
         "b": {"w": (2, 3, 2), "b": (2, 2)},
     }
-    np.testing.assert_allclose(
-        found["w"]["b"], np.moveaxis(found["b"]["w"].numpy(), 0, -1), rtol=1e-12
-    )
+    close(found["w"]["b"], np.moveaxis(found["b"]["w"].numpy(), 0, -1), rtol=1e-12)
     both = hessian(loss, (0, 1))(p, x)
     assert shapes(both[1]) == ({"w": (4, 3, 3, 2), "b": (4, 3, 2)}, (4, 3, 4, 3))
 
@@ -284,7 +269,7 @@ def test_a_hessian_over_a_dict_is_a_dict_of_dicts() -> None:
     for key in p:
         by_w, by_b = found[key]["w"], found[key]["b"]
         wanted = (by_w * vectors["w"]).sum(axis=(-2, -1)) + by_b @ vectors["b"]
-        np.testing.assert_allclose(product[key], wanted, rtol=1e-10)
+        close(product[key], wanted, rtol=1e-10)
 
 
 def test_tangents_and_cotangents_of_structures() -> None:
@@ -293,42 +278,29 @@ def test_tangents_and_cotangents_of_structures() -> None:
     value, tangent = jvp(affine, (p, x), (dp, dx))
     assert shapes(value) == shapes(tangent) == {"out": (4, 2), "parts": ((), [(2,)])}
     wanted = dx.numpy() @ p["w"].numpy() + x.numpy() @ dp["w"].numpy() + dp["b"].numpy()
-    np.testing.assert_allclose(tangent["out"], wanted)
-    np.testing.assert_allclose(tangent["parts"][0], dp["w"].numpy().sum())
+    close(tangent["out"], wanted)
+    close(tangent["parts"][0], dp["w"].numpy().sum())
 
     value, pull = vjp(affine, p, x)
     u = {"parts": (Tensor(np.array(0.5)), [tensor(2, seed=2)]), "out": tensor(4, 2, seed=2)}
     pulled = pull(u)
     assert shapes(pulled) == (shapes(p), shapes(x))
-    left = sum(
-        float((a * b).sum().item())
-        for a, b in zip(every_leaf([u["out"], u["parts"]]), every_leaf(tangent), strict=True)
-    )
-    right = sum(
-        float((a * b).sum().item())
-        for a, b in zip(every_leaf(pulled), every_leaf((dp, dx)), strict=True)
-    )
-    np.testing.assert_allclose(left, right, rtol=1e-12)  # <u, J v> = <J' u, v>
+    ordered = {"out": u["out"], "parts": u["parts"]}
+    close(flat(ordered) @ flat(tangent), flat(pulled) @ flat((dp, dx)), rtol=1e-12)  # <u, Jv>
 
 
-def test_one_tensor_in_two_places_has_two_gradients() -> None:
+def test_arguments_that_are_no_tensors_or_one_tensor_twice() -> None:
     x = tensor(3)
     first, second = grad(lambda pair: (pair[0] * pair[1] ** 2).sum())((x, x))
-    np.testing.assert_allclose(first, x.numpy() ** 2)
-    np.testing.assert_allclose(second, 2 * x.numpy() ** 2)
+    close(first, x.numpy() ** 2)
+    close(second, 2 * x.numpy() ** 2)
 
-
-def test_other_arguments_may_be_anything() -> None:
     def loss(x: Tensor, how: str, ids: np.ndarray, *, power: int) -> Tensor:
         return (getattr(minigrad, how)(x[ids]) ** power).sum()
 
-    found = grad(loss)(tensor(3), "tanh", np.array([0, 0]), power=2)
-    assert found[0].item() != 0
-    assert found[1:].tolist() == [0.0, 0.0]
+    found = grad(loss)(x, "tanh", np.array([0, 0]), power=2)
+    assert (found.numpy() != 0).tolist() == [True, False, False]
     assert grad(loss).__name__ == "loss"
-
-
-def test_arrays_and_numbers_are_taken_for_tensors() -> None:
     assert grad(lambda x: x**3)(np.float64(2.0)).dtype == np.float64
     assert grad(lambda x: x**3)(2.0).dtype == np.float32
     given = np.ones(3)
@@ -342,13 +314,12 @@ def test_arrays_and_numbers_are_taken_for_tensors() -> None:
 def test_dtypes_are_kept() -> None:
     x, y = Tensor(draw(3), dtype=np.float32), Tensor(draw(3, seed=1))
     f = lambda x, y: x * x * y
-    assert [g.dtype for g in grad(lambda x, y: f(x, y).sum(), (0, 1))(x, y)] == ["f4", "f8"]
-    assert [g.dtype for g in jacobian(f, (0, 1))(x, y)] == ["f4", "f8"]
+    for transform in (grad(lambda x, y: f(x, y).sum(), (0, 1)), jacobian(f, (0, 1))):
+        assert [g.dtype for g in transform(x, y)] == ["f4", "f8"]
     assert jvp(f, (x, y), (x, y))[1].dtype == np.float64
-    assert jvp(lambda x: x.tanh(), (x,), (x,))[1].dtype == np.float32
     assert hessian(lambda x: (x**3).sum())(x).dtype == np.float32
-    half = x.astype(np.float16)
-    assert jvp(lambda x: x.tanh().mean(), (half,), (half,))[1].dtype == np.float16
+    for one in (x, x.astype(np.float16)):
+        assert jvp(lambda x: x.tanh().mean(), (one,), (one,))[1].dtype == one.dtype
 
 
 def test_auxiliary_results_are_handed_through() -> None:
@@ -365,24 +336,21 @@ def test_auxiliary_results_are_handed_through() -> None:
     assert (value.item(), aux["name"]) == (9.0, "cube")
     assert hessian(loss, has_aux=True)(x)[1]["name"] == "cube"
     assert jacobian(loss, has_aux=True)(x)[1]["name"] == "cube"
-    for result in (
-        vjp(loss, x, has_aux=True),
-        jvp(loss, (x,), (x,), has_aux=True),
-        hvp(loss, (x,), (x,), has_aux=True),
-    ):
-        assert len(result) == 3
-        assert result[2]["name"] == "cube"
+    for transform, given in ((vjp, (x,)), (jvp, ((x,), (x,))), (hvp, ((x,), (x,)))):
+        _, _, aux = transform(loss, *given, has_aux=True)
+        assert aux["name"] == "cube"
 
 
 def test_an_auxiliary_result_keeps_a_history_of_its_own() -> None:
     w = Tensor(np.array(3.0), requires_grad=True)
-    _, aux = grad(lambda x: ((x * x).sum(), (w * 2, x * w, x * 2)), has_aux=True)(tensor(2))
+    function = grad(lambda x: ((x * x).sum(), (w * 2, x * w, x * 2)), has_aux=True)
+    _, aux = function(tensor(2))
     aux[0].backward()
     assert w.grad.item() == 2.0
     assert [part.requires_grad for part in aux] == [True, True, False]
     with no_grad():
-        _, aux = grad(lambda x: ((x * x).sum(), w * 2), has_aux=True)(tensor(2))
-    assert not aux.requires_grad
+        _, aux = function(tensor(2))
+    assert not any(part.requires_grad for part in aux)
 
 
 # Zeros -------------------------------------------------------------------------------------
@@ -403,12 +371,10 @@ def test_what_does_not_depend_on_an_input_has_zeros() -> None:
             assert not found.numpy().any()
         assert jvp(function, (x, y), (x * 0, y))[1].tolist() == 0.0
         assert hessian(function, (0, 1))(x, y)[1][0].tolist() == [[0.0, 0.0]] * 3
-    assert jacobian(lambda x: constant * 1.0)(x).tolist() == [0.0, 0.0]
-    linear = hessian(lambda x: (3 * x).sum())(x)
-    assert linear.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert hessian(lambda x: (3 * x).sum())(x).tolist() == [[0.0, 0.0], [0.0, 0.0]]
     partly = jvp(lambda x: {"a": x.detach(), "b": 2 * x}, (x,), (x,))[1]
     assert partly["a"].tolist() == [0.0, 0.0]
-    np.testing.assert_allclose(partly["b"], 2 * x.numpy())
+    close(partly["b"], 2 * x.numpy())
 
 
 def test_the_identity() -> None:
@@ -438,19 +404,13 @@ def test_nothing_at_all() -> None:
 
 
 def test_zero_cotangents_meet_infinite_slopes() -> None:
-    x = Tensor([0.0, 4.0])
+    x, ones = Tensor([0.0, 4.0]), Tensor([1.0, 1.0])
     guarded = lambda x: ops.where(x > 0, x.sqrt(), 0.0)
-    assert jvp(guarded, (x,), (Tensor([1.0, 1.0]),))[1].tolist() == [0.0, 0.25]
+    assert jvp(guarded, (x,), (ones,))[1].tolist() == [0.0, 0.25]
     assert jacobian(guarded)(x).tolist() == [[0.0, 0.0], [0.0, 0.25]]
-    assert jvp(lambda x: x.sqrt(), (x,), (Tensor([1.0, 1.0]),))[1].tolist() == [np.inf, 0.25]
-    both = lambda x: (x.sqrt(), -x.sqrt())
-    assert jvp(both, (x[0],), (1.0,))[1][1].item() == -np.inf
-
-    def cancelling(x: Tensor) -> tuple[Tensor, Tensor]:
-        root = x.sqrt()
-        return root, -root
-
-    assert jvp(cancelling, (x[0],), (1.0,))[1][0].item() == np.inf
+    assert jvp(lambda x: x.sqrt(), (x,), (ones,))[1].tolist() == [np.inf, 0.25]
+    for both in (lambda x: (x.sqrt(), -x.sqrt()), lambda x: ((root := x.sqrt()), -root)):
+        assert [part.item() for part in jvp(both, (x[0],), (1.0,))[1]] == [np.inf, -np.inf]
 
 
 # What is refused ---------------------------------------------------------------------------
@@ -460,94 +420,66 @@ IDS = Tensor([1, 2])
 TREE = {"a": ONE, "b": [ONE, ONE]}
 SUM = lambda *xs: sum((x.sum() for x in every_leaf(xs)), Tensor(0.0))
 
-REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "grad of several": (
-        lambda: grad(lambda x: x)(ONE), RuntimeError,
-        "grad: ... one number ... Tensor of shape (2,)"),
-    "value_and_grad of a dict": (
-        lambda: value_and_grad(lambda x: {"loss": x.sum()})(ONE), RuntimeError,
-        "value_and_grad: ... one number ... dict"),
-    "hessian of several": (
-        lambda: hessian(lambda x: x * x)(ONE), RuntimeError,
-        "hessian: ... one number"),
-    "hvp of several": (
-        lambda: hvp(lambda x: x * x, (ONE,), (ONE,)), RuntimeError,
-        "hvp: ... one number"),
-    "nothing returned": (
-        lambda: grad(lambda x: None)(ONE), RuntimeError, "one number ... NoneType"),
-    "a float returned": (
-        lambda: jacobian(lambda x: [x, 1.0])(ONE), TypeError,
-        "jacobian: ... tensors ... float ... output[1]"),
-    "an array returned": (
-        lambda: vjp(lambda x: x.numpy(), ONE), TypeError, "ndarray ... output"),
-    "integers returned": (
-        lambda: jvp(lambda x: {"top": x.argmax()}, (ONE,), (ONE,)), TypeError,
-        'jvp: ... output["top"] ... int64'),
-    "integer argument": (
-        lambda: grad(lambda x, i: x[i].sum(), (0, 1))(ONE, IDS), TypeError,
-        "grad: args[1] ... int64 ... argnums"),
-    "integers in a structure": (
-        lambda: vjp(SUM, ONE, {"x": ONE, "ids": [IDS]}), TypeError,
-        'vjp: inputs[1]["ids"][0] ... int64 ... close over it'),
-    "bools": (
-        lambda: jacobian(lambda m: m)(Tensor([True])), TypeError, "jacobian: args[0] ... bool"),
-    "a string": (lambda: grad(SUM)("x"), TypeError, "grad: args[0]: a tensor holds"),
-    "a module": (
-        lambda: hessian(SUM)({"model": nn.ReLU()}), TypeError, 'hessian: args[0]["model"]: a tens'),
-    "argnums too large": (
-        lambda: grad(SUM, 1)(ONE), ValueError,
-        "grad: argnums=1 ... 1 positional"),
-    "argnums twice": (
-        lambda: jacobian(SUM, (0, -2))(ONE, ONE), ValueError, "(0, -2) ... twice"),
-    "argnums None": (lambda: hessian(SUM, None), TypeError, "argnums"),
-    "argnums by name": (lambda: grad(SUM, "x"), TypeError, "argnums"),
-    "inputs not in a tuple": (
-        lambda: jvp(SUM, ONE, ONE), TypeError,
-        "jvp: inputs ... tuple ... Tensor ... (x,)"),
-    "inputs in a dict": (lambda: hvp(SUM, TREE, TREE), TypeError, "hvp: inputs ... tuple"),
-    "one tangent": (
-        lambda: jvp(SUM, (ONE,), ONE), TypeError,
-        "jvp: tangents ... Tensor ... inputs ... tuple"),
-    "too few tangents": (
-        lambda: jvp(SUM, (ONE, ONE), (ONE,)), ValueError, "tangents has 1 ... inputs has 2"),
-    "a list for a tensor": (
-        lambda: jvp(SUM, (ONE,), ([1.0, 0.0],)), TypeError,
-        "jvp: tangents[0] ... list ... inputs[0] ... Tensor"),
-    "a tuple for a list": (
-        lambda: hvp(SUM, (TREE,), ({"a": ONE, "b": (ONE, ONE)},)), TypeError,
-        'hvp: vectors[0]["b"] ... tuple ... inputs[0]["b"] ... list'),
-    "keys": (
-        lambda: jvp(SUM, (TREE,), ({"a": ONE, "c": ONE},)), ValueError,
-        "jvp: tangents[0] ... keys ... inputs[0] ... ['b'] ... ['c']"),
-    "None": (
-        lambda: jvp(SUM, (TREE,), ({"a": None, "b": [ONE, ONE]},)), TypeError,
-        'tangents[0]["a"] ... NoneType'),
-    "shape of a tangent": (
-        lambda: jvp(SUM, (ONE, TREE), (ONE, {"a": ONE, "b": [ONE, Tensor([1.0])]})), ValueError,
-        'jvp: tangents[1]["b"][1] ... (1,) ... inputs[1]["b"][1] ... (2,)'),
-    "dtype of a tangent": (
-        lambda: jvp(SUM, (ONE,), (Tensor(np.ones(2)),)), TypeError,
-        "jvp: tangents[0] ... float64 ... inputs[0] ... float32"),
-    "integer tangent": (
-        lambda: hvp(SUM, (ONE,), (IDS,)), TypeError, "hvp: vectors[0] ... int64 ... inputs[0]"),
-    "shape of a cotangent": (
-        lambda: vjp(lambda x: {"y": x}, ONE)[1]({"y": Tensor(1.0)}), ValueError,
-        'vjp: cotangent["y"] ... () ... output["y"] ... (2,)'),
-    "structure of a cotangent": (
-        lambda: vjp(lambda x: (x, x), ONE)[1](ONE), TypeError,
-        "vjp: cotangent ... Tensor ... output ... tuple"),
-    "no pair": (
-        lambda: grad(lambda x: x.sum(), has_aux=True)(ONE), TypeError,
-        "grad: ... has_aux ... pair (output, auxiliary) ... Tensor"),
+REFUSED: dict[type[Exception], dict[str, Callable[[], Any]]] = {
+    RuntimeError: {
+        "grad: ... one number ... Tensor of shape (2,)": lambda: grad(lambda x: x)(ONE),
+        "value_and_grad: ... one number ... dict":
+            lambda: value_and_grad(lambda x: {"loss": x.sum()})(ONE),
+        "hessian: ... one number": lambda: hessian(lambda x: x * x)(ONE),
+        "hvp: ... one number": lambda: hvp(lambda x: x * x, (ONE,), (ONE,)),
+        "one number ... NoneType": lambda: grad(lambda x: None)(ONE),
+    },
+    ValueError: {
+        "grad: argnums=1 ... 1 positional": lambda: grad(SUM, 1)(ONE),
+        "(0, -2) ... twice": lambda: jacobian(SUM, (0, -2))(ONE, ONE),
+        "tangents has 1 ... inputs has 2": lambda: jvp(SUM, (ONE, ONE), (ONE,)),
+        "jvp: tangents[0] ... keys ... inputs[0] ... ['b'] ... ['c']":
+            lambda: jvp(SUM, (TREE,), ({"a": ONE, "c": ONE},)),
+        'jvp: tangents[1]["b"][1] ... (1,) ... inputs[1]["b"][1] ... (2,)':
+            lambda: jvp(SUM, (ONE, TREE), (ONE, {"a": ONE, "b": [ONE, Tensor([1.0])]})),
+        'vjp: cotangent["y"] ... () ... output["y"] ... (2,)':
+            lambda: vjp(lambda x: {"y": x}, ONE)[1]({"y": Tensor(1.0)}),
+        "linearize: tangents[0] ... (1,) ... inputs[0] ... (2,)":
+            lambda: linearize(SUM, ONE)[1](Tensor([1.0])),
+    },
+    TypeError: {
+        "jacobian: ... tensors ... float ... output[1]": lambda: jacobian(lambda x: [x, 1.0])(ONE),
+        "ndarray ... output": lambda: vjp(lambda x: x.numpy(), ONE),
+        'jvp: ... output["top"] ... int64':
+            lambda: jvp(lambda x: {"top": x.argmax()}, (ONE,), (ONE,)),
+        "grad: args[1] ... int64 ... argnums":
+            lambda: grad(lambda x, i: x[i].sum(), (0, 1))(ONE, IDS),
+        'vjp: inputs[1]["ids"][0] ... int64 ... close over it':
+            lambda: vjp(SUM, ONE, {"x": ONE, "ids": [IDS]}),
+        "jacobian: args[0] ... bool": lambda: jacobian(lambda m: m)(Tensor([True])),
+        "grad: args[0]: a tensor holds": lambda: grad(SUM)("x"),
+        'hessian: args[0]["model"]: a tens': lambda: hessian(SUM)({"model": nn.ReLU()}),
+        "hessian: argnums": lambda: hessian(SUM, None),
+        "grad: argnums": lambda: grad(SUM, "x"),
+        "jvp: inputs ... tuple ... Tensor ... (x,)": lambda: jvp(SUM, ONE, ONE),
+        "hvp: inputs ... tuple": lambda: hvp(SUM, TREE, TREE),
+        "jvp: tangents ... Tensor ... inputs ... tuple": lambda: jvp(SUM, (ONE,), ONE),
+        "jvp: tangents[0] ... list ... inputs[0] ... Tensor":
+            lambda: jvp(SUM, (ONE,), ([1.0, 0.0],)),
+        'hvp: vectors[0]["b"] ... tuple ... inputs[0]["b"] ... list':
+            lambda: hvp(SUM, (TREE,), ({"a": ONE, "b": (ONE, ONE)},)),
+        'tangents[0]["a"] ... NoneType': lambda: jvp(SUM, (TREE,), ({"a": None, "b": [ONE, ONE]},)),
+        "jvp: tangents[0] ... float64 ... inputs[0] ... float32":
+            lambda: jvp(SUM, (ONE,), (Tensor(np.ones(2)),)),
+        "hvp: vectors[0] ... int64 ... inputs[0]": lambda: hvp(SUM, (ONE,), (IDS,)),
+        "vjp: cotangent ... Tensor ... output ... tuple":
+            lambda: vjp(lambda x: (x, x), ONE)[1](ONE),
+        "grad: ... has_aux ... pair (output, auxiliary) ... Tensor":
+            lambda: grad(lambda x: x.sum(), has_aux=True)(ONE),
+    },
 }  # fmt: skip
+"""What is refused, by the error and the gist of its message."""
 
 
-@pytest.mark.parametrize(("call", "kind", "message"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_right_is_refused(
-    call: Callable[[], Any], kind: type[Exception], message: str
-) -> None:
+@pytest.mark.parametrize(("kind", "message"), [(k, text) for k in REFUSED for text in REFUSED[k]])
+def test_what_cannot_be_right_is_refused(kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=gist(message)):
-        call()
+        REFUSED[kind][message]()
     assert minigrad.is_grad_enabled()
 
 
@@ -564,15 +496,12 @@ def test_an_exception_leaves_no_state_behind() -> None:
 
 def test_a_write_between_the_value_and_the_pull_is_refused() -> None:
     x, w = tensor(3), Tensor(draw(3, seed=1), requires_grad=True)
-    _, pull = vjp(lambda x: x * w, x)
-    with no_grad():
-        w *= 2.0
-    with pytest.raises(RuntimeError, match="written in place"):
-        pull(tensor(3))
-    _, pull = vjp(lambda x: x * x, x)
-    x[0] = 5.0
-    with pytest.raises(RuntimeError, match="written in place"):
-        pull(tensor(3))
+    for function, written in ((lambda x: x * w, w), (lambda x: x * x, x)):
+        _, pull = vjp(function, x)
+        with no_grad():
+            written[0] = 5.0
+        with pytest.raises(RuntimeError, match="written in place"):
+            pull(tensor(3))
 
 
 def test_a_function_may_not_write_to_its_argument() -> None:
@@ -595,82 +524,66 @@ def all_results(x: Any, function: Callable[[Any], Any] = curved) -> list[Tensor]
     x_like = Tensor(np.ones(x.shape, x.dtype))
     value, pull = vjp(function, x)
     return [
-        grad(function)(x),
-        *value_and_grad(function)(x),
-        value,
-        *pull(Tensor(np.array(2.0))),
-        *jvp(function, (x,), (x_like,)),
-        jacobian(function)(x),
-        hessian(function)(x),
+        grad(function)(x), *value_and_grad(function)(x), value, *pull(Tensor(np.array(2.0))),
+        *jvp(function, (x,), (x_like,)), jacobian(function)(x), hessian(function)(x),
         *every_leaf(hvp(function, (x,), (x_like,))),
-    ]
+    ]  # fmt: skip
 
 
 def test_without_a_history_outside_there_is_none_in_the_results() -> None:
-    x = tensor(3)
-    assert not any(result.requires_grad for result in all_results(x))
-    assert not x.requires_grad
+    x, leaf = tensor(3), Tensor(draw(3), requires_grad=True)
+    results = all_results(x)
     with no_grad():
-        leaf = Tensor(draw(3), requires_grad=True)
         plain = all_results(leaf)
-    assert not any(result.requires_grad for result in plain)
-    for one, other in zip(plain, all_results(x), strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert not any(tensor.requires_grad for tensor in (x, *results, *plain))
+    for one, other in zip(plain, results, strict=True):
+        equal(one, other)
     assert leaf.grad is None
 
 
-def test_results_belong_to_the_graph_of_a_leaf_or_an_interior_argument() -> None:
+INPUT = tensor(3, seed=1)
+
+
+@pytest.mark.parametrize(
+    "results_of",
+    [all_results, lambda x: all_results(x * x + 1.0),
+     lambda w: all_results(INPUT, lambda x: curved(x * w))],
+    ids=["a leaf", "an interior argument", "what is closed over"],
+)  # fmt: skip
+def test_results_belong_to_the_graph_of(results_of: Callable[[Tensor], list[Tensor]]) -> None:
     """The derivative of each result by the leaf, against differences of that result."""
-    for make in (lambda x: x, lambda x: x * x + 1.0):
-        leaf = Tensor(draw(3), requires_grad=True)
-        results = all_results(make(leaf))
-        weights = [draw(*result.shape, seed=k) for k, result in enumerate(results)]
+    leaf = Tensor(draw(3), requires_grad=True)
+    results = results_of(leaf)
+    weights = [draw(*result.shape, seed=k) for k, result in enumerate(results)]
 
-        def weighted(x: np.ndarray, make: Any = make, weights: Any = weights) -> Any:
-            pairs = zip(all_results(make(Tensor(x))), weights, strict=True)
-            return np.array([(result.numpy() * weight).sum() for result, weight in pairs])
+    def weighted(x: np.ndarray) -> Any:
+        pairs = zip(results_of(Tensor(x)), weights, strict=True)
+        return np.array([(result.numpy() * weight).sum() for result, weight in pairs])
 
-        exact = numeric_jacobian(weighted, leaf.numpy())
-        for k, result in enumerate(results):
-            assert result.requires_grad, k
-            (result * weights[k]).sum().backward(retain_graph=True)
-            found, leaf.grad = leaf.grad, None
-            np.testing.assert_allclose(found, exact[k], rtol=2e-6, atol=1e-6, err_msg=str(k))
-
-
-def test_results_belong_to_the_graph_of_what_is_closed_over() -> None:
-    w = Tensor(draw(3), requires_grad=True)
-    x = tensor(3, seed=1)
-
-    def totals(w: np.ndarray) -> Any:
-        results = all_results(x, lambda x: curved(x * Tensor(w)))
-        return np.array([result.numpy().sum() for result in results])
-
-    exact = numeric_jacobian(totals, w.numpy())
-    for k, result in enumerate(all_results(x, lambda x: curved(x * w))):
+    exact = numeric_jacobian(weighted, leaf.numpy())
+    for k, result in enumerate(results):
         assert result.requires_grad, k
-        result.sum().backward(retain_graph=True)
-        found, w.grad = w.grad, None
-        np.testing.assert_allclose(found, exact[k], rtol=1e-5, atol=1e-6, err_msg=str(k))
+        (result * weights[k]).sum().backward(retain_graph=True)
+        found, leaf.grad = leaf.grad, None
+        close(found, exact[k], rtol=2e-6, atol=1e-6, err_msg=str(k))
 
 
 def test_results_belong_to_the_graph_of_their_direction() -> None:
     x, v = tensor(3), Tensor(draw(3, seed=1), requires_grad=True)
-    jvp(mixed, (x,), (v,))[1].sum().backward()
-    np.testing.assert_allclose(v.grad, jacobian(mixed)(x).numpy().sum(axis=0), rtol=1e-12)
-    v.grad = None
-    vjp(mixed, x)[1](v)[0].sum().backward()
-    np.testing.assert_allclose(v.grad, jacobian(mixed)(x).numpy().sum(axis=1), rtol=1e-12)
-    v.grad = None
-    hvp(curved, (x,), (v,))[1][0].sum().backward()
-    np.testing.assert_allclose(v.grad, hessian(curved)(x).numpy().sum(axis=0), rtol=1e-12)
-    with no_grad():
-        assert not jvp(mixed, (x,), (v,))[1].requires_grad
-        assert not vjp(mixed, x)[1](v)[0].requires_grad
+    along = lambda: jvp(mixed, (x,), (v,))[1]
+    pulled = lambda: vjp(mixed, x)[1](v)[0]
+    product = lambda: hvp(curved, (x,), (v,))[1][0]
+    matrix, symmetric = jacobian(mixed)(x).numpy(), hessian(curved)(x).numpy()
+    for result, wanted in ((along, matrix), (pulled, matrix.T), (product, symmetric)):
+        v.grad = None
+        result().sum().backward()
+        close(v.grad, wanted.sum(axis=0), rtol=1e-12)
+        with no_grad():
+            assert not result().requires_grad
 
 
-def test_a_parameter_made_in_the_function_stays_in_reach() -> None:
-    """As a layer that draws its weight when it is first called."""
+def test_a_parameter_made_in_the_function_and_a_leaf_that_is_gone_stay_in_reach() -> None:
+    """As a layer that draws its weight when it is first called; nobody holds the other leaf."""
     made: list[Tensor] = []
 
     def lazy(x: Tensor) -> Tensor:
@@ -678,14 +591,10 @@ def test_a_parameter_made_in_the_function_stays_in_reach() -> None:
         return (x * x * made[0]).sum()
 
     grad(lazy)(tensor(2)).sum().backward()
-    np.testing.assert_allclose(made[0].grad, 2 * draw(2).sum())
-
-
-def test_an_interior_argument_whose_leaf_is_gone() -> None:
-    """Nobody holds the leaf any more, but somebody may ask for the gradient of its square."""
+    close(made[0].grad, 2 * draw(2).sum())
     square = Tensor(draw(3), requires_grad=True) ** 2
     slope = grad(lambda x: (x**3).sum())(square)
-    np.testing.assert_allclose(minigrad.autograd.grad(slope.sum(), square), 6 * square.numpy())
+    close(minigrad.autograd.grad(slope.sum(), square), 6 * square.numpy())
 
 
 def test_no_grad_within_the_function_makes_constants() -> None:
@@ -700,7 +609,11 @@ def test_no_grad_within_the_function_makes_constants() -> None:
     assert hessian(half_constant)(x).tolist() == [[0.0]]
 
 
-def test_steps_of_descent_do_not_grow_a_graph() -> None:
+def test_no_grad_attribute_is_written_and_no_graph_grows() -> None:
+    x, w = Tensor(draw(3), requires_grad=True), Tensor(draw(3, seed=1), requires_grad=True)
+    inner: list[Tensor] = []
+    all_results(x, lambda x: (inner.append(x), curved(x * w))[1])
+    assert [t.grad for t in (x, w, *inner)] == [None] * (2 + len(inner))
     x = Tensor([3.0, -2.0])
     for _ in range(60):
         x = x - 0.1 * grad(lambda x: (x**2).sum())(x)
@@ -708,24 +621,9 @@ def test_steps_of_descent_do_not_grow_a_graph() -> None:
     assert abs(x.numpy()).max() < 1e-4
 
 
-def test_no_grad_attribute_is_written() -> None:
-    x, w = Tensor(draw(3), requires_grad=True), Tensor(draw(3, seed=1), requires_grad=True)
-    inner: list[Tensor] = []
-
-    def function(x: Tensor) -> Tensor:
-        inner.append(x)
-        return curved(x * w)
-
-    all_results(x, function)
-    assert [t.grad for t in (x, w, *inner)] == [None] * (2 + len(inner))
-
-
 @pytest.mark.slow
 def test_graphs_are_freed_by_reference_counting() -> None:
-    @primitive
-    def watched(x: Any) -> Any:
-        return x * 1.0
-
+    watched = primitive(lambda x: x * 1.0)
     watched.defvjp(x=lambda g: g * 1.0)
     nodes: list[weakref.ref[Node]] = []
 
@@ -751,10 +649,7 @@ def test_plain_gradients_are_not_recorded() -> None:
     """Nothing outside: the fused rules run on arrays, and not the decomposition."""
     seen = []
 
-    @primitive
-    def watched(x: Any) -> Any:
-        return x * 2.0
-
+    watched = primitive(lambda x: x * 2.0)
     watched.defvjp(x=lambda g: seen.append(type(g)) or g * 2.0)
     function = lambda x: watched(x).sum()
     grad(function)(ONE)
@@ -768,14 +663,14 @@ def test_plain_gradients_are_not_recorded() -> None:
 
 def test_perturbations_are_not_confused() -> None:
     one = Tensor(1.0)
-    inner_grad = lambda x: grad(lambda y: x + y)(one)
-    assert grad(lambda x: x * inner_grad(x))(one).item() == 1.0
-    inner_jvp = lambda x: jvp(lambda y: x + y, (one,), (one,))[1]
-    assert jvp(lambda x: x * inner_jvp(x), (one,), (one,))[1].item() == 1.0
-    assert jvp(lambda x: x * inner_grad(x), (one,), (one,))[1].item() == 1.0
-    assert grad(lambda x: x * inner_jvp(x))(one).item() == 1.0
-    inner_pull = lambda x: vjp(lambda y: x + y, one)[1](one)[0]
-    assert grad(lambda x: x * inner_pull(x))(one).item() == 1.0
+    for slope in (
+        lambda f: grad(f)(one),
+        lambda f: jvp(f, (one,), (one,))[1],
+        lambda f: vjp(f, one)[1](one)[0],
+    ):
+        outer = lambda x, slope=slope: x * slope(lambda y: x + y)
+        assert grad(outer)(one).item() == 1.0
+        assert jvp(outer, (one,), (one,))[1].item() == 1.0
     inner_jacobian = lambda x: jacobian(lambda y: x * y)(one)
     assert jacobian(lambda x: x * inner_jacobian(x))(one).item() == 2.0
     same = lambda x: jvp(lambda y: x * y * y, (x,), (one,))[1]  # 2 x^2 at y = x
@@ -784,13 +679,8 @@ def test_perturbations_are_not_confused() -> None:
 
 def test_three_levels_of_perturbation() -> None:
     """d/dx of x d/dy of y d/dz of (x y z + z^2 x) at x = y = z."""
-
-    def inner(x: Tensor, y: Tensor) -> Tensor:
-        return grad(lambda z: x * y * z + z * z * x)(x)  # x y + 2 x^2
-
-    def middle(x: Tensor) -> Tensor:
-        return jvp(lambda y: y * inner(x, y), (x,), (Tensor(1.0),))[1]  # 2 x y + 2 x^2 = 4 x^2
-
+    inner = lambda x, y: grad(lambda z: x * y * z + z * z * x)(x)  # x y + 2 x^2
+    middle = lambda x: jvp(lambda y: y * inner(x, y), (x,), (Tensor(1.0),))[1]  # 4 x^2
     assert middle(Tensor(3.0)).item() == 36.0
     assert grad(lambda x: x * middle(x))(Tensor(3.0)).item() == 12 * 9.0
     assert hessian(lambda x: x * middle(x))(Tensor(3.0)).item() == 24 * 3.0
@@ -799,10 +689,8 @@ def test_three_levels_of_perturbation() -> None:
 def test_transforms_within_no_grad_record_nonetheless() -> None:
     with no_grad():
         assert grad(grad(lambda x: x**3))(Tensor(2.0)).item() == 12.0
-        assert jacobian(lambda x: grad(lambda y: (y * y * x).sum())(x))(ONE).tolist() == [
-            [4.0, 0.0],
-            [0.0, 8.0],
-        ]
+        slopes = jacobian(lambda x: grad(lambda y: (y * y * x).sum())(x))(ONE)
+        assert slopes.tolist() == [[4.0, 0.0], [0.0, 8.0]]
         nested = lambda x: x * jvp(lambda y: x * y, (x,), (Tensor(1.0),))[1]
         assert grad(nested)(Tensor(3.0)).item() == 6.0
         assert not minigrad.is_grad_enabled()
@@ -823,58 +711,13 @@ def test_threads_have_nested_transforms_of_their_own() -> None:
             for _ in range(5):
                 found[k] = hessian(outer)(x).item(), grad(outer)(x).item()
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
     # outer = 2 x^3 + x^2
     assert found == {k: (12.0 * (k + 1) + 2, 6.0 * (k + 1) ** 2 + 2 * (k + 1)) for k in range(4)}
 
 
-# Fused kernels -----------------------------------------------------------------------------
-
-KEEP = np.array([[True, False, True], [False] * 3, [True] * 3])
-FUSED: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
-    "attention": (lambda q, k, v: ops.attention(q, k, v), [(2, 3, 4), (2, 3, 4), (2, 3, 2)]),
-    "attention, masked, dropout": (
-        lambda q, k, v, b: ops.attention(q, k, v, b, KEEP, dropout=0.4, dropout_key=5),
-        [(2, 3, 4), (2, 3, 4), (2, 3, 2), (3, 3)]),
-    "attention, q = k = v": (lambda x: ops.attention(x, x, x, causal=True), [(3, 4)]),
-    "layer_norm": (lambda x, w, b: ops.layer_norm(x, w, b), [(3, 4), (4,), (4,)]),
-    "rms_norm": (lambda x, w: ops.rms_norm(x, w), [(3, 4), (4,)]),
-    "softmax": (lambda x: ops.softmax(x), [(3, 4)]),
-    "log_softmax": (lambda x: ops.log_softmax(x, axis=0), [(3, 4)]),
-    "cross_entropy": (lambda x: ops.cross_entropy(x, [1, 0, 3], label_smoothing=0.1), [(3, 4)]),
-    "dropout": (lambda x: ops.dropout(x, 0.4, 7) ** 2, [(3, 4)]),
-    "linear, gelu": (lambda x, w, b: ops.gelu(ops.linear(x, w, b)), [(3, 4), (2, 4), (2,)]),
-    "split": (lambda x: ops.split(x**3, 2), [(4, 2)]),
-    "embedding": (lambda w: ops.embedding(np.array([0, 2, 2]), w) ** 2, [(4, 2)]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("function", "sizes"), FUSED.values(), ids=FUSED)
-def test_fused_kernels_along_a_direction(function: Any, sizes: list[tuple[int, ...]]) -> None:
-    at = [draw(*shape, seed=k) for k, shape in enumerate(sizes)]
-    along = [draw(*shape, seed=k + 50) for k, shape in enumerate(sizes)]
-    value, tangent = jvp(function, tuple(map(Tensor, at)), tuple(map(Tensor, along)))
-    step = 1e-6
-    up, down = (
-        function(*[Tensor(x + sign * step * v) for x, v in zip(at, along, strict=True)])
-        for sign in (1, -1)
-    )
-    parts = [[*every_leaf(part)] for part in (value, tangent, up, down)]
-    for middle, slope, high, low in zip(*parts, strict=True):
-        assert slope.shape == middle.shape
-        wanted = (high.numpy() - low.numpy()) / (2 * step)
-        np.testing.assert_allclose(slope, wanted, rtol=1e-6, atol=1e-8)
-
-
 # What they are for -------------------------------------------------------------------------
-
-
-def flat(tensors: Any) -> np.ndarray:
-    return np.concatenate([t.numpy().ravel() for t in every_leaf(tensors)])
 
 
 def small_encoder(norm_first: bool) -> Any:
@@ -886,9 +729,8 @@ def small_encoder(norm_first: bool) -> Any:
     padding = np.array([[False, False, False], [False, False, True]])
 
     def loss(parameters: dict[str, Tensor]) -> Tensor:
-        out = nn.utils.functional_call(
-            encoder, parameters, tokens, {"src_key_padding_mask": padding}
-        )
+        options = {"src_key_padding_mask": padding}
+        out = nn.utils.functional_call(encoder, parameters, tokens, options)
         return ((out - target) ** 2).mean()
 
     return loss, parameters
@@ -899,13 +741,13 @@ def test_hvp_of_an_encoder(norm_first: bool) -> None:
     loss, parameters = small_encoder(norm_first)
     vectors = {name: tensor(*p.shape, seed=9) for name, p in parameters.items()}
     value, (product,) = hvp(loss, (parameters,), (vectors,))
-    np.testing.assert_allclose(value, loss(parameters), rtol=1e-12)
+    close(value, loss(parameters), rtol=1e-12)
 
     # against differences of the gradient along the vector
-    moved = lambda step: grad(loss)({n: p + step * vectors[n] for n, p in parameters.items()})
-    step = 1e-5
-    numeric = (flat(moved(step)) - flat(moved(-step))) / (2 * step)
-    np.testing.assert_allclose(flat(product), numeric, rtol=1e-5, atol=1e-7)
+    moved = lambda step: {n: p + step * vectors[n] for n, p in parameters.items()}
+    zero, one = np.zeros(()), np.ones(())
+    numeric = difference(lambda step: flat(grad(loss)(moved(float(step)))), zero, one)
+    close(flat(product), numeric, rtol=1e-5, atol=1e-7)
 
     # against the columns of the whole Hessian, for the parameters of one norm and one bias
     some = [name for name in parameters if name.endswith(("0.norm1.weight", "1.linear1.bias"))]
@@ -916,38 +758,7 @@ def test_hvp_of_an_encoder(norm_first: bool) -> None:
     _, (product,) = hvp(partial, (chosen,), ({name: vectors[name] for name in some},))
     for row in some:
         wanted = sum(whole[row][c].numpy() @ vectors[c].numpy() for c in some)
-        np.testing.assert_allclose(product[row], wanted, rtol=1e-9, atol=1e-13)
-
-
-def test_gradient_penalty_in_a_training_step() -> None:
-    """A critic's parameters, moved by a loss that contains its own input gradient."""
-    minigrad.random.seed(1)
-    critic = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1)).double()
-    x = tensor(4, 3)
-
-    def loss(score: Callable[[Tensor], Tensor]) -> Tensor:
-        slopes = grad(lambda x: score(x).sum())(x)
-        return score(x).mean() + 10.0 * ((slopes.norm(axis=1) - 1.0) ** 2).mean()
-
-    optimizer = minigrad.optim.SGD(critic.parameters(), lr=0.01)
-    before = {name: p.numpy().copy() for name, p in critic.named_parameters()}
-    losses = []
-    for _ in range(5):
-        optimizer.zero_grad()
-        value = loss(critic)
-        value.backward()
-        losses.append(value.item())
-        if len(losses) == 1:
-            gradients = {name: p.grad.numpy() for name, p in critic.named_parameters()}
-        optimizer.step()
-    assert losses == sorted(losses, reverse=True)
-
-    for name, array in before.items():
-        through = lambda a, name=name: loss(
-            lambda x: nn.utils.functional_call(critic, {**before, name: a}, x)
-        ).item()
-        exact = numeric_jacobian(through, array)
-        np.testing.assert_allclose(gradients[name], exact, rtol=1e-5, atol=1e-6, err_msg=name)
+        close(product[row], wanted, rtol=1e-9, atol=1e-13)
 
 
 def test_learning_to_be_learned_from() -> None:
@@ -969,21 +780,10 @@ def test_learning_to_be_learned_from() -> None:
         return sum((loss(adapted(p, x, y), x[3:], y[3:]) for x, y in tasks), Tensor(0.0))
 
     found = grad(outer)(start)
-    first_order = grad(lambda p: sum((loss(p, x[3:], y[3:]) for x, y in tasks), Tensor(0.0)))(start)
     for name, p in start.items():
         moved = lambda a, name=name: outer({**start, name: Tensor(a)}).item()
         exact = numeric_jacobian(moved, p.numpy())
-        np.testing.assert_allclose(found[name], exact, rtol=1e-6, atol=1e-8, err_msg=name)
-    assert not np.allclose(flat(found), flat(first_order), rtol=1e-2)
-
-
-def test_newton_finds_the_minimum_in_a_few_steps() -> None:
-    rosenbrock = lambda x: (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
-    x = Tensor(np.array([-1.2, 1.0]))
-    for _ in range(7):
-        step = np.linalg.solve(hessian(rosenbrock)(x).numpy(), grad(rosenbrock)(x).numpy())
-        x = x - step
-    np.testing.assert_allclose(x, [1.0, 1.0], rtol=1e-9)
+        close(found[name], exact, rtol=1e-6, atol=1e-8, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["grad", "value_and_grad", "jacobian", "hessian"])
