@@ -8,16 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_models import (
-    BERT,
-    assert_close,
-    bert,
-    leaves,
-    make_bert,
-    masked_lm,
-    pooled,
-    write,
-)
+from reference_models import BERT, assert_close, bert, leaves, make_bert, masked_lm, pooled, write
 
 import minigrad
 from minigrad import pretrained
