@@ -12,17 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import (
-    archive,
-    called,
-    named,
-    number,
-    numbers,
-    old,
-    storage,
-    tensor,
-    text,
-)  # fmt: skip
+from pt_files import archive, called, named, number, numbers, old, storage, tensor, text
 from refusals import refused
 
 import minigrad
