@@ -145,7 +145,7 @@ def test_a_tensor_that_lies(tmp_path: Path, content: bytes, said: str) -> None:
         + b"t"],
     "so often that there are too many": [
         b"(" + b"K\1\x85q\0" + b"".join(
-            bytes([104, i, 104, i, 134, 113, i + 1]) for i in range(60)) + b"t"],
+            b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60)) + b"t"],
 })  # fmt: skip
 def test_a_bomb(tmp_path: Path, content: bytes, said: str) -> None:
     """What would take much memory, or not end, also for whoever looks at the value."""
@@ -188,11 +188,13 @@ def test_an_archive_in_an_archive_stays_packed(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_two_members_of_one_name(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.pt", tensor())
-    with zipfile.ZipFile(path, "a") as file:
-        file.writestr("archive/data/0", FLOATS)
-    refused(path, "two members have the same name")
+def test_members_that_were_added(tmp_path: Path) -> None:
+    for name, content, said in (("data/0", FLOATS, "two members have the same name"),
+                                ("constants.pkl", b"", "torch.jit.save")):  # fmt: skip
+        path = archive(tmp_path / "a.pt", tensor())
+        with zipfile.ZipFile(path, "a") as file:
+            file.writestr(f"archive/{name}", content)
+        refused(path, said)
 
 
 def test_a_wrong_checksum(tmp_path: Path) -> None:
@@ -217,15 +219,11 @@ def test_records_that_lie(tmp_path: Path, content: dict[str, Any], said: str) ->
     assert load(archive(tmp_path / "b.pt", tensor(), others)).tolist() == [1, 2, 3, 4]
 
 
-def test_other_archives(tmp_path: Path) -> None:
+def test_an_archive_of_numpy(tmp_path: Path) -> None:
     path = tmp_path / "a.pt"
     with path.open("wb") as file:
         np.savez(file, x=np.zeros(3))
     refused(path, "not of torch.save")
-    archive(path, tensor())
-    with zipfile.ZipFile(path, "a") as program:
-        program.writestr("archive/constants.pkl", b"")
-    refused(path, "torch.jit.save")
 
 
 def test_two_end_records_that_differ(tmp_path: Path) -> None:
@@ -323,13 +321,11 @@ def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
     return outcomes
 
 
-def test_pickles_damaged_by_chance(tmp_path: Path) -> None:
-    outcomes = fuzz(tmp_path, 300, seed=0)
-    assert outcomes["refused"] > 200
-    assert outcomes.total() == 300
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_many_pickles_damaged_by_chance(tmp_path: Path, seed: int) -> None:
-    assert fuzz(tmp_path, 3000, seed).total() == 3000
+@pytest.mark.parametrize(
+    ("count", "seed"),
+    [(300, 0), *(pytest.param(3000, seed, marks=pytest.mark.long) for seed in (1, 2, 3))],
+)
+def test_pickles_damaged_by_chance(tmp_path: Path, count: int, seed: int) -> None:
+    outcomes = fuzz(tmp_path, count, seed)
+    assert outcomes["refused"] > 2 * count // 3
+    assert outcomes.total() == count
