@@ -19,6 +19,10 @@ REAL = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
 HEADS = ("pooler", "masked_lm", "next_sentence")
 
 
+def loaded(folder: Path, tensors: dict[str, np.ndarray], **changes: Any) -> pretrained.Bert:
+    return pretrained.load_bert(write(folder, BERT | changes, tensors))
+
+
 def hidden(model: pretrained.Bert) -> Any:
     """The hidden states of the real tokens, in float64."""
     return model.double()(IDS, TYPES, key_padding_mask=REAL == 0)[REAL == 1]
@@ -30,7 +34,7 @@ def expected(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
 
 def test_hidden_states_pooled_and_both_heads(tmp_path: Path) -> None:
     tensors = make_bert(BERT, *HEADS)
-    model = pretrained.load_bert(write(tmp_path, BERT, tensors)).double()
+    model = loaded(tmp_path, tensors).double()
     assert not model.training
     t = leaves(tensors)
     ours = model(IDS, TYPES, REAL == 0)
@@ -45,7 +49,7 @@ def test_hidden_states_pooled_and_both_heads(tmp_path: Path) -> None:
 
 def test_in_float32_and_by_default_one_type_and_no_padding(tmp_path: Path) -> None:
     tensors = make_bert(BERT)
-    model = pretrained.load_bert(write(tmp_path, BERT, tensors))
+    model = loaded(tmp_path, tensors)
     assert (model.pooler, model.masked_lm, model.next_sentence) == (None, None, None)
     theirs = bert(leaves(tensors), BERT, IDS, 0 * TYPES, 0 * REAL + 1)
     ours = model(minigrad.tensor(IDS))
@@ -55,7 +59,7 @@ def test_in_float32_and_by_default_one_type_and_no_padding(tmp_path: Path) -> No
 
 def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
     tensors = make_bert(BERT, *HEADS)
-    model = pretrained.load_bert(write(tmp_path, BERT, tensors)).double()
+    model = loaded(tmp_path, tensors).double()
     t = leaves(tensors)
     ours, theirs = model(IDS, TYPES, REAL == 0), bert(t, BERT, IDS, TYPES, REAL)
     loss = (model.masked_lm(ours)[REAL == 1] ** 2).sum() + model.pooler(ours).sum()
@@ -79,40 +83,27 @@ def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
 
 CHANGES: list[dict[str, Any]] = [
     *({"hidden_act": name} for name in (
-        "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu", "relu6", "leaky_relu", "mish",
-        "sigmoid", "silu", "swish", "tanh")),
-    {"layer_norm_eps": 0.3},
-    {"num_attention_heads": 2},
-    {"num_hidden_layers": 1},
-    {"intermediate_size": 8},
-    {"hidden_size": 6},
-    {"vocab_size": 30},
-    {"max_position_embeddings": 5},
-    {"type_vocab_size": 3},
+        "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python", "relu", "relu6", "leaky_relu",
+        "mish", "sigmoid", "silu", "swish", "tanh")),
+    {"layer_norm_eps": 0.3}, {"num_attention_heads": 2}, {"num_hidden_layers": 1},
+    {"intermediate_size": 8}, {"hidden_size": 6}, {"vocab_size": 30},
+    {"max_position_embeddings": 5}, {"type_vocab_size": 3},
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_every_field_has_its_effect(tmp_path: Path, change: dict[str, Any]) -> None:
-    tensors = make_bert(BERT)
-    before = hidden(pretrained.load_bert(write(tmp_path / "a", BERT, tensors)))
-    config = BERT | change
-    tensors = make_bert(config)
-    after = hidden(pretrained.load_bert(write(tmp_path / "b", config, tensors)))
-    assert_close(after, expected(config, tensors))
-    assert after.shape != before.shape or abs(after - before).max() > 1e-4
-
-
-def test_gelu_python_is_gelu(tmp_path: Path) -> None:
-    config = BERT | {"hidden_act": "gelu_python"}
-    tensors = make_bert(config)
-    model = pretrained.load_bert(write(tmp_path, config, tensors))
-    assert_close(hidden(model), expected(config, tensors))
+    before = hidden(loaded(tmp_path / "a", make_bert(BERT)))
+    tensors = make_bert(BERT | change)
+    after = hidden(loaded(tmp_path / "b", tensors, **change))
+    assert_close(after, expected(BERT | change, tensors))
+    changed = after.shape != before.shape or abs(after - before).max() > 1e-4
+    assert changed == (change != {"hidden_act": "gelu_python"})  # which is gelu
 
 
 def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> None:
-    config = BERT | {"hidden_dropout_prob": 0.3, "attention_probs_dropout_prob": 0.4}
-    model = pretrained.load_bert(write(tmp_path, config, make_bert(config)))
+    rates = {"hidden_dropout_prob": 0.3, "attention_probs_dropout_prob": 0.4}
+    model = loaded(tmp_path, make_bert(BERT), **rates)
     layer = model.encoder.layers[1]
     assert layer.self_attn.dropout == 0.4
     assert layer.dropout1.p == layer.dropout2.p == model.embeddings.dropout.p == 0.3
@@ -125,8 +116,7 @@ def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("pad", [7, None])
 def test_the_padding_token_gets_no_gradient(tmp_path: Path, pad: int | None) -> None:
-    config = BERT | {"pad_token_id": pad}
-    model = pretrained.load_bert(write(tmp_path, config, make_bert(config)))
+    model = loaded(tmp_path, make_bert(BERT), pad_token_id=pad)
     model(IDS).sum().backward()
     moved = abs(model.embeddings.words.weight.grad).sum(axis=1) > 0
     assert moved[2]
@@ -141,7 +131,7 @@ def test_a_head_with_a_table_of_its_own(tmp_path: Path) -> None:
         pretrained.load_bert(write(tmp_path, config, tensors))
     tensors["cls.predictions.decoder.weight"] = 2 * tensors["embeddings.word_embeddings.weight"]
     with pytest.raises(ValueError, match=r"same tensor as .*values"):
-        pretrained.load_bert(write(tmp_path, BERT, tensors))
+        loaded(tmp_path, tensors)
     model = pretrained.load_bert(write(tmp_path, config, tensors)).double()
     t = leaves(tensors)
     wanted = masked_lm(t, config, bert(t, config, IDS, TYPES, REAL))
@@ -150,7 +140,7 @@ def test_a_head_with_a_table_of_its_own(tmp_path: Path) -> None:
 
 def test_the_spellings_that_files_have(tmp_path: Path) -> None:
     tensors = make_bert(BERT, *HEADS)
-    plain = hidden(pretrained.load_bert(write(tmp_path / "plain", BERT, tensors)))
+    plain = hidden(loaded(tmp_path / "plain", tensors))
     spelled = {}
     for name, array in tensors.items():
         new = name if name.startswith("cls.") else f"bert.{name}"
@@ -160,7 +150,7 @@ def test_the_spellings_that_files_have(tmp_path: Path) -> None:
     spelled["bert.embeddings.position_ids"] = np.arange(16)[None]
     spelled["cls.predictions.decoder.weight"] = tensors["embeddings.word_embeddings.weight"]
     spelled["cls.predictions.decoder.bias"] = tensors["cls.predictions.bias"]
-    model = pretrained.load_bert(write(tmp_path / "spelled", BERT, spelled))
+    model = loaded(tmp_path / "spelled", spelled)
     np.testing.assert_array_equal(hidden(model), plain)
 
     for name, array, message in (
@@ -169,7 +159,7 @@ def test_the_spellings_that_files_have(tmp_path: Path) -> None:
         ("pooler.dense.bias", tensors["pooler.dense.bias"], "there under another name too"),
     ):
         with pytest.raises(ValueError, match=message):
-            pretrained.load_bert(write(tmp_path / "bad", BERT, spelled | {name: array}))
+            loaded(tmp_path / "bad", spelled | {name: array})
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -181,13 +171,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"hidden_act": "quick_gelu"}, "hidden_act: 'quick_gelu' is not supported"),
     ({"embedding_size": 128}, "embedding_size: unknown, with the value 128; remove it"),
     ({"hidden_size": "12"}, "hidden_size: '12' given, a whole number of at least 1 expected"),
-    ({"num_hidden_layers": True}, "num_hidden_layers: True given, a whole number"),
-    ({"layer_norm_eps": None}, "layer_norm_eps: None given, a number from 0 to 1 expected"),
-    ({"pad_token_id": 1.5}, "pad_token_id: 1.5 given"),
     ({"num_attention_heads": 5}, "num_attention_heads: 5 given, but hidden_size is 12"),
     ({"hidden_dropout_prob": 2}, "hidden_dropout_prob: 2 given, a number from 0 to 1"),
     ({"model_type": "roberta"}, "model_type: 'roberta' is not supported by load_bert, only 'bert'"),
-    ({"model_type": "gpt2"}, "model_type: 'gpt2' is not supported by load_bert"),
 ]  # fmt: skip
 
 
@@ -214,7 +200,7 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
     tensors["encoder.layer.2.output.dense.bias"] = np.zeros(12, np.float32)
     tensors["embeddings.LayerNorm.bias"] = np.zeros(12, np.int8)
     with pytest.raises(ValueError, match="the tensors do not fit") as caught:
-        pretrained.load_bert(write(tmp_path, BERT, tensors))
+        loaded(tmp_path, tensors)
     head, *lines = str(caught.value).split("\n  ")
     assert head == (
         f"{tmp_path / 'model.safetensors'}: the tensors do not fit Bert; nothing was loaded"
@@ -239,7 +225,7 @@ def test_a_wrong_shape_is_named(tmp_path: Path) -> None:
 
 
 def test_calls_that_do_not_fit(tmp_path: Path) -> None:
-    model = pretrained.load_bert(write(tmp_path, BERT, make_bert(BERT)))
+    model = loaded(tmp_path, make_bert(BERT))
     with pytest.raises(ValueError, match="17 positions .*16"):
         model(np.ones((1, 17), int))
     with pytest.raises(ValueError, match=r"token_type_ids .*\(2, 5\)"):

@@ -15,9 +15,7 @@ from minigrad import nn, pretrained
 IDS = np.array([[2, 7, 9, 11, 3], [2, 8, 3, 0, 39]])
 
 
-def both(
-    folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]
-) -> tuple[pretrained.GPT2, dict[str, Any]]:
+def both(folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> tuple[Any, Any]:
     """Our model in float64, and the tensors for the one that is written out."""
     return pretrained.load_gpt2(write(folder, config, tensors)).double(), leaves(tensors)
 
@@ -51,16 +49,13 @@ def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
     assert_close(gradients["decoder.layers.0.self_attn.out_proj.weight"], grad.T)
 
 
+SAME = "gelu_fast", "gelu_pytorch_tanh"
+"""Names of the activation that the config has."""
 CHANGES: list[dict[str, Any]] = [
-    *({"activation_function": name} for name in ("gelu", "relu", "silu", "tanh")),
-    {"layer_norm_epsilon": 0.3},
-    {"n_head": 2},
-    {"n_layer": 1},
-    {"n_inner": 8},
-    {"n_embd": 6},
-    {"vocab_size": 41},
-    {"n_positions": 5, "n_ctx": 5},
-]
+    *({"activation_function": name} for name in (*SAME, "gelu", "relu", "silu", "tanh")),
+    {"layer_norm_epsilon": 0.3}, {"n_head": 2}, {"n_layer": 1}, {"n_inner": 8}, {"n_embd": 6},
+    {"vocab_size": 41}, {"n_positions": 5, "n_ctx": 5},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
@@ -70,14 +65,8 @@ def test_every_field_has_its_effect(tmp_path: Path, change: dict[str, Any]) -> N
     model, t = both(tmp_path / "b", config, make_gpt2(config))
     after = model(IDS)
     assert_close(after, gpt2(t, config, IDS)[1])
-    assert after.shape != before.shape or abs(after - before).max() > 1e-4
-
-
-@pytest.mark.parametrize("name", ["gelu_fast", "gelu_pytorch_tanh"])
-def test_three_names_of_one_activation(tmp_path: Path, name: str) -> None:
-    config = GPT2 | {"activation_function": name}
-    model, t = both(tmp_path, config, make_gpt2(config))
-    assert_close(model(IDS), gpt2(t, config, IDS)[1])
+    changed = after.shape != before.shape or abs(after - before).max() > 1e-4
+    assert changed == (change.get("activation_function") not in SAME)
 
 
 def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> None:
@@ -150,10 +139,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"n_ctx": 8}, "n_ctx: 8 differs from n_positions, 16"),
     ({"activation_function": "geglu"}, "activation_function: 'geglu' is not supported"),
     ({"attention_window": 4}, "attention_window: unknown, with the value 4"),
-    ({"n_inner": "48"}, "n_inner: '48' given"),
     ({"n_head": 5}, "n_head: 5 given, but n_embd is 12"),
     ({"model_type": "gpt_neo"}, "'gpt_neo' is not supported by load_gpt2, only 'gpt2'"),
-    ({"model_type": None}, "model_type: None is not supported"),
 ]  # fmt: skip
 
 
@@ -175,10 +162,7 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
         pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
     _, *lines = str(caught.value).split("\n  ")
     assert lines == ["h.1.attn.c_attn.bias: missing", "h.0.crossattention.c_attn.bias: unexpected"]
-
-
-def test_a_matrix_that_lies_the_other_way_is_refused(tmp_path: Path) -> None:
-    tensors = make_gpt2(GPT2)
+    tensors = make_gpt2(GPT2)  # a matrix that lies the other way
     tensors["h.0.mlp.c_fc.weight"] = tensors["h.0.mlp.c_fc.weight"].T
     wrong = r"h\.0\.mlp\.c_fc\.weight: shape \(48, 12\) given, by config\.json it is \(12, 48\)"
     with pytest.raises(ValueError, match=wrong):

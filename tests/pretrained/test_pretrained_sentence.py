@@ -33,12 +33,10 @@ NORMALIZE = {
     "idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"
 }  # fmt: skip
 MEAN = {
-    "word_embedding_dimension": 12,
-    "pooling_mode_cls_token": False,
-    "pooling_mode_mean_tokens": True,
-    "pooling_mode_max_tokens": False,
+    "word_embedding_dimension": 12, "pooling_mode_cls_token": False,
+    "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False,
     "pooling_mode_mean_sqrt_len_tokens": False,
-}
+}  # fmt: skip
 TEXT = {"max_seq_length": 12, "do_lower_case": False}
 CLS = MEAN | {"pooling_mode_mean_tokens": False, "pooling_mode_cls_token": True}
 MAX = MEAN | {"pooling_mode_mean_tokens": False, "pooling_mode_max_tokens": True}
