@@ -95,6 +95,16 @@ def write(folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]) 
     return folder
 
 
+def write_parts(folder: Path, tensors: dict[str, np.ndarray]) -> dict[str, str]:
+    """Put each half of the tensors into a file of its own; return where each is."""
+    (folder / "model.safetensors").unlink()
+    places: dict[str, str] = {}
+    for file, some in (("one.safetensors", [*tensors][::2]), ("two.safetensors", [*tensors][1::2])):
+        safetensors_numpy.save_file({name: tensors[name] for name in some}, folder / file)
+        places |= dict.fromkeys(some, file)
+    return places
+
+
 def leaves(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
     """PyTorch's tensors in float64 that collect gradients."""
     options = {"dtype": torch.float64, "requires_grad": True}
