@@ -57,11 +57,8 @@ def test_streams_that_cannot_go_back(tmp_path: Path) -> None:
         writer.join()
 
 
-def test_numpy_reads_it_and_is_read() -> None:
-    file, theirs = io.BytesIO(), io.BytesIO()
-    minigrad.save({"x": minigrad.ones(2)}, file)
-    file.seek(0)
-    np.testing.assert_array_equal(np.load(file)["x"], [1, 1])
+def test_numpys_is_read() -> None:
+    theirs = io.BytesIO()
     np.savez(theirs, x=np.arange(3.0))
     theirs.seek(0)
     assert minigrad.load(theirs)["x"].tolist() == [0, 1, 2]

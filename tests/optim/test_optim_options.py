@@ -156,12 +156,6 @@ def test_a_rate_without_sense_is_not_set(wrong: Any) -> None:
         assert optimizer.param_groups[0]["lr"] == before
 
 
-@pytest.mark.parametrize("wrong", [3, "x", [len]], ids=repr)
-def test_a_loader_collates_with_a_function(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="^DataLoader: .*collate_fn.*function"):
-        data.DataLoader(range(4), collate_fn=wrong)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
