@@ -30,6 +30,11 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / f"file{request.param}"
 
 
+def assert_there_is_only(path: Path, value: Any) -> None:
+    assert load(path) == value
+    assert [*path.parent.iterdir()] == [path]
+
+
 def run(path: Path, kills: int, seed: int) -> tuple[int, int]:
     """Kill so many saves; return how many went well, and how many files were left unfinished."""
     done = python(PROGRAM, path, str(kills), str(seed), timeout=600)
@@ -74,8 +79,7 @@ def test_a_full_disk_is_an_error_and_the_old_file_stays(path: Path, most: int) -
     assert last.startswith("OSError: ")
     assert f"save: {path} was not written" in last
     assert "File too large" in last
-    assert load(path) == {"x": 1}
-    assert [*path.parent.iterdir()] == [path]
+    assert_there_is_only(path, {"x": 1})
 
 
 def failing(error: BaseException) -> Callable[..., None]:
@@ -92,8 +96,7 @@ def test_a_full_disk_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(OSError, match=f"save: {path} .*No space left") as caught:
         save([2], path)
     assert caught.value.errno == errno.ENOSPC
-    assert load(path) == [1]
-    assert [*path.parent.iterdir()] == [path]
+    assert_there_is_only(path, [1])
 
 
 def test_a_folder_that_is_not_there(path: Path) -> None:
@@ -122,8 +125,7 @@ def test_what_interrupts_a_save_leaves_nothing_behind(
     monkeypatch.setattr(os, name, failing(error()))
     with pytest.raises(error):
         save([2], path)
-    assert load(path) == [1]
-    assert [*path.parent.iterdir()] == [path]
+    assert_there_is_only(path, [1])
 
 
 # The order of things
@@ -202,8 +204,7 @@ def test_a_link_stays_a_link(path: Path) -> None:
 def test_long_names(path: Path, name: str) -> None:
     path = path.with_name(name + path.suffix)
     save([1], path)
-    assert load(path) == [1]
-    assert [*path.parent.iterdir()] == [path]
+    assert_there_is_only(path, [1])
 
 
 def test_unfinished_files_are_hidden_beside_theirs(path: Path) -> None:
@@ -290,8 +291,7 @@ def test_a_new_file_that_was_taken_for_one_that_was_left_is_made_again(
     monkeypatch.setattr(files, "_locked", locked)
     save([1], path)
     assert len(seen[0]) == 1
-    assert load(path) == [1]
-    assert [*path.parent.iterdir()] == [path]
+    assert_there_is_only(path, [1])
 
 
 def test_who_may_not_remove_what_was_left_loads(

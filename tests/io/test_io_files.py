@@ -324,22 +324,6 @@ def test_safetensors_reads_and_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("safetensors")
-def test_torch_reads_and_is_read(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
-    from safetensors.torch import load_file, save_file
-
-    layer = torch.nn.Linear(3, 2)
-    save_file(layer.state_dict(), tmp_path / "theirs.safetensors")
-    model = nn.Linear(3, 2)
-    model.load_state_dict(load(tmp_path / "theirs.safetensors"))
-    np.testing.assert_array_equal(model.weight.numpy(), layer.weight.detach().numpy())
-    twice = {name: 2 * tensor for name, tensor in model.state_dict().items()}
-    save(twice, tmp_path / "ours.safetensors")
-    doubled = load_file(tmp_path / "ours.safetensors")
-    assert torch.equal(doubled["bias"], 2 * layer.bias.detach())
-
-
-@pytest.mark.needs("safetensors")
 def test_bfloat16_is_widened(tmp_path: Path) -> None:
     """Other programs write it; its values are those of float32 with the lower half cut off."""
     values = np.array([[1.5, -0.0, np.inf], [np.nan, 1e-40, -3e38]], np.float32)

@@ -100,14 +100,13 @@ def test_numbers_come_back_plain(tmp_path: Path) -> None:
 
 def test_the_records_of_a_file(tmp_path: Path) -> None:
     save({"x": minigrad.ones(3), "e": minigrad.zeros(0), "y": np.arange(3)}, tmp_path / "a.pt")
+    content = (tmp_path / "a.pt").read_bytes()
     with zipfile.ZipFile(tmp_path / "a.pt") as file:
         assert file.testzip() is None
         records = {name.removeprefix("archive/"): file.read(name) for name in file.namelist()}
         for record in file.infolist():  # its content begins at a multiple of 64
             start = record.header_offset
-            lengths = struct.unpack(
-                "<2H", (tmp_path / "a.pt").read_bytes()[start + 26 : start + 30]
-            )
+            lengths = struct.unpack_from("<2H", content, start + 26)
             assert (start + 30 + sum(lengths)) % 64 == 0, record
     assert [*records] == [
         "data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0", "data/1",
@@ -178,11 +177,8 @@ def test_bfloat16_is_widened_on_request(tmp_path: Path, write: Any, byteorder: s
     of = storage(count=6, kind="torch BFloat16Storage")
     content = b"(" + tensor((6,), of=of) + tensor((2, 2), (1, 2), 1, of=of) + b"t"
     options: Any = {"itemsize": 2} if write is old else {"byteorder": byteorder.encode()}
-    if byteorder == "big" and write is archive:
-        data = bits.byteswap().tobytes()
-    else:
-        data = bits.tobytes()
-    path = write(tmp_path / "a.pt", content, {"0": data}, **options)
+    stored = bits.byteswap() if byteorder == "big" and write is archive else bits
+    path = write(tmp_path / "a.pt", content, {"0": stored.tobytes()}, **options)
     refused(path, 'bfloat16="float32"')
     x, part = load(path, bfloat16="float32")
     assert x.dtype == np.float32
@@ -210,7 +206,4 @@ def test_devices_sizes_and_dtypes(tmp_path: Path) -> None:
         "torch Size", numbers(2, 3)
     ) + named("torch float16") + b"t"  # fmt: skip
     device, size, dtype = load(archive(tmp_path / "a.pt", content, {}))
-    assert device == "cpu"
-    assert device.type == "cpu"
-    assert size == (2, 3)
-    assert dtype == np.float16
+    assert (device, device.type, size, dtype) == ("cpu", "cpu", (2, 3), np.float16)

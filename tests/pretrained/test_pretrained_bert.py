@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -162,31 +161,6 @@ def test_the_spellings_that_files_have(tmp_path: Path) -> None:
             loaded(tmp_path / "bad", spelled | {name: array})
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"position_embedding_type": "relative_key"},
-     "position_embedding_type: 'relative_key' is not supported, only 'absolute'"),
-    ({"is_decoder": True}, "is_decoder: True is not supported, only False"),
-    ({"add_cross_attention": True}, "add_cross_attention: True"),
-    ({"pruned_heads": {"0": [1]}}, "pruned_heads: {'0': "),
-    ({"hidden_act": "quick_gelu"}, "hidden_act: 'quick_gelu' is not supported"),
-    ({"embedding_size": 128}, "embedding_size: unknown, with the value 128; remove it"),
-    ({"hidden_size": "12"}, "hidden_size: '12' given, a whole number of at least 1 expected"),
-    ({"num_attention_heads": 5}, "num_attention_heads: 5 given, but hidden_size is 12"),
-    ({"hidden_dropout_prob": 2}, "hidden_dropout_prob: 2 given, a number from 0 to 1"),
-    ({"model_type": "roberta"}, "model_type: 'roberta' is not supported by load_bert, only 'bert'"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("change", "message"), REFUSED, ids=[str(c) for c, _ in REFUSED])
-def test_a_field_that_is_not_honoured_is_refused(
-    tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    write(tmp_path, BERT | change, make_bert(BERT))
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
-        pretrained.load_bert(tmp_path)
-    assert str(caught.value).startswith(str(tmp_path / "config.json"))
-
-
 def test_every_problem_of_a_config_is_named_at_once(tmp_path: Path) -> None:
     write(tmp_path, BERT | {"is_decoder": True, "rotary": 1, "vocab_size": None}, {})
     with pytest.raises(ValueError, match=r"(?s)vocab_size: None.*is_decoder: True.*rotary: unkno"):
@@ -232,27 +206,3 @@ def test_calls_that_do_not_fit(tmp_path: Path) -> None:
         model(IDS, TYPES[:1])
     with pytest.raises(IndexError):
         model([[40]])
-
-
-@pytest.mark.parametrize("heads", [(), ("pooler",), HEADS])
-@pytest.mark.parametrize("tied", [True, False])
-def test_what_is_saved_is_what_files_hold(
-    tmp_path: Path, heads: tuple[str, ...], tied: bool
-) -> None:
-    config = BERT | {"tie_word_embeddings": tied}
-    tensors = make_bert(config, *heads)
-    if "masked_lm" in heads and not tied:
-        tensors["cls.predictions.decoder.weight"] = tensors["embeddings.word_embeddings.weight"] / 3
-    model = pretrained.load_bert(write(tmp_path / "first", config, tensors))
-    pretrained.save_bert(model, tmp_path / "deep" / "second")
-    from safetensors.numpy import load_file
-
-    saved = load_file(tmp_path / "deep" / "second" / "model.safetensors")
-    plain = {name.removeprefix("bert."): array for name, array in saved.items()}
-    assert plain.keys() == tensors.keys()
-    for name, array in tensors.items():
-        np.testing.assert_array_equal(plain[name], array, err_msg=name)
-    assert any(name.startswith("bert.") for name in saved) == ("masked_lm" in heads)
-    again = pretrained.load_bert(tmp_path / "deep" / "second")
-    assert again.config == model.config
-    np.testing.assert_array_equal(hidden(again), hidden(model))

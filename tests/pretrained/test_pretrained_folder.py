@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_models import GPT2, make_gpt2, torch, write, write_parts
+from reference_models import BERT, GPT2, make_bert, make_gpt2, torch, write, write_parts
 
 from minigrad import pretrained
 from minigrad.pretrained.bert_folder import BERT_FIXED, BERT_IGNORED
@@ -22,6 +22,10 @@ FIELDS = [
     (pretrained.BertConfig, BERT_FIXED, BERT_IGNORED),
     (pretrained.GPT2Config, GPT2_FIXED, GPT2_IGNORED),
 ]
+KINDS: dict[str, tuple[Any, Any, Any, Any]] = {
+    "bert": (BERT, make_bert, pretrained.load_bert, pretrained.save_bert),
+    "gpt2": (GPT2, make_gpt2, pretrained.load_gpt2, pretrained.save_gpt2),
+}
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -123,3 +127,82 @@ def test_what_is_no_folder_is_refused_with_the_remedy(load: str) -> None:
     for wrong in (None, 3, ["folder"]):
         with pytest.raises(TypeError, match=f"^{load}: .*folder"):
             function(wrong)
+
+
+REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "bert": [
+        ({"position_embedding_type": "relative_key"},
+         "position_embedding_type: 'relative_key' is not supported, only 'absolute'"),
+        ({"is_decoder": True}, "is_decoder: True is not supported, only False"),
+        ({"add_cross_attention": True}, "add_cross_attention: True"),
+        ({"pruned_heads": {"0": [1]}}, "pruned_heads: {'0': "),
+        ({"hidden_act": "quick_gelu"}, "hidden_act: 'quick_gelu' is not supported"),
+        ({"embedding_size": 128}, "embedding_size: unknown, with the value 128; remove it"),
+        ({"hidden_size": "12"}, "hidden_size: '12' given, a whole number of at least 1 expected"),
+        ({"num_attention_heads": 5}, "num_attention_heads: 5 given, but hidden_size is 12"),
+        ({"hidden_dropout_prob": 2}, "hidden_dropout_prob: 2 given, a number from 0 to 1"),
+        ({"model_type": "roberta"},
+         "model_type: 'roberta' is not supported by load_bert, only 'bert'"),
+    ],
+    "gpt2": [
+        ({"scale_attn_by_inverse_layer_idx": True},
+         "scale_attn_by_inverse_layer_idx: True is not supported, only False"),
+        ({"scale_attn_weights": False}, "scale_attn_weights: False is not supported, only True"),
+        ({"reorder_and_upcast_attn": True}, "reorder_and_upcast_attn: True"),
+        ({"add_cross_attention": True}, "add_cross_attention: True"),
+        ({"n_ctx": 8}, "n_ctx: 8 differs from n_positions, 16"),
+        ({"activation_function": "geglu"}, "activation_function: 'geglu' is not supported"),
+        ({"attention_window": 4}, "attention_window: unknown, with the value 4"),
+        ({"n_head": 5}, "n_head: 5 given, but n_embd is 12"),
+        ({"model_type": "gpt_neo"}, "'gpt_neo' is not supported by load_gpt2, only 'gpt2'"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [(kind, change, said) for kind, rows in REFUSED.items() for change, said in rows],
+    ids=str,
+)
+def test_a_field_that_is_not_honoured_is_refused(
+    tmp_path: Path, kind: str, change: dict[str, Any], message: str
+) -> None:
+    config, make, load, _ = KINDS[kind]
+    write(tmp_path, config | change, make(config))
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        load(tmp_path)
+    assert str(caught.value).startswith(str(tmp_path / "config.json"))
+
+
+HEADS = ("pooler", "masked_lm", "next_sentence")
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads"), [("bert", ()), ("bert", ("pooler",)), ("bert", HEADS), ("gpt2", ())]
+)
+@pytest.mark.parametrize("tied", [True, False])
+def test_what_is_saved_is_what_files_hold(
+    tmp_path: Path, kind: str, heads: tuple[str, ...], tied: bool
+) -> None:
+    whole, make, load, save = KINDS[kind]
+    config = whole | {"tie_word_embeddings": tied}
+    tensors = make(config, *heads)
+    if kind == "gpt2" and not tied:
+        tensors["lm_head.weight"] = tensors["wte.weight"] / 3
+    if "masked_lm" in heads and not tied:
+        tensors["cls.predictions.decoder.weight"] = tensors["embeddings.word_embeddings.weight"] / 3
+    model = load(write(tmp_path / "first", config, tensors))
+    save(model, tmp_path / "deep" / "second")
+    from safetensors.numpy import load_file
+
+    saved = load_file(tmp_path / "deep" / "second" / "model.safetensors")
+    prefix = "bert." if kind == "bert" else "transformer."
+    plain = {name.removeprefix(prefix): array for name, array in saved.items()}
+    assert plain.keys() == tensors.keys()
+    for name, array in tensors.items():
+        np.testing.assert_array_equal(plain[name], array, err_msg=name)
+    prefixed = any(name.startswith(prefix) for name in saved)
+    assert prefixed == (kind == "gpt2" or "masked_lm" in heads)
+    again = load(tmp_path / "deep" / "second")
+    assert again.config == model.config
+    np.testing.assert_array_equal(again([[2, 7, 9, 11, 3]]), model([[2, 7, 9, 11, 3]]))
