@@ -25,13 +25,11 @@ WORDS = [
 ]
 TEXTS = ["the cat sat on a mat.", "Dogs", "", "it plays in the large park, he walked home", "a dog"]
 UNUSED = WORDS.index("fish")
-MODULES = [
-    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
-    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
-]
-NORMALIZE = {
-    "idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"
-}  # fmt: skip
+*MODULES, NORMALIZE = [
+    {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+    for i, (path, kind) in enumerate(
+        [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")])
+]  # fmt: skip
 MEAN = {
     "word_embedding_dimension": 12, "pooling_mode_cls_token": False,
     "pooling_mode_mean_tokens": True, "pooling_mode_max_tokens": False,
@@ -219,12 +217,10 @@ def test_a_tokenizer_of_which_two_things_are_said(tmp_path: Path) -> None:
 
 
 def test_similarities(tmp_path: Path) -> None:
+    rest = {"prompts": {}, "default_prompt_name": None, "__version__": {"torch": "3.0.0"}}
     for name, whole in (
-        ("cosine", None),
-        ("cosine", {"similarity_fn_name": None}),
-        ("cosine", {"similarity_fn_name": "cosine", "prompts": {}, "default_prompt_name": None,
-                    "__version__": {"sentence_transformers": "3.0.0"}}),
-        ("dot", {"similarity_fn_name": "dot"}),
+        ("cosine", None), ("cosine", {"similarity_fn_name": None}),
+        ("cosine", {"similarity_fn_name": "cosine"} | rest), ("dot", {"similarity_fn_name": "dot"}),
     ):  # fmt: skip
         model = encoder_of(tmp_path, whole=whole)
         a, b = model.encode(TEXTS[:3]), model.encode(TEXTS[3:])
@@ -241,10 +237,9 @@ def changed(place: int, **fields: Any) -> list[dict[str, Any]]:
     return modules
 
 
-DENSE = "sentence_transformers.models.Dense"
 REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
     "modules.json": [
-        ({"modules": changed(2, type=DENSE)},
+        ({"modules": changed(2, type="sentence_transformers.models.Dense")},
          "['Transformer', 'Pooling', 'Dense'] is not supported, only Transformer, Pooling"),
         ({"modules": MODULES[:1]}, "['Transformer'] is not supported"),
         ({"modules": changed(1, path="../elsewhere")}, "'../elsewhere' is not inside")],
