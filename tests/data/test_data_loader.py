@@ -1,4 +1,4 @@
-"""Loaders: batches, epochs, orders, and going on in the middle of one."""
+"""Loaders and samplers: batches, epochs, orders, streams, and going on in the middle of one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, data
-from minigrad.data import DataLoader, Subset, random_split
+from minigrad.data import DataLoader, RandomSampler, Sampler, SequentialSampler, random_split
+from minigrad.data import WeightedRandomSampler as weighted
 
 ahead = pytest.mark.parametrize("prefetch", [0, 1, 3])
 
@@ -29,6 +30,43 @@ class Counting(data.Dataset):
         assert type(index) is int
         self.asked += 1
         return index, index**2 / 2
+
+
+class Mixed(Sampler[int]):
+    """An order that is drawn piece by piece from the common generator."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __iter__(self) -> Iterator[int]:
+        for start in range(0, self.n, 4):
+            yield from (start + minigrad.random.permutation(4)).tolist()
+
+
+class Endless(Sampler[int]):
+    def __iter__(self) -> Iterator[int]:
+        i = 0
+        while True:
+            yield i % 5
+            i += 1
+
+
+class Stream(data.IterableDataset):
+    def __init__(self, n: int) -> None:
+        self.n, self.given = n, 0
+
+    def __iter__(self) -> Iterator[tuple[int, float]]:
+        for i in range(self.n):
+            self.given += 1
+            yield i, i / 2
+
+
+class SizedStream(Stream):
+    def __len__(self) -> int:
+        return self.n
 
 
 def lists(batches: Any) -> list[Any]:
@@ -108,47 +146,27 @@ class TestBatches:
         tensors = data.TensorDataset(np.arange(3))
         assert [*DataLoader(tensors, 2, collate_fn=len)] == [2, 1]
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
-            ({"batch_size": 2.0}, "batch_size must be an int, got 2.0"),
-            ({"prefetch": -1}, "prefetch must be at least 0, got -1"),
-            ({"prefetch": True}, "prefetch must be an int, got True"),
-        ],
-    )
-    def test_refusals(self, options: dict[str, Any], message: str) -> None:
-        with pytest.raises((TypeError, ValueError), match=f"DataLoader: {message}"):
-            DataLoader(range(3), **options)
-
-    def test_no_dataset(self) -> None:
-        with pytest.raises(TypeError, match=r"dataset .*len\(\).*generator"):
-            DataLoader(i for i in range(3))
-
     @ahead
-    def test_what_a_dataset_raises(self, prefetch: int) -> None:
+    @pytest.mark.parametrize(
+        ("error", "raised"), [(KeyError, KeyError), (StopIteration, RuntimeError)]
+    )
+    def test_what_a_dataset_raises(self, prefetch: int, error: Any, raised: Any) -> None:
         """StopIteration too: an epoch does not end before its time."""
-        for error, raised in ((KeyError, KeyError), (StopIteration, RuntimeError)):
 
-            class Faulty(Counting):
-                error: type[Exception]
+        class Faulty(Counting):
+            def __getitem__(self, index: int) -> Any:
+                if index == 2:
+                    raise error("no such thing")
+                return super().__getitem__(index)
 
-                def __getitem__(self, index: int) -> Any:
-                    if index == 2:
-                        raise self.error("no such thing")
-                    return super().__getitem__(index)
-
-            faulty = Faulty(4)
-            faulty.error = error
-            batches = iter(DataLoader(faulty, prefetch=prefetch))
-            assert [next(batches)[0].item(), next(batches)[0].item()] == [0, 1]
-            with pytest.raises(raised) as caught:
-                next(batches)
-            frames = [entry.name for entry in caught.traceback]
-            if raised is KeyError:
-                assert frames[-1] == "__getitem__", "the traceback shows where it happened"
-            with pytest.raises(StopIteration):
-                next(batches)
+        batches = iter(DataLoader(Faulty(4), prefetch=prefetch))
+        assert [next(batches)[0].item(), next(batches)[0].item()] == [0, 1]
+        with pytest.raises(raised) as caught:
+            next(batches)
+        if raised is KeyError:
+            assert caught.traceback[-1].name == "__getitem__", "it shows where it happened"
+        with pytest.raises(StopIteration):
+            next(batches)
 
 
 class TestOrder:
@@ -178,61 +196,238 @@ class TestOrder:
         assert minigrad.random.get_state() == before
 
 
+DRAWN: dict[str, Any] = {
+    "random": lambda g: RandomSampler(range(8), generator=g),
+    "replacement": lambda g: RandomSampler(range(8), replacement=True, num_samples=12, generator=g),
+    "longer": lambda g: RandomSampler(range(8), num_samples=20, generator=g),
+    "weighted": lambda g: weighted(np.arange(8.0), 12, generator=g),
+    "weighted, each once": lambda g: weighted([0.5] * 8, 7, False, generator=g),
+}
+drawn = pytest.mark.parametrize("make", DRAWN.values(), ids=DRAWN)
+
+
+class TestSamplers:
+    @drawn
+    def test_seeds(self, make: Any) -> None:
+        first = make(3)
+        orders = [[*first], [*first]]
+        assert all(type(i) is int for i in orders[0])
+        assert len(orders[0]) == len(first)
+        assert orders[0] != orders[1]
+        other = make(np.random.default_rng(3))
+        assert [[*other], [*other]] == orders
+        minigrad.random.seed(3)
+        common = make(None)
+        assert [[*common], [*common]] == orders
+        before = minigrad.random.get_state()
+        [*make(0)]
+        assert minigrad.random.get_state() == before
+
+    def test_which_samples_come(self) -> None:
+        assert [*SequentialSampler("abc")] == [0, 1, 2]
+        assert sorted(DRAWN["random"](0)) == [*range(8)]
+        longer = [*DRAWN["longer"](0)]
+        assert sorted(longer[:8]) == sorted(longer[8:16]) == [*range(8)]
+        assert longer[:8] != longer[8:16]
+        assert len({*longer[16:]}) == 4
+        assert len({*DRAWN["weighted, each once"](0)}) == 7
+        for sampler in (RandomSampler([]), RandomSampler([], True, 3)):
+            assert [len(sampler), *sampler] == [0]
+
+    def test_how_often_they_come(self) -> None:
+        n = 40_000
+        weights = np.array([1.0, 0.0, 2.0, 5.0])
+        shares = np.bincount([*weighted(weights, n, generator=0)], minlength=4) / n
+        np.testing.assert_allclose(shares, weights / 8, atol=0.01)
+        shares = np.bincount([*RandomSampler(range(4), True, n, generator=0)]) / n
+        np.testing.assert_allclose(shares, 0.25, atol=0.01)
+
+    def test_a_dataset_that_grows(self) -> None:
+        growing = [1, 2]
+        samplers = SequentialSampler(growing), RandomSampler(growing)
+        growing.append(3)
+        for sampler in samplers:
+            assert len(sampler) == 3
+            assert sorted(sampler) == [0, 1, 2]
+
+    @pytest.mark.parametrize(
+        ("make", "args", "error", "message"),
+        [
+            (SequentialSampler, [iter("abc")], TypeError, r"SequentialSampler: .*len\(\)"),
+            (RandomSampler, [3], TypeError, "RandomSampler: .*got int"),
+            (RandomSampler, ["abc", False, 0], ValueError, "num_samples must be at least"),
+            (RandomSampler, ["abc", "no"], TypeError, "RandomSampler: replacement"),
+            (RandomSampler, ["abc", False, None, -1], ValueError, "RandomSampler: generator"),
+            (weighted, [[1.0], 0], ValueError, "WeightedRandomSampler: num_samples must be at"),
+            (weighted, [[[1.0]], 1], ValueError, r"weights of shape \(n,\) .* \(1, 1\)"),
+            (weighted, [[-1.0, 2.0], 1], ValueError, "WeightedRandomSampler: finite weights"),
+            (weighted, [[np.nan, 2.0], 1], ValueError, "WeightedRandomSampler: finite weights"),
+            (weighted, [[0.0, 0.0], 1], ValueError, "1 indices cannot .*0 weights above 0"),
+            (weighted, [[0.0, 2.0], 2, False], ValueError, "2 indices .*without.*1 weights"),
+            (iter, [Sampler()], NotImplementedError, "Sampler does not define __iter__"),
+        ],
+    )
+    def test_refusals(self, make: Any, args: Any, error: Any, message: str) -> None:
+        with pytest.raises(error, match=message):
+            make(*args)
+
+
+class TestLoaders:
+    def test_a_sampler_says_the_order(self) -> None:
+        loader = DataLoader("abcdef", 2, sampler=[5, 0, 0, 3, 1])
+        assert [*loader] == [*loader] == [["f", "a"], ["a", "d"], ["b"]]
+        assert len(loader) == 3
+        assert len(DataLoader("abcdef", 2, sampler=[5, 0, 3], drop_last=True)) == 1
+        assert [*DataLoader("abc", sampler=[])] == []
+        assert lists(DataLoader(range(9), 2, sampler=minigrad.tensor([4, 2, 0]))) == [[4, 2], [0]]
+
+    def test_a_dataset_needs_no_numbers_and_no_length(self) -> None:
+        table = {"a": 1, "b": 2, "c": 3}
+        assert lists(DataLoader(table, 2, sampler=["c", "a", "b"])) == [[3, 1], [2]]
+        powers = type("Powers", (), {"__getitem__": lambda self, index: 2**index})()
+        assert lists(DataLoader(powers, 2, sampler=[0, 5])) == [[1, 32]]
+        with pytest.raises(TypeError, match="DataLoader: a dataset has"):
+            DataLoader(powers, 2)
+
+    @pytest.mark.parametrize("options", [{}, {"prefetch": 2}, {"num_workers": 1}], ids=str)
+    def test_streams(self, options: dict[str, Any]) -> None:
+        for stream in (Stream(5), SizedStream(5)):
+            loader = DataLoader(stream, 2, **options)
+            for _ in range(2):
+                batches = [(i.tolist(), x.tolist()) for i, x in loader]
+                assert batches == [([0, 1], [0, 0.5]), ([2, 3], [1, 1.5]), ([4], [2])]
+            assert len([*DataLoader(stream, 2, drop_last=True, **options)]) == 2
+            assert [*DataLoader(Stream(0), 2, **options)] == []
+        assert len(DataLoader(SizedStream(5), 2)) == 3
+        with pytest.raises(TypeError, match="Stream: a stream has no length"):
+            len(DataLoader(Stream(5)))
+
+    def test_no_more_is_read_than_asked_for(self) -> None:
+        stream = Stream(10)
+        batches = iter(DataLoader(stream, 2))
+        assert stream.given == 0
+        next(batches)
+        assert stream.given == 2
+        endless = iter(DataLoader("abcde", 3, sampler=Endless()))
+        assert [next(endless) for _ in range(3)] == [
+            ["a", "b", "c"], ["d", "e", "a"], ["b", "c", "d"],
+        ]  # fmt: skip
+
+    def test_workers_are_a_thread(self) -> None:
+        loader = DataLoader(range(5), 2, num_workers=2, pin_memory=True)
+        assert (loader.prefetch, lists(loader)) == (4, [[0, 1], [2, 3], [4]])
+        assert DataLoader(range(5), num_workers=2, prefetch=1).prefetch == 1
+
+    def test_a_generator_is_what_a_sampler_draws_from(self) -> None:
+        def epochs() -> list[Any]:
+            loader = DataLoader(range(8), 4, sampler=Mixed(8), generator=5)
+            return [lists(loader), lists(loader)]
+
+        before = minigrad.random.get_state()
+        first, second = epochs()
+        assert first != second
+        assert epochs() == [first, second]
+        assert minigrad.random.get_state() == before
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"dataset": iter(range(3))}, r"a dataset .*len\(\).*range_iterator"),
+            ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
+            ({"batch_size": 2.0}, "batch_size must be an int, got 2.0"),
+            ({"num_workers": -1}, "num_workers must be at least 0, got -1"),
+            ({"sampler": 3}, "sampler must be iterable, got 3"),
+            ({"sampler": [0], "shuffle": True}, "sampler says the order; leave shuffle out"),
+            ({"dataset": Stream(3), "shuffle": True}, "shuffle chooses samples; a stream says"),
+            ({"dataset": Stream(3), "sampler": [0]}, "sampler chooses samples; a stream says"),
+        ],
+    )
+    def test_options_that_are_refused(self, options: dict[str, Any], message: str) -> None:
+        with pytest.raises((TypeError, ValueError), match=f"DataLoader: .*{message}"):
+            DataLoader(**{"dataset": range(3), **options})
+
+    def test_what_no_stream_can_do(self) -> None:
+        stream = Stream(3)
+        for call, message in (
+            (lambda: stream[0], "Stream: a stream has no samples by index"),
+            (lambda: stream + stream, "Stream: streams are not concatenated"),
+            (lambda: data.Subset(stream, [0]), "Subset: Stream is a stream"),
+            (lambda: data.random_split(stream, [3]), "random_split: Stream is a stream"),
+        ):
+            with pytest.raises(TypeError, match=message):
+                call()
+
+
 def make(**options: Any) -> DataLoader:
     return DataLoader(range(11), 2, **options)
 
 
-LOADERS = {
-    "in order": {},
-    "shuffled": {"shuffle": True},
-    "its own": {"shuffle": True, "generator": 3},
-    "prefetched": {"shuffle": True, "generator": 3, "prefetch": 2},
-    "drop last": {"shuffle": True, "drop_last": True, "prefetch": 1},
+def of_eight(**options: Any) -> DataLoader:
+    return DataLoader(range(8), 3, **options)
+
+
+LOADERS: dict[str, Any] = {
+    "in order": lambda g: make(),
+    "shuffled": lambda g: make(shuffle=True),
+    "its own": lambda g: make(shuffle=True, generator=g),
+    "prefetched": lambda g: make(shuffle=True, generator=g, prefetch=2),
+    "drop last": lambda g: make(shuffle=True, drop_last=True, prefetch=1),
+    **{name: lambda g, draw=draw: of_eight(sampler=draw(g)) for name, draw in DRAWN.items()},
+    "own": lambda g: of_eight(sampler=Mixed(8)),
+    "own, with a generator": lambda g: of_eight(sampler=Mixed(8), generator=g),
+    "in an order": lambda g: of_eight(sampler=[4, 2, 0, 1, 7, 5, 3]),
+    "stream": lambda g: DataLoader(Stream(8), 3, collate_fn=minigrad.tensor),
+    "stream, prefetched": lambda g: DataLoader(
+        SizedStream(8), 3, collate_fn=minigrad.tensor, prefetch=2
+    ),
 }
-loaders = pytest.mark.parametrize("options", LOADERS.values(), ids=LOADERS)
 
 
-def batches_of(loader: DataLoader, epochs: int) -> Iterator[Any]:
-    for _ in range(epochs):
+def some_of(loader: DataLoader, count: int) -> Iterator[Any]:
+    """So many batches, of as many epochs as that takes."""
+    while count:
         for batch in loader:
             yield batch.tolist()
+            count -= 1
+            if not count:
+                break
 
 
 class TestGoingOn:
-    @loaders
-    @pytest.mark.parametrize("after", [0, 1, 4, 5, 6, 7, 13])
-    def test_with_exactly_the_next_batch(self, options: dict[str, Any], after: int) -> None:
+    @pytest.mark.parametrize("make", LOADERS.values(), ids=LOADERS)
+    @pytest.mark.parametrize("seeds", [(None, None), (3, 8)], ids=["common", "own"])
+    @pytest.mark.parametrize("after", [0, 1, 2, 4, 5, 6, 7, 13])
+    def test_with_exactly_the_next_batch(self, make: Any, seeds: Any, after: int) -> None:
         """Saved in the middle of the loop, and loaded into another loader, another generator."""
-        loader = make(**options)
         minigrad.random.seed(1)
-        stream = batches_of(loader, 4)
+        loader = make(seeds[0])
+        batches = some_of(loader, 24)
         for _ in range(after):
-            next(stream)
+            next(batches)
         state = json.loads(json.dumps([loader.state_dict(), minigrad.random.get_state()]))
-        rest = [*stream]
+        rest = [*batches]
 
         minigrad.random.seed(2)
-        other = make(**{**options, **({"generator": 8} if "generator" in options else {})})
-        [*other]
+        other = make(seeds[1])
+        next(iter(other))
         minigrad.random.set_state(state[1])
         other.load_state_dict(state[0])
         assert other.state_dict() == state[0]
-        epochs = 4 - (after - 1) // len(loader) if after else 4
-        assert [*batches_of(other, epochs)] == rest
+        assert [*some_of(other, 24 - after)] == rest
         assert other.state_dict() == loader.state_dict()
 
-    @loaders
-    def test_twice_in_a_row(self, options: dict[str, Any]) -> None:
-        loader = make(**options)
+    @pytest.mark.parametrize("name", [*LOADERS][:5])
+    def test_twice_in_a_row(self, name: str) -> None:
+        loader = LOADERS[name](3)
         minigrad.random.seed(1)
-        stream = batches_of(loader, 1)
+        stream = (batch.tolist() for batch in loader)
         head = [next(stream), next(stream)]
         for _ in range(2):
             state, common = loader.state_dict(), minigrad.random.get_state()
-            loader = make(**options)
+            loader = LOADERS[name](3)
             minigrad.random.set_state(common)
             loader.load_state_dict(state)
-            stream = batches_of(loader, 1)
+            stream = (batch.tolist() for batch in loader)
             head.append(next(stream))
         seen = [sample for batch in [*head, *stream] for sample in batch]
         assert len({*seen}) == len(seen) == (10 if loader.drop_last else 11)
@@ -243,16 +438,7 @@ class TestGoingOn:
         [*loader]
         other = make(shuffle=True, generator=9)
         other.load_state_dict(loader.state_dict())
-        assert [*batches_of(other, 2)] == [*batches_of(loader, 2)]
-
-    def test_from_the_middle_of_another_epoch(self) -> None:
-        """What the loader was about before it was told to go on elsewhere is forgotten."""
-        loader = make(shuffle=True)
-        state = loader.state_dict()
-        next(iter(loader))
-        loader.load_state_dict(state)
-        assert loader.state_dict() == state
-        assert len([*loader]) == 6
+        assert [lists(other), lists(other)] == [lists(loader), lists(loader)]
 
     def test_the_latest_epoch_counts(self) -> None:
         loader = make()
@@ -261,21 +447,18 @@ class TestGoingOn:
         assert [len([*older]), loader.state_dict()["position"]] == [6, 1]
 
     def test_batches_made_ahead_are_not_counted(self) -> None:
-        dataset = Counting(10)
-        loader = DataLoader(dataset, prefetch=4)
-        batches = iter(loader)
-        next(batches)
+        loader = DataLoader(Counting(10), prefetch=4)
+        next(iter(loader))
         assert loader.state_dict()["position"] == 1
 
     def test_a_state_is_a_copy(self) -> None:
         loader = make(shuffle=True, generator=3)
         state = loader.state_dict()
         before = json.dumps(state)
-        [*loader]
-        assert json.dumps(state) == before
-        loader.load_state_dict(state)
-        [*loader]
-        assert json.dumps(state) == before
+        for _ in range(2):
+            [*loader]
+            assert json.dumps(state) == before
+            loader.load_state_dict(state)
 
     @pytest.mark.parametrize(
         ("spoil", "message"),
@@ -299,23 +482,26 @@ class TestGoingOn:
             loader.load_state_dict(spoil(state))
         assert loader.state_dict() == state
 
+    def test_another_sampler(self) -> None:
+        state = of_eight(sampler=Mixed(8)).state_dict()
+        with pytest.raises(ValueError, match="sampler=Mixed, this one has list"):
+            of_eight(sampler=[0, 1]).load_state_dict(state)
+        with pytest.raises(ValueError, match="a state has the keys"):
+            of_eight().load_state_dict(state)
 
-class Squares:
-    """A data set of one's own."""
-
-    def __len__(self) -> int:
-        return 24
-
-    def __getitem__(self, i: int) -> float:
-        return float(i * i)
+    def test_an_order_without_end(self) -> None:
+        loader = DataLoader("abcde", 3, sampler=Endless())
+        next(iter(loader))
+        with pytest.raises(TypeError, match=r"Endless has no len\(\), .*define __len__"):
+            loader.state_dict()
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_a_subset_of_ones_own_data_set_gives_its_own_samples(shuffle: bool) -> None:
     """Also a subset of a subset: the indices are translated once."""
-    train, test = random_split(Squares(), [16, 8], seed=0)
-    inner = Subset(test, [5, 1, 3])
+    train, test = random_split(Counting(24), [16, 8], seed=0)
+    inner = data.Subset(test, [5, 1, 3])
     for subset in (train, test, inner):
         batches = DataLoader(subset, 4, shuffle=shuffle)
-        found = sorted(value for batch in batches for value in batch.tolist())
-        assert found == sorted(subset[i] for i in range(len(subset)))
+        found = sorted(value for _, squares in batches for value in squares.tolist())
+        assert found == sorted(subset[i][1] for i in range(len(subset)))

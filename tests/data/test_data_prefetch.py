@@ -70,26 +70,24 @@ def test_none_without_prefetch() -> None:
 
 @pytest.mark.parametrize("how", ["dropped", "break", "raise", "at its end", "fails"])
 def test_the_thread_ends(how: str) -> None:
-    dataset: Any = Slow()
+    batches = iter(DataLoader([1, None] if how == "fails" else Slow(), 1, prefetch=2))
     if how == "dropped":
-        batches = iter(DataLoader(dataset, prefetch=2))
         next(batches)
         assert len(workers()) == 1
-        del batches
     elif how == "break":
-        for _ in DataLoader(dataset, prefetch=2):
+        for _ in batches:
             break
     elif how == "raise":
         with pytest.raises(KeyError):  # noqa: PT012  # a loop is left
-            for _ in DataLoader(dataset, prefetch=2):
+            for _ in batches:
                 raise KeyError
     elif how == "at its end":
-        assert len([*DataLoader(dataset, 10, prefetch=2)]) == 10
+        assert len([*batches]) == 100
     else:
-        batches = iter(DataLoader([1, None], prefetch=2))
         next(batches)
         with pytest.raises(TypeError, match="not NoneType"):
             next(batches)
+    del batches
     gc.collect()
     wait_until(lambda: workers() == [])
 
@@ -229,6 +227,10 @@ batches = iter(DataLoader(Work(), 2, prefetch=2))
 def test_where_no_thread_can_be_started_the_consumer_makes_the_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    def failing() -> Iterator[int]:
+        yield 1
+        raise LookupError
+
     dataset = Slow()
     before = threading.stack_size(1 << 46)  # there is no memory for such a stack
     monkeypatch.setattr(prefetch, "_warned", False)
@@ -236,6 +238,7 @@ def test_where_no_thread_can_be_started_the_consumer_makes_the_batches(
         with pytest.warns(RuntimeWarning, match="no thread can be started here"):
             batches = iter(DataLoader(dataset, 10, num_workers=1))
         assert next(batches).tolist() == list(range(10))
+        items = Prefetched(failing(), 2)
     finally:
         threading.stack_size(before)
     assert len(dataset.asked) == 10
@@ -243,16 +246,6 @@ def test_where_no_thread_can_be_started_the_consumer_makes_the_batches(
     assert [batch.tolist()[0] for batch in batches] == list(range(10, 100, 10))
     assert not list(batches)
     assert not workers()
-
-    def failing() -> Iterator[int]:
-        yield 1
-        raise LookupError
-
-    threading.stack_size(1 << 46)
-    try:
-        items = Prefetched(failing(), 2)
-    finally:
-        threading.stack_size(before)
     assert next(items) == 1
     with pytest.raises(LookupError):
         next(items)

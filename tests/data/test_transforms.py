@@ -37,8 +37,7 @@ def test_arrays_tensors_and_batches(name: str) -> None:
     for image in (IMAGE, Tensor(IMAGE), np.stack([IMAGE, IMAGE])):
         minigrad.random.seed(3)
         found.append(EVERY[name](image))
-    assert isinstance(found[0], np.ndarray)
-    assert isinstance(found[1], Tensor)
+    assert [type(one) for one in found] == [np.ndarray, Tensor, np.ndarray]
     assert found[0].dtype == found[1].dtype == IMAGE.dtype
     np.testing.assert_array_equal(found[0], found[1].numpy())
     for one in found[2]:
@@ -93,33 +92,25 @@ def test_gradients_go_through() -> None:
         if x.shape[-1] < 6:
             x = transforms.Resize((5, 7))(x)
     x.sum().backward()
-    assert leaf.grad is not None
     assert leaf.grad.shape == leaf.shape
 
 
 @pytest.mark.parametrize(
-    ("call", "kind", "message"),
+    ("call", "message"),
     [
-        (
-            lambda: transforms.CenterCrop(9)(IMAGE),
-            ValueError,
-            r"^CenterCrop: \(9, 9\) .*\(3, 5, 7\)",
-        ),
-        (
-            lambda: transforms.CenterCrop(2)([1.0]),
-            ValueError,
-            r"^CenterCrop: .*\(\.\.\., C, H, W\)",
-        ),
-        (lambda: transforms.CenterCrop(0), ValueError, r"^CenterCrop: size must be at least 1"),
-        (lambda: transforms.Normalize([0], [1])(IMAGE), ValueError, r"^Normalize: .*1 channels"),
-        (lambda: transforms.Normalize([0], [0]), ValueError, r"^Normalize: each of std"),
-        (lambda: transforms.Normalize([0], [1, 1]), ValueError, r"^Normalize: 1 means and 2"),
-        (lambda: transforms.RandomHorizontalFlip(2), ValueError, r"^RandomHorizontalFlip: p"),
-        (lambda: transforms.Resize(2, "cubic"), ValueError, r"^Resize: mode .*'cubic'"),
-        (lambda: transforms.RandomRotation((3, 1)), ValueError, r"^RandomRotation: degrees"),
-        (lambda: transforms.Compose([3]), TypeError, r"^Compose: functions expected, got 3"),
+        (lambda: transforms.CenterCrop(9)(IMAGE), r"CenterCrop: \(9, 9\) .*\(3, 5, 7\)"),
+        (lambda: transforms.CenterCrop(2)([1.0]), r"CenterCrop: .*\(\.\.\., C, H, W\)"),
+        (lambda: transforms.CenterCrop(0), "CenterCrop: size must be at least 1"),
+        (lambda: transforms.Normalize([0], [1])(IMAGE), "Normalize: .*1 channels"),
+        (lambda: transforms.Normalize([0], [0]), "Normalize: each of std"),
+        (lambda: transforms.Normalize([0], [1, 1]), "Normalize: 1 means and 2"),
+        (lambda: transforms.RandomHorizontalFlip(2), "RandomHorizontalFlip: p"),
+        (lambda: transforms.Resize(2, "cubic"), "Resize: mode .*'cubic'"),
+        (lambda: transforms.RandomRotation((3, 1)), "RandomRotation: degrees"),
+        (lambda: transforms.Compose([3]), "Compose: functions expected, got 3"),
     ],
 )
-def test_refusals(call: Any, kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind, match=message):
+def test_refusals(call: Any, message: str) -> None:
+    error = TypeError if message.startswith("Compose") else ValueError
+    with pytest.raises(error, match=f"^{message}"):
         call()

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minigrad
 from minigrad import Tensor, distributed, nn, optim, random
@@ -23,6 +24,11 @@ minigrad.set_default_dtype(minigrad.float64)
 def gathered(array: Any) -> list[Any]:
     """A value of every rank, by mpi4py itself."""
     return WORLD.mpi.allgather(np.asarray(array))
+
+
+def close(got: Any, want: Any, rtol: float = 1e-12, atol: float = 0.0, **more: Any) -> None:
+    got, want = (np.asarray(x.detach() if isinstance(x, Tensor) else x) for x in (got, want))
+    np.testing.assert_allclose(got, want, rtol, atol, **more)
 
 
 def same_on_all(model: nn.Module) -> bool:
@@ -81,25 +87,22 @@ assert same_on_all(model)
 alone = copy.deepcopy(model)
 before = copy.deepcopy(model)
 expected = train(alone, whole=True)
-np.testing.assert_allclose(train(parallel, whole=False), expected, rtol=1e-12)
+close(train(parallel, whole=False), expected)
 assert same_on_all(model)
 for (name, one), other in zip(model.named_parameters(), alone.parameters(), strict=True):
-    np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12, atol=1e-12, err_msg=name)
+    close(one, other, atol=1e-12, err_msg=name)
     assert (one.grad is None) == (other.grad is None), name
     if one.grad is not None:
         scale = abs(other.grad.numpy()).max()
-        np.testing.assert_allclose(one.grad.numpy(), other.grad.numpy(), 0, 1e-12 * scale, name)
-assert model.never.weight.grad is None
-assert model.frozen.weight.grad is None
+        close(one.grad, other.grad, 0, 1e-12 * scale, err_msg=name)
+assert model.never.weight.grad is model.frozen.weight.grad is None
 
 # The same once more, bit for bit, and with one large bucket.
 for size in (0.0003, 25):
     again = DistributedDataParallel(copy.deepcopy(before), bucket_size=size)
     train(again, whole=False)
     for one, other in zip(again.parameters(), model.parameters(), strict=True):
-        if size < 1:
-            np.testing.assert_array_equal(one.numpy(), other.numpy())
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12, atol=1e-12)
+        close(one, other, *(0, 0) if size < 1 else (1e-12, 1e-12))
 
 # Buckets start while the pass runs.
 started: list[int] = []
@@ -125,7 +128,7 @@ for r in range(SIZE):
         (reference(batch[4 * r : 4 * r + 4], r).square().mean() / SIZE).backward()
 for one, other in zip(model.parameters(), reference.parameters(), strict=True):
     if other.grad is not None:
-        np.testing.assert_allclose(one.grad.numpy(), other.grad.numpy(), rtol=1e-11, atol=1e-14)
+        close(one.grad, other.grad, 1e-11, 1e-14)
 assert same_on_all(model)
 held = model.first.weight.grad
 snapshot = held.numpy().copy()
@@ -139,12 +142,8 @@ assert not np.array_equal(*gathered(own.numpy())[:2])
 model.zero_grad()
 model(data[0][share], RANK).square().mean().backward()
 np.testing.assert_array_equal(model.first.weight.grad.numpy(), own.numpy())
-try:
+with pytest.raises(RuntimeError, match="create_graph=True"):
     parallel(data[0][share], RANK).square().mean().backward(create_graph=True)
-except RuntimeError as error:
-    assert "create_graph=True" in str(error)
-else:
-    raise AssertionError("no error")
 
 # Tensors in objects.
 
@@ -251,7 +250,7 @@ assert same_on_all(stepped.module)
 small = DistributedDataParallel(nn.Linear(2, 1, bias=False))
 x = minigrad.ones(3, 2, requires_grad=True)
 ((small(x) * (0 if RANK else 1)).sum() + x.sum()).backward()
-np.testing.assert_allclose(small.module.weight.grad.numpy(), [[3 / SIZE, 3 / SIZE]])
+close(small.module.weight.grad, [[3 / SIZE, 3 / SIZE]], 1e-7)
 
 # A sum over unequal counts, divided by the global count.
 counts = [3 + r for r in range(SIZE)]
@@ -263,7 +262,7 @@ count = distributed.all_reduce(float(errors.size))
 (errors.sum() * SIZE / count).backward()
 weight = small.module.weight.detach().requires_grad_()
 (minigrad.tensor(rows) @ weight.T).square().mean().backward()
-np.testing.assert_allclose(small.module.weight.grad.numpy(), weight.grad.numpy(), rtol=1e-12)
+close(small.module.weight.grad, weight.grad)
 
 # Dropout differs between ranks, and is the same in each run.
 masks = []
@@ -306,29 +305,21 @@ for _ in range(2):
     plain(minigrad.tensor(images)).square().sum().backward()
     synced(minigrad.tensor(mine)).square().sum().backward()
     for one, other in zip(synced.parameters(), plain.parameters(), strict=True):
-        summed = WORLD.mpi.allreduce(one.grad.numpy())
-        np.testing.assert_allclose(summed, other.grad.numpy(), rtol=1e-9, atol=1e-11)
+        close(WORLD.mpi.allreduce(one.grad.numpy()), other.grad, 1e-9, 1e-11)
 for one, other in zip(synced.buffers(), plain.buffers(), strict=True):
-    np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
-synced.eval()
-plain.eval()
+    close(one, other)
 x = minigrad.tensor(mine)
-np.testing.assert_allclose(synced(x).numpy(), plain(x).numpy(), rtol=1e-12)
+close(synced.eval()(x), plain.eval()(x))
 
 # float16 gradients are added in float32.
 half = DistributedDataParallel(nn.Linear(2, 1).half())
 half(minigrad.ones(1, 2, dtype=minigrad.float16)).sum().backward()
-assert half.module.weight.grad.dtype == "float16"
-assert half.module.weight.grad.tolist() == [[1, 1]]
+grad_of_half = half.module.weight.grad
+assert (grad_of_half.dtype, grad_of_half.tolist()) == (np.float16, [[1, 1]])
 
 # Models that differ are refused by all.
-try:
+differ = r"DistributedDataParallel\(Linear\): the ranks differ; the first difference is weight"
+with pytest.raises(RuntimeError, match=differ):
     DistributedDataParallel(nn.Linear(2, 1 + RANK))
-except RuntimeError as error:
-    assert "DistributedDataParallel(Linear): the ranks differ; the first difference is weight" in (
-        str(error)
-    )
-else:
-    raise AssertionError("no error")
 
 print("passed")

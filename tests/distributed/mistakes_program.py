@@ -33,120 +33,119 @@ def steps(model: Any, optimizer: Any, count: int) -> None:
         optimizer.step()
 
 
-if mistake == "shape":
-    all_reduce(minigrad.ones(3 + RANK))
-elif mistake == "dtype":
-    all_reduce(minigrad.ones(3).astype("int64" if RANK else "float32"))
-elif mistake == "collective":
-    all_gather(x) if RANK else all_reduce(x)
-elif mistake == "group":
-    pair = WORLD.split(0)
-    all_reduce(x, comm=pair) if RANK else WORLD.barrier()
-elif mistake == "unused":
-    y = all_reduce(x)
-    (x.sum() if RANK else y.sum()).backward()
-    all_reduce(x)
-elif mistake == "unused at the end":
-    y = all_reduce(x)
-    (x.sum() if RANK else y.sum()).backward()
-elif mistake == "no backward pass":
-    model = distributed.DistributedDataParallel(nn.Linear(3, 1))
-    for step in range(2):
-        loss = model(x).sum()
-        if RANK == 0 or step:
-            loss.backward()
-elif mistake == "ended":
-    if RANK == 0:
+def trained(*layers: nn.Module, number: int = 1) -> tuple[Any, Any]:
+    """A model and an optimizer after some steps."""
+    model = data_parallel(*layers)
+    optimizer = optim.SGD(model.parameters(), lr=0.01)
+    steps(model, optimizer, number)
+    return model, optimizer
+
+
+match mistake:
+    case "shape":
+        all_reduce(minigrad.ones(3 + RANK))
+    case "dtype":
+        all_reduce(minigrad.ones(3).astype("int64" if RANK else "float32"))
+    case "collective":
+        all_gather(x) if RANK else all_reduce(x)
+    case "group":
+        pair = WORLD.split(0)
+        all_reduce(x, comm=pair) if RANK else WORLD.barrier()
+    case "unused" | "unused at the end":
+        y = all_reduce(x)
+        (x.sum() if RANK else y.sum()).backward()
+        if mistake == "unused":
+            all_reduce(x)
+    case "no backward pass":
+        model = distributed.DistributedDataParallel(nn.Linear(3, 1))
+        for step in range(2):
+            loss = model(x).sum()
+            if RANK == 0 or step:
+                loss.backward()
+    case "ended":
+        if RANK == 0:
+            all_reduce(x)
+    case "exception":
+        if RANK == 1:
+            raise LookupError("rank 1 does not find it")
         all_reduce(x)
-elif mistake == "exception":
-    if RANK == 1:
-        raise LookupError("rank 1 does not find it")
-    all_reduce(x)
-elif mistake == "late":
-    WORLD.timeout = 0.5
-    if RANK == 1:
-        time.sleep(60)
-    all_reduce(x)
-elif mistake == "slow":
-    distributed.waiting.WARN_AFTER = 0.2
-    if RANK == 1:
-        time.sleep(1)
-    all_reduce(x)
-    print("passed")
-elif mistake == "ended, with another communicator":
-    if RANK == 0:
-        all_reduce(x, comm=distributed.Communicator(WORLD.mpi))
-elif mistake == "exit":
-    if RANK == 1:
-        sys.exit(3)
-    all_reduce(x)
-elif mistake == "collected":
-    model = data_parallel()
-    model.itself = [model]  # only a garbage collection finds it
-    steps(model, optim.SGD(model.parameters(), lr=0.01), 2)
-    del model
-    if RANK == 0:
-        gc.collect()
-    print("passed")
-elif mistake == "one evaluates a divided model":
-    layer = distributed.parallelize(nn.TransformerEncoderLayer(8, 4, dim_feedforward=16))
-    if RANK == 0:
-        layer(minigrad.ones(2, 3, 8))
-elif mistake == "one works on":
-    if RANK == 0:
-        time.sleep(0.5)
-    print("passed")
-elif mistake == "stopped at the end":
-    WORLD.timeout = 0.5
-    if RANK == 1:
-        os.kill(os.getpid(), signal.SIGSTOP)
-elif mistake == "models":
-    data_parallel(nn.Linear(3, 2), nn.Linear(2, 1 + RANK))
-elif mistake == "rate":
-    model = data_parallel()
-    steps(model, optim.AdamW(model.parameters(), lr=0.01 * (RANK + 1)), 2)
-elif mistake == "schedule":
-    model = data_parallel()
-    optimizer = optim.SGD(model.parameters(), lr=0.01)
-    for number in range(12):
-        steps(model, optimizer, 1)
-        if number == 4 and RANK:
+    case "late":
+        WORLD.timeout = 0.5
+        if RANK == 1:
+            time.sleep(60)
+        all_reduce(x)
+    case "slow":
+        distributed.waiting.WARN_AFTER = 0.2
+        if RANK == 1:
+            time.sleep(1)
+        all_reduce(x)
+        print("passed")
+    case "ended, with another communicator":
+        if RANK == 0:
+            all_reduce(x, comm=distributed.Communicator(WORLD.mpi))
+    case "exit":
+        if RANK == 1:
+            sys.exit(3)
+        all_reduce(x)
+    case "collected":
+        model, _ = trained(number=2)
+        model.itself = [model]  # only a garbage collection finds it
+        del model, _
+        if RANK == 0:
+            gc.collect()
+        print("passed")
+    case "one evaluates a divided model":
+        layer = distributed.parallelize(nn.TransformerEncoderLayer(8, 4, dim_feedforward=16))
+        if RANK == 0:
+            layer(minigrad.ones(2, 3, 8))
+    case "one works on":
+        if RANK == 0:
+            time.sleep(0.5)
+        print("passed")
+    case "stopped at the end":
+        WORLD.timeout = 0.5
+        if RANK == 1:
+            os.kill(os.getpid(), signal.SIGSTOP)
+    case "models":
+        data_parallel(nn.Linear(3, 2), nn.Linear(2, 1 + RANK))
+    case "rate":
+        model = data_parallel()
+        steps(model, optim.AdamW(model.parameters(), lr=0.01 * (RANK + 1)), 2)
+    case "schedule":
+        model, optimizer = trained(number=5)
+        if RANK:
             optimizer.param_groups[0]["lr"] = 0.02
-elif mistake == "loaded on one":
-    model = data_parallel()
-    if RANK == 0:
-        model.module.load_state_dict(nn.Sequential(nn.Linear(3, 1)).state_dict())
-    steps(model, optim.SGD(model.parameters(), lr=0.01), 1)
-elif mistake == "module called":
-    model = data_parallel()
-    optimizer = optim.SGD(model.parameters(), lr=0.01)
-    steps(model, optimizer, 1)
-    for _ in range(9):
-        model(minigrad.ones(4, 3)).mean().backward()
-        steps(model.module, optimizer, 1)
-    steps(model, optimizer, 1)
-elif mistake == "added":
-    model = data_parallel(nn.Linear(3, 2))
-    optimizer = optim.SGD(model.parameters(), lr=0.01)
-    steps(model, optimizer, 1)
-    model.module.append(nn.Linear(2, 1))
-    steps(model, optimizer, 1)
-elif mistake == "unfrozen":
-    model = data_parallel(nn.Linear(3, 2).requires_grad_(False), nn.Linear(2, 1))
-    optimizer = optim.SGD(model.parameters(), lr=0.01)
-    steps(model, optimizer, 1)
-    model.requires_grad_()
-    steps(model, optimizer, 1)
-elif mistake == "divided rate":
-    layer = distributed.parallelize(nn.TransformerEncoderLayer(8, 2, dim_feedforward=16))
-    optimizer = optim.SGD(layer.parameters(), lr=0.01 * (RANK + 1))
-    for _ in range(2):
-        layer(minigrad.ones(2, 3, 8)).square().mean().backward()
-        optimizer.step()
-elif mistake == "waits":
-    print("ready", flush=True)
-    if RANK == 1:
-        time.sleep(60)
-    all_reduce(x)
-else:
-    raise ValueError(mistake)
+        steps(model, optimizer, 7)
+    case "loaded on one":
+        model = data_parallel()
+        if RANK == 0:
+            model.module.load_state_dict(nn.Sequential(nn.Linear(3, 1)).state_dict())
+        steps(model, optim.SGD(model.parameters(), lr=0.01), 1)
+    case "module called":
+        model, optimizer = trained()
+        for _ in range(9):
+            model(minigrad.ones(4, 3)).mean().backward()
+            steps(model.module, optimizer, 1)
+        steps(model, optimizer, 1)
+    case "added":
+        model, optimizer = trained(nn.Linear(3, 2))
+        model.module.append(nn.Linear(2, 1))
+        steps(model, optimizer, 1)
+    case "unfrozen":
+        frozen = nn.Linear(3, 2).requires_grad_(False)
+        model, optimizer = trained(frozen, nn.Linear(2, 1))
+        model.requires_grad_()
+        steps(model, optimizer, 1)
+    case "divided rate":
+        layer = distributed.parallelize(nn.TransformerEncoderLayer(8, 2, dim_feedforward=16))
+        optimizer = optim.SGD(layer.parameters(), lr=0.01 * (RANK + 1))
+        for _ in range(2):
+            layer(minigrad.ones(2, 3, 8)).square().mean().backward()
+            optimizer.step()
+    case "waits":
+        print("ready", flush=True)
+        if RANK == 1:
+            time.sleep(60)
+        all_reduce(x)
+    case _:
+        raise ValueError(mistake)

@@ -21,22 +21,22 @@ def test_resumes_on_any_number_of_ranks(tmp_path: Path) -> None:
         assert passes(ranks, PROGRAM, mode, folder, "2").count("passed") == ranks
 
 
-def test_data_parallel_training_resumes_within_an_epoch(tmp_path: Path) -> None:
-    folder = str(tmp_path / "save")
-    assert passes(2, PROGRAM, "run data", folder).count("passed") == 2
-    for ranks in (2, 1, 4):
-        assert passes(ranks, PROGRAM, "resume data", folder).count("passed") == ranks
+RUNS = {
+    "within an epoch": [
+        (2, "run data"),
+        (2, "resume data"),
+        (1, "resume data"),
+        (4, "resume data"),
+    ],
+    "running statistics": [(2, "statistics"), (1, "statistics"), (3, "statistics")],
+    "a grid of ranks": [(4, "grid"), (2, "grid"), (1, "grid")],
+}
 
 
-def test_running_statistics_are_resumed_on_any_number_of_ranks(tmp_path: Path) -> None:
-    for ranks in (2, 1, 3):
-        assert passes(ranks, PROGRAM, "statistics", str(tmp_path / "save")).count("passed") == ranks
-
-
-def test_a_grid_of_ranks_is_saved(tmp_path: Path) -> None:
-    folder = str(tmp_path / "save")
-    for ranks in (4, 2, 1):
-        assert passes(ranks, PROGRAM, "grid", folder).count("passed") == ranks
+@pytest.mark.parametrize("name", RUNS)
+def test_what_some_ranks_have_saved_others_resume(name: str, tmp_path: Path) -> None:
+    for ranks, mode in RUNS[name]:
+        assert passes(ranks, PROGRAM, mode, str(tmp_path / "save")).count("passed") == ranks
 
 
 def found_by(printed: str) -> int:

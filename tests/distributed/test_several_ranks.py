@@ -11,13 +11,10 @@ pytestmark = [pytest.mark.needs("mpi4py"), pytest.mark.slow]
 
 
 @pytest.mark.parametrize("ranks", [2, 3, pytest.param(4, marks=pytest.mark.long)])
-def test_collectives(ranks: int) -> None:
-    assert passes(ranks, "collectives_program.py").count("passed") == ranks
-
-
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_data_parallel(ranks: int) -> None:
-    assert passes(ranks, "data_parallel_program.py").count("passed") == ranks
+@pytest.mark.parametrize("program", ["collectives", "data_parallel", "model_parallel"])
+def test_programs_of_several_ranks(program: str, ranks: int) -> None:
+    """Models divided among ranks, too, are as they are undivided."""
+    assert passes(ranks, f"{program}_program.py").count("passed") == ranks
 
 
 def test_the_demo_on_two_ranks_prints_what_one_prints(tmp_path: Path) -> None:
@@ -34,11 +31,8 @@ def test_the_demo_on_two_ranks_prints_what_one_prints(tmp_path: Path) -> None:
 
 
 MISTAKES = {
-    "shape": [
-        "rank 0: all_reduce(float32 (3,))",
-        "rank 1: all_reduce(float32 (4,))",
-        "_program.py:",
-    ],
+    "shape": ["rank 0: all_reduce(float32 (3,))", "rank 1: all_reduce(float32 (4,))",
+              "_program.py:"],
     "dtype": ["rank 0: all_reduce(float32 (3,))", "rank 1: all_reduce(int64 (3,))"],
     "collective": ["rank 0: all_reduce(float32 (3,))", "rank 1: all_gather(float32 (3,), 0)"],
     "unused": ["rank 0: the backward pass of call", "rank 1: all_reduce(float32 (3,)) at"],
@@ -46,11 +40,8 @@ MISTAKES = {
     "no backward pass": ["backward pass of call 1 of Dist", "backward pass of call 2 of Dist"],
     "ended": ["rank 0: all_reduce(float32 (3,))", "rank 1: the end of the program"],
     "exception": ["Rank 1 of 2 raised", "LookupError: rank 1 does not find it"],
-    "late": [
-        "TimeoutError: rank 0 waited 0.5 s in all_reduce",
-        "not yet there: rank 1",
-        "_program.py:",
-    ],
+    "late": ["TimeoutError: rank 0 waited 0.5 s in all_reduce", "not yet there: rank 1",
+             "_program.py:"],
     "group": ["rank 0: barrier at", "rank 1: all_reduce(float32 (3,)) at", "will not come"],
     "ended, with another communicator": ["rank 0: Communicator at", "rank 1: the end of the pro"],
     "exit": ["rank 0: all_reduce(float32 (3,))", "rank 1: the end of the program, after all_reduc"],
@@ -63,24 +54,17 @@ MISTAKES = {
     "added": ["1.weight was added, replaced or unfrozen", "wrap the model again"],
     "unfrozen": ["0.weight was added, replaced or unfrozen", "wrap the model again"],
     "divided rate": ["parallelize, after step 0", "lr of SGD, group 0", "rank 1: 0.02"],
-}
+    "one evaluates a divided model": [
+        "rank 0: parallelize, after step 0", "rank 1, 2, 3: the end of the program, after"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_ends_all_ranks_and_says_why(mistake: str) -> None:
-    done = run(2, "mistakes_program.py", mistake, seconds=30)
+    ranks = 4 if mistake == "one evaluates a divided model" else 2
+    done = run(ranks, "mistakes_program.py", mistake, seconds=30)
     assert done.returncode != 0
     for part in MISTAKES[mistake]:
-        assert part in done.stderr, done.stderr
-
-
-def test_a_divided_model_that_one_rank_runs() -> None:
-    done = run(4, "mistakes_program.py", "one evaluates a divided model", seconds=30)
-    assert done.returncode != 0
-    for part in (
-        "rank 0: parallelize, after step 0",
-        "rank 1, 2, 3: the end of the program, after",
-    ):
         assert part in done.stderr, done.stderr
 
 
@@ -108,12 +92,8 @@ def test_a_rank_that_is_stopped_within_a_call(call: str) -> None:
     """A warning after a third of the time limit, which is 0.5 s, and the error at its end."""
     done = run(2, "stalls_program.py", call, seconds=30)
     assert done.returncode != 0
-    what = STALLS.get(call, call)
-    for part in (
-        f"rank 0 waited 0.5 s in {what}",
-        "rank 0 has waited 0 s in",
-        "not yet there: rank 1",
-    ):
+    said = f"rank 0 waited 0.5 s in {STALLS.get(call, call)}"
+    for part in (said, "rank 0 has waited 0 s in", "not yet there: rank 1"):
         assert part in done.stderr.replace("the backward", "backward"), done.stderr
     elapsed = done.ended - float(done.stdout.split("began at ")[-1].split()[0])
     assert 0.5 <= elapsed < 6, "the silence"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,14 @@ from minigrad.io import LoadError, load
 
 ENOUGH = 1 << 20
 """Bytes: more than any of these files needs, and far less than they claim."""
+
+
+def lies(cases: dict[str, list[Any]]) -> Any:
+    """A test of each content that lies, under what is said of it."""
+    rows = [(content, said) for said, contents in cases.items() for content in contents]
+    return pytest.mark.parametrize(
+        ("content", "said"), rows, ids=[f"{str(content)[-60:]}-{said}" for content, said in rows]
+    )
 
 
 def refused(path: Path, said: str) -> None:

@@ -19,10 +19,6 @@ from minigrad.learn.command import Folder
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such files")
 
 
-def folder(path: Path) -> None:
-    path.mkdir()
-
-
 def a_socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as one:
         one.bind(path.name)  # a whole path may be too long
@@ -42,7 +38,7 @@ def link_to_a_link_to_a_folder(path: Path) -> None:
 
 
 OBSTACLES = {
-    "a named pipe": os.mkfifo, "a folder": folder, "a socket": a_socket,
+    "a named pipe": os.mkfifo, "a folder": Path.mkdir, "a socket": a_socket,
     "a named pipe, by a link": link_to_a_pipe, "a folder, by a link": link_to_a_link_to_a_folder,
 }  # fmt: skip
 
@@ -74,29 +70,19 @@ def statistics() -> Any:
 
 
 def export(path: Path) -> None:
-    pytest.importorskip("onnx.helper")  # tests/onnx can be imported as onnx
     from minigrad import onnx
 
     onnx.export(nn.Linear(2, 1), minigrad.ones(3, 2), path)
 
 
-def safetensors(path: Path) -> None:
-    pytest.importorskip("safetensors")
-    save([1], path)
-
-
 FILES: dict[str, Callable[[Path], Any]] = {
-    "x.npz": lambda path: save([1], path),
-    "x.safetensors": safetensors,
+    "x.npz": lambda path: save([1], path), "x.safetensors": lambda path: save([1], path),
     "training.npz": lambda path: save_training(path, model=nn.Linear(2, 1)),
-    "x.onnx": export,
     "page.html": lambda path: viz.explore(nn.Linear(2, 1), minigrad.ones(3, 2), path=path),
-    "charts.html": lambda path: viz.charts(statistics(), path=path),
-    "graph.svg": lambda path: graph().save(path),
-    "graph.html": lambda path: graph().save(path),
-    "program.svg": program,
-    "profile.json": profile,
-}
+    "charts.html": lambda path: viz.charts(statistics(), path=path), "x.onnx": export,
+    "graph.svg": lambda path: graph().save(path), "graph.html": lambda path: graph().save(path),
+    "program.svg": program, "profile.json": profile,
+}  # fmt: skip
 
 
 def gpt2(path: Path) -> None:
@@ -111,15 +97,11 @@ def sentences(path: Path) -> None:
     from minigrad import pretrained
 
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "a": 1}, "[UNK]"))
-    config = pretrained.BertConfig(
-        vocab_size=3, hidden_size=4, num_hidden_layers=1, num_attention_heads=1, intermediate_size=4
-    )
-    pretrained.save_sentence_encoder(
-        pretrained.SentenceEncoder(
-            pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer,
-            normalize=True,
-        ), path,
-    )  # fmt: skip
+    sizes = {"vocab_size": 3, "hidden_size": 4, "intermediate_size": 4}
+    config = pretrained.BertConfig(**sizes, num_hidden_layers=1, num_attention_heads=1)
+    parts = pretrained.Bert(config, pooler=False), pretrained.Pooling(["mean"]), tokenizer
+    encoder = pretrained.SentenceEncoder(*parts, normalize=True)
+    pretrained.save_sentence_encoder(encoder, path)
 
 
 def parts_of_ranks(path: Path) -> None:
@@ -150,14 +132,18 @@ def seen(path: Path) -> list[tuple[str, int, int]]:
     return [(str(each), stat.S_IFMT(s.st_mode), s.st_ino) for each, s in found]
 
 
+NEEDS = {
+    "gpt2": "safetensors", "sentences": "safetensors", "x.safetensors": "safetensors",
+    "tensorboard": "tensorboardX", "x.onnx": "onnx.helper",  # tests/onnx can be imported as onnx
+}  # fmt: skip
+
+
 @pytest.fixture(autouse=True)
 def packages(request: pytest.FixtureRequest) -> None:
     call = getattr(request.node, "callspec", None)
     name = "" if call is None else call.params.get("name")
-    if name in ("gpt2", "sentences"):
-        pytest.importorskip("safetensors")
-    if name == "tensorboard":
-        pytest.importorskip("tensorboardX")
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name])
 
 
 @pytest.mark.parametrize("kind", OBSTACLES)
@@ -225,8 +211,7 @@ def test_what_is_not_a_folder_is_not_taken_for_one(
             make(tmp_path / ("parts" if place.startswith("parts") else name))
         assert seen(tmp_path) == before
         (tmp_path / place).unlink()
-        if (tmp_path / place).parent.joinpath("far").exists():
-            (tmp_path / place).parent.joinpath("far", "pipe").unlink()
+        ((tmp_path / place).parent / "far" / "pipe").unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize("name", FOLDERS)

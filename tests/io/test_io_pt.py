@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import collections
-import math
 import pickle
 import struct
 import sys
@@ -14,19 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pt_files import (
-    archive,
-    called,
-    named,
-    number,
-    numbers,
-    old,
-    storage,
-    tensor,
-    text,
-)  # fmt: skip
+from pt_files import archive, called, named, number, numbers, old, storage, tensor, text
 from refusals import refused
 
 import minigrad
@@ -34,11 +20,6 @@ from minigrad import Tensor, nn, optim
 from minigrad.autograd.views import owner
 from minigrad.io import load, save
 from minigrad.io.pt import zip_writer
-
-DTYPES = [
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
-    "float32", "float64",
-]  # fmt: skip
 
 
 def round_trip(value: Any, folder: Path) -> Any:
@@ -52,79 +33,6 @@ def memory(tensor: Tensor) -> int:
 
 
 # What is saved comes back
-
-atoms = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.binary(max_size=5)
-    | st.text(st.characters(), max_size=5)
-)  # fmt: skip
-keys = atoms | st.tuples(atoms, atoms)
-values = st.recursive(
-    atoms | st.sets(keys, max_size=3),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(keys, inner, max_size=4)
-        | st.dictionaries(keys, inner, max_size=4).map(OrderedDict)
-    ),
-    max_leaves=12,
-)
-
-
-@given(value=values)
-def test_nested_values_come_back(value: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
-    found = round_trip(value, tmp_path_factory.getbasetemp())
-    assert repr(found) == repr(value) or found == value
-    assert type(found) is type(value)
-
-
-@pytest.mark.parametrize("suffix", [".pt", ".pth", ".PT"])
-def test_a_state_dict(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"weights{suffix}"
-    model, other = nn.TransformerEncoderLayer(8, 2, 16), nn.TransformerEncoderLayer(8, 2, 16)
-    save(model.state_dict(), path)
-    assert other.load_state_dict(load(path)) == ([], [])
-    for name, x in model.state_dict().items():
-        assert np.array_equal(x.numpy(), other.state_dict()[name].numpy())
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_every_dtype(tmp_path: Path, dtype: str) -> None:
-    info = np.iinfo(dtype) if dtype.startswith(("int", "uint")) else None
-    ends = [info.min, info.max] if info else [0, 1] if dtype == "bool" else [-1.5, math.inf]
-    array = np.array(ends, dtype)
-    found = round_trip({"x": array, "t": minigrad.tensor(array), "d": array.dtype}, tmp_path)
-    for x in (found["x"], found["t"]):
-        assert type(x) is Tensor
-        assert x.dtype == dtype
-        assert x.numpy().tobytes() == array.tobytes()
-    assert found["d"] == dtype
-
-
-def test_every_layout(tmp_path: Path) -> None:
-    base = np.arange(24.0).reshape(2, 3, 4)
-    layouts = {
-        "transposed": base.copy().T,
-        "column": base.copy()[:, 0],
-        "reversed": base.copy()[::-1, :, ::-2],
-        "spread": np.broadcast_to(base[0, 0].copy(), (3, 4)),
-        "windows": np.lib.stride_tricks.sliding_window_view(np.arange(5.0), 3),
-        "big_endian": base.astype(">f4"),
-        "zero_dim": np.array(3.0),
-        "empty": np.zeros((0, 3), np.float16),
-        "field": np.zeros(3, "f4,i2")["f0"],
-        "read_only": np.frombuffer(b"12345678", np.int32),
-        "odd": np.frombuffer(b"x12345678", np.uint8)[1:].view(np.int64),
-        "one": np.ones((3, 4))[:1, ::-1][:, :1],
-    }
-    found = round_trip(layouts, tmp_path)
-    for name, array in layouts.items():
-        x = found[name]._data
-        assert x.shape == array.shape, name
-        assert x.dtype.isnative, name
-        assert x.tobytes() == array.astype(x.dtype).tobytes(), name
-        if name in ("transposed", "column", "spread", "windows"):
-            assert x.strides == array.strides, name
-        assert x.flags.writeable == (name not in ("spread", "windows")), name
 
 
 def test_what_is_shared_stays_shared(tmp_path: Path) -> None:
@@ -181,95 +89,24 @@ def test_the_metadata_of_a_state_dict(tmp_path: Path) -> None:
     assert not vars(found["empty"])
 
 
-def test_classes_of_ones_own_come_back_plain(tmp_path: Path) -> None:
-    value = [
-        collections.defaultdict(list, a=[1]), collections.namedtuple("Point", "x y")(1, 2),
-        type("Whole", (int,), {})(3), np.float16(0.5), np.bool_(True), np.int64(-7),
-        minigrad.ones(1).device,
-    ]  # fmt: skip
+def test_numbers_come_back_plain(tmp_path: Path) -> None:
+    value = [np.float16(0.5), np.bool_(True), np.int64(-7), minigrad.ones(1).device]
     found = round_trip(value, tmp_path)
-    assert found == [{"a": [1]}, (1, 2), 3, 0.5, True, -7, "cpu"]
-    assert [type(part) for part in found[:6]] == [dict, tuple, int, float, bool, int]
-
-
-@pytest.mark.parametrize(
-    "value", [2**31, -(2**31) - 1, 2**63, -(2**64), 2**2039, -(2**2039), 2**3000]
-)
-def test_large_integers(tmp_path: Path, value: int) -> None:
-    assert round_trip([value], tmp_path) == [value]
-
-
-def nested(depth: int) -> Any:
-    value: Any = 0
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-def test_what_can_be_saved_can_be_loaded(tmp_path: Path) -> None:
-    """The limits of both are the same."""
-    assert round_trip(nested(100), tmp_path) == nested(100)
-    key = tuple(range(100))
-    assert round_trip({key: {key}}, tmp_path) == {key: {key}}
-
-
-endless: list[Any] = []
-endless.append(endless)
-
-
-@pytest.mark.parametrize(
-    ("value", "error", "said"),
-    [
-        ({"a": {"b": [0, 1j]}}, TypeError, "a.b.1 is of type complex"),
-        ([object()], TypeError, "0 is of type object"),
-        ([frozenset()], TypeError, "0 is of type frozenset"),
-        (nn.Linear(1, 1), TypeError, "of them; pass its state_dict()"),
-        ({"f": len}, TypeError, "f is of type builtin_function_or_method"),
-        ({"x": np.array([None])}, TypeError, "x has dtype object"),
-        ({"x": np.zeros(2, complex)}, TypeError, "x has dtype complex128"),
-        ({"x": np.datetime64(0, "s")}, TypeError, "x is of type datetime64"),
-        ({"x": np.dtype("c8")}, TypeError, "x is of type "),
-        ({"a": {frozenset(): 0}}, TypeError, "a has the key frozenset()"),
-        ({"a": {tuple(range(101)): 1}}, TypeError, "a has the key (0, 1, 2"),
-        ({"a": {((1,), 2)}}, TypeError, "a has the element ((1,), 2)"),
-        (endless, ValueError, "contains itself"),
-        (nested(1000), ValueError, "nested too deep"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_what_cannot_be_saved_is_named(
-    tmp_path: Path, value: Any, error: type[Exception], said: str
-) -> None:
-    path = tmp_path / "file.pt"
-    path.write_text("what was there")
-    with pytest.raises(error) as caught:
-        save(value, path)
-    message = str(caught.value)
-    assert message.startswith(f"save: {path}: ")
-    assert said in message
-    assert path.read_text() == "what was there"
-    assert [*tmp_path.iterdir()] == [path]
-
-
-def test_equal_values_make_equal_files(tmp_path: Path) -> None:
-    files = []
-    for _ in range(2):
-        value = {"x": minigrad.ones(3), "s": {"a", "b", "c"}, "y": np.arange(3)}
-        save(value, tmp_path / "file.pt")
-        files.append((tmp_path / "file.pt").read_bytes())
-    assert files[0] == files[1]
+    assert found == [0.5, True, -7, "cpu"]
+    assert [type(part) for part in found[:3]] == [float, bool, int]
+    large = [2**31, -(2**31) - 1, 2**63, -(2**64), 2**2039, -(2**2039), 2**3000]
+    assert round_trip(large, tmp_path) == large
 
 
 def test_the_records_of_a_file(tmp_path: Path) -> None:
     save({"x": minigrad.ones(3), "e": minigrad.zeros(0), "y": np.arange(3)}, tmp_path / "a.pt")
+    content = (tmp_path / "a.pt").read_bytes()
     with zipfile.ZipFile(tmp_path / "a.pt") as file:
         assert file.testzip() is None
         records = {name.removeprefix("archive/"): file.read(name) for name in file.namelist()}
         for record in file.infolist():  # its content begins at a multiple of 64
             start = record.header_offset
-            lengths = struct.unpack(
-                "<2H", (tmp_path / "a.pt").read_bytes()[start + 26 : start + 30]
-            )
+            lengths = struct.unpack_from("<2H", content, start + 26)
             assert (start + 30 + sum(lengths)) % 64 == 0, record
     assert [*records] == [
         "data.pkl", ".format_version", ".storage_alignment", "byteorder", "data/0", "data/1",
@@ -290,24 +127,6 @@ def test_the_fields_of_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert all(np.array_equal(found[name].numpy(), value[name]) for name in value)
     with zipfile.ZipFile(tmp_path / "file.pt") as file:
         assert file.testzip() is None
-
-
-def test_a_whole_training(tmp_path: Path) -> None:
-    def trained() -> dict[str, Any]:
-        model = nn.Linear(3, 2)
-        optimizer = optim.AdamW(model.parameters(), lr=0.1)
-        (model(minigrad.ones(4, 3)) ** 2).sum().backward()
-        optimizer.step()
-        return {"model": model, "optimizer": optimizer}
-
-    parts, other = trained(), trained()
-    path = tmp_path / "training.pt"
-    minigrad.io.save_training(path, **parts, step=3)
-    drawn = minigrad.random.rand(3).tolist()
-    assert minigrad.io.load_training(path, **other) == {"step": 3}
-    assert minigrad.random.rand(3).tolist() == drawn
-    for part in parts:
-        assert repr(parts[part].state_dict()) == repr(other[part].state_dict())
 
 
 # What others write
@@ -358,11 +177,8 @@ def test_bfloat16_is_widened_on_request(tmp_path: Path, write: Any, byteorder: s
     of = storage(count=6, kind="torch BFloat16Storage")
     content = b"(" + tensor((6,), of=of) + tensor((2, 2), (1, 2), 1, of=of) + b"t"
     options: Any = {"itemsize": 2} if write is old else {"byteorder": byteorder.encode()}
-    if byteorder == "big" and write is archive:
-        data = bits.byteswap().tobytes()
-    else:
-        data = bits.tobytes()
-    path = write(tmp_path / "a.pt", content, {"0": data}, **options)
+    stored = bits.byteswap() if byteorder == "big" and write is archive else bits
+    path = write(tmp_path / "a.pt", content, {"0": stored.tobytes()}, **options)
     refused(path, 'bfloat16="float32"')
     x, part = load(path, bfloat16="float32")
     assert x.dtype == np.float32
@@ -390,7 +206,4 @@ def test_devices_sizes_and_dtypes(tmp_path: Path) -> None:
         "torch Size", numbers(2, 3)
     ) + named("torch float16") + b"t"  # fmt: skip
     device, size, dtype = load(archive(tmp_path / "a.pt", content, {}))
-    assert device == "cpu"
-    assert device.type == "cpu"
-    assert size == (2, 3)
-    assert dtype == np.float16
+    assert (device, device.type, size, dtype) == ("cpu", "cpu", (2, 3), np.float16)

@@ -13,19 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pt_files import (
-    FLOATS,
-    archive,
-    called,
-    named,
-    number,
-    numbers,
-    old,
-    storage,
-    tensor,
-    text,
-)  # fmt: skip
-from refusals import refused
+from pt_files import FLOATS, archive, called, named, number, numbers, old, storage, tensor, text
+from refusals import lies, refused
 
 import minigrad
 from minigrad import nn
@@ -34,79 +23,59 @@ from minigrad.io import LoadError, load, save
 LISTS = b"](" + b"K\1" * 200 + b"eq\0"  # a list of 200 numbers, remembered
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (called("os system", text("touch run")), "asks for os.system"),
-        (called("posix system", text("touch run")), "asks for posix.system"),
-        (called("builtins eval", text("open('run', 'w')")), "asks for builtins.eval"),
-        (called("__builtin__ getattr", named("torch Size"), text("x")), "builtins.getattr"),
-        (called("builtins open", text("run"), text("w")), "asks for builtins.open"),
-        (called("torch load", text("x")), "asks for torch.load"),
-        (called("torch.hub load", text("x")), "asks for torch.hub.load"),
-        (called("torch._utils _rebuild_tensor_v2.__globals__"), "_rebuild_tensor_v2.__globals__"),
-        (called("collections OrderedDict.fromkeys", b"]"), "OrderedDict.fromkeys"),
-        (called("copyreg _reconstructor", named("torch Size")), "copyreg._reconstructor"),
-        (called("torch.storage _load_from_bytes", b"C\0"), "torch.storage._load_from_bytes"),
-        (text("os") + text("system") + b"\x93", "asks for os.system"),
-        (number(3) + text("system") + b"\x93", "asks for 3.system"),
-        (named("evil\x1b[31m thing"), "asks for 'evil"),
-        (b"ios\nsystem\n", "its pickle uses INST"),
-        (b"(" + text("x") + b"ios\nsystem\n", "its pickle uses INST"),
-        (b"(" + named("torch Size") + b"o", "its pickle uses OBJ"),
-        (named("torch Size") + b")\x81", "its pickle uses NEWOBJ"),
-        (b"\x82\1", "its pickle uses EXT1"),
-        (b"Pname\n", "its pickle uses PERSID"),
-        (b"I1\n", "its pickle uses INT"),
-        (b"S'x'\n", "its pickle uses STRING"),
-        (b"]K\1b", "sets attributes"),
-        (called("collections OrderedDict") + b"}" + text("__class__") + b"K\1sb", "attributes"),
-        (b"]}" + text("_metadata") + b"K\1sb", "adds to a list"),
-        (b"K\1)R", "calls something that is not a function"),
-        (named("torch FloatStorage") + b")R", "calls something that is not a function"),
-        (named("torch Size") + b"K\1R", "calls something that is not a function"),
-        (named("torch Size"), "holds a function"),
-        (named("torch FloatStorage"), "holds a kind"),
-        (b"]q\0h\0a", "contains itself"),
-        (b"}q\0K\1h\0s", "contains itself"),
-        (b"]" * 1000 + b"a" * 999, "nested too deep"),
-        (b"]q\0(" + b"h\0" * 3 + b"e", "contains itself"),
-        (b"a", "lacks a value"),
-        (b"]a", "pickle is invalid"),
-        (b"t", "pickle is invalid"),
-        (b"h\7", "pickle is invalid"),
-        (b"", "pickle is invalid"),
-        (b"cos", "pickle is invalid"),
-        (b"ctorch\nS\\x69ze\n", "asks for torch.S\\x69ze"),
-        (b"K\1K\2", "pickle is invalid"),
-        (b"\xff", "pickle is invalid"),
-        (b"X\xff\xff\xff\x7fab", "pickle is invalid"),
-        (b"\x8d" + b"\xff" * 8 + b"ab", "pickle is invalid"),
-        (b"\x8b\xff\xff\xff\x7fab", "pickle is invalid"),
-        (b"X\2\0\0\0\xff\xfe", "pickle is invalid"),
-        (b"r\xff\xff\xff\xff", "pickle is invalid"),
-        (b"}]K\1s", "a key of type list"),
-        (b"})\x85K\1s", "one that is nested"),
-        (b"}" + numbers(*range(101)) + b"K\1s", "a key with 101 parts"),
-        (b"}" + number(1 << 6400) + b"K\1s", "a key of 6,401 bits"),
-        (called("__builtin__ set", b"](]e"), "a key of type list"),
-        (called("__builtin__ set", number(3)), "pickle is invalid"),
-        (called("__builtin__ complex", number(1), number(2)), "builtins.complex; there are no"),
-        (called("torch Size", b"]"), "torch.Size"),
-        (called("torch device", text("meta")), "a device of type 'meta'"),
-        (called("_codecs encode", text("x"), text("rot13")), "the encoding 'rot13'"),
-        (called("torch._utils _rebuild_sparse_tensor"), "tensor.to_dense()"),
-        (called("torch._utils _rebuild_qtensor"), "tensor.dequantize()"),
-        (named("torch QInt8Storage"), "tensor.dequantize()"),
-        (named("torch ComplexFloatStorage"), "no complex numbers"),
-        (named("torch complex64"), "no complex numbers"),
-        (named("torch float8_e4m3fn"), "NumPy has no such dtype"),
-        (named("torch.nn.modules.linear Linear"), "state_dict() of a module"),
-        (named("numpy.core.multiarray scalar"), "a number of Python"),
-        (named("torch._tensor _rebuild_from_type_v2"), "without attributes"),
-    ],
-    ids=lambda value: str(value)[:50],
-)  # fmt: skip
+@lies({
+    "asks for os.system": [
+        called("os system", text("touch run")), text("os") + text("system") + b"\x93"],
+    "asks for posix.system": [called("posix system", text("touch run"))],
+    "asks for builtins.eval": [called("builtins eval", text("open('run', 'w')"))],
+    "builtins.getattr": [called("__builtin__ getattr", named("torch Size"), text("x"))],
+    "asks for builtins.open": [called("builtins open", text("run"), text("w"))],
+    "asks for torch.load": [called("torch load", text("x"))],
+    "asks for torch.hub.load": [called("torch.hub load", text("x"))],
+    "_rebuild_tensor_v2.__globals__": [called("torch._utils _rebuild_tensor_v2.__globals__")],
+    "OrderedDict.fromkeys": [called("collections OrderedDict.fromkeys", b"]")],
+    "copyreg._reconstructor": [called("copyreg _reconstructor", named("torch Size"))],
+    "torch.storage._load_from_bytes": [called("torch.storage _load_from_bytes", b"C\0")],
+    "asks for 3.system": [number(3) + text("system") + b"\x93"],
+    "asks for 'evil": [named("evil\x1b[31m thing")],
+    "its pickle uses INST": [b"ios\nsystem\n", b"(" + text("x") + b"ios\nsystem\n"],
+    "its pickle uses OBJ": [b"(" + named("torch Size") + b"o"],
+    "its pickle uses NEWOBJ": [named("torch Size") + b")\x81"],
+    "its pickle uses EXT1": [b"\x82\1"],
+    "its pickle uses PERSID": [b"Pname\n"],
+    "its pickle uses INT": [b"I1\n"],
+    "its pickle uses STRING": [b"S'x'\n"],
+    "sets attributes": [b"]K\1b"],
+    "attributes": [called("collections OrderedDict") + b"}" + text("__class__") + b"K\1sb"],
+    "adds to a list": [b"]}" + text("_metadata") + b"K\1sb"],
+    "calls something that is not a function": [
+        b"K\1)R", named("torch FloatStorage") + b")R", named("torch Size") + b"K\1R"],
+    "holds a function": [named("torch Size")],
+    "holds a kind": [named("torch FloatStorage")],
+    "contains itself": [b"]q\0h\0a", b"}q\0K\1h\0s", b"]q\0(" + b"h\0" * 3 + b"e"],
+    "nested too deep": [b"]" * 1000 + b"a" * 999],
+    "lacks a value": [b"a"],
+    "pickle is invalid": [
+        b"]a", b"t", b"h\7", b"", b"cos", b"K\1K\2", b"\xff", b"X\xff\xff\xff\x7fab",
+        b"\x8d" + b"\xff" * 8 + b"ab", b"\x8b\xff\xff\xff\x7fab", b"X\2\0\0\0\xff\xfe",
+        b"r\xff\xff\xff\xff", called("__builtin__ set", number(3))],
+    "asks for torch.S\\x69ze": [b"ctorch\nS\\x69ze\n"],
+    "a key of type list": [b"}]K\1s", called("__builtin__ set", b"](]e")],
+    "one that is nested": [b"})\x85K\1s"],
+    "a key with 101 parts": [b"}" + numbers(*range(101)) + b"K\1s"],
+    "a key of 6,401 bits": [b"}" + number(1 << 6400) + b"K\1s"],
+    "builtins.complex; there are no": [called("__builtin__ complex", number(1), number(2))],
+    "torch.Size": [called("torch Size", b"]")],
+    "a device of type 'meta'": [called("torch device", text("meta"))],
+    "the encoding 'rot13'": [called("_codecs encode", text("x"), text("rot13"))],
+    "tensor.to_dense()": [called("torch._utils _rebuild_sparse_tensor")],
+    "tensor.dequantize()": [called("torch._utils _rebuild_qtensor"), named("torch QInt8Storage")],
+    "no complex numbers": [named("torch ComplexFloatStorage"), named("torch complex64")],
+    "NumPy has no such dtype": [named("torch float8_e4m3fn")],
+    "state_dict() of a module": [named("torch.nn.modules.linear Linear")],
+    "a number of Python": [named("numpy.core.multiarray scalar")],
+    "without attributes": [named("torch._tensor _rebuild_from_type_v2")],
+})  # fmt: skip
 @pytest.mark.parametrize("write", [archive, old])
 def test_a_pickle_that_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, said: str, write: Any
@@ -117,76 +86,67 @@ def test_a_pickle_that_lies(
     assert [*Path().iterdir()] == [path]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (storage(), "holds a storage"),
-        (tensor((5,)), "reaches out of its storage of 4 elements"),
-        (tensor((4,), offset=1), "reaches out"),
-        (tensor((1,), offset=4), "reaches out"),
-        (tensor((), (), offset=4), "reaches out"),
-        (tensor((), (), offset=2**80), "reaches out"),
-        (tensor((2, 2), (3, 1)), "reaches out"),
-        (tensor((2,), (2**62,)), "reaches out"),
-        (tensor((2**62, 2), (1, 1)), "reaches out"),
-        (tensor((2**40,), (0,)), "repeats its 4 elements"),
-        (tensor((2**62, 2**62), (0, 0)), "repeats its 4 elements"),
-        (tensor((0, 2**70), (1, 1)), "damaged"),
-        (tensor((1,) * 100, (1,) * 100), "damaged"),
-        (tensor((-1,), (1,)), "shape (-1,)"),
-        (tensor((4,), (-1,), offset=3), "strides (-1,)"),
-        (tensor((1,), offset=-1), "offset -1"),
-        (tensor((2, 2), (1,)), "strides (1,)"),
-        (tensor((2.0,)), "shape (2.0,)"),
-        (tensor((True,)), "shape (True,)"),
-        (tensor(([2],)), "shape ([2],)"),
-        (tensor(4, 1), "shape 4"),
-        (tensor(of=number(3)), "not a view of a storage"),
-        (tensor(of=storage(count=3)), "storage 0 should have 12 bytes, but has 16"),
-        (tensor(of=storage(count=5)), "storage 0 should have 20 bytes, but has 16"),
-        (tensor(of=storage(count=2**62)), "storage 0 should have"),
-        (tensor(of=storage(count=-1)), "storage 0 has no type, or no size"),
-        (tensor(of=storage(kind="torch DoubleStorage")), "storage 0 should have 32 bytes"),
-        (tensor(of=storage(kind="torch Size")), "storage 0 has no type"),
-        (tensor(of=storage("1")), "storage 1 is missing"),
-        (tensor(of=storage("../version", 2)), "damaged"),
-        (tensor(of=b"(" + text("module") + named("torch Size") * 4 + b"tQ"), "storages are not"),
-        (tensor(of=number(3) + b"Q"), "pickle is invalid"),
-        (b"S'\\\xe1'\n", "its pickle uses STRING"),
-        (tensor(of=b")Q"), "pickle is invalid"),
-        (tensor(of=storage(more=numbers("1", 0, 4))), "storages are not"),
-        (b"(" + tensor() + tensor(of=storage(kind="torch IntStorage")) + b"t", "in two ways"),
-        (b"(" + tensor() + tensor(of=storage(count=2)) + b"t", "in two ways"),
-        (tensor(requires=number(1)), "requires a gradient"),
-        (tensor(of=storage(kind="torch IntStorage"), requires=b"\x88"), "tensor of int32 requires"),
-        (tensor(of=storage(count=16, kind="torch BoolStorage")), "neither True nor False"),
-        (tensor(hooks=b"}" + number(1) + number(2) + b"s"), "has hooks"),
-        (tensor(more=b"}" + text("conj") + b"\x88s"), "resolve_neg()"),
-        (tensor(of=storage(count=16, kind="torch.storage UntypedStorage")), "damaged"),
-        (tensor(of=storage(count=16, kind="torch.storage UntypedStorage"), version=3,
-                more=named("torch bool")), "bytes are read as bool"),
-        (tensor(of=storage(), version=3, more=named("torch uint16")), "read as uint16"),
-        (called("torch._utils _rebuild_parameter", number(3), b"\x88", b"}"), "not a tensor"),
-        (called("torch._utils _rebuild_tensor_v2"), "pickle is invalid"),
-    ],
-    ids=lambda value: str(value)[-60:],
-)  # fmt: skip
+@lies({
+    "holds a storage": [storage()],
+    "reaches out of its storage of 4 elements": [tensor((5,))],
+    "reaches out": [
+        tensor((4,), offset=1), tensor((1,), offset=4), tensor((), (), offset=4),
+        tensor((), (), offset=2**80), tensor((2, 2), (3, 1)), tensor((2,), (2**62,)),
+        tensor((2**62, 2), (1, 1))],
+    "repeats its 4 elements": [tensor((2**40,), (0,)), tensor((2**62, 2**62), (0, 0))],
+    "damaged": [
+        tensor((0, 2**70), (1, 1)), tensor((1,) * 100, (1,) * 100),
+        tensor(of=storage("../version", 2)),
+        tensor(of=storage(count=16, kind="torch.storage UntypedStorage"))],
+    "shape (-1,)": [tensor((-1,), (1,))],
+    "strides (-1,)": [tensor((4,), (-1,), offset=3)],
+    "offset -1": [tensor((1,), offset=-1)],
+    "strides (1,)": [tensor((2, 2), (1,))],
+    "shape (2.0,)": [tensor((2.0,))],
+    "shape (True,)": [tensor((True,))],
+    "shape ([2],)": [tensor(([2],))],
+    "shape 4": [tensor(4, 1)],
+    "not a view of a storage": [tensor(of=number(3))],
+    "storage 0 should have 12 bytes, but has 16": [tensor(of=storage(count=3))],
+    "storage 0 should have 20 bytes, but has 16": [tensor(of=storage(count=5))],
+    "storage 0 should have": [tensor(of=storage(count=2**62))],
+    "storage 0 has no type, or no size": [tensor(of=storage(count=-1))],
+    "storage 0 should have 32 bytes": [tensor(of=storage(kind="torch DoubleStorage"))],
+    "storage 0 has no type": [tensor(of=storage(kind="torch Size"))],
+    "storage 1 is missing": [tensor(of=storage("1"))],
+    "storages are not": [
+        tensor(of=b"(" + text("module") + named("torch Size") * 4 + b"tQ"),
+        tensor(of=storage(more=numbers("1", 0, 4)))],
+    "pickle is invalid": [
+        tensor(of=number(3) + b"Q"), tensor(of=b")Q"), called("torch._utils _rebuild_tensor_v2")],
+    "its pickle uses STRING": [b"S'\\\xe1'\n"],
+    "in two ways": [
+        b"(" + tensor() + tensor(of=storage(kind="torch IntStorage")) + b"t",
+        b"(" + tensor() + tensor(of=storage(count=2)) + b"t"],
+    "requires a gradient": [tensor(requires=number(1))],
+    "tensor of int32 requires": [tensor(of=storage(kind="torch IntStorage"), requires=b"\x88")],
+    "neither True nor False": [tensor(of=storage(count=16, kind="torch BoolStorage"))],
+    "has hooks": [tensor(hooks=b"}" + number(1) + number(2) + b"s")],
+    "resolve_neg()": [tensor(more=b"}" + text("conj") + b"\x88s")],
+    "bytes are read as bool": [
+        tensor(of=storage(count=16, kind="torch.storage UntypedStorage"), version=3,
+               more=named("torch bool"))],
+    "read as uint16": [tensor(of=storage(), version=3, more=named("torch uint16"))],
+    "not a tensor": [called("torch._utils _rebuild_parameter", number(3), b"\x88", b"}")],
+})  # fmt: skip
 def test_a_tensor_that_lies(tmp_path: Path, content: bytes, said: str) -> None:
     refused(archive(tmp_path / "a.pt", content), said)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"(" + LISTS + called("__builtin__ set", b"h\0") * 200 + b"t", "copies the same"),
-        (b"(" + text("x" * 9000) + b"q\0" + 20 * called("_codecs encode", b"h\0", text("latin1"))
-         + b"t", "copies the same"),
-        (b"(" + b"K\1\x85q\0" + b"".join(
-             b"h" + bytes([i]) + b"h" + bytes([i]) + b"\x86q" + bytes([i + 1]) for i in range(60)
-         ) + b"t", "so often that there are too many"),
-    ],
-    ids=["sets", "texts", "billion laughs"],
-)  # fmt: skip
+@lies({
+    "copies the same": [
+        b"(" + LISTS + called("__builtin__ set", b"h\0") * 200 + b"t",
+        b"(" + text("x" * 9000) + b"q\0" + 20 * called("_codecs encode", b"h\0", text("latin1"))
+        + b"t"],
+    "so often that there are too many": [
+        b"(" + b"K\1\x85q\0" + b"".join(
+            b"h%ch%c\x86q%c" % (i, i, i + 1) for i in range(60)) + b"t"],
+})  # fmt: skip
 def test_a_bomb(tmp_path: Path, content: bytes, said: str) -> None:
     """What would take much memory, or not end, also for whoever looks at the value."""
     refused(archive(tmp_path / "a.pt", content), said)
@@ -228,11 +188,13 @@ def test_an_archive_in_an_archive_stays_packed(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_two_members_of_one_name(tmp_path: Path) -> None:
-    path = archive(tmp_path / "a.pt", tensor())
-    with zipfile.ZipFile(path, "a") as file:
-        file.writestr("archive/data/0", FLOATS)
-    refused(path, "two members have the same name")
+def test_members_that_were_added(tmp_path: Path) -> None:
+    for name, content, said in (("data/0", FLOATS, "two members have the same name"),
+                                ("constants.pkl", b"", "torch.jit.save")):  # fmt: skip
+        path = archive(tmp_path / "a.pt", tensor())
+        with zipfile.ZipFile(path, "a") as file:
+            file.writestr(f"archive/{name}", content)
+        refused(path, said)
 
 
 def test_a_wrong_checksum(tmp_path: Path) -> None:
@@ -243,35 +205,25 @@ def test_a_wrong_checksum(tmp_path: Path) -> None:
     refused(path, "CRC")
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"version": b"11\n"}, "version b'11' of the format"),
-        ({"version": b"three"}, "version b'three' of the format"),
-        ({"version": b""}, "version b'' of the format"),
-        ({"byteorder": b"middle"}, "byte order is 'middle'"),
-        ({"byteorder": b"\xff"}, "damaged"),
-        ({"storages": {}}, "storage 0 is missing"),
-        ({"storages": {"0": FLOATS, "../constants.pkl": b""}}, ""),
-    ],
-)
-def test_records_that_lie(tmp_path: Path, options: dict[str, Any], said: str) -> None:
-    path = archive(tmp_path / "a.pt", tensor(), **options)
-    if said:
-        refused(path, said)
-    else:
-        assert load(path).tolist() == [1, 2, 3, 4]
+@lies({
+    "version b'11' of the format": [{"version": b"11\n"}],
+    "version b'three' of the format": [{"version": b"three"}],
+    "version b'' of the format": [{"version": b""}],
+    "byte order is 'middle'": [{"byteorder": b"middle"}],
+    "damaged": [{"byteorder": b"\xff"}],
+    "storage 0 is missing": [{"storages": {}}],
+})  # fmt: skip
+def test_records_that_lie(tmp_path: Path, content: dict[str, Any], said: str) -> None:
+    refused(archive(tmp_path / "a.pt", tensor(), **content), said)
+    others = {"0": FLOATS, "../constants.pkl": b""}
+    assert load(archive(tmp_path / "b.pt", tensor(), others)).tolist() == [1, 2, 3, 4]
 
 
-def test_other_archives(tmp_path: Path) -> None:
+def test_an_archive_of_numpy(tmp_path: Path) -> None:
     path = tmp_path / "a.pt"
     with path.open("wb") as file:
         np.savez(file, x=np.zeros(3))
     refused(path, "not of torch.save")
-    archive(path, tensor())
-    with zipfile.ZipFile(path, "a") as program:
-        program.writestr("archive/constants.pkl", b"")
-    refused(path, "torch.jit.save")
 
 
 def test_two_end_records_that_differ(tmp_path: Path) -> None:
@@ -287,23 +239,17 @@ def test_two_end_records_that_differ(tmp_path: Path) -> None:
 # The old format
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"magic": number(1)}, "not of torch.save"),
-        ({"version": number(1000)}, "not of torch.save"),
-        ({"names": b"]"}, "storages are not those"),
-        ({"names": b"K\1"}, "storages are not those"),
-        ({"names": b"](" + text("1") + b"e"}, "storages are not those"),
-        ({"names": b"](" + text("0") * 2 + b"e"}, "cut off"),
-        ({"storages": {"0": FLOATS[:8]}}, "storage 0 has another size"),
-        ({"storages": {"0": FLOATS * 2}}, "storage 0 has another size"),
-        ({"content": tensor((2**40,), of=storage(count=2**40))}, "storage 0 claims"),
-    ],
-    ids=lambda value: str(value)[:40],
-)
-def test_an_old_file_that_lies(tmp_path: Path, options: dict[str, Any], said: str) -> None:
-    refused(old(tmp_path / "a.pt", **{"content": tensor(), **options}), said)
+@lies({
+    "not of torch.save": [{"magic": number(1)}, {"version": number(1000)}],
+    "storages are not those": [
+        {"names": b"]"}, {"names": b"K\1"}, {"names": b"](" + text("1") + b"e"}],
+    "cut off": [{"names": b"](" + text("0") * 2 + b"e"}],
+    "storage 0 has another size": [
+        {"storages": {"0": FLOATS[:8]}}, {"storages": {"0": FLOATS * 2}}],
+    "storage 0 claims": [{"content": tensor((2**40,), of=storage(count=2**40))}],
+})  # fmt: skip
+def test_an_old_file_that_lies(tmp_path: Path, content: dict[str, Any], said: str) -> None:
+    refused(old(tmp_path / "a.pt", **{"content": tensor(), **content}), said)
 
 
 def test_old_files_that_are_cut_off(tmp_path: Path) -> None:
@@ -375,13 +321,11 @@ def fuzz(folder: Path, count: int, seed: int) -> collections.Counter[str]:
     return outcomes
 
 
-def test_pickles_damaged_by_chance(tmp_path: Path) -> None:
-    outcomes = fuzz(tmp_path, 300, seed=0)
-    assert outcomes["refused"] > 200
-    assert outcomes.total() == 300
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_many_pickles_damaged_by_chance(tmp_path: Path, seed: int) -> None:
-    assert fuzz(tmp_path, 3000, seed).total() == 3000
+@pytest.mark.parametrize(
+    ("count", "seed"),
+    [(300, 0), *(pytest.param(3000, seed, marks=pytest.mark.long) for seed in (1, 2, 3))],
+)
+def test_pickles_damaged_by_chance(tmp_path: Path, count: int, seed: int) -> None:
+    outcomes = fuzz(tmp_path, count, seed)
+    assert outcomes["refused"] > 2 * count // 3
+    assert outcomes.total() == count

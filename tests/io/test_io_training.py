@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import random
 import re
 import signal
@@ -75,27 +77,18 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return ends
 
 
-kills = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+FEW = [(0, ".npz", ""), (0, ".safetensors", ""), (0, ".npz", "generator")]
+MANY = itertools.product(range(1, 11), SUFFIXES, ("", "generator"))
 
 
-@kills
-@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 @pytest.mark.parametrize(
-    ("suffix", "option"), [(".npz", ""), (".safetensors", ""), (".npz", "generator")]
-)
+    ("seed", "suffix", "option"),
+    [*(pytest.param(*row, marks=pytest.mark.slow) for row in FEW),
+     *(pytest.param(*row, marks=pytest.mark.long) for row in MANY)],
+)  # fmt: skip
 def test_a_killed_training_goes_on_bit_for_bit(
-    tmp_path: Path, whole: dict[str, str], suffix: str, option: str
-) -> None:
-    assert killed_and_resumed(tmp_path / f"a{suffix}", 0, option) == whole[option]
-
-
-@kills
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 11))
-@pytest.mark.parametrize("option", ["", "generator"])
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_many_killed_trainings_go_on_bit_for_bit(
-    tmp_path: Path, whole: dict[str, str], suffix: str, option: str, seed: int
+    tmp_path: Path, whole: dict[str, str], seed: int, suffix: str, option: str
 ) -> None:
     assert killed_and_resumed(tmp_path / f"a{suffix}", seed, option) == whole[option]
 
@@ -107,12 +100,9 @@ class Training:
     """A model, its optimizer, scheduler and loader, in the middle of an epoch."""
 
     def __init__(
-        self,
-        width: int = 3,
-        optimizer: Callable[..., optim.Optimizer] = optim.AdamW,
-        scheduler: Callable[..., Any] = optim.lr_scheduler.ExponentialLR,
-        batch: int = 4,
-    ) -> None:
+        self, width: int = 3, optimizer: Callable[..., optim.Optimizer] = optim.AdamW,
+        scheduler: Callable[..., Any] = optim.lr_scheduler.ExponentialLR, batch: int = 4,
+    ) -> None:  # fmt: skip
         self.model = nn.Linear(2, width)
         self.optimizer = optimizer(self.model.parameters(), lr=0.1)
         self.scheduler = scheduler(self.optimizer, gamma=0.5)
@@ -136,13 +126,12 @@ class Training:
     def state(self) -> Any:
         """Everything that may not change, as one text."""
         states = {name: part.state_dict() for name, part in self.parts.items()}
-        groups = [
-            {k: v for k, v in g.items() if k != "params"} for g in self.optimizer.param_groups
-        ]
+        (options,) = self.optimizer.param_groups
+        groups = {name: value for name, value in options.items() if name != "params"}
         return pack([states, groups, minigrad.random.get_state()])[1]
 
 
-@pytest.fixture(params=SUFFIXES)
+@pytest.fixture(params=[*SUFFIXES, ".pt"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / f"training{request.param}"
 
@@ -161,45 +150,26 @@ def test_all_of_it_comes_back(path: Path) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def narrow() -> Training:
-    return Training(width=5)
-
-
-def sgd() -> Training:
-    return Training(optimizer=optim.SGD)
-
-
-def adam() -> Training:
-    return Training(optimizer=optim.Adam)
-
-
-def other_schedule() -> Training:
-    def step_lr(optimizer: optim.Optimizer, gamma: float) -> optim.lr_scheduler.StepLR:
-        return optim.lr_scheduler.StepLR(optimizer, 2, gamma)
-
-    return Training(scheduler=step_lr)
-
-
-def larger_batches() -> Training:
-    return Training(batch=5)
+def step_lr(optimizer: optim.Optimizer, gamma: float) -> optim.lr_scheduler.StepLR:
+    return optim.lr_scheduler.StepLR(optimizer, 2, gamma)
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("options", "said"),
     [
-        (narrow, "(model: load_state_dict|optimizer: AdamW): "),
-        (sgd, "optimizer: AdamW"),
-        (adam, "optimizer: AdamW"),
-        (other_schedule, "scheduler: ExponentialLR"),
-        (larger_batches, "loader: DataLoader: .*batch_size=4, this one has 5"),
+        ({"width": 5}, "(model: load_state_dict|optimizer: AdamW): "),
+        ({"optimizer": optim.SGD}, "optimizer: AdamW"),
+        ({"optimizer": optim.Adam}, "optimizer: AdamW"),
+        ({"scheduler": step_lr}, "scheduler: ExponentialLR"),
+        ({"batch": 5}, "loader: DataLoader: .*batch_size=4, this one has 5"),
     ],
 )
 @pytest.mark.parametrize("order", [1, -1])
 def test_what_does_not_fit_changes_nothing(
-    path: Path, other: Callable[[], Training], said: str, order: int
+    path: Path, options: dict[str, Any], said: str, order: int
 ) -> None:
     save_training(path, **Training().parts)
-    training = other()
+    training = Training(**options)
     before = training.state()
     parts = dict([*training.parts.items()][::order])
     with pytest.raises(ValueError, match=f"(?s)load_training: {path}.* {said}") as caught:
@@ -273,14 +243,17 @@ def test_parts_have_their_names(path: Path, parts: dict[str, Any]) -> None:
     model.load_state_dict(state)
 
 
+EMPTY: dict[str, Any] = {"classes": {}, "states": {}, "values": {}, "random": {}}
+
+
 @pytest.mark.parametrize(
     "value",
     [
         {"weight": minigrad.ones(2)},
         {},
         [1],
-        {"classes": {}, "states": {}, "values": {}, "random": 3},
-        {"classes": {}, "states": {"model": {}}, "values": {}, "random": {}},
+        EMPTY | {"random": 3},
+        EMPTY | {"states": {"model": {}}},
     ],
 )
 def test_a_file_that_holds_no_training(path: Path, value: Any) -> None:
@@ -316,26 +289,22 @@ def test_whatever_has_a_state_is_a_part(path: Path) -> None:
 
 
 OPTIMIZERS = [
-    kind
-    for kind in vars(optim).values()
-    if isinstance(kind, type)
-    and issubclass(kind, optim.Optimizer)
-    and kind not in (optim.Optimizer, optim.SparseAdam)  # which takes sparse gradients only
-]
+    kind for kind in map(vars(optim).get, optim.__all__)
+    if isinstance(kind, type) and kind not in (optim.Optimizer, optim.SparseAdam)  # of sparse rows
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", OPTIMIZERS, ids=lambda kind: kind.__name__)
 def test_every_optimizer_goes_on(path: Path, kind: Callable[..., optim.Optimizer]) -> None:
     def learn(model: nn.Module, optimizer: optim.Optimizer) -> None:
-        for i in range(3):
+        def closure(times: int) -> minigrad.Tensor:
+            optimizer.zero_grad()
+            loss = (model(minigrad.ones((1, 2))) ** 2 * times).sum()
+            loss.backward()
+            return loss
 
-            def closure(i: int = i) -> minigrad.Tensor:
-                optimizer.zero_grad()
-                loss = (model(minigrad.ones((1, 2))) ** 2 * (i + 1)).sum()
-                loss.backward()
-                return loss
-
-            optimizer.step(closure)
+        for times in (1, 2, 3):
+            optimizer.step(functools.partial(closure, times))
 
     bias = kind is not optim.Muon  # which is for matrices
     model, other = nn.Linear(2, 2, bias), nn.Linear(2, 2, bias)
@@ -345,43 +314,32 @@ def test_every_optimizer_goes_on(path: Path, kind: Callable[..., optim.Optimizer
     load_training(path, model=other, optimizer=twin)
     learn(model, optimizer)
     learn(other, twin)
-    assert pack([model.state_dict(), optimizer.state_dict()]).structure == (
-        pack([other.state_dict(), twin.state_dict()]).structure
-    )
+    ended, wanted = (pack([m.state_dict(), o.state_dict()]).structure
+                     for m, o in ((model, optimizer), (other, twin)))  # fmt: skip
+    assert ended == wanted
 
 
-def plateau(optimizer: optim.Optimizer) -> Any:
-    return optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)  # whose best is infinite
+SCHEDULES: dict[str, Any] = {
+    "plateau": lambda o: optim.lr_scheduler.ReduceLROnPlateau(o, patience=1),  # its best is inf
+    "cyclic": lambda o: optim.lr_scheduler.CyclicLR(o, 0.1, 1.0, step_size_up=3),
+    "one cycle": lambda o: optim.lr_scheduler.OneCycleLR(o, 1.0, total_steps=20),
+    "by a function": lambda o: optim.lr_scheduler.LambdaLR(o, lambda step: 1 / (1 + step)),
+}
 
 
-def cyclic(optimizer: optim.Optimizer) -> Any:
-    return optim.lr_scheduler.CyclicLR(optimizer, 0.1, 1.0, step_size_up=3)
-
-
-def one_cycle(optimizer: optim.Optimizer) -> Any:
-    return optim.lr_scheduler.OneCycleLR(optimizer, 1.0, total_steps=20)
-
-
-def by_function(optimizer: optim.Optimizer) -> Any:
-    return optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
-
-
-@pytest.mark.parametrize("make", [plateau, cyclic, one_cycle, by_function])
+@pytest.mark.parametrize("name", SCHEDULES)
 @pytest.mark.parametrize("steps", [0, 4])
-def test_schedulers_go_on(path: Path, make: Callable[[optim.Optimizer], Any], steps: int) -> None:
+def test_schedulers_go_on(path: Path, name: str, steps: int) -> None:
     def rates(optimizer: optim.Optimizer, scheduler: Any, steps: int) -> list[Any]:
         found = []
         for _ in range(steps):
-            arguments = [1.0] if make is plateau else []
-            scheduler.step(*arguments)
+            scheduler.step(*[1.0] if name == "plateau" else [])
             group = optimizer.param_groups[0]
             found.append((group["lr"], group["betas"]))
         return found
 
-    pairs = []
-    for _ in range(2):
-        optimizer = optim.AdamW([minigrad.ones(1)], lr=0.5)
-        pairs.append((optimizer, make(optimizer)))
+    optimizers = [optim.AdamW([minigrad.ones(1)], lr=0.5) for _ in range(2)]
+    pairs = [(optimizer, SCHEDULES[name](optimizer)) for optimizer in optimizers]
     rates(*pairs[0], steps)
     save_training(path, optimizer=pairs[0][0], scheduler=pairs[0][1])
     load_training(path, optimizer=pairs[1][0], scheduler=pairs[1][1])

@@ -34,15 +34,28 @@ class Case(NamedTuple):
 
 
 class Wrapped(nn.Module):
-    """A function as a module, with another module as a part."""
+    """A function of a tensor, and of a mask if there is one, as a module."""
 
-    def __init__(self, function: Callable[..., Any], module: nn.Module | None = None) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__()
         self.function = function
-        self.module = module
+
+    def forward(self, x: Any, mask: Any = None) -> Any:
+        return self.function(x) if mask is None else self.function(x, mask)
+
+
+class Model(nn.Module):
+    """A function of a module and a tensor as a module; it has a layer, a parameter and a buffer."""
+
+    def __init__(self, function: Callable[[Any, Tensor], Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.linear = nn.Linear(4, 4)
+        self.scale = nn.Parameter(minigrad.full((1,), 2.0))
+        self.register_buffer("count", minigrad.zeros(4))
 
     def forward(self, x: Tensor) -> Any:
-        return self.function(x) if self.module is None else self.function(self.module, x)
+        return self.function(self, x)
 
 
 class Rotated(nn.Module):
@@ -157,11 +170,14 @@ def padding(n: int, length: int) -> np.ndarray:
     return np.arange(length) >= np.maximum(length - np.arange(n)[:, None], 1)
 
 
+def made(options: dict[str, Any], n: int, length: int) -> dict[str, Any]:
+    return {k: v(n, length) if callable(v) else v for k, v in options.items()}
+
+
 def self_attention(**more: Any) -> Callable[[int, int], dict[str, Any]]:
     def inputs(n: int, length: int) -> dict[str, Any]:
         x = minigrad.randn(n, length, WIDTH)
-        made = {k: v(n, length) if callable(v) else v for k, v in more.items()}
-        return {"query": x, "key": x * 0.5, "value": x + 1, **made}
+        return {"query": x, "key": x * 0.5, "value": x + 1, **made(more, n, length)}
 
     return inputs
 
@@ -171,23 +187,15 @@ def bools(_n: int, length: int) -> np.ndarray:
 
 
 def floats(n: int, length: int) -> np.ndarray:
-    scores = minigrad.random.generator().standard_normal((n, 1, length, length))
-    return scores.astype(np.float32)
+    return minigrad.randn(n, 1, length, length).numpy()
 
 
-MASKED = {
-    "query": {0: "batch", 1: "length"}, "key": {0: "batch", 1: "length"},
-    "value": {0: "batch", 1: "length"},
-}  # fmt: skip
+MASKED = {name: {0: "batch", 1: "length"} for name in ("query", "key", "value")}
 SQUARE = {0: "length", 1: "length"}
 
 
 def attention(**options: Any) -> Callable[[], nn.Module]:
     return lambda: nn.MultiHeadAttention(WIDTH, HEADS, **options)
-
-
-def applied(function: Callable[..., Any], module: Callable[[], nn.Module] | None = None) -> Any:
-    return lambda: Wrapped(function, None if module is None else module())
 
 
 def encoder_layer(**options: Any) -> nn.TransformerEncoderLayer:
@@ -200,49 +208,55 @@ def decoder_layer(**options: Any) -> nn.TransformerDecoderLayer:
 
 def target(**more: Any) -> Callable[[int, int], dict[str, Any]]:
     def inputs(n: int, length: int) -> dict[str, Any]:
-        made = {k: v(n, length) if callable(v) else v for k, v in more.items()}
-        return {**sequence(n, length, "tgt"), **sequence(n, length + 2, "memory"), **made}
+        inner = {**sequence(n, length, "tgt"), **sequence(n, length + 2, "memory")}
+        return inner | made(more, n, length)
 
     return inputs
 
 
+PADDED = {**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}
+
+
+def given(n: int, length: int) -> dict[str, Any]:
+    return sequence(n, length, "input_")
+
+
+def image(n: int, length: int) -> dict[str, Any]:
+    return {"input_": images(n, length)["x"]}
+
+
+def masked(name: str, causal: bool = True, weights: bool = False, **options: Any) -> Case:
+    """Attention with a padding mask."""
+    more = {"is_causal": causal} | ({"need_weights": True} if weights else {})
+    inputs = self_attention(key_padding_mask=padding, **more)
+    return Case(f"MultiHeadAttention, {name}", attention(**options), inputs, axes=PADDED)
+
+
 CASES = [
-    Case("Linear", lambda: nn.Linear(WIDTH, 8), lambda n, t: sequence(n, t, "input_")),
-    Case("Linear, no bias", lambda: nn.Linear(WIDTH, 8, bias=False),
-         lambda n, t: sequence(n, t, "input_")),
+    Case("Linear", lambda: nn.Linear(WIDTH, 8), given),
+    Case("Linear, no bias", lambda: nn.Linear(WIDTH, 8, bias=False), given),
     Case("Embedding", lambda: nn.Embedding(30, WIDTH, padding_idx=0),
          lambda n, t: {"input_": ids(n, t)}),
-    Case("LayerNorm", lambda: nn.LayerNorm(WIDTH), lambda n, t: sequence(n, t, "input_")),
-    Case("LayerNorm, no weight", lambda: nn.LayerNorm(WIDTH, elementwise_affine=False),
-         lambda n, t: sequence(n, t, "input_")),
-    Case("RMSNorm", lambda: nn.RMSNorm(WIDTH), lambda n, t: sequence(n, t, "input_")),
-    Case("SwiGLU", lambda: nn.SwiGLU(WIDTH), lambda n, t: sequence(n, t, "input_")),
-    Case("Dropout", lambda: nn.Dropout(0.5), lambda n, t: sequence(n, t, "input_")),
+    Case("LayerNorm", lambda: nn.LayerNorm(WIDTH), given),
+    Case("LayerNorm, no weight", lambda: nn.LayerNorm(WIDTH, elementwise_affine=False), given),
+    Case("RMSNorm", lambda: nn.RMSNorm(WIDTH), given),
+    Case("SwiGLU", lambda: nn.SwiGLU(WIDTH), given),
+    Case("Dropout", lambda: nn.Dropout(0.5), given),
     Case("MultiHeadAttention", attention(), self_attention()),
     Case("MultiHeadAttention, causal", attention(), self_attention(is_causal=True), axes=MASKED),
-    Case("MultiHeadAttention, padding mask", attention(),
-         self_attention(key_padding_mask=padding),
-         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
+    masked("padding mask", causal=False),
     Case("MultiHeadAttention, bool mask", attention(), self_attention(attn_mask=bools),
          axes={**MASKED, "attn_mask": SQUARE}),
     Case("MultiHeadAttention, float mask", attention(), self_attention(attn_mask=floats),
          axes={**MASKED, "attn_mask": {0: "batch", 2: "length", 3: "length"}}),
     Case("MultiHeadAttention, all masks", attention(),
          self_attention(attn_mask=bools, key_padding_mask=padding, is_causal=True),
-         axes={**MASKED, "attn_mask": SQUARE, "key_padding_mask": {0: "batch", 1: "length"}}),
-    Case("MultiHeadAttention, weights", attention(),
-         self_attention(key_padding_mask=padding, is_causal=True, need_weights=True),
-         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
-    Case("MultiHeadAttention, grouped", attention(num_kv_heads=2),
-         self_attention(key_padding_mask=padding, is_causal=True),
-         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
-    Case("MultiHeadAttention, extra keys", attention(add_bias_kv=True, add_zero_attn=True),
-         self_attention(key_padding_mask=padding, is_causal=True),
-         axes={**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}),
-    Case("SinusoidalPosEmbedding", lambda: nn.SinusoidalPosEmbedding(None, WIDTH),
-         lambda n, t: sequence(n, t, "input_")),
-    Case("LearnedPosEmbedding", lambda: nn.LearnedPosEmbedding(12, WIDTH),
-         lambda n, t: sequence(n, t, "input_")),
+         axes={**PADDED, "attn_mask": SQUARE}),
+    masked("weights", weights=True),
+    masked("grouped", num_kv_heads=2),
+    masked("extra keys", add_bias_kv=True, add_zero_attn=True),
+    Case("SinusoidalPosEmbedding", lambda: nn.SinusoidalPosEmbedding(None, WIDTH), given),
+    Case("LearnedPosEmbedding", lambda: nn.LearnedPosEmbedding(12, WIDTH), given),
     Case("RotaryPosEmbedding, interleaved", Rotated, sequence),
     Case("RotaryPosEmbedding, halves", lambda: Rotated(interleaved=False), sequence),
     Case("ALiBi", LinearBiases, sequence),
@@ -268,23 +282,19 @@ CASES = [
     Case("Transformer", lambda: nn.Transformer(WIDTH, HEADS, 1, 1, 32),
          lambda n, t: {**sequence(n, t, "src"), **sequence(n, t + 1, "tgt"),
                        "tgt_is_causal": True}),
-    Case("TransformerBlock", lambda: nn.TransformerBlock(WIDTH, WIDTH, HEADS, WIDTH),
-         lambda n, t: sequence(n, t, "input_")),
+    Case("TransformerBlock", lambda: nn.TransformerBlock(WIDTH, WIDTH, HEADS, WIDTH), given),
     Case("Conv1d", lambda: nn.Conv1d(WIDTH, 8, 3, stride=2, padding=1),
          lambda n, t: {"input_": minigrad.randn(n, WIDTH, t + 4)}),
-    Case("ConvTranspose2d", lambda: nn.ConvTranspose2d(3, 4, 3, stride=2, output_padding=1),
-         lambda n, t: {"input_": images(n, t)["x"]}),
-    Case("GroupNorm", lambda: nn.GroupNorm(3, 3), lambda n, t: {"input_": images(n, t)["x"]}),
+    Case("ConvTranspose2d", lambda: nn.ConvTranspose2d(3, 4, 3, stride=2, output_padding=1), image),
+    Case("GroupNorm", lambda: nn.GroupNorm(3, 3), image),
     Case("RNN", lambda: nn.RNN(WIDTH, 8, nonlinearity="relu", batch_first=False),
          lambda n, t: {"input_": minigrad.randn(t, n, WIDTH)}),
-    Case("LSTM", lambda: nn.LSTM(WIDTH, 8, batch_first=True),
-         lambda n, t: sequence(n, t, "input_")),
+    Case("LSTM", lambda: nn.LSTM(WIDTH, 8, batch_first=True), given),
     Case("GRU, two layers, both ways",
          lambda: nn.GRU(WIDTH, 8, num_layers=2, batch_first=True, bidirectional=True),
          lambda n, t: {**sequence(n, t, "input_"), "h_0": minigrad.randn(4, n, 8)},
          axes={"input_": {0: "batch", 1: "length"}, "h_0": {1: "batch"}}),
-    Case("GRU, no bias", lambda: nn.GRU(WIDTH, 8, bias=False, batch_first=True),
-         lambda n, t: sequence(n, t, "input_")),
+    Case("GRU, no bias", lambda: nn.GRU(WIDTH, 8, bias=False, batch_first=True), given),
     Case("ResNet-like", Residual, images),
     Case("LSTM tagger", Tagger, lambda n, t: {"ids": ids(n, t)}),
     Case("GPT of examples/char_lm.py", lambda: char_lm.Writer("abcdefghij", 32, 4, 2),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx_cases import Wrapped
 
 import minigrad
 from minigrad import nn, ops
@@ -20,17 +21,6 @@ from minigrad.trace import Trace
 
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
-
-
-class Function(nn.Module):
-    """A function of a tensor as a module."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, x: Any) -> Any:
-        return self.function(x)
 
 
 NAMES_OF_ONE = (
@@ -244,23 +234,23 @@ def extremes() -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_operator(name: str, tmp_path: Path) -> None:
-    model, path = Function(FUNCTIONS[name]), tmp_path / "model.onnx"
+    model, path = Wrapped(FUNCTIONS[name]), tmp_path / "model.onnx"
     export(model, example(2, 5), path, dynamic_axes=AXES, tolerance=1e-5)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+    def pairs(x: np.ndarray) -> Any:
+        with np.errstate(all="ignore"):
+            wanted = model(minigrad.tensor(x))
+        wanted = wanted if isinstance(wanted, tuple) else [wanted]
+        return zip(wanted, session.run(None, {"x": x}), strict=True)
+
     for size in ((2, 5), (3, 8), (2, 2)):
-        x = example(*size)
-        wanted = model(minigrad.tensor(x))
-        found = session.run(None, {"x": x})
-        for a, b in zip(wanted if isinstance(wanted, tuple) else [wanted], found, strict=True):
-            assert a.shape == b.shape
-            assert a.dtype == b.dtype
+        for a, b in pairs(example(*size)):
+            assert (a.shape, a.dtype) == (b.shape, b.dtype)
             np.testing.assert_allclose(b, a.numpy(), rtol=1e-5, atol=1e-5)
     for kind, x in extremes().items():
         if name.replace(",", "").split()[0] not in DIFFERS.get(kind, "").split():
-            with np.errstate(all="ignore"):
-                wanted = model(minigrad.tensor(x))
-            found = session.run(None, {"x": x})
-            for a, b in zip(wanted if isinstance(wanted, tuple) else [wanted], found, strict=True):
+            for a, b in pairs(x):
                 array = np.asarray(a.numpy(), float)
                 scale = np.abs(array[np.isfinite(array)]).max(initial=1e-25)
                 np.testing.assert_allclose(b, array, 1e-4, 1e-5 * scale, err_msg=kind)

@@ -32,11 +32,26 @@ def leaf(values: Any, dtype: Any = np.float64) -> Tensor:
     return Tensor(values, requires_grad=True, dtype=dtype)
 
 
+def closure_of(optimizer: optim.Optimizer, loss: Any) -> Any:
+    """What a step calls: it computes a loss and its gradients anew."""
+
+    def closure() -> Tensor:
+        optimizer.zero_grad()
+        value: Tensor = loss()
+        value.backward()
+        return value
+
+    return closure
+
+
 def take_steps(optimizer: optim.Optimizer, n: int, loss: Any) -> None:
     for _ in range(n):
-        optimizer.zero_grad()
-        loss().backward()
-        optimizer.step()
+        optimizer.step(closure_of(optimizer, loss))
+
+
+def arrays_of(optimizer: optim.Optimizer) -> list[np.ndarray]:
+    states = optimizer.state.values()
+    return [value for kept in states for value in kept.values() if isinstance(value, np.ndarray)]
 
 
 def assert_same(a: Any, b: Any) -> None:

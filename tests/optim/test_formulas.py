@@ -37,16 +37,20 @@ def asgd(
         yield x
 
 
+def decayed(
+    x: float, g: float, lr: float, weight_decay: float, decoupled: bool
+) -> tuple[float, float]:
+    """The parameter and its gradient after the decay of weights."""
+    return (x - lr * weight_decay * x, g) if decoupled else (x, g + weight_decay * x)
+
+
 def adam(
     x: float, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
     weight_decay: float = 0, amsgrad: bool = False, decoupled: bool = False, sparse: bool = False,
 ) -> Steps:  # fmt: skip
     (b1, b2), m, v, most = betas, 0.0, 0.0, 0.0
     for t, g in enumerate(GRADIENTS, 1):
-        if decoupled:
-            x -= lr * weight_decay * x
-        else:
-            g += weight_decay * x
+        x, g = decayed(x, g, lr, weight_decay, decoupled)
         m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
         most = max(most, v)
         root, rest = sqrt(most if amsgrad else v), sqrt(1 - b2**t)
@@ -76,10 +80,7 @@ def nadam(
 ) -> Steps:  # fmt: skip
     (b1, b2), m, v, product = betas, 0.0, 0.0, 1.0
     for t, g in enumerate(GRADIENTS, 1):
-        if decoupled_weight_decay:
-            x -= lr * weight_decay * x
-        else:
-            g += weight_decay * x
+        x, g = decayed(x, g, lr, weight_decay, decoupled_weight_decay)
         now, ahead = (b1 * (1 - 0.96 ** (s * momentum_decay) / 2) for s in (t, t + 1))
         product *= now
         m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
@@ -95,10 +96,7 @@ def radam(
     (b1, b2), m, v = betas, 0.0, 0.0
     whole = 2 / (1 - b2) - 1
     for t, g in enumerate(GRADIENTS, 1):
-        if decoupled_weight_decay:
-            x -= lr * weight_decay * x
-        else:
-            g += weight_decay * x
+        x, g = decayed(x, g, lr, weight_decay, decoupled_weight_decay)
         m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
         rho, step = whole - 2 * t * b2**t / (1 - b2**t), m / (1 - b1**t)
         if rho > 5:

@@ -12,6 +12,7 @@ from schedules import SCHEDULERS
 
 from minigrad import Tensor, optim
 from minigrad.optim import lr_scheduler
+from minigrad.optim.lr_scheduler import ReduceLROnPlateau, SequentialLR, StepLR
 
 schedulers = pytest.mark.parametrize("make", SCHEDULERS.values(), ids=SCHEDULERS)
 
@@ -24,7 +25,7 @@ def go(scheduler: Any, steps: range) -> list[Any]:
     """Take steps; return the options of the group after each."""
     seen = []
     for step in steps:
-        needs = isinstance(scheduler, lr_scheduler.ReduceLROnPlateau)
+        needs = isinstance(scheduler, ReduceLROnPlateau)
         scheduler.step(*[1.0 + step % 3] if needs else [])
         group = scheduler.optimizer.param_groups[0]
         seen.append((group["lr"], group["momentum"], scheduler.get_last_lr()))
@@ -62,6 +63,10 @@ def test_a_state_is_a_copy(make: Any) -> None:
     scheduler.load_state_dict(state)
     go(scheduler, range(5))
     assert json.dumps(state) == before
+    state["base_lrs"][0] = 7.0
+    assert scheduler.base_lrs != [7.0] != scheduler.state_dict()["base_lrs"]
+    scheduler.state_dict()["base_lrs"][0] = 7.0
+    assert scheduler.base_lrs != [7.0]
 
 
 @schedulers
@@ -89,11 +94,6 @@ def test_groups_that_come_later(make: Any) -> None:
         go(scheduler, range(1))
 
 
-def test_a_count_is_an_int() -> None:
-    with pytest.raises(TypeError, match="StepLR: step_size must be an int, got 2.5"):
-        lr_scheduler.StepLR(optimizer(), 2.5)  # type: ignore[arg-type]
-
-
 def test_the_optimizer_comes_first() -> None:
     """Lucid has it second: by position that is refused, and says why; by keyword it is right."""
     with pytest.raises(TypeError, match="LambdaLR: .*optimizer.*first"):
@@ -105,9 +105,9 @@ def test_the_optimizer_comes_first() -> None:
 def test_the_rates_are_used() -> None:
     x = leaf([0.0])
     sgd = optim.SGD([x], lr=1.0)
+    x.grad = Tensor([1.0])
     scheduler = lr_scheduler.ExponentialLR(sgd, 0.5)
     for _ in range(4):
-        x.grad = Tensor([1.0])
         sgd.step()
         scheduler.step()
     assert x.item() == -(1 + 0.5 + 0.25 + 0.125)
@@ -115,14 +115,14 @@ def test_the_rates_are_used() -> None:
 
 def test_a_user_may_change_the_rate() -> None:
     """Schedules that go by factors start from what they find."""
-    scheduler = lr_scheduler.StepLR(optimizer(), 2, gamma=0.5)
+    scheduler = StepLR(optimizer(), 2, gamma=0.5)
     scheduler.optimizer.param_groups[0]["lr"] = 8.0
     go(scheduler, range(4))
     assert scheduler.get_last_lr() == [2.0]
 
 
 def test_plateau_takes_tensors_and_needs_one() -> None:
-    scheduler = lr_scheduler.ReduceLROnPlateau(optimizer(), patience=0, factor=0.5)
+    scheduler = ReduceLROnPlateau(optimizer(), patience=0, factor=0.5)
     scheduler.step(Tensor(1.0))
     scheduler.step(np.float32(2.0))
     assert scheduler.get_last_lr() == [0.1]
@@ -139,21 +139,33 @@ def test_one_cycle_ends() -> None:
         scheduler.step()
 
 
-def test_warm_up_of_no_steps() -> None:
-    scheduler = lr_scheduler.WarmupCosineLR(optimizer(), 0, 2)
-    assert scheduler.get_last_lr() == [0.2]
+@pytest.mark.parametrize(
+    ("make", "rates"),
+    [
+        (lambda o: lr_scheduler.WarmupCosineLR(o, 0, 2), [0.2, 0.1, 0.0]),
+        (lambda o: lr_scheduler.NoamScheduler(o, 16, 1), [0.25, 0.25 * 0.5**0.5]),
+        (lambda o: lr_scheduler.NoamScheduler(o, 16, 4), [0.25 / 8, 0.25 / 4]),
+        (lambda o: lr_scheduler.PolynomialLR(o, 1), [0.2, 0.0, 0.0]),
+        (lambda o: lr_scheduler.PolynomialLR(o, 2, 2.0), [0.2, 0.05, 0.0, 0.0]),
+    ],
+)
+def test_the_first_steps(make: Any, rates: list[float]) -> None:
+    """Of schedules that hardly have any: what the optimizer begins with, and what comes then."""
+    scheduler = make(optimizer())
+    seen = [scheduler.get_last_lr()[0], *(lr for lr, _, _ in go(scheduler, range(len(rates) - 1)))]
+    assert seen == pytest.approx(rates)
 
 
 def one_by_one(optimizer: Any, milestones: list[int]) -> Any:
-    parts = [lr_scheduler.StepLR(optimizer, 2), lr_scheduler.ExponentialLR(optimizer, 0.5)]
-    return lr_scheduler.SequentialLR(optimizer, parts, milestones)
+    parts = [StepLR(optimizer, 2), lr_scheduler.ExponentialLR(optimizer, 0.5)]
+    return SequentialLR(optimizer, parts, milestones)
 
 
 def test_schedules_in_a_row_may_be_in_a_row() -> None:
     """The second is itself two; each begins with the initial rate."""
     sgd = optimizer()
     inner = one_by_one(sgd, [3])
-    scheduler = lr_scheduler.SequentialLR(sgd, [lr_scheduler.LinearLR(sgd, 0.5), inner], [2])
+    scheduler = SequentialLR(sgd, [lr_scheduler.LinearLR(sgd, 0.5), inner], [2])
     rates = [scheduler.get_last_lr()[0], *(lr for lr, _, _ in go(scheduler, range(7)))]
     expected = [0.1, 0.12, 0.2, 0.2, 0.02, 0.2, 0.1, 0.05]
     np.testing.assert_allclose(rates, expected, rtol=1e-12)
@@ -198,13 +210,14 @@ def test_warm_restarts_go_on_where_they_were(last_epoch: int) -> None:
     ("make", "message"),
     [
         (lambda o: lr_scheduler.LambdaLR(o, [abs, abs]), "LambdaLR: 2 functions, .* has 1 groups"),
-        (lambda o: lr_scheduler.StepLR(o, 0), "StepLR: step_size must be at least 1, got 0"),
+        (lambda o: StepLR(o, 0), "StepLR: step_size must be at least 1, got 0"),
+        (lambda o: StepLR(o, 2, last_epoch=3), "group 0 .* has no 'initial_lr'"),
         (lambda o: lr_scheduler.CosineAnnealingLR(o, 0), "CosineAnnealingLR: T_max must be"),
-        (lambda o: lr_scheduler.ReduceLROnPlateau(o, "least"), "mode is 'min' or 'max'"),
-        (lambda o: lr_scheduler.ReduceLROnPlateau(o, factor=1.0), "factor must be a number of"),
-        (lambda o: lr_scheduler.ReduceLROnPlateau(o, patience=-1), "patience must be"),
-        (lambda o: lr_scheduler.ReduceLROnPlateau(o, threshold_mode="no"), "threshold_mode is"),
-        (lambda o: lr_scheduler.ReduceLROnPlateau(o, min_lr=[0.0] * 2), "min_lr has 2 numbers"),
+        (lambda o: lr_scheduler.PolynomialLR(o, 0), "PolynomialLR: total_iters must be at least 1"),
+        (lambda o: ReduceLROnPlateau(o, "least"), "mode is 'min' or 'max'"),
+        (lambda o: ReduceLROnPlateau(o, factor=1.0), "factor must be a number of"),
+        (lambda o: ReduceLROnPlateau(o, threshold_mode="no"), "threshold_mode is"),
+        (lambda o: ReduceLROnPlateau(o, min_lr=[0.0] * 2), "min_lr has 2 numbers"),
         (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, mode="square"), "mode is 'triangular'"),
         (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, scale_mode="no"), "scale_mode is"),
         (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.5, step_size_down=0), "step_size_down must"),
@@ -217,39 +230,27 @@ def test_warm_restarts_go_on_where_they_were(last_epoch: int) -> None:
         (lambda o: lr_scheduler.NoamScheduler(o, 0, 4), "NoamScheduler: model_size must be"),
         (lambda o: lr_scheduler.NoamScheduler(o, 16, 0), "NoamScheduler: warmup_steps must be"),
         (lambda o: lr_scheduler.WarmupCosineLR(o, 5, 5), "total_steps must be at least 6"),
-        (lambda o: lr_scheduler.WarmupCosineLR(o, -1, 5), "warmup_steps must be"),
         (lambda o: lr_scheduler.LinearLR(o, 0.0), "LinearLR: start_factor .* above 0"),
         (lambda o: lr_scheduler.LinearLR(o, total_iters=0), "LinearLR: total_iters must be"),
         (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 0), "Restarts: T_0 must be"),
         (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 0), "Restarts: T_mult must"),
         (lambda o: lr_scheduler.ConstantLR(o, 1.5), "ConstantLR: factor must be at most 1"),
         (lambda o: lr_scheduler.ChainedScheduler([]), "ChainedScheduler: a list of schedulers"),
-        (
-            lambda o: lr_scheduler.ChainedScheduler([lr_scheduler.StepLR(optimizer(), 2)], o),
-            r"ChainedScheduler: schedulers\[0\], StepLR, was made for another optimizer",
-        ),
-        (lambda o: lr_scheduler.SequentialLR(o, [], []), "0 milestones for 0 schedulers"),
+        (lambda o: lr_scheduler.ChainedScheduler([StepLR(optimizer(), 2)], o),
+         r"ChainedScheduler: schedulers\[0\], StepLR, was made for another optimizer"),
+        (lambda o: SequentialLR(o, [], []), "0 milestones for 0 schedulers"),
         (lambda o: one_by_one(o, [2, 3]), "2 milestones for 2 schedulers"),
         (lambda o: one_by_one(o, [-1]), "each of milestones must be at least 0"),
-        (
-            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(o, 2)] * 3, [3, 2]),
-            r"SequentialLR: milestones must rise, got \[3, 2\]",
-        ),
-        (
-            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(optimizer(), 2)], []),
-            r"schedulers\[0\], StepLR, was made for another optimizer",
-        ),
-        (
-            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.ReduceLROnPlateau(o)], []),
-            r"schedulers\[0\] is ReduceLROnPlateau, .*by itself",
-        ),
-        (
-            lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(o, 2)], [], 3),
-            "SequentialLR: last_epoch must be -1, got 3; .*load_state_dict",
-        ),
-        (lambda o: lr_scheduler.StepLR(o, 2, last_epoch=3), "group 0 .* has no 'initial_lr'"),
+        (lambda o: SequentialLR(o, [StepLR(o, 2)] * 3, [3, 2]),
+         r"SequentialLR: milestones must rise, got \[3, 2\]"),
+        (lambda o: SequentialLR(o, [StepLR(optimizer(), 2)], []),
+         r"schedulers\[0\], StepLR, was made for another optimizer"),
+        (lambda o: SequentialLR(o, [ReduceLROnPlateau(o)], []),
+         r"schedulers\[0\] is ReduceLROnPlateau, .*by itself"),
+        (lambda o: SequentialLR(o, [StepLR(o, 2)], [], 3),
+         "SequentialLR: last_epoch must be -1, got 3; .*load_state_dict"),
     ],
-)
+)  # fmt: skip
 def test_refusals(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make(optimizer())
@@ -263,8 +264,6 @@ def test_momentum_must_be_there_to_cycle() -> None:
 
 
 def test_a_schedule_that_does_not_say_how() -> None:
-    class Nothing(lr_scheduler.LRScheduler):
-        pass
-
+    nothing = type("Nothing", (lr_scheduler.LRScheduler,), {})
     with pytest.raises(NotImplementedError, match=r"Nothing .*get_lr"):
-        Nothing(optimizer())
+        nothing(optimizer())

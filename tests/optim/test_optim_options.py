@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import minigrad
 from minigrad import Tensor, data, nn, optim
 from minigrad.optim import lr_scheduler
 
@@ -23,31 +22,18 @@ def leaf() -> Tensor:
     return Tensor([[1.0, 2.0]], requires_grad=True)  # a matrix, as Muon takes
 
 
-OPTIMIZERS = [
-    getattr(optim, name)
-    for name in optim.__all__
-    if inspect.isclass(getattr(optim, name)) and name != "Optimizer"
-]
+KINDS = [getattr(optim, name) for name in optim.__all__ if name != "Optimizer"]
+OPTIMIZERS = [kind for kind in KINDS if inspect.isclass(kind)]
 SCHEDULES: dict[str, dict[str, Any]] = {
-    "CosineAnnealingLR": {"T_max": 4},
-    "CosineAnnealingWarmRestarts": {"T_0": 4},
-    "CyclicLR": {"base_lr": 0.1, "max_lr": 1.0},
-    "ExponentialLR": {"gamma": 0.5},
-    "LRScheduler": {},
-    "LambdaLR": {"lr_lambda": lambda step: 1.0},
-    "LinearLR": {},
-    "MultiStepLR": {"milestones": [1]},
-    "MultiplicativeLR": {"lr_lambda": abs},
-    "ChainedScheduler": {},
-    "ConstantLR": {},
-    "PolynomialLR": {},
-    "NoamScheduler": {"model_size": 4, "warmup_steps": 2},
-    "OneCycleLR": {"max_lr": 1.0, "total_steps": 5},
-    "ReduceLROnPlateau": {},
-    "SequentialLR": {"milestones": []},
-    "StepLR": {"step_size": 2},
-    "WarmupCosineLR": {"warmup_steps": 1, "total_steps": 3},
-}
+    "CosineAnnealingLR": {"T_max": 4}, "CosineAnnealingWarmRestarts": {"T_0": 4},
+    "CyclicLR": {"base_lr": 0.1, "max_lr": 1.0}, "ExponentialLR": {"gamma": 0.5},
+    "LambdaLR": {"lr_lambda": lambda step: 1.0}, "MultiplicativeLR": {"lr_lambda": abs},
+    "MultiStepLR": {"milestones": [1]}, "NoamScheduler": {"model_size": 4, "warmup_steps": 2},
+    "OneCycleLR": {"max_lr": 1.0, "total_steps": 5}, "SequentialLR": {"milestones": []},
+    "StepLR": {"step_size": 2}, "WarmupCosineLR": {"warmup_steps": 1, "total_steps": 3},
+    "LRScheduler": {}, "LinearLR": {}, "ChainedScheduler": {}, "ConstantLR": {},
+    "PolynomialLR": {}, "ReduceLROnPlateau": {},
+}  # fmt: skip
 
 MEANT: dict[str, tuple[Any, ...]] = {
     "LRScheduler.last_epoch": (-1,), "CyclicLR.step_size_down": (None,),
@@ -77,12 +63,8 @@ def makers() -> Iterator[tuple[str, Any, Callable[..., Any]]]:
         if name == "SequentialLR":
             yield name, schedule, sequential
             continue
-        yield (
-            name, schedule,
-            lambda schedule=schedule, needed=needed, **given: schedule(
-                optim.Adam([leaf()], lr=1.0), **needed | given
-            ),
-        )  # fmt: skip
+        yield name, schedule, lambda schedule=schedule, needed=needed, **given: schedule(
+            optim.Adam([leaf()], lr=1.0), **needed | given)  # fmt: skip
     yield "DataLoader", data.DataLoader, lambda **given: data.DataLoader(range(4), **given)
 
 
@@ -97,7 +79,6 @@ def test_every_class_is_walked() -> None:
 @pytest.mark.parametrize("name", MAKERS)
 def test_an_option_without_sense_is_refused_where_it_is_given(name: str) -> None:
     kind, make = MAKERS[name]
-    own = kind.__name__
     accepted = []
     for option in inspect.signature(kind).parameters.values():
         if option.name in ("params", "optimizer", "dataset"):
@@ -114,9 +95,8 @@ def test_an_option_without_sense_is_refused_where_it_is_given(name: str) -> None
             try:
                 make(**{option.name: value})
             except (TypeError, ValueError) as error:
-                words = str(error)
-                assert words.startswith(f"{own}: "), f"{option.name}={value}: {error!r}"
-                assert option.name in words, f"{option.name}={value}: {error!r}"
+                words = f"{kind.__name__}: .*{option.name}"
+                assert re.match(words, str(error), re.DOTALL), f"{option.name}={value}: {error!r}"
             else:
                 accepted.append((option.name, value))
     assert not accepted
@@ -176,32 +156,24 @@ def test_a_rate_without_sense_is_not_set(wrong: Any) -> None:
         assert optimizer.param_groups[0]["lr"] == before
 
 
-@pytest.mark.parametrize("wrong", [3, "x", [len]], ids=repr)
-def test_a_loader_collates_with_a_function(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="^DataLoader: .*collate_fn.*function"):
-        data.DataLoader(range(4), collate_fn=wrong)
-
-
-def test_datasets_say_what_they_cannot_take() -> None:
-    for call, message in (
-        (lambda: data.TensorDataset(None), "TensorDataset: "),
-        (lambda: data.TensorDataset("text"), "TensorDataset: "),
-        (lambda: data.Subset(range(3), 1), "Subset: "),
-        (lambda: data.Subset(range(3), None), "Subset: "),
-        (lambda: data.Subset(3, [1]), "Subset: "),
-        (lambda: data.ConcatDataset(3), "ConcatDataset: "),
-        (lambda: data.ConcatDataset([3]), "ConcatDataset: "),
-        (lambda: data.random_split(range(3), 2), "random_split: "),
-        (lambda: data.random_split(range(3), [NAN, 1.0]), "random_split: "),
-        (lambda: data.random_split(range(3), ["x"]), "random_split: "),
-        (lambda: data.random_split(range(3), [INF]), "random_split: "),
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        *((lambda given=given: data.TensorDataset(given), "TensorDataset: ")
+          for given in (None, "text")),
+        *((lambda given=given: data.Subset(*given), "Subset: ")
+          for given in ((range(3), 1), (range(3), None), (3, [1]))),
+        *((lambda given=given: data.ConcatDataset(given), "ConcatDataset: ") for given in (3, [3])),
+        *((lambda shares=shares: data.random_split(range(3), shares), "random_split: ")
+          for shares in (2, [NAN, 1.0], ["x"], [INF])),
         (lambda: data.random_split(3, [1, 2]), "random_split: "),
-        (lambda: data.default_collate([]), "default_collate: "),
-        (lambda: data.default_collate(None), "default_collate: "),
+        *((lambda given=given: data.default_collate(given), "default_collate: ")
+          for given in ([], None)),
         (lambda: data.DataLoader(None), "DataLoader: "),
         (lambda: data.DataLoader(range(3), shuffle="False"), "DataLoader: shuffle"),
         (lambda: data.DataLoader(range(3), drop_last=NAN), "DataLoader: drop_last"),
-    ):
-        with pytest.raises((TypeError, ValueError), match=f"^{message}"):
-            call()
-    assert minigrad.data.random_split(range(3), [1, 2], 0)
+    ],
+)  # fmt: skip
+def test_datasets_say_what_they_cannot_take(call: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
+        call()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,22 +25,30 @@ def tables(**options: object) -> tuple[nn.Embedding, nn.Embedding]:
     return sparse, dense
 
 
+def squares(table: nn.Embedding) -> minigrad.Tensor:
+    return (table(IDS) ** 2).sum()
+
+
+def after(loss: Any = lambda table: table(IDS).sum(), **options: object) -> Any:
+    """Both tables after a backward pass."""
+    both = tables(**options)
+    for table in both:
+        loss(table).backward()
+    return both
+
+
 def same(sparse: nn.Embedding, dense: nn.Embedding) -> None:
     a, b = np.asarray(sparse.weight.grad), np.asarray(dense.weight.grad)
     np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
 
 
 def test_it_has_the_rows_each_once_and_says_so() -> None:
-    sparse, dense = tables()
-    for table in (sparse, dense):
-        (table(IDS) ** 2).sum().backward()
+    sparse, dense = after(squares)
     grad = sparse.weight.grad
     assert isinstance(grad, SparseRows)
     assert grad.indices.tolist() == [1, 2, 3, 7]
-    assert grad.values.shape == (4, 4)
-    assert grad.shape == (50, 4)
+    assert (grad.values.shape, grad.shape, grad.ndim) == ((4, 4), (50, 4), 2)
     assert grad.dtype == np.float32
-    assert grad.ndim == 2
     assert repr(grad) == "SparseRows([1, 2, 3, 7] of 50, dtype=float32)"
     assert isinstance(sparse.weight.grad, SparseRows)  # nothing so far has read the array
     same(sparse, dense)
@@ -48,17 +59,15 @@ def test_it_has_the_rows_each_once_and_says_so() -> None:
 @pytest.mark.parametrize("passes", [1, 2])
 def test_contributions_are_added_up(second: str, passes: int) -> None:
     """In one pass and over several, sparse ones and dense ones, in both orders."""
-    for turned in (False, True):
+    others = {
+        "sparse": lambda table: (3 * table(IDS[:1])).sum(),
+        "dense": lambda table: (table.weight**3).sum(),
+        "part": lambda table: (table.weight[2:5] ** 3).sum(),
+    }
+    for first, then in itertools.permutations([squares, others[second]]):
         sparse, dense = tables()
         for table in (sparse, dense):
-            losses = [
-                (table(IDS) ** 2).sum(),
-                {
-                    "sparse": lambda t=table: (3 * t(IDS[:1])).sum(),
-                    "dense": lambda t=table: (t.weight**3).sum(),
-                    "part": lambda t=table: (t.weight[2:5] ** 3).sum(),
-                }[second](),
-            ][:: -1 if turned else 1]
+            losses = [first(table), then(table)]
             for loss in losses if passes == 2 else [losses[0] + losses[1]]:
                 loss.backward()
         assert isinstance(sparse.weight.grad, SparseRows) == (second == "sparse")
@@ -66,9 +75,7 @@ def test_contributions_are_added_up(second: str, passes: int) -> None:
 
 
 def test_a_row_of_padding_is_not_there() -> None:
-    sparse, dense = tables(padding_idx=-43)  # the row 7
-    for table in (sparse, dense):
-        (table(IDS) + 1).sum().backward()
+    sparse, dense = after(lambda table: (table(IDS) + 1).sum(), padding_idx=-43)  # the row 7
     assert sparse.weight.grad.indices.tolist() == [1, 2, 3]
     same(sparse, dense)
 
@@ -81,9 +88,7 @@ def test_bags() -> None:
 
 
 def test_no_row_at_all() -> None:
-    sparse, dense = tables()
-    for table in (sparse, dense):
-        table(np.zeros((0, 3), int)).sum().backward()
+    sparse, dense = after(lambda table: table(np.zeros((0, 3), int)).sum())
     assert sparse.weight.grad.indices.size == 0
     optim.SparseAdam(sparse.parameters()).step()
     same(sparse, dense)
@@ -128,16 +133,12 @@ def test_gradients_that_are_returned() -> None:
 
 
 def test_a_checkpoint_passes_them_on() -> None:
-    sparse, dense = tables()
-    for table in (sparse, dense):
-        out = minigrad.autograd.checkpoint(lambda x, t=table: t(IDS) * x, minigrad.ones(4))
-        out.sum().backward()
-    same(sparse, dense)
+    same(*after(lambda table: minigrad.autograd.checkpoint(
+        lambda x: table(IDS) * x, minigrad.ones(4)).sum()))  # fmt: skip
 
 
 def test_copies_and_files() -> None:
-    sparse, _ = tables()
-    sparse(IDS).sum().backward()
+    sparse, _ = after()
     twin = copy.deepcopy(sparse.weight.grad)
     assert twin.sum().item() == 24
     again = pickle.loads(pickle.dumps(sparse.weight.grad))
@@ -145,24 +146,20 @@ def test_copies_and_files() -> None:
 
 
 def test_writing_to_it_makes_it_dense() -> None:
-    sparse, _ = tables()
-    sparse(IDS).sum().backward()
+    sparse, _ = after()
     sparse.weight.grad[0] = 1.0
     assert type(sparse.weight.grad) is minigrad.Tensor
     assert sparse.weight.grad.sum().item() == 28
-    sparse.weight.grad = None
-    sparse(IDS).sum().backward()
+    sparse, _ = after()
     sparse.weight.zero_grad(set_to_none=False)
     assert np.asarray(sparse.weight.grad).sum() == 0
 
 
 @pytest.mark.parametrize("limit", [0.5, 100.0])
 def test_clipping_keeps_the_rows(limit: float) -> None:
-    sparse, dense = tables()
-    norms = []
+    sparse, dense = after(squares)
+    norms = [nn.utils.clip_grad_norm(table.parameters(), limit) for table in (sparse, dense)]
     for table in (sparse, dense):
-        (table(IDS) ** 2).sum().backward()
-        norms.append(nn.utils.clip_grad_norm(table.parameters(), limit))
         nn.utils.clip_grad_value(table.parameters(), 0.1 * limit)
     assert norms[0] == pytest.approx(norms[1])
     assert isinstance(sparse.weight.grad, SparseRows)
@@ -212,49 +209,39 @@ def test_sparse_adam_leaves_other_rows_alone() -> None:
 
 
 def test_sparse_adam_refuses_a_dense_gradient_and_changes_nothing() -> None:
-    _, dense = tables()
-    dense(IDS).sum().backward()
-    before = dense.weight.numpy().copy()
-    with pytest.raises(ValueError, match=r"shape \(50, 4\) is dense.*sparse=True"):
-        optim.SparseAdam(dense.parameters()).step()
-    assert (dense.weight.numpy() == before).all()
-
-
-def test_nothing_is_updated_if_one_of_several_is_refused() -> None:
-    sparse, dense = tables()
-    for table in (sparse, dense):
-        table(IDS).sum().backward()
+    """Nor those beside it."""
+    sparse, dense = after()
     before = sparse.weight.numpy().copy()
-    with pytest.raises(ValueError, match="is dense"):
-        optim.SparseAdam([sparse.weight, dense.weight]).step()
-    assert (sparse.weight.numpy() == before).all()
+    for given in ([dense.weight], [sparse.weight, dense.weight]):
+        with pytest.raises(ValueError, match=r"shape \(50, 4\) is dense.*sparse=True"):
+            optim.SparseAdam(given).step()
+    for table in (sparse, dense):
+        assert (table.weight.numpy() == before).all()
 
 
 def test_a_captured_step_computes_with_dense_gradients() -> None:
+    def stepper(table: nn.Embedding) -> Callable[[minigrad.Tensor], minigrad.Tensor]:
+        optimizer = optim.SGD(table.parameters(), lr=0.1)
+
+        def step(ids: minigrad.Tensor) -> minigrad.Tensor:
+            optimizer.zero_grad()
+            loss = (table(ids) ** 2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step
+
     sparse, dense = tables()
-    optimizers = [optim.SGD(table.parameters(), lr=0.1) for table in (sparse, dense)]
-
-    @minigrad.capture
-    def step(ids: minigrad.Tensor) -> minigrad.Tensor:
-        optimizers[0].zero_grad()
-        loss = (sparse(ids) ** 2).sum()
-        loss.backward()
-        optimizers[0].step()
-        return loss
-
+    captured, plain = minigrad.capture(stepper(sparse)), stepper(dense)
     for i in range(4):
         ids = minigrad.tensor((IDS + i) % 50)
-        optimizers[1].zero_grad()
-        loss = (dense(ids) ** 2).sum()
-        loss.backward()
-        optimizers[1].step()
-        assert step(ids).item() == pytest.approx(loss.item())
+        assert captured(ids).item() == pytest.approx(plain(ids).item())
     np.testing.assert_allclose(sparse.weight.numpy(), dense.weight.numpy(), rtol=1e-6)
 
 
 def test_replaced_data_is_refused() -> None:
-    sparse, _ = tables()
-    sparse(IDS).sum().backward()
+    sparse, _ = after()
     sparse.weight.data = np.ones((60, 4), np.float32)
     with pytest.raises(ValueError, match="grad has shape"):
         optim.SGD(sparse.parameters(), lr=0.1).step()
@@ -267,20 +254,14 @@ def test_as_pytorch(name: str) -> None:
     ours, _ = tables()
     theirs = torch.nn.Embedding(50, 4, sparse=True)
     theirs.load_state_dict({"weight": torch.tensor(ours.weight.numpy().copy())})
-    options = {"lr": 0.05}
-    optimizers = (
-        getattr(optim, name)(ours.parameters(), **options),
-        getattr(torch.optim, name)(theirs.parameters(), **options),
-    )
+    pairs = [(getattr(module.optim, name)(table.parameters(), lr=0.05), table)
+             for module, table in ((minigrad, ours), (torch, theirs))]  # fmt: skip
     rng = np.random.default_rng(0)
     for _ in range(6):
         ids = rng.integers(0, 50, (2, 5))
-        for optimizer, table, given in zip(
-            optimizers, (ours, theirs), (ids, torch.tensor(ids)), strict=True
-        ):
+        for (optimizer, table), given in zip(pairs, (ids, torch.tensor(ids)), strict=True):
             optimizer.zero_grad()
             (table(given) ** 2).sum().backward()
             optimizer.step()
-    np.testing.assert_allclose(
-        ours.weight.numpy(), theirs.weight.detach().numpy(), rtol=2e-5, atol=1e-6
-    )
+    wanted = theirs.weight.detach().numpy()
+    np.testing.assert_allclose(ours.weight.numpy(), wanted, rtol=2e-5, atol=1e-6)

@@ -64,31 +64,33 @@ def test_going_on_from_a_saved_state() -> None:
         assert one.module.weight.tolist() == [[3.0, 3.0]]
 
 
-def test_refusals() -> None:
-    model: Any = nn.Linear(2, 1)
-    for make, error, message in (
-        (lambda: AveragedModel(model.parameters()), TypeError, "a module expected, got"),
-        (lambda: AveragedModel(model, avg_fn=0.9), TypeError, "avg_fn must be a function, got 0.9"),
+MODEL: Any = nn.Linear(2, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: AveragedModel(MODEL.parameters()), TypeError, "a module expected, got"),
+        (lambda: AveragedModel(MODEL, avg_fn=0.9), TypeError, "avg_fn must be a function, got 0.9"),
         (lambda: get_ema_avg_fn(1.1), ValueError, "get_ema_avg_fn: decay must be .* got 1.1"),
-        (
-            lambda: AveragedModel(model).update_parameters(nn.Linear(3, 1)),
-            ValueError,
-            r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]",
-        ),
-        (lambda: AveragedModel(model, device="cuda"), ValueError, "cpu.*cuda"),
-    ):
-        with pytest.raises(error, match=message):
-            make()
+        (lambda: AveragedModel(MODEL).update_parameters(nn.Linear(3, 1)), ValueError,
+         r"parameters of shapes \[\(1, 2\), \(1,\)\].* \[\(1, 3\), \(1,\)\]"),
+        (lambda: AveragedModel(MODEL, device="cuda"), ValueError, "cpu.*cuda"),
+    ],
+)  # fmt: skip
+def test_refusals(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
 
 
 def test_running_statistics_are_those_of_all_batches() -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
     batches = [rng.standard_normal((6, 3)).astype(np.float32) for _ in range(4)]
-    ours = nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2), nn.BatchNorm1d(2)).eval()
-    theirs = torch.nn.Sequential(
-        torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2)
-    ).eval()
+    ours, theirs = (
+        some.Sequential(some.BatchNorm1d(3), some.Linear(3, 2), some.BatchNorm1d(2)).eval()
+        for some in (nn, torch.nn)
+    )
     theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})
     swa_utils.update_bn([(Tensor(batch), 0) for batch in batches], ours)
     torch.optim.swa_utils.update_bn([torch.tensor(batch) for batch in batches], theirs)

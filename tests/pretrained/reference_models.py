@@ -18,74 +18,46 @@ torch = pytest.importorskip("torch")
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
 
 BERT = {
-    "model_type": "bert",
-    "architectures": ["BertModel"],
-    "vocab_size": 40,
-    "hidden_size": 12,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 3,
-    "intermediate_size": 20,
-    "hidden_act": "gelu",
-    "hidden_dropout_prob": 0.1,
-    "attention_probs_dropout_prob": 0.2,
-    "max_position_embeddings": 16,
-    "type_vocab_size": 2,
-    "layer_norm_eps": 1e-12,
-    "pad_token_id": 0,
-    "position_embedding_type": "absolute",
-    "initializer_range": 0.02,
-    "transformers_version": "4.44.0",
-    "torch_dtype": "float32",
-    "use_cache": True,
-}
+    "model_type": "bert", "architectures": ["BertModel"], "vocab_size": 40, "hidden_size": 12,
+    "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 20, "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.2, "max_position_embeddings": 16,
+    "type_vocab_size": 2, "layer_norm_eps": 1e-12, "pad_token_id": 0,
+    "position_embedding_type": "absolute", "initializer_range": 0.02,
+    "transformers_version": "4.44.0", "torch_dtype": "float32", "use_cache": True,
+}  # fmt: skip
 GPT2 = {
-    "model_type": "gpt2",
-    "architectures": ["GPT2LMHeadModel"],
-    "vocab_size": 40,
-    "n_positions": 16,
-    "n_ctx": 16,
-    "n_embd": 12,
-    "n_layer": 2,
-    "n_head": 3,
-    "activation_function": "gelu_new",
-    "attn_pdrop": 0.1,
-    "embd_pdrop": 0.1,
-    "resid_pdrop": 0.1,
-    "layer_norm_epsilon": 1e-5,
-    "bos_token_id": 39,
-    "eos_token_id": 39,
-    "summary_type": "cls_index",
+    "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": 40, "n_positions": 16,
+    "n_ctx": 16, "n_embd": 12, "n_layer": 2, "n_head": 3, "activation_function": "gelu_new",
+    "attn_pdrop": 0.1, "embd_pdrop": 0.1, "resid_pdrop": 0.1, "layer_norm_epsilon": 1e-5,
+    "bos_token_id": 39, "eos_token_id": 39, "summary_type": "cls_index",
     "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
-}
+}  # fmt: skip
 
 
-def drawn(shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+Shapes = dict[str, tuple[int, ...]]
+
+
+def drawn(shapes: Shapes) -> dict[str, np.ndarray]:
     """Float32 tensors none of which is 0 or 1, large enough that activations bend."""
-    random = np.random.default_rng(0)
-    return {
-        name: (0.6 * random.standard_normal(shape)).astype(np.float32)
-        for name, shape in shapes.items()
-    }
+    draw = np.random.default_rng(0).standard_normal
+    return {name: (0.6 * draw(shape)).astype(np.float32) for name, shape in shapes.items()}
 
 
 def make_bert(config: dict[str, Any], *heads: str) -> dict[str, np.ndarray]:
     """The tensors of a BERT; heads: "pooler", "masked_lm", "next_sentence"."""
     e, f, v = config["hidden_size"], config["intermediate_size"], config["vocab_size"]
-    shapes: dict[str, tuple[int, ...]] = {
+    shapes: Shapes = {
         "embeddings.word_embeddings.weight": (v, e),
         "embeddings.position_embeddings.weight": (config["max_position_embeddings"], e),
         "embeddings.token_type_embeddings.weight": (config["type_vocab_size"], e),
     }
-    parts: dict[str, tuple[int, ...]] = {"embeddings.LayerNorm": (e,)}
+    parts: Shapes = {"embeddings.LayerNorm": (e,)}
     for i in range(config["num_hidden_layers"]):
         layer = f"encoder.layer.{i}"
-        for name in ("attention.self.query", "attention.self.key", "attention.self.value",
-                     "attention.output.dense"):  # fmt: skip
-            parts[f"{layer}.{name}"] = (e, e)
-        parts[f"{layer}.attention.output.LayerNorm"] = (e,)
-        parts[f"{layer}.intermediate.dense"] = (f, e)
-        parts[f"{layer}.output.dense"] = (e, f)
-        parts[f"{layer}.output.LayerNorm"] = (e,)
+        for name in ("self.query", "self.key", "self.value", "output.dense"):
+            parts[f"{layer}.attention.{name}"] = (e, e)
+        parts[f"{layer}.attention.output.LayerNorm"] = parts[f"{layer}.output.LayerNorm"] = (e,)
+        parts |= {f"{layer}.intermediate.dense": (f, e), f"{layer}.output.dense": (e, f)}
     if "pooler" in heads:
         parts["pooler.dense"] = (e, e)
     if "masked_lm" in heads:
@@ -102,17 +74,13 @@ def make_bert(config: dict[str, Any], *heads: str) -> dict[str, np.ndarray]:
 def make_gpt2(config: dict[str, Any]) -> dict[str, np.ndarray]:
     """The tensors of a GPT-2, its matrices (in, out)."""
     e, inner = config["n_embd"], config.get("n_inner") or 4 * config["n_embd"]
-    shapes: dict[str, tuple[int, ...]] = {
-        "wte.weight": (config["vocab_size"], e),
-        "wpe.weight": (config["n_positions"], e),
-    }
-    parts: dict[str, tuple[int, ...]] = {"ln_f": (e,)}
+    shapes: Shapes = {"wte.weight": (config["vocab_size"], e)}
+    shapes["wpe.weight"] = (config["n_positions"], e)
+    parts: Shapes = {"ln_f": (e,)}
     for i in range(config["n_layer"]):
-        parts[f"h.{i}.ln_1"] = parts[f"h.{i}.ln_2"] = (e,)
-        parts[f"h.{i}.attn.c_attn"] = (e, 3 * e)
-        parts[f"h.{i}.attn.c_proj"] = (e, e)
-        parts[f"h.{i}.mlp.c_fc"] = (e, inner)
-        parts[f"h.{i}.mlp.c_proj"] = (inner, e)
+        parts |= {f"h.{i}.ln_1": (e,), f"h.{i}.ln_2": (e,)}
+        parts |= {f"h.{i}.attn.c_attn": (e, 3 * e), f"h.{i}.attn.c_proj": (e, e)}
+        parts |= {f"h.{i}.mlp.c_fc": (e, inner), f"h.{i}.mlp.c_proj": (inner, e)}
     for name, shape in parts.items():
         shapes[f"{name}.weight"], shapes[f"{name}.bias"] = shape, shape[-1:]
     return drawn(shapes)
@@ -127,12 +95,20 @@ def write(folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]) 
     return folder
 
 
+def write_parts(folder: Path, tensors: dict[str, np.ndarray]) -> dict[str, str]:
+    """Put each half of the tensors into a file of its own; return where each is."""
+    (folder / "model.safetensors").unlink()
+    places: dict[str, str] = {}
+    for file, some in (("one.safetensors", [*tensors][::2]), ("two.safetensors", [*tensors][1::2])):
+        safetensors_numpy.save_file({name: tensors[name] for name in some}, folder / file)
+        places |= dict.fromkeys(some, file)
+    return places
+
+
 def leaves(tensors: dict[str, np.ndarray]) -> dict[str, Any]:
     """PyTorch's tensors in float64 that collect gradients."""
-    return {
-        name: torch.tensor(array, dtype=torch.float64, requires_grad=True)
-        for name, array in tensors.items()
-    }
+    options = {"dtype": torch.float64, "requires_grad": True}
+    return {name: torch.tensor(array, **options) for name, array in tensors.items()}
 
 
 def bend(name: str, x: Any) -> Any:
@@ -146,12 +122,9 @@ def bend(name: str, x: Any) -> Any:
     if name == "mish":
         return x * torch.tanh(torch.log1p(torch.exp(x)))
     return {
-        "relu": x.clamp(min=0),
-        "relu6": x.clamp(min=0, max=6),
-        "leaky_relu": torch.maximum(x, 0.01 * x),
-        "sigmoid": 1 / (1 + torch.exp(-x)),
-        "tanh": torch.tanh(x),
-    }[name]
+        "relu": x.clamp(min=0), "relu6": x.clamp(min=0, max=6), "tanh": torch.tanh(x),
+        "leaky_relu": torch.maximum(x, 0.01 * x), "sigmoid": 1 / (1 + torch.exp(-x)),
+    }[name]  # fmt: skip
 
 
 def normalised(t: dict[str, Any], name: str, x: Any, eps: float) -> Any:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from reference_models import (
-    BERT,
-    assert_close,
-    bert,
-    leaves,
-    make_bert,
-    masked_lm,
-    pooled,
-    write,
-)
+from reference_models import BERT, assert_close, bert, leaves, make_bert, masked_lm, pooled, write
 
 import minigrad
 from minigrad import pretrained
@@ -26,6 +16,10 @@ IDS = np.array([[2, 7, 9, 11, 3], [2, 8, 3, 0, 0]])
 TYPES = np.array([[0, 0, 1, 1, 1], [0, 1, 1, 0, 0]])
 REAL = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
 HEADS = ("pooler", "masked_lm", "next_sentence")
+
+
+def loaded(folder: Path, tensors: dict[str, np.ndarray], **changes: Any) -> pretrained.Bert:
+    return pretrained.load_bert(write(folder, BERT | changes, tensors))
 
 
 def hidden(model: pretrained.Bert) -> Any:
@@ -39,7 +33,7 @@ def expected(config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Any:
 
 def test_hidden_states_pooled_and_both_heads(tmp_path: Path) -> None:
     tensors = make_bert(BERT, *HEADS)
-    model = pretrained.load_bert(write(tmp_path, BERT, tensors)).double()
+    model = loaded(tmp_path, tensors).double()
     assert not model.training
     t = leaves(tensors)
     ours = model(IDS, TYPES, REAL == 0)
@@ -54,7 +48,7 @@ def test_hidden_states_pooled_and_both_heads(tmp_path: Path) -> None:
 
 def test_in_float32_and_by_default_one_type_and_no_padding(tmp_path: Path) -> None:
     tensors = make_bert(BERT)
-    model = pretrained.load_bert(write(tmp_path, BERT, tensors))
+    model = loaded(tmp_path, tensors)
     assert (model.pooler, model.masked_lm, model.next_sentence) == (None, None, None)
     theirs = bert(leaves(tensors), BERT, IDS, 0 * TYPES, 0 * REAL + 1)
     ours = model(minigrad.tensor(IDS))
@@ -64,7 +58,7 @@ def test_in_float32_and_by_default_one_type_and_no_padding(tmp_path: Path) -> No
 
 def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
     tensors = make_bert(BERT, *HEADS)
-    model = pretrained.load_bert(write(tmp_path, BERT, tensors)).double()
+    model = loaded(tmp_path, tensors).double()
     t = leaves(tensors)
     ours, theirs = model(IDS, TYPES, REAL == 0), bert(t, BERT, IDS, TYPES, REAL)
     loss = (model.masked_lm(ours)[REAL == 1] ** 2).sum() + model.pooler(ours).sum()
@@ -88,40 +82,27 @@ def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
 
 CHANGES: list[dict[str, Any]] = [
     *({"hidden_act": name} for name in (
-        "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "relu", "relu6", "leaky_relu", "mish",
-        "sigmoid", "silu", "swish", "tanh")),
-    {"layer_norm_eps": 0.3},
-    {"num_attention_heads": 2},
-    {"num_hidden_layers": 1},
-    {"intermediate_size": 8},
-    {"hidden_size": 6},
-    {"vocab_size": 30},
-    {"max_position_embeddings": 5},
-    {"type_vocab_size": 3},
+        "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python", "relu", "relu6", "leaky_relu",
+        "mish", "sigmoid", "silu", "swish", "tanh")),
+    {"layer_norm_eps": 0.3}, {"num_attention_heads": 2}, {"num_hidden_layers": 1},
+    {"intermediate_size": 8}, {"hidden_size": 6}, {"vocab_size": 30},
+    {"max_position_embeddings": 5}, {"type_vocab_size": 3},
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_every_field_has_its_effect(tmp_path: Path, change: dict[str, Any]) -> None:
-    tensors = make_bert(BERT)
-    before = hidden(pretrained.load_bert(write(tmp_path / "a", BERT, tensors)))
-    config = BERT | change
-    tensors = make_bert(config)
-    after = hidden(pretrained.load_bert(write(tmp_path / "b", config, tensors)))
-    assert_close(after, expected(config, tensors))
-    assert after.shape != before.shape or abs(after - before).max() > 1e-4
-
-
-def test_gelu_python_is_gelu(tmp_path: Path) -> None:
-    config = BERT | {"hidden_act": "gelu_python"}
-    tensors = make_bert(config)
-    model = pretrained.load_bert(write(tmp_path, config, tensors))
-    assert_close(hidden(model), expected(config, tensors))
+    before = hidden(loaded(tmp_path / "a", make_bert(BERT)))
+    tensors = make_bert(BERT | change)
+    after = hidden(loaded(tmp_path / "b", tensors, **change))
+    assert_close(after, expected(BERT | change, tensors))
+    changed = after.shape != before.shape or abs(after - before).max() > 1e-4
+    assert changed == (change != {"hidden_act": "gelu_python"})  # which is gelu
 
 
 def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> None:
-    config = BERT | {"hidden_dropout_prob": 0.3, "attention_probs_dropout_prob": 0.4}
-    model = pretrained.load_bert(write(tmp_path, config, make_bert(config)))
+    rates = {"hidden_dropout_prob": 0.3, "attention_probs_dropout_prob": 0.4}
+    model = loaded(tmp_path, make_bert(BERT), **rates)
     layer = model.encoder.layers[1]
     assert layer.self_attn.dropout == 0.4
     assert layer.dropout1.p == layer.dropout2.p == model.embeddings.dropout.p == 0.3
@@ -134,8 +115,7 @@ def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("pad", [7, None])
 def test_the_padding_token_gets_no_gradient(tmp_path: Path, pad: int | None) -> None:
-    config = BERT | {"pad_token_id": pad}
-    model = pretrained.load_bert(write(tmp_path, config, make_bert(config)))
+    model = loaded(tmp_path, make_bert(BERT), pad_token_id=pad)
     model(IDS).sum().backward()
     moved = abs(model.embeddings.words.weight.grad).sum(axis=1) > 0
     assert moved[2]
@@ -150,7 +130,7 @@ def test_a_head_with_a_table_of_its_own(tmp_path: Path) -> None:
         pretrained.load_bert(write(tmp_path, config, tensors))
     tensors["cls.predictions.decoder.weight"] = 2 * tensors["embeddings.word_embeddings.weight"]
     with pytest.raises(ValueError, match=r"same tensor as .*values"):
-        pretrained.load_bert(write(tmp_path, BERT, tensors))
+        loaded(tmp_path, tensors)
     model = pretrained.load_bert(write(tmp_path, config, tensors)).double()
     t = leaves(tensors)
     wanted = masked_lm(t, config, bert(t, config, IDS, TYPES, REAL))
@@ -159,7 +139,7 @@ def test_a_head_with_a_table_of_its_own(tmp_path: Path) -> None:
 
 def test_the_spellings_that_files_have(tmp_path: Path) -> None:
     tensors = make_bert(BERT, *HEADS)
-    plain = hidden(pretrained.load_bert(write(tmp_path / "plain", BERT, tensors)))
+    plain = hidden(loaded(tmp_path / "plain", tensors))
     spelled = {}
     for name, array in tensors.items():
         new = name if name.startswith("cls.") else f"bert.{name}"
@@ -169,7 +149,7 @@ def test_the_spellings_that_files_have(tmp_path: Path) -> None:
     spelled["bert.embeddings.position_ids"] = np.arange(16)[None]
     spelled["cls.predictions.decoder.weight"] = tensors["embeddings.word_embeddings.weight"]
     spelled["cls.predictions.decoder.bias"] = tensors["cls.predictions.bias"]
-    model = pretrained.load_bert(write(tmp_path / "spelled", BERT, spelled))
+    model = loaded(tmp_path / "spelled", spelled)
     np.testing.assert_array_equal(hidden(model), plain)
 
     for name, array, message in (
@@ -178,42 +158,12 @@ def test_the_spellings_that_files_have(tmp_path: Path) -> None:
         ("pooler.dense.bias", tensors["pooler.dense.bias"], "there under another name too"),
     ):
         with pytest.raises(ValueError, match=message):
-            pretrained.load_bert(write(tmp_path / "bad", BERT, spelled | {name: array}))
-
-
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"position_embedding_type": "relative_key"},
-     "position_embedding_type: 'relative_key' is not supported, only 'absolute'"),
-    ({"is_decoder": True}, "is_decoder: True is not supported, only False"),
-    ({"add_cross_attention": True}, "add_cross_attention: True"),
-    ({"pruned_heads": {"0": [1]}}, "pruned_heads: {'0': "),
-    ({"hidden_act": "quick_gelu"}, "hidden_act: 'quick_gelu' is not supported"),
-    ({"embedding_size": 128}, "embedding_size: unknown, with the value 128; remove it"),
-    ({"hidden_size": "12"}, "hidden_size: '12' given, a whole number of at least 1 expected"),
-    ({"num_hidden_layers": True}, "num_hidden_layers: True given, a whole number"),
-    ({"layer_norm_eps": None}, "layer_norm_eps: None given, a number from 0 to 1 expected"),
-    ({"pad_token_id": 1.5}, "pad_token_id: 1.5 given"),
-    ({"num_attention_heads": 5}, "num_attention_heads: 5 given, but hidden_size is 12"),
-    ({"hidden_dropout_prob": 2}, "hidden_dropout_prob: 2 given, a number from 0 to 1"),
-    ({"model_type": "roberta"}, "model_type: 'roberta' is not supported by load_bert, only 'bert'"),
-    ({"model_type": "gpt2"}, "model_type: 'gpt2' is not supported by load_bert"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("change", "message"), REFUSED, ids=[str(c) for c, _ in REFUSED])
-def test_a_field_that_is_not_honoured_is_refused(
-    tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    write(tmp_path, BERT | change, make_bert(BERT))
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
-        pretrained.load_bert(tmp_path)
-    assert str(caught.value).startswith(str(tmp_path / "config.json"))
+            loaded(tmp_path / "bad", spelled | {name: array})
 
 
 def test_every_problem_of_a_config_is_named_at_once(tmp_path: Path) -> None:
-    write(tmp_path, BERT | {"is_decoder": True, "rotary": 1, "vocab_size": None}, {})
     with pytest.raises(ValueError, match=r"(?s)vocab_size: None.*is_decoder: True.*rotary: unkno"):
-        pretrained.load_bert(tmp_path)
+        loaded(tmp_path, {}, is_decoder=True, rotary=1, vocab_size=None)
 
 
 def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
@@ -223,11 +173,10 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
     tensors["encoder.layer.2.output.dense.bias"] = np.zeros(12, np.float32)
     tensors["embeddings.LayerNorm.bias"] = np.zeros(12, np.int8)
     with pytest.raises(ValueError, match="the tensors do not fit") as caught:
-        pretrained.load_bert(write(tmp_path, BERT, tensors))
+        loaded(tmp_path, tensors)
     head, *lines = str(caught.value).split("\n  ")
-    assert head == (
-        f"{tmp_path / 'model.safetensors'}: the tensors do not fit Bert; nothing was loaded"
-    )
+    file = tmp_path / "model.safetensors"
+    assert head == f"{file}: the tensors do not fit Bert; nothing was loaded"
     assert sorted(lines) == [
         "classifier.weight: unexpected",
         "embeddings.LayerNorm.bias: floating-point values expected, got int8",
@@ -238,44 +187,18 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
 
 
 def test_a_wrong_shape_is_named(tmp_path: Path) -> None:
-    write(tmp_path, BERT | {"vocab_size": 41}, make_bert(BERT))
-    wrong = (
-        r"model\.safetensors: .*\n  embeddings\.word_embeddings\.weight: shape \(40, 12\) given, "
-        r"by config\.json it is \(41, 12\): \(vocab_size, hidden_size\)"
-    )
-    with pytest.raises(ValueError, match=wrong):
-        pretrained.load_bert(tmp_path)
+    with pytest.raises(ValueError, match=r"model\.safetensors: .*\n  embeddings\.") as caught:
+        loaded(tmp_path, make_bert(BERT), vocab_size=41)
+    name, said = str(caught.value).split("\n  ")[1].split(": ", 1)
+    assert name == "embeddings.word_embeddings.weight"
+    assert said.endswith("(40, 12) given, by config.json it is (41, 12): (vocab_size, hidden_size)")
 
 
 def test_calls_that_do_not_fit(tmp_path: Path) -> None:
-    model = pretrained.load_bert(write(tmp_path, BERT, make_bert(BERT)))
+    model = loaded(tmp_path, make_bert(BERT))
     with pytest.raises(ValueError, match="17 positions .*16"):
         model(np.ones((1, 17), int))
     with pytest.raises(ValueError, match=r"token_type_ids .*\(2, 5\)"):
         model(IDS, TYPES[:1])
     with pytest.raises(IndexError):
         model([[40]])
-
-
-@pytest.mark.parametrize("heads", [(), ("pooler",), HEADS])
-@pytest.mark.parametrize("tied", [True, False])
-def test_what_is_saved_is_what_files_hold(
-    tmp_path: Path, heads: tuple[str, ...], tied: bool
-) -> None:
-    config = BERT | {"tie_word_embeddings": tied}
-    tensors = make_bert(config, *heads)
-    if "masked_lm" in heads and not tied:
-        tensors["cls.predictions.decoder.weight"] = tensors["embeddings.word_embeddings.weight"] / 3
-    model = pretrained.load_bert(write(tmp_path / "first", config, tensors))
-    pretrained.save_bert(model, tmp_path / "deep" / "second")
-    from safetensors.numpy import load_file
-
-    saved = load_file(tmp_path / "deep" / "second" / "model.safetensors")
-    plain = {name.removeprefix("bert."): array for name, array in saved.items()}
-    assert plain.keys() == tensors.keys()
-    for name, array in tensors.items():
-        np.testing.assert_array_equal(plain[name], array, err_msg=name)
-    assert any(name.startswith("bert.") for name in saved) == ("masked_lm" in heads)
-    again = pretrained.load_bert(tmp_path / "deep" / "second")
-    assert again.config == model.config
-    np.testing.assert_array_equal(hidden(again), hidden(model))

@@ -6,8 +6,9 @@ And before anything large is made.
 from __future__ import annotations
 
 import copy
+import functools
 import json
-import shutil
+import operator
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_models import BERT, GPT2, make_bert, make_gpt2, write
+from reference_models import BERT, GPT2, make_bert, make_gpt2, write, write_parts
 
 import minigrad
 from minigrad import nn, pretrained
@@ -72,17 +73,10 @@ def bert_folder(path: Path) -> Callable[[Path], Any]:
 
 def gpt2_folder(path: Path) -> Callable[[Path], Any]:
     """Of a GPT-2 in two files."""
-    from safetensors.numpy import save_file
-
     config = GPT2 | {"n_inner": 48, "tie_word_embeddings": True, "n_layer": 1}
     tensors = make_gpt2(config)
     write(path, config, {})
-    (path / "model.safetensors").unlink()
-    places = {}
-    for name, some in (("a.safetensors", [*tensors][::2]), ("b.safetensors", [*tensors][1::2])):
-        save_file({tensor: tensors[tensor] for tensor in some}, path / name)
-        places |= dict.fromkeys(some, name)
-    index = {"metadata": {"total_size": 1}, "weight_map": places}
+    index = {"metadata": {"total_size": 1}, "weight_map": write_parts(path, tensors)}
     (path / "model.safetensors.index.json").write_text(json.dumps(index))
     return pretrained.load_gpt2
 
@@ -130,9 +124,7 @@ def places_in(content: Any) -> Iterator[tuple[Any, ...]]:
 def changed(content: Any, place: tuple[Any, ...], *value: Any) -> Any:
     """A copy with another value at a place, or without it."""
     result = copy.deepcopy(content)
-    inner = result
-    for key in place[:-1]:
-        inner = inner[key]
+    inner = functools.reduce(operator.getitem, place[:-1], result)
     if value:
         inner[place[-1]] = value[0]
     else:
@@ -230,29 +222,26 @@ def test_any_damage_to_the_weights(tmp_path: Path, kind: str) -> None:
         attempt(load, tmp_path)
 
 
-def hostile(folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    return write(folder, config, tensors)
+LARGE: list[tuple[Any, dict[str, int], dict[str, np.ndarray]]] = [
+    (pretrained.load_bert, {"num_hidden_layers": 10**7}, {}),
+    (pretrained.load_bert, {"hidden_size": 3 * 10**4},  # a small table, and nothing of its squares
+     {"embeddings.word_embeddings.weight": np.zeros((40, 3 * 10**4), np.float16)}),
+    (pretrained.load_bert, {"intermediate_size": 10**9}, {}),
+    (pretrained.load_bert, {"max_position_embeddings": 10**9}, {}),
+    (pretrained.load_gpt2, {"n_layer": 10**7}, {}),
+    (pretrained.load_gpt2, {"n_embd": 3 * 10**9}, {}),
+    (pretrained.load_gpt2, {}, {"h.0.attn.bias": np.ones((1, 1, 1, 10**6), np.uint8)}),
+]  # fmt: skip
 
 
 @pytest.mark.usefixtures("traced")
-def test_sizes_are_those_of_the_tensors_before_a_model_is_made(tmp_path: Path) -> None:
-    bert, gpt2 = make_bert(BERT), make_gpt2(GPT2)
-    for config, tensors in (
-        ({"num_hidden_layers": 10**7}, {}),
-        ({"hidden_size": 3 * 10**4}, {  # a small table, and squares of which nothing is there
-            "embeddings.word_embeddings.weight": np.zeros((40, 3 * 10**4), np.float16),
-        }),
-        ({"intermediate_size": 10**9}, {}),
-        ({"max_position_embeddings": 10**9}, {}),
-    ):  # fmt: skip
-        folder = hostile(tmp_path / "bert", BERT | config, bert | tensors)
-        message = attempt(pretrained.load_bert, folder)
-        assert next(iter(config)) in message
-    mask = {"h.0.attn.bias": np.ones((1, 1, 1, 10**6), np.uint8)}
-    for config, tensors in (({"n_layer": 10**7}, {}), ({"n_embd": 3 * 10**9}, {}), ({}, mask)):
-        folder = hostile(tmp_path / "gpt2", GPT2 | config, gpt2 | tensors)
-        assert next(iter(config), "h.0.attn.bias") in attempt(pretrained.load_gpt2, folder)
+@pytest.mark.parametrize(("load", "config", "tensors"), LARGE)
+def test_sizes_are_those_of_the_tensors_before_a_model_is_made(
+    tmp_path: Path, load: Any, config: dict[str, int], tensors: dict[str, np.ndarray]
+) -> None:
+    whole, made = (BERT, make_bert) if load is pretrained.load_bert else (GPT2, make_gpt2)
+    folder = write(tmp_path, whole | config, made(whole) | tensors)
+    assert next(iter(config or tensors)) in attempt(load, folder)
 
 
 @pytest.mark.parametrize("config", [pretrained.BertConfig, pretrained.GPT2Config])

@@ -11,13 +11,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference_models import GPT2, make_gpt2, torch, write
+from reference_models import BERT, GPT2, make_bert, make_gpt2, torch, write, write_parts
 
 from minigrad import pretrained
 from minigrad.pretrained.bert_folder import BERT_FIXED, BERT_IGNORED
 from minigrad.pretrained.gpt2_folder import GPT2_FIXED, GPT2_IGNORED
 from minigrad.pretrained.layers import ACTIVATIONS
 
+FIELDS = [
+    (pretrained.BertConfig, BERT_FIXED, BERT_IGNORED),
+    (pretrained.GPT2Config, GPT2_FIXED, GPT2_IGNORED),
+]
+KINDS: dict[str, tuple[Any, Any, Any, Any]] = {
+    "bert": (BERT, make_bert, pretrained.load_bert, pretrained.save_bert),
+    "gpt2": (GPT2, make_gpt2, pretrained.load_gpt2, pretrained.save_gpt2),
+}
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -43,32 +51,18 @@ def test_other_dtypes_are_refused(tmp_path: Path) -> None:
         pretrained.load_gpt2(tmp_path)
 
 
-def in_parts(folder: Path, tensors: dict[str, np.ndarray]) -> dict[str, str]:
-    """Put each half of the tensors into a file of its own; return where each is."""
-    from safetensors.numpy import save_file
-
-    (folder / "model.safetensors").unlink()
-    names = sorted(tensors)
-    places = {}
-    for file, some in (("one.safetensors", names[::2]), ("two.safetensors", names[1::2])):
-        save_file({name: tensors[name] for name in some}, folder / file)
-        places |= dict.fromkeys(some, file)
-    return places
-
-
 def test_a_model_in_several_files(tmp_path: Path) -> None:
     tensors = make_gpt2(GPT2)
     whole = pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
-    places = in_parts(tmp_path, tensors)
+    places = write_parts(tmp_path, tensors)
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(json.dumps({"metadata": {}, "weight_map": places}))
     np.testing.assert_array_equal(pretrained.load_gpt2(tmp_path)([[1, 2]]), whole([[1, 2]]))
-    index.write_text(json.dumps({"weight_map": places | {"gone": "one.safetensors"}}))
-    with pytest.raises(ValueError, match=r"index\.json: .*gone"):
-        pretrained.load_gpt2(tmp_path)
-    index.write_text(json.dumps({"weight_map": places | {"gone": "../one.safetensors"}}))
-    with pytest.raises(ValueError, match=r"'\.\./one\.safetensors' is not inside"):
-        pretrained.load_gpt2(tmp_path)
+    for place, said in (("one", r"index\.json: .*gone"),
+                        ("../one", r"'\.\./one\.safetensors' is not inside")):  # fmt: skip
+        index.write_text(json.dumps({"weight_map": places | {"gone": f"{place}.safetensors"}}))
+        with pytest.raises(ValueError, match=said):
+            pretrained.load_gpt2(tmp_path)
     (tmp_path / "two.safetensors").unlink()
     index.write_text(json.dumps({"weight_map": places}))
     with pytest.raises(FileNotFoundError, match=r"two\.safetensors: .*no such file"):
@@ -111,31 +105,21 @@ def test_a_broken_tokenizer_is_named(tmp_path: Path) -> None:
 
 
 def test_no_field_is_accounted_for_twice() -> None:
-    for config, fixed, ignored in (
-        (pretrained.BertConfig, BERT_FIXED, BERT_IGNORED),
-        (pretrained.GPT2Config, GPT2_FIXED, GPT2_IGNORED),
-    ):
+    for config, fixed, ignored in FIELDS:
         honoured = {field.name for field in dataclasses.fields(config)}
-        assert not honoured & {*fixed}
-        assert not honoured & ignored
-        assert not ignored & {*fixed}
+        assert len(honoured | {*fixed} | ignored) == len(honoured) + len(fixed) + len(ignored)
 
 
 def test_the_page_tells_of_every_field_and_activation() -> None:
     text = (ROOT / "docs" / "pretrained.md").read_text(encoding="utf-8")
     told = {*re.findall(r"`(\w+)`", text)}
-    for config, fixed, ignored in (
-        (pretrained.BertConfig, BERT_FIXED, BERT_IGNORED),
-        (pretrained.GPT2Config, GPT2_FIXED, GPT2_IGNORED),
-    ):
+    for config, fixed, ignored in FIELDS:
         wanted = {field.name for field in dataclasses.fields(config)} | {*fixed} | ignored
         assert not wanted - told
     assert not {*ACTIVATIONS} - told
 
 
-@pytest.mark.parametrize(
-    "load", ["load_bert", "load_gpt2", "load_sentence_encoder", "load_tokenizer"]
-)
+@pytest.mark.parametrize("load", [name for name in pretrained.__all__ if "load_" in name])
 def test_what_is_no_folder_is_refused_with_the_remedy(load: str) -> None:
     function: Any = getattr(pretrained, load)
     with pytest.raises(FileNotFoundError, match=f"^{load}: .*'bert-base-uncased'"):
@@ -143,3 +127,82 @@ def test_what_is_no_folder_is_refused_with_the_remedy(load: str) -> None:
     for wrong in (None, 3, ["folder"]):
         with pytest.raises(TypeError, match=f"^{load}: .*folder"):
             function(wrong)
+
+
+REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
+    "bert": [
+        ({"position_embedding_type": "relative_key"},
+         "position_embedding_type: 'relative_key' is not supported, only 'absolute'"),
+        ({"is_decoder": True}, "is_decoder: True is not supported, only False"),
+        ({"add_cross_attention": True}, "add_cross_attention: True"),
+        ({"pruned_heads": {"0": [1]}}, "pruned_heads: {'0': "),
+        ({"hidden_act": "quick_gelu"}, "hidden_act: 'quick_gelu' is not supported"),
+        ({"embedding_size": 128}, "embedding_size: unknown, with the value 128; remove it"),
+        ({"hidden_size": "12"}, "hidden_size: '12' given, a whole number of at least 1 expected"),
+        ({"num_attention_heads": 5}, "num_attention_heads: 5 given, but hidden_size is 12"),
+        ({"hidden_dropout_prob": 2}, "hidden_dropout_prob: 2 given, a number from 0 to 1"),
+        ({"model_type": "roberta"},
+         "model_type: 'roberta' is not supported by load_bert, only 'bert'"),
+    ],
+    "gpt2": [
+        ({"scale_attn_by_inverse_layer_idx": True},
+         "scale_attn_by_inverse_layer_idx: True is not supported, only False"),
+        ({"scale_attn_weights": False}, "scale_attn_weights: False is not supported, only True"),
+        ({"reorder_and_upcast_attn": True}, "reorder_and_upcast_attn: True"),
+        ({"add_cross_attention": True}, "add_cross_attention: True"),
+        ({"n_ctx": 8}, "n_ctx: 8 differs from n_positions, 16"),
+        ({"activation_function": "geglu"}, "activation_function: 'geglu' is not supported"),
+        ({"attention_window": 4}, "attention_window: unknown, with the value 4"),
+        ({"n_head": 5}, "n_head: 5 given, but n_embd is 12"),
+        ({"model_type": "gpt_neo"}, "'gpt_neo' is not supported by load_gpt2, only 'gpt2'"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [(kind, change, said) for kind, rows in REFUSED.items() for change, said in rows],
+    ids=str,
+)
+def test_a_field_that_is_not_honoured_is_refused(
+    tmp_path: Path, kind: str, change: dict[str, Any], message: str
+) -> None:
+    config, make, load, _ = KINDS[kind]
+    write(tmp_path, config | change, make(config))
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        load(tmp_path)
+    assert str(caught.value).startswith(str(tmp_path / "config.json"))
+
+
+HEADS = ("pooler", "masked_lm", "next_sentence")
+
+
+@pytest.mark.parametrize(
+    ("kind", "heads"), [("bert", ()), ("bert", ("pooler",)), ("bert", HEADS), ("gpt2", ())]
+)
+@pytest.mark.parametrize("tied", [True, False])
+def test_what_is_saved_is_what_files_hold(
+    tmp_path: Path, kind: str, heads: tuple[str, ...], tied: bool
+) -> None:
+    whole, make, load, save = KINDS[kind]
+    config = whole | {"tie_word_embeddings": tied}
+    tensors = make(config, *heads)
+    if kind == "gpt2" and not tied:
+        tensors["lm_head.weight"] = tensors["wte.weight"] / 3
+    if "masked_lm" in heads and not tied:
+        tensors["cls.predictions.decoder.weight"] = tensors["embeddings.word_embeddings.weight"] / 3
+    model = load(write(tmp_path / "first", config, tensors))
+    save(model, tmp_path / "deep" / "second")
+    from safetensors.numpy import load_file
+
+    saved = load_file(tmp_path / "deep" / "second" / "model.safetensors")
+    prefix = "bert." if kind == "bert" else "transformer."
+    plain = {name.removeprefix(prefix): array for name, array in saved.items()}
+    assert plain.keys() == tensors.keys()
+    for name, array in tensors.items():
+        np.testing.assert_array_equal(plain[name], array, err_msg=name)
+    prefixed = any(name.startswith(prefix) for name in saved)
+    assert prefixed == (kind == "gpt2" or "masked_lm" in heads)
+    again = load(tmp_path / "deep" / "second")
+    assert again.config == model.config
+    np.testing.assert_array_equal(again([[2, 7, 9, 11, 3]]), model([[2, 7, 9, 11, 3]]))

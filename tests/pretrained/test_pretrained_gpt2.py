@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,7 @@ from minigrad import nn, pretrained
 IDS = np.array([[2, 7, 9, 11, 3], [2, 8, 3, 0, 39]])
 
 
-def both(
-    folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]
-) -> tuple[pretrained.GPT2, dict[str, Any]]:
+def both(folder: Path, config: dict[str, Any], tensors: dict[str, np.ndarray]) -> tuple[Any, Any]:
     """Our model in float64, and the tensors for the one that is written out."""
     return pretrained.load_gpt2(write(folder, config, tensors)).double(), leaves(tensors)
 
@@ -51,16 +48,13 @@ def test_gradients_flow_to_every_tensor(tmp_path: Path) -> None:
     assert_close(gradients["decoder.layers.0.self_attn.out_proj.weight"], grad.T)
 
 
+SAME = "gelu_fast", "gelu_pytorch_tanh"
+"""Names of the activation that the config has."""
 CHANGES: list[dict[str, Any]] = [
-    *({"activation_function": name} for name in ("gelu", "relu", "silu", "tanh")),
-    {"layer_norm_epsilon": 0.3},
-    {"n_head": 2},
-    {"n_layer": 1},
-    {"n_inner": 8},
-    {"n_embd": 6},
-    {"vocab_size": 41},
-    {"n_positions": 5, "n_ctx": 5},
-]
+    *({"activation_function": name} for name in (*SAME, "gelu", "relu", "silu", "tanh")),
+    {"layer_norm_epsilon": 0.3}, {"n_head": 2}, {"n_layer": 1}, {"n_inner": 8}, {"n_embd": 6},
+    {"vocab_size": 41}, {"n_positions": 5, "n_ctx": 5},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
@@ -70,14 +64,8 @@ def test_every_field_has_its_effect(tmp_path: Path, change: dict[str, Any]) -> N
     model, t = both(tmp_path / "b", config, make_gpt2(config))
     after = model(IDS)
     assert_close(after, gpt2(t, config, IDS)[1])
-    assert after.shape != before.shape or abs(after - before).max() > 1e-4
-
-
-@pytest.mark.parametrize("name", ["gelu_fast", "gelu_pytorch_tanh"])
-def test_three_names_of_one_activation(tmp_path: Path, name: str) -> None:
-    config = GPT2 | {"activation_function": name}
-    model, t = both(tmp_path, config, make_gpt2(config))
-    assert_close(model(IDS), gpt2(t, config, IDS)[1])
+    changed = after.shape != before.shape or abs(after - before).max() > 1e-4
+    assert changed == (change.get("activation_function") not in SAME)
 
 
 def test_dropout_is_where_and_as_likely_as_the_config_says(tmp_path: Path) -> None:
@@ -141,32 +129,6 @@ def test_greedy_generation_over_the_cache(tmp_path: Path, cache: Any) -> None:
         nn.generation.generate(model, IDS, 13)
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"scale_attn_by_inverse_layer_idx": True},
-     "scale_attn_by_inverse_layer_idx: True is not supported, only False"),
-    ({"scale_attn_weights": False}, "scale_attn_weights: False is not supported, only True"),
-    ({"reorder_and_upcast_attn": True}, "reorder_and_upcast_attn: True"),
-    ({"add_cross_attention": True}, "add_cross_attention: True"),
-    ({"n_ctx": 8}, "n_ctx: 8 differs from n_positions, 16"),
-    ({"activation_function": "geglu"}, "activation_function: 'geglu' is not supported"),
-    ({"attention_window": 4}, "attention_window: unknown, with the value 4"),
-    ({"n_inner": "48"}, "n_inner: '48' given"),
-    ({"n_head": 5}, "n_head: 5 given, but n_embd is 12"),
-    ({"model_type": "gpt_neo"}, "'gpt_neo' is not supported by load_gpt2, only 'gpt2'"),
-    ({"model_type": None}, "model_type: None is not supported"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("change", "message"), REFUSED, ids=[str(c) for c, _ in REFUSED])
-def test_a_field_that_is_not_honoured_is_refused(
-    tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
-    write(tmp_path, GPT2 | change, make_gpt2(GPT2))
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
-        pretrained.load_gpt2(tmp_path)
-    assert str(caught.value).startswith(str(tmp_path / "config.json"))
-
-
 def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
     tensors = make_gpt2(GPT2)
     del tensors["h.1.attn.c_attn.bias"]
@@ -175,31 +137,8 @@ def test_tensors_that_do_not_fit_are_named(tmp_path: Path) -> None:
         pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
     _, *lines = str(caught.value).split("\n  ")
     assert lines == ["h.1.attn.c_attn.bias: missing", "h.0.crossattention.c_attn.bias: unexpected"]
-
-
-def test_a_matrix_that_lies_the_other_way_is_refused(tmp_path: Path) -> None:
-    tensors = make_gpt2(GPT2)
+    tensors = make_gpt2(GPT2)  # a matrix that lies the other way
     tensors["h.0.mlp.c_fc.weight"] = tensors["h.0.mlp.c_fc.weight"].T
     wrong = r"h\.0\.mlp\.c_fc\.weight: shape \(48, 12\) given, by config\.json it is \(12, 48\)"
     with pytest.raises(ValueError, match=wrong):
         pretrained.load_gpt2(write(tmp_path, GPT2, tensors))
-
-
-@pytest.mark.parametrize("tied", [True, False])
-def test_what_is_saved_is_what_files_hold(tmp_path: Path, tied: bool) -> None:
-    config = GPT2 | {"tie_word_embeddings": tied}
-    tensors = make_gpt2(config)
-    if not tied:
-        tensors["lm_head.weight"] = tensors["wte.weight"] / 3
-    model = pretrained.load_gpt2(write(tmp_path / "first", config, tensors))
-    pretrained.save_gpt2(model, tmp_path / "second")
-    from safetensors.numpy import load_file
-
-    saved = load_file(tmp_path / "second" / "model.safetensors")
-    plain = {name.removeprefix("transformer."): array for name, array in saved.items()}
-    assert plain.keys() == tensors.keys()
-    for name, array in tensors.items():
-        np.testing.assert_array_equal(plain[name], array, err_msg=name)
-    again = pretrained.load_gpt2(tmp_path / "second")
-    assert again.config == model.config
-    np.testing.assert_array_equal(again(IDS), model(IDS))
