@@ -70,6 +70,15 @@ else:
             """Join a list along a new first axis."""
             return ops.stack(tensors)
 
+        def transpose(self, x: Tensor, axes: Sequence[int]) -> Tensor:
+            """Put the axes in another order."""
+            return ops.transpose(x, axes)
+
+        def reduce(self, x: Tensor, operation: str, axes: tuple[int, ...]) -> Tensor:
+            """Reduce along axes: "min", "max", "sum", "mean", "prod", "any" or "all"."""
+            reduced: Tensor = getattr(ops, operation)(x, axes)
+            return reduced
+
         def add_axis(self, x: Tensor, new_position: int) -> Tensor:
             """Insert an axis of length 1."""
             return ops.expand_dims(x, new_position)

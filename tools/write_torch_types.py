@@ -50,6 +50,8 @@ NAMED: dict[str, Any] = {
 }
 """Named tuples that hold tensors: tensor.pyi has them with PyTorch's tensors."""
 
+FUNCTIONS = "minigrad.tensors.functions"
+
 
 class Text(str):
     """Text that `inspect.Signature` writes as it is."""
@@ -156,7 +158,7 @@ def text(kind: Any, back: bool) -> str:
         return f"{text(origin, back)}[{', '.join(parts)}]"
     if not isinstance(kind, type):
         return "_T" if isinstance(kind, typing.TypeVar) else "Any"
-    if hasattr(kind, "_fields") and kind.__module__.startswith(("minigrad.ops", DOOR)):
+    if hasattr(kind, "_fields") and kind.__module__.startswith(("minigrad.ops", FUNCTIONS, DOOR)):
         return f"_{NAMED.setdefault(kind.__name__, kind).__name__}"
     homes, theirs = classes()
     if kind in homes or (back and kind in theirs):
@@ -231,7 +233,8 @@ def result(name: str, function: Any, owner: type | None, takes: list[Parameter])
     kind = said(inspect.signature(function).return_annotation, function, owner, True)
     if inspect.isgeneratorfunction(inside) and inside is not function:
         return "contextlib._GeneratorContextManager[None]"
-    known = chosen or kind not in ("", "Any") or home.startswith("minigrad.tensors")
+    ours = home.startswith("minigrad.tensors") and not home.startswith(FUNCTIONS)
+    known = chosen or kind not in ("", "Any") or ours
     if known or name == "__init__":
         return chosen or kind or "None"
     line = re.match(r"As PyTorch's: ``(.*)`` in", str(function.__doc__))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive, registry
 
 ALWAYS = ""
@@ -77,7 +78,7 @@ def count_flops(op: Primitive, arguments: Sequence[Any], result: Any) -> tuple[i
     """
     if op not in _PRODUCTS and op not in _OTHERS:
         return 0, {}
-    out = result[0] if isinstance(result, tuple) else result
+    out = _array(result[0] if isinstance(result, tuple) else result)
     given = [_array(value) for value in (arguments[0] if op.variadic else arguments)]
     values = [given, *arguments[1:]] if op.variadic else given
     if op in _OTHERS:
@@ -90,4 +91,6 @@ def count_flops(op: Primitive, arguments: Sequence[Any], result: Any) -> tuple[i
 
 
 def _array(value: Any) -> Any:
+    if isinstance(value, Variable):
+        return value._data  # a shape is asked for, and nothing of the graph
     return np.asarray(value) if isinstance(value, list) else value

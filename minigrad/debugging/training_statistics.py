@@ -263,7 +263,7 @@ class Statistics:
             units = getattr(module, "out_features", getattr(module, "out_channels", None))
             weight = getattr(module, "weight", None)
             for p in owned:
-                if weight is not None and p is weight and p.size and p.shape[0] == units:
+                if weight is not None and p is weight and p._data.size and p.shape[0] == units:
                     alive = p.grad._data.reshape(units, -1).any(axis=1)
                     self._add("dead units", name, 1 - alive.mean())
 

@@ -417,7 +417,7 @@ def vocabulary_parallel_cross_entropy(
         )  # fmt: skip
     counted = np.ones(ids.shape, bool) if ignore_index is None else ids != ignore_index
     _check_indices(name, ids[counted], classes)
-    top = all_reduce(logits.detach().max(axis=-1, keepdims=True), "max", comm=comm)
+    top = all_reduce(ops.max(logits.detach(), axis=-1, keepdims=True), "max", comm=comm)
     shifted = logits - top
     own, local = _own_rows(np.where(counted, ids, -1), start, end)
     picked = ops.take_along_axis(shifted, local[..., None], -1)[..., 0]

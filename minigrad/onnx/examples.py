@@ -247,7 +247,7 @@ class _Bounded(Observer):
     left_over = ELEMENTS
 
     def ran(self, call: Call) -> None:
-        self.left_over -= sum(part.size for part in call.outputs)
+        self.left_over -= sum(math.prod(part.shape) for part in call.outputs)
         if self.left_over < 0:
             raise _TooLarge
 

@@ -209,7 +209,7 @@ def _tensordot_a(g: Any, a_shape: tuple[int, ...], b: Any, axes: Any) -> Any:
     others = [axis for axis in range(b.ndim) if axis not in axes[1]]
     part = np.tensordot(g, b, (range(len(kept), g.ndim), others))
     order = [*kept, *(axes[0][i] for i in np.argsort(axes[1]))]  # in the order of b's axes
-    return part.transpose(np.argsort(order).tolist())
+    return np.transpose(part, np.argsort(order).tolist())
 
 
 def _tensordot_b(g: Any, a: Any, b_shape: tuple[int, ...], axes: Any) -> Any:
@@ -217,7 +217,7 @@ def _tensordot_b(g: Any, a: Any, b_shape: tuple[int, ...], axes: Any) -> Any:
     others = [axis for axis in range(a.ndim) if axis not in axes[0]]
     part = np.tensordot(a, g, (others, range(len(others))))
     order = [*(axes[1][i] for i in np.argsort(axes[0])), *kept]
-    return part.transpose(np.argsort(order).tolist())
+    return np.transpose(part, np.argsort(order).tolist())
 
 
 _tensordot.defvjp(a=_tensordot_a, b=_tensordot_b)

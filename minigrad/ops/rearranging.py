@@ -203,7 +203,7 @@ def unfold(x: Any, axis: int, size: int, step: int = 1) -> Tensor:
 def _repeat_x(g: Any, repeats: Any, axis: int, x_shape: tuple[int, ...]) -> Any:
     """The sum over the copies of each element, which are adjacent."""
     axis %= len(x_shape)
-    if repeats.size == 1:
+    if np.size(repeats) == 1:
         copies = (*x_shape[: axis + 1], repeats.item(), *x_shape[axis + 1 :])
         return total(g.reshape(copies), axis + 1).reshape(x_shape)
     places = np.repeat(np.arange(x_shape[axis]), integers(repeats))

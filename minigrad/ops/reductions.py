@@ -232,11 +232,11 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
     x = widened(x)
     gone = reduced_axes(x.ndim, axis)
     order = (*(a for a in range(x.ndim) if a not in gone), *sorted(gone))
-    moved = x.transpose(order)  # (*kept, *reduced)
+    moved = np.transpose(x, order)  # (*kept, *reduced)
     kept = moved.shape[: x.ndim - len(gone)]
     rows = moved.reshape((*kept, math.prod(moved.shape[len(kept) :])))  # (*kept, n)
     others = products_before(rows) * products_before(rows[..., ::-1])[..., ::-1]
-    others = others.reshape(moved.shape).transpose(tuple(np.argsort(order).tolist()))
+    others = np.transpose(others.reshape(moved.shape), np.argsort(order).tolist())
     g = undo_reduction(g, x.shape, axis)
     return g * zero_safe(others, g)
 

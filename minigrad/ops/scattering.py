@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def _scatter_products(
     x: Tensor, axis: int, index: np.ndarray, src: Tensor, counts: np.ndarray, include_self: bool
 ) -> Tensor:
     """The products, computed in a row for each place: derivatives are right beside zeros too."""
-    numbers = np.arange(x.size).reshape(x.shape)
+    numbers = np.arange(math.prod(x.shape)).reshape(x.shape)
     places, row = np.unique(numbers[_own_grid(x, index, axis)], return_inverse=True)
     row, lengths = row.ravel(), counts.reshape(-1)[places]
     order = np.argsort(row, kind="stable")
@@ -125,10 +126,10 @@ def _scatter_products(
     outside = np.arange(members.shape[1]) >= lengths[:, None]
     members[row[order], column] = order
     written_values = src[_corner(index.shape)].reshape(-1)
-    products = prod(np.where(outside, 1, written_values.take(members, 0)), axis=1)
+    products = prod(np.where(outside, 1, np.take(written_values, members, 0)), axis=1)
     if include_self:
         products = x.reshape(-1)[places] * products
-    spread = setitem(np.zeros(x.size, products.dtype), places, products).reshape(x.shape)
+    spread = setitem(np.zeros(numbers.size, products.dtype), places, products).reshape(x.shape)
     found: Tensor = np.where(counts > 0, spread, x)  # type: ignore[assignment]
     return found
 

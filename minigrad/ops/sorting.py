@@ -226,7 +226,7 @@ def quantile(
 
 def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
     values, q, kept = constant(x), np.asarray(q, np.float64), kept_shape(x.shape, axis)
-    if not g.size:
+    if not np.size(g):
         return zero_gradient(x)
     gone = sorted(reduced_axes(x.ndim, axis))
     rows = np.moveaxis(values, gone, range(-len(gone), 0))

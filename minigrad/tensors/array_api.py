@@ -247,7 +247,7 @@ def broadcast_arrays(*arrays: Any) -> list[Variable]:
 def reshape(x: Any, /, shape: Sequence[int], *, copy: Any = None) -> Variable:
     """Give another shape; with `copy` always or, if it is False, never to a copy."""
     reshaped: Any = ops.reshape(x, tuple(shape))
-    shared = not reshaped.size or np.may_share_memory(reshaped._data, x._data)
+    shared = not reshaped._data.size or np.may_share_memory(reshaped._data, x._data)
     if copy is False and not shared:
         raise ValueError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, got copy=False")
     return ops.clone(reshaped) if copy and shared else reshaped

@@ -39,7 +39,10 @@ def adopting(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         return adopt(function(*args, **kwargs))
 
-    return _numpy_names(call)
+    # Functions of PyTorch's take NumPy's names as they are.
+    return (
+        call if function.__module__.startswith("minigrad.tensors.functions") else _numpy_names(call)
+    )
 
 
 def _numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:

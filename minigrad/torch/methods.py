@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,9 +13,10 @@ import numpy as np
 import minigrad
 from minigrad import linalg
 from minigrad.support.checks import on_cpu
+from minigrad.tensors import functions
 from minigrad.tensors.creation import Device
 from minigrad.tensors.inplace import overwritten
-from minigrad.torch import functions, helpers
+from minigrad.torch import helpers
 from minigrad.torch.build import adopting, made
 from minigrad.torch.table import BINARY, DTYPES, ELEMENTWISE, IN_PLACE, LINES, RESHAPING
 from minigrad.torch.tensor import Size, Tensor
@@ -23,6 +25,9 @@ __all__ = ["FUNCTIONS"]
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 """All functions of the module, by name."""
+
+_METHODS_ONLY = {"expand", "expand_as", "repeat", "reshape_as", "sum_to_size", "unfold", "view_as"}
+"""Functions of minigrad that are only methods in PyTorch."""
 
 _NAMES: dict[str, Any] = {
     **{name: getattr(minigrad, name) for name in minigrad.__all__},
@@ -81,9 +86,12 @@ def _fill() -> None:
         if re.match(r"\w+\(self\b", line):
             del FUNCTIONS[function.__name__]
     for name in functions.__all__:
-        FUNCTIONS[name] = adopting(getattr(functions, name))
-        if name not in ("meshgrid", "where"):
-            setattr(Tensor, name, FUNCTIONS[name])
+        function = adopting(getattr(functions, name))
+        first = next(iter(inspect.signature(function).parameters))
+        if first in ("input", "L", "B") and name not in vars(Tensor):
+            setattr(Tensor, name, function)
+        if name not in _METHODS_ONLY:
+            FUNCTIONS[name] = function
     for name in [*(name for name, _, _ in (*pairs, *two)), *IN_PLACE.split()]:
         FUNCTIONS[f"{name}_"] = _in_place(FUNCTIONS[name])
         setattr(Tensor, f"{name}_", FUNCTIONS[f"{name}_"])
@@ -91,8 +99,6 @@ def _fill() -> None:
         setattr(Tensor, f"{name}_", _reshaping(FUNCTIONS[name]))
     for name in ("detach", "detach_", "zero_"):
         FUNCTIONS[name] = getattr(Tensor, name)
-    for name in ("cholesky_inverse", "cholesky_solve"):
-        setattr(Tensor, name, FUNCTIONS[name])
     setattr(Tensor, "polygamma", lambda self, n: FUNCTIONS["polygamma"](n, self))  # noqa: B010
     for name, dtype in DTYPES.items():
         setattr(Tensor, name, functools.partialmethod(Tensor.to, np.dtype(dtype)))

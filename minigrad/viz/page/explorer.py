@@ -289,7 +289,7 @@ def _finish(
         end, start = _end(results)
         if end is not None and history(end) is not None:
             given = None
-            if end.size != 1:
+            if end._data.size != 1:
                 given, start = _weights(end), f"{start}, {WEIGHTED}"
             leaves = [node.tensor for node in read([history(end)]) if isinstance(node, Leaf)]
             grad(end, [leaf for leaf in leaves if leaf is not None], given, retain_graph=retain)
@@ -317,7 +317,7 @@ def _end(results: Sequence[tuple[str, Tensor]]) -> tuple[Tensor | None, str]:
     able = [(name, tensor) for name, tensor in results if not tensor.is_leaf]
     if not able:
         return None, f"There is no backward pass: the output {why_not(results[0][1])}"
-    scalars = [(name, tensor) for name, tensor in able if tensor.size == 1]
+    scalars = [(name, tensor) for name, tensor in able if tensor._data.size == 1]
     losses = [(name, tensor) for name, tensor in scalars if "loss" in name]
     name, tensor = (*losses, *scalars, *able)[0]
     return tensor, f"the {name}" if name == "output" else name

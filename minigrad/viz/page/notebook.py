@@ -65,7 +65,7 @@ def _tree(module: Module, name: str, level: int) -> Iterator[str]:
     """A module and its parts: the upper two levels open."""
     inside = module.extra_repr()
     parts = [f"{key} {shape_text(tensor.shape)}" for key, tensor in module._own_parameters()]
-    size = sum(parameter.size for parameter in module.parameters())
+    size = sum(parameter._data.size for parameter in module.parameters())
     if size:
         parts.append(f"{size:,} parameters")
     label = f"{_text(name)}: " if name else ""

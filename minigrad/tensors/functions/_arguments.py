@@ -1,0 +1,86 @@
+"""What the functions share: how arguments may be spelled, and sizes that are given in two ways."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from minigrad import ops
+from minigrad.autograd.node import Variable
+
+__all__ = ["axes", "is_tensor", "of_numbers", "part", "sizes_of", "spelled", "with_axes"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def spelled(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which takes NumPy's keywords `axis` and `keepdims` too."""
+    parameters = inspect.signature(function).parameters
+    dim = next(name for name in parameters if name.startswith("dim"))
+    names = {"axis": dim, "keepdims": "keepdim"}
+
+    @functools.wraps(function)
+    def call(*args: P.args, **keywords: P.kwargs) -> R:
+        if keywords.keys() & names.keys():
+            given = {names.get(name, name): value for name, value in keywords.items()}
+            if len(given) < len(keywords):
+                raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
+            return function(*args, **given)  # type: ignore[arg-type]
+        return function(*args, **keywords)
+
+    return call
+
+
+def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
+    """The function of an axis, for which a tensor without axes has one of length 1."""
+
+    def row(x: Any) -> Any:
+        return ops.reshape(x, (1,)) if isinstance(x, Variable) and not x._data.ndim else x
+
+    def number(x: Any) -> Any:
+        if isinstance(x, tuple):
+            parts = map(number, x)
+            return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+        return ops.reshape(x, ()) if isinstance(x, Variable) and x._data.size == 1 else x
+
+    @functools.wraps(function)
+    def call(input: Any, *args: Any, **keywords: Any) -> Any:
+        if isinstance(input, Variable) and not input._data.ndim:
+            given = {name: row(value) for name, value in keywords.items()}
+            return number(function(row(input), *map(row, args), **given))
+        return function(input, *args, **keywords)
+
+    return call  # type: ignore[return-value]
+
+
+def axes(dim: Any) -> Any:
+    """The axes of a reduction; an empty list of them means all."""
+    return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
+
+
+def sizes_of(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numbers, or tensors, that are given one by one or as one sequence."""
+    one = len(given) == 1 and isinstance(given[0], (tuple, list))
+    return tuple(given[0]) if one else given
+
+
+def with_axes(x: Any, count: int, name: str) -> Any:
+    """The tensor, which must have so many axes."""
+    if x.ndim != count:
+        raise RuntimeError(f"{name}: {count} axes expected, got shape {tuple(x.shape)}")
+    return x
+
+
+def part(x: Any, dim: int, index: Any) -> Any:
+    """Index along one axis."""
+    if not -x.ndim <= dim < x.ndim:
+        raise IndexError(f"dim {dim} of a tensor with {x.ndim} axes")
+    return ops.getitem(x, (slice(None),) * (dim % x.ndim) + (index,))
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor."""
+    return isinstance(value, Variable)

@@ -1,0 +1,262 @@
+"""Functions of each element, of one tensor or of several that broadcast."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.call import wrap
+from minigrad.autograd.typing import Tensor
+
+__all__ = [
+    "add", "addcdiv", "addcmul", "allclose", "clamp", "clamp_max", "clamp_min", "clip", "clone",
+    "div", "divide", "equal", "float_power", "frac", "frexp", "gcd", "heaviside", "isclose",
+    "isneginf", "isposinf", "isreal", "lcm", "ldexp", "lerp", "logaddexp2", "logit", "mvlgamma",
+    "nan_to_num", "polygamma", "positive", "pow", "round", "rsub", "sub", "subtract",
+]  # fmt: skip
+
+
+def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """Compute input + alpha * other.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.add(torch.tensor([1.0]), torch.tensor([2.0]), alpha=10).item()
+        21.0
+    """
+    return ops.add(input, other if alpha == 1 else alpha * other)
+
+
+def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """Compute input - alpha * other.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.sub(torch.tensor([1.0]), torch.tensor([2.0])).item()
+        -1.0
+    """
+    return ops.subtract(input, other if alpha == 1 else alpha * other)
+
+
+subtract = sub
+
+
+def rsub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """Compute other - alpha * input."""
+    return ops.subtract(other, input if alpha == 1 else alpha * input)
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """Divide; with `rounding_mode`, round to "floor" or, towards 0, "trunc".
+
+    Raises:
+        RuntimeError: It is another mode.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([-7.0])
+        >>> [torch.div(x, 2, rounding_mode=mode).item() for mode in (None, "floor", "trunc")]
+        [-3.5, -4.0, -3.0]
+    """
+    if rounding_mode is None:
+        return ops.divide(input, other)
+    if rounding_mode == "floor":
+        return ops.floor_divide(input, other)
+    if rounding_mode != "trunc":
+        raise RuntimeError(f'div: rounding_mode None, "floor" or "trunc", got {rounding_mode!r}')
+    floor = ops.floor_divide(input, other)
+    if floor.dtype.kind == "f":
+        return ops.trunc(ops.divide(input, other))
+    return floor + ((floor < 0) & (floor * other != input))
+
+
+divide = div
+
+
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+    """Compute input + value * tensor1 / tensor2."""
+    return input + value * ops.divide(tensor1, tensor2)
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+    """Compute input + value * tensor1 * tensor2."""
+    return input + value * ops.multiply(tensor1, tensor2)
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Tensor:
+    """Interpolate: input + weight * (end - input).
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.lerp(torch.tensor([0.0]), torch.tensor([10.0]), 0.25).item()
+        2.5
+    """
+    return input + weight * (end - input)
+
+
+def pow(input: Any, exponent: Any) -> Tensor:
+    """Compute input ** exponent."""
+    return ops.power(input, exponent)
+
+
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """Compute input ** exponent in float64."""
+    return ops.power(ops.astype(input, np.float64), exponent)
+
+
+def ldexp(input: Any, other: Any) -> Tensor:
+    """Compute input * 2 ** other."""
+    return ops.multiply(input, ops.exp2(other))
+
+
+def frexp(input: Any) -> tuple[Tensor, Tensor]:
+    """Write numbers as mantissa * 2 ** exponent; this has no derivative.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [part.item() for part in torch.frexp(torch.tensor(6.0))]
+        [0.75, 3]
+    """
+    mantissa, exponent = np.frexp(input._data)
+    return wrap(mantissa), wrap(exponent)
+
+
+def frac(input: Any) -> Tensor:
+    """Compute the part behind the point, with the sign of the number."""
+    return input - ops.trunc(input)
+
+
+def positive(input: Tensor) -> Tensor:
+    """Return the tensor itself: +input."""
+    return input
+
+
+def clone(input: Any, *, memory_format: Any = None) -> Tensor:
+    """Copy; the copy is a part of the graph."""
+    return ops.clone(input)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
+    """Limit numbers to bounds, which may be tensors.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.clamp(torch.tensor([-1.0, 0.5, 2.0]), 0, 1).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    return ops.clip(input, min, max)
+
+
+clip = clamp
+
+
+def clamp_min(input: Any, min: Any) -> Tensor:
+    """Limit numbers from below."""
+    return ops.clip(input, min)
+
+
+def clamp_max(input: Any, max: Any) -> Tensor:
+    """Limit numbers from above."""
+    return ops.clip(input, None, max)
+
+
+def round(input: Any, *, decimals: int = 0) -> Tensor:
+    """Round to so many places behind the point, halves to the even neighbour."""
+    return ops.round(input, decimals)
+
+
+def nan_to_num(
+    input: Any, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Replace NaN, and infinities by the ends of the dtype or by numbers.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.nan_to_num(torch.tensor([1.0, torch.nan]), 5.0).tolist()
+        [1.0, 5.0]
+    """
+    return ops.nan_to_num(input, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+
+
+def logaddexp2(input: Any, other: Any) -> Tensor:
+    """Compute log2(2 ** input + 2 ** other), without overflow."""
+    two = math.log(2)
+    return ops.logaddexp(input * two, other * two) / two
+
+
+def logit(input: Any, eps: float | None = None) -> Tensor:
+    """Compute the inverse of `sigmoid`; `eps` keeps it finite."""
+    return ops.logit(input, eps)
+
+
+def polygamma(n: int, input: Any) -> Tensor:
+    """Compute the n-th derivative of `digamma`."""
+    return ops.polygamma(n, input)
+
+
+def mvlgamma(input: Any, p: int) -> Tensor:
+    """Compute the logarithm of the multivariate gamma function of order p."""
+    terms = ops.stack([ops.lgamma(input - i / 2) for i in range(p)])
+    return ops.sum(terms, 0) + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def heaviside(input: Any, values: Any) -> Tensor:
+    """Compute the step function: 0 below 0, 1 above, `values` at 0; this has no derivative."""
+    return wrap(np.heaviside(input._data, np.asarray(values)))
+
+
+def gcd(input: Any, other: Any) -> Tensor:
+    """Compute the greatest common divisor of integers."""
+    return wrap(np.gcd(input._data, np.asarray(other)))
+
+
+def lcm(input: Any, other: Any) -> Tensor:
+    """Compute the least common multiple of integers."""
+    return wrap(np.lcm(input._data, np.asarray(other)))
+
+
+# Comparisons
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Tell whether two tensors have one shape and the same elements; `eq` compares each.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.ones(2)
+        >>> torch.equal(x, torch.ones(2)), torch.equal(x, torch.ones(1))
+        (True, False)
+    """
+    return bool(input.shape == other.shape and ops.all(ops.equal(input, other)).item())
+
+
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Tell whether all elements are nearly equal: see `isclose`."""
+    return ops.allclose(input, other, rtol, atol, equal_nan)
+
+
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
+    """Tell which elements are nearly equal: abs(input - other) <= atol + rtol * abs(other)."""
+    return ops.isclose(input, other, rtol, atol, equal_nan)
+
+
+def isneginf(input: Any) -> Tensor:
+    """Tell which elements are -inf."""
+    return ops.equal(input, -math.inf)
+
+
+def isposinf(input: Any) -> Tensor:
+    """Tell which elements are +inf."""
+    return ops.equal(input, math.inf)
+
+
+def isreal(input: Any) -> Tensor:
+    """Tell which elements are real: all of them."""
+    return wrap(np.ones(input.shape, bool))

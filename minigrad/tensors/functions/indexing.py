@@ -1,0 +1,348 @@
+"""Functions that read and write at places: gathered, scattered, masked, selected."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.node import Variable
+from minigrad.autograd.typing import Tensor
+from minigrad.tensors.creation import tensor
+from minigrad.tensors.functions._arguments import of_numbers, part, spelled
+
+__all__ = [
+    "argwhere", "fill", "gather", "index_add", "index_copy", "index_fill", "index_put",
+    "index_select", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "scatter",
+    "scatter_add", "scatter_reduce", "select", "select_scatter", "slice_scatter", "take",
+    "take_along_dim", "unravel_index", "where",
+]  # fmt: skip
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Choose elements of `input` where the condition holds, of `other` elsewhere.
+
+    With the condition alone, find where it holds, as `nonzero(condition, as_tuple=True)`.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([-1.0, 2.0])
+        >>> torch.where(x > 0, x, 0.0).tolist()
+        [0.0, 2.0]
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    return ops.where(condition, input, other)
+
+
+@overload
+def nonzero(input: Any, *, as_tuple: Literal[False] = False) -> Tensor: ...
+@overload
+def nonzero(input: Any, *, as_tuple: bool) -> tuple[Tensor, ...]: ...
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """Find the elements that are not 0: a row of indices for each, or a tensor for each axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.nonzero(torch.tensor([0, 3, 4])).tolist()
+        [[1], [2]]
+    """
+    return tuple(ops.nonzero(input)) if as_tuple else ops.argwhere(input)
+
+
+def argwhere(input: Any) -> Tensor:
+    """Find the elements that are not 0: a row of indices for each."""
+    return ops.argwhere(input)
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
+    """Convert places among all elements to an index for each axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [i.item() for i in torch.unravel_index(torch.tensor(5), (2, 3))]
+        [1, 2]
+    """
+    found = np.unravel_index(np.asarray(indices), shape)
+    return tuple([tensor(places) for places in found])
+
+
+# Reading
+
+
+@spelled
+@of_numbers
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Tensor:
+    """Read along an axis at the places that `index` names.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([[1, 2], [3, 4]])
+        >>> x.gather(1, torch.tensor([[0], [1]])).tolist()
+        [[1], [4]]
+    """
+    return ops.gather(input, dim, index)
+
+
+@spelled
+@of_numbers
+def index_select(input: Any, dim: int, index: Any) -> Tensor:
+    """Select places of an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.eye(3).index_select(0, torch.tensor([2, 0])).tolist()
+        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    return ops.take(input, index, dim)
+
+
+@spelled
+def select(input: Any, dim: int, index: int) -> Tensor:
+    """Select one place of an axis, which goes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.tensor([[1, 2], [3, 4]]).select(1, 0).tolist()
+        [1, 3]
+    """
+    return part(input, dim, index)
+
+
+def take(input: Any, index: Any) -> Tensor:
+    """Read at places among all elements.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([3, 0])).tolist()
+        [4, 1]
+    """
+    return ops.take(ops.ravel(input), index)
+
+
+@spelled
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Tensor:
+    """Read along an axis at the places of an index that broadcasts; without an axis, of all.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([[3, 1], [2, 4]])
+        >>> torch.take_along_dim(x, x.argsort(1), 1).tolist()
+        [[1, 3], [2, 4]]
+    """
+    if dim is None:
+        return ops.take(ops.ravel(input), ops.ravel(indices))
+    return ops.take_along_axis(input, indices, dim)
+
+
+def masked_select(input: Any, mask: Any) -> Tensor:
+    """Read where a mask is true, in one axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([1.0, -2.0, 3.0])
+        >>> x.masked_select(x > 0).tolist()
+        [1.0, 3.0]
+    """
+    return ops.masked_select(input, mask)
+
+
+# Writing: the result is a new tensor
+
+
+def masked_fill(input: Any, mask: Any, value: Any) -> Tensor:
+    """Write one number where a mask is true.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([1.0, -2.0])
+        >>> x.masked_fill(x < 0, 0.0).tolist()
+        [1.0, 0.0]
+    """
+    return ops.masked_fill(input, mask, value)
+
+
+def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
+    """Write the first elements of a source where a mask is true.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x, mask = torch.zeros(3), torch.tensor([True, False, True])
+        >>> x.masked_scatter(mask, torch.tensor([5.0, 6.0])).tolist()
+        [5.0, 0.0, 6.0]
+    """
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    chosen = np.broadcast_to(mask._data, shape)
+    first = ops.getitem(ops.ravel(source), slice(int(chosen.sum())))
+    return _put(ops.broadcast_to(input, shape), (chosen,), first, False)
+
+
+@spelled
+@of_numbers
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Write values, or one number, along an axis at the places that `index` names.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), 5.0).tolist()
+        [5.0, 0.0, 5.0]
+    """
+    given = value if src is None else src
+    if not isinstance(given, Variable):
+        given = ops.astype(ops.broadcast_to(tensor(given), index.shape), input.dtype)
+    if reduce is None:
+        return ops.scatter(input, dim, index, given)
+    kind = {"add": "sum", "multiply": "prod"}[reduce]
+    first = ops.getitem(given, tuple([slice(n) for n in index.shape]))
+    return ops.scatter_reduce(input, dim, index, first, kind)
+
+
+@spelled
+@of_numbers
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
+    """Add values along an axis at the places that `index` names.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(2).scatter_add(0, torch.tensor([1, 1]), torch.ones(2)).tolist()
+        [0.0, 2.0]
+    """
+    return ops.scatter_add(input, dim, index, src)
+
+
+@spelled
+@of_numbers
+def scatter_reduce(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Reduce all values for a place: "sum", "prod", "mean", "amax" or "amin".
+
+    Example:
+        >>> from minigrad import torch
+        >>> x, index = torch.ones(2), torch.tensor([1, 1])
+        >>> x.scatter_reduce(0, index, torch.tensor([2.0, 3.0]), "prod").tolist()
+        [1.0, 6.0]
+    """
+    return ops.scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
+
+
+@spelled
+@of_numbers
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1) -> Tensor:
+    """Add slices at places of an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(2).index_add(0, torch.tensor([1, 1]), torch.ones(2)).tolist()
+        [0.0, 2.0]
+    """
+    return ops.index_add(input, dim, index, source, alpha=alpha)
+
+
+@spelled
+@of_numbers
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
+    """Write one number at places of an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(3).index_fill(0, torch.tensor([0, 2]), 1.0).tolist()
+        [1.0, 0.0, 1.0]
+    """
+    return ops.index_fill(input, dim, index, value)
+
+
+@spelled
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Tensor:
+    """Write slices at places of an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(3).index_copy(0, torch.tensor([2]), torch.ones(1)).tolist()
+        [0.0, 0.0, 1.0]
+    """
+    return _written(input, dim, index, source)
+
+
+@spelled
+def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
+    """Write a slice at one place of an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(2, 2).select_scatter(torch.ones(2), 0, 1).tolist()
+        [[0.0, 0.0], [1.0, 1.0]]
+    """
+    return _written(input, dim, index, src)
+
+
+@spelled
+def slice_scatter(
+    input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None,
+    step: int = 1,
+) -> Tensor:  # fmt: skip
+    """Write at a slice of an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(4).slice_scatter(torch.ones(2), 0, 1, 3).tolist()
+        [0.0, 1.0, 1.0, 0.0]
+    """
+    return _written(input, dim, slice(start, end, step), src)
+
+
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
+    """Write, or add, at ``input[indices]``.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x, index = torch.zeros(2), (torch.tensor([1, 1]),)
+        >>> x.index_put(index, torch.tensor(3.0), accumulate=True).tolist()
+        [0.0, 6.0]
+    """
+    return _put(input, tuple(indices), values, accumulate)
+
+
+def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Tensor:
+    """Write, or add, at places among all elements.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.zeros(2, 2).put(torch.tensor([3]), torch.tensor([5.0])).tolist()
+        [[0.0, 0.0], [0.0, 5.0]]
+    """
+    return ops.reshape(_put(ops.ravel(input), (index,), source, accumulate), input.shape)
+
+
+def fill(input: Any, value: Any) -> Tensor:
+    """Write one number everywhere.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.fill(torch.zeros(2), 3).tolist()
+        [3.0, 3.0]
+    """
+    given = value if isinstance(value, Variable) else tensor(value)
+    return ops.astype(ops.broadcast_to(given, input.shape), input.dtype)
+
+
+def _written(x: Any, dim: int, index: Any, value: Any) -> Any:
+    """The tensor with other values at some places of an axis."""
+    filled = ops.clone(ops.reshape(x, x.shape or (1,)))
+    filled[(slice(None),) * (dim % filled.ndim) + (index,)] = value
+    return ops.reshape(filled, x.shape)
+
+
+def _put(x: Any, index: tuple[Any, ...], values: Any, add: bool) -> Any:
+    """The tensor with other values at some places, or with values added there."""
+    filled = ops.clone(x)
+    if not add:
+        filled[index] = values
+        return filled
+    places = np.arange(x._data.size).reshape(x.shape)[tuple([np.asarray(i) for i in index])]
+    source = ops.reshape(ops.broadcast_to(values, places.shape), (-1,))
+    return ops.reshape(ops.index_add(ops.ravel(x), 0, places.ravel(), source), x.shape)

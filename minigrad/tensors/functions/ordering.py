@@ -1,0 +1,247 @@
+"""Functions of the order of elements: sorted, chosen by rank, counted, searched."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.typing import Tensor
+from minigrad.ops.sorting import ValuesAndIndices
+from minigrad.tensors.creation import tensor
+from minigrad.tensors.functions._arguments import of_numbers, spelled
+from minigrad.tensors.functions.reductions import _with_places
+
+__all__ = [
+    "argsort", "bincount", "bucketize", "histc", "isin", "kthvalue", "mode", "msort",
+    "searchsorted", "sort", "topk", "unique", "unique_consecutive",
+]  # fmt: skip
+
+
+@spelled
+@of_numbers
+def sort(
+    input: Any,
+    dim: int = -1,
+    descending: bool = False,
+    stable: bool = False,
+) -> ValuesAndIndices:
+    """Sort along an axis: the elements in order, and where they were.
+
+    Example:
+        >>> from minigrad import torch
+        >>> values, indices = torch.tensor([3, 1, 2]).sort()
+        >>> values.tolist(), indices.tolist()
+        ([1, 2, 3], [1, 2, 0])
+    """
+    index = ops.argsort(input, dim, descending)
+    return ValuesAndIndices(ops.take_along_axis(input, index, dim), index)
+
+
+def msort(input: Any) -> Tensor:
+    """Sort along the first axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.msort(torch.tensor([3, 1, 2])).tolist()
+        [1, 2, 3]
+    """
+    return ops.sort(input, 0)
+
+
+@spelled
+@of_numbers
+def argsort(
+    input: Any,
+    dim: int = -1,
+    descending: bool = False,
+    stable: bool = False,
+) -> Tensor:
+    """Find the indices that sort along an axis; equal elements keep their order.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.argsort(torch.tensor([3, 1, 2])).tolist()
+        [1, 2, 0]
+    """
+    return ops.argsort(input, dim, descending)
+
+
+@spelled
+@of_numbers
+def topk(
+    input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> ValuesAndIndices:
+    """Find the k largest or least elements along an axis, and their places.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.topk(torch.tensor([3, 1, 2]), 2).values.tolist()
+        [3, 2]
+    """
+    return ValuesAndIndices(*ops.topk(input, k, dim, largest, sorted))
+
+
+@spelled
+@of_numbers
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    """Find the k-th least element along an axis, and its place.
+
+    Raises:
+        RuntimeError: k is not from 1 to the length of the axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.kthvalue(torch.tensor([3, 1, 2]), 2).values.item()
+        2
+    """
+    if not 1 <= k <= input.shape[dim]:
+        raise RuntimeError(f"kthvalue: k from 1 to {input.shape[dim]} expected, got {k}")
+    order = ops.argsort(input, dim)
+    index = ops.getitem(order, (slice(None),) * (dim % input.ndim) + (slice(k - 1, k),))
+    return _with_places(input, index, dim, keepdim)
+
+
+@spelled
+@of_numbers
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    """Find the commonest element along an axis, the least of several, and its last place.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.mode(torch.tensor([2, 1, 2, 1])).indices.item()
+        3
+    """
+    moved = np.moveaxis(input._data, dim, -1)
+    flat = moved.reshape(-1, moved.shape[-1])
+    index = np.empty(len(flat), np.int64)
+    for i, row in enumerate(flat):
+        found, counts = np.unique(row, return_counts=True)
+        index[i] = np.flatnonzero(row == found[counts.argmax()])[-1]
+    places = np.expand_dims(index.reshape(moved.shape[:-1]), dim % input.ndim)
+    return _with_places(input, tensor(places), dim, keepdim)
+
+
+@spelled
+def unique(
+    input: Any, sorted: bool = True, return_inverse: bool = False,
+    return_counts: bool = False, dim: int | None = None,
+) -> Any:  # fmt: skip
+    """Find the different elements, or slices along an axis, in order.
+
+    Args:
+        input: Tensor, array or number.
+        sorted: They always are.
+        return_inverse: Whether the place of each element among the different ones is returned too.
+        return_counts: Whether it is returned too how often each is there.
+        dim: An axis, whose slices are compared; None for elements.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.unique(torch.tensor([3, 1, 3])).tolist()
+        [1, 3]
+    """
+    return ops.unique(input, False, return_inverse, return_counts, dim)
+
+
+@spelled
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Leave out elements, or slices along an axis, that equal the one before; see `unique`.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.unique_consecutive(torch.tensor([1, 1, 3, 3, 1])).tolist()
+        [1, 3, 1]
+    """
+    rows = ops.ravel(input) if dim is None else ops.moveaxis(input, dim, 0)
+    flat = rows._data.reshape(len(rows), -1) if len(rows) else np.empty((0, 0))
+    first = np.ones(len(flat), bool)
+    first[1:] = (flat[1:] != flat[:-1]).any(1)
+    kept = ops.getitem(rows, first)
+    found = [kept if dim is None else ops.moveaxis(kept, 0, dim)]
+    if return_inverse:
+        inverse = np.cumsum(first) - 1
+        found.append(tensor(inverse.reshape(input.shape) if dim is None else inverse))
+    if return_counts:
+        found.append(tensor(np.diff(np.append(np.flatnonzero(first), len(flat)))))
+    return found[0] if len(found) == 1 else builtins.tuple(found)
+
+
+# Places among sorted numbers, and counts
+
+
+def searchsorted(
+    sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False,
+    side: str | None = None, sorter: Any = None,
+) -> Tensor:  # fmt: skip
+    """Find the places in a sorted sequence where elements would keep it sorted.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 4])).tolist()
+        [1, 2]
+    """
+    places = ops.searchsorted(sorted_sequence, input, side or _side(right), sorter)
+    return ops.astype(places, "int32" if out_int32 else "int64")
+
+
+def bucketize(
+    input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False
+) -> Tensor:
+    """Find for each element how many boundaries it has passed.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.bucketize(torch.tensor([0.5, 2.5]), torch.tensor([1.0, 2.0])).tolist()
+        [0, 2]
+    """
+    places = ops.searchsorted(boundaries, input, _side(right))
+    return ops.astype(places, "int32" if out_int32 else "int64")
+
+
+def _side(right: bool) -> str:
+    return "right" if right else "left"
+
+
+def isin(
+    elements: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Tell which elements are among others.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2])).tolist()
+        [False, True, False]
+    """
+    return ops.isin(elements, test_elements, invert=invert)
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+    """Count each integer, or add up the weights of the places where it is.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.bincount(torch.tensor([0, 2, 2])).tolist()
+        [1, 0, 2]
+    """
+    return ops.bincount(input, weights, minlength)
+
+
+def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """Count the elements in intervals of one width; both bounds 0 mean the extremes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.histc(torch.tensor([0.0, 1.0, 3.0]), 3).tolist()
+        [1.0, 1.0, 1.0]
+    """
+    bounds = None if min == max == 0 else (min, max)
+    return ops.astype(ops.histogram(input, bins, bounds)[0], input.dtype)

@@ -1,0 +1,274 @@
+"""Products of vectors and matrices, and functions of matrices under their short names."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from minigrad import linalg, ops
+from minigrad.autograd.typing import Tensor
+from minigrad.ops.linalg.determinants import SlogdetResult
+from minigrad.tensors.functions._arguments import spelled, with_axes
+
+__all__ = [
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
+    "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "det", "dot", "einsum", "ger",
+    "inverse", "logdet", "matrix_power", "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse",
+    "qr", "renorm", "slogdet", "svd", "tensordot", "vander", "vdot",
+]  # fmt: skip
+
+
+def mm(input: Any, mat2: Any) -> Tensor:
+    """Multiply two matrices; `matmul` multiplies stacks of them too."""
+    return ops.matmul(with_axes(input, 2, "mm"), with_axes(mat2, 2, "mm"))
+
+
+def bmm(input: Any, mat2: Any) -> Tensor:
+    """Multiply two stacks of matrices."""
+    return ops.matmul(with_axes(input, 3, "bmm"), with_axes(mat2, 3, "bmm"))
+
+
+def mv(input: Any, vec: Any) -> Tensor:
+    """Multiply a matrix by a vector."""
+    return ops.matmul(with_axes(input, 2, "mv"), with_axes(vec, 1, "mv"))
+
+
+def dot(input: Any, tensor: Any) -> Tensor:
+    """Multiply two vectors: the sum of the products of their elements.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.dot(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])).item()
+        11.0
+    """
+    return ops.dot(with_axes(input, 1, "dot"), with_axes(tensor, 1, "dot"))
+
+
+def vdot(input: Any, other: Any) -> Tensor:
+    """Multiply two vectors, as `dot` does."""
+    return ops.vdot(input, other)
+
+
+def outer(input: Any, vec2: Any) -> Tensor:
+    """Multiply each element of a vector by each of another one."""
+    return ops.outer(with_axes(input, 1, "outer"), with_axes(vec2, 1, "outer"))
+
+
+ger = outer
+
+
+def _scaled(x: Any, by: float) -> Any:
+    """A term of a sum; none if it is multiplied by 0, whatever it holds."""
+    return x if by == 1 else 0 if by == 0 else x * by
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Compute beta * input + alpha * mat1 @ mat2.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.addmm(torch.ones(2), torch.eye(2), torch.eye(2)).tolist()
+        [[2.0, 1.0], [1.0, 2.0]]
+    """
+    return _scaled(input, beta) + alpha * ops.matmul(mat1, mat2)
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Compute beta * input + alpha * mat @ vec."""
+    return _scaled(input, beta) + alpha * ops.matmul(mat, vec)
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Compute beta * input + alpha * outer(vec1, vec2)."""
+    return _scaled(input, beta) + alpha * ops.outer(vec1, vec2)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Compute beta * input + alpha * batch1 @ batch2, for stacks of matrices."""
+    return _scaled(input, beta) + alpha * ops.matmul(batch1, batch2)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    """Compute beta * input + alpha * the sum of the products of two stacks of matrices."""
+    return _scaled(input, beta) + alpha * ops.sum(ops.matmul(batch1, batch2), 0)
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Sum products along labelled axes; the tensors are given one by one, or as one list.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.einsum("ij,j->i", torch.eye(2), torch.tensor([3.0, 4.0])).tolist()
+        [3.0, 4.0]
+    """
+    given = operands[0] if isinstance(operands[0], (list, tuple)) else operands
+    return ops.einsum(equation, *given)
+
+
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Tensor:
+    """Sum products along so many last axes of `a` and first ones of `b`, or along named ones."""
+    return ops.tensordot(a, b, dims)
+
+
+@spelled
+def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
+    """Compute the cross product of vectors of three numbers.
+
+    Raises:
+        ValueError: `dim` is left out, and the first axis of length 3 is not the last one: PyTorch
+            takes the first, NumPy the last.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.cross(torch.tensor([1.0, 0, 0]), torch.tensor([0.0, 1, 0])).tolist()
+        [0.0, 0.0, 1.0]
+    """
+    if dim is None:
+        shape = np.broadcast_shapes(np.shape(input), np.shape(other))
+        threes = [i for i, n in enumerate(shape) if n == 3]
+        if threes and threes[0] != len(shape) - 1:
+            raise ValueError(
+                f"cross: dim must be given for shape {shape}: PyTorch takes the first axis of "
+                f"length 3, NumPy the last"
+            )
+        dim = -1
+    return ops.cross(input, other, axis=dim)
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """Compute the p-norm distance of each row of `x1` from each row of `x2`."""
+    return ops.cdist(x1, x2, p)
+
+
+def pdist(input: Any, p: float = 2) -> Tensor:
+    """Compute the p-norm distances of the pairs of rows."""
+    return ops.getitem(ops.cdist(input, input, p), np.triu_indices(len(input), 1))
+
+
+def chain_matmul(*matrices: Any) -> Tensor:
+    """Multiply matrices in the cheapest order."""
+    return linalg.multi_dot(matrices)
+
+
+# Functions of matrices
+
+
+class Svd(NamedTuple):
+    """The factors of a singular value decomposition."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+def det(input: Any) -> Tensor:
+    """Compute the determinant: see `linalg.det`."""
+    return linalg.det(input)
+
+
+def slogdet(input: Any) -> SlogdetResult:
+    """Compute the sign of the determinant, and the logarithm of its size: see `linalg.slogdet`."""
+    return linalg.slogdet(input)
+
+
+def inverse(input: Any) -> Tensor:
+    """Invert a matrix: see `linalg.inv`."""
+    return linalg.inv(input)
+
+
+def matrix_power(input: Any, n: int) -> Tensor:
+    """Multiply a matrix by itself: see `linalg.matrix_power`."""
+    return linalg.matrix_power(input, n)
+
+
+def logdet(input: Any) -> Tensor:
+    """Compute the logarithm of the determinant."""
+    return ops.log(linalg.det(input))
+
+
+def cholesky(input: Any, upper: bool = False) -> Tensor:
+    """Factor a symmetric positive definite matrix: see `linalg.cholesky`."""
+    return linalg.cholesky(input, upper=upper)
+
+
+def _gram(L: Any, upper: bool) -> Any:
+    across = ops.swapaxes(L, -1, -2)
+    return ops.matmul(across, L) if upper else ops.matmul(L, across)
+
+
+def cholesky_inverse(L: Any, upper: bool = False) -> Tensor:
+    """Invert the matrix of which L is the Cholesky factor."""
+    return linalg.inv(_gram(L, upper))
+
+
+def cholesky_solve(B: Any, L: Any, upper: bool = False) -> Tensor:
+    """Solve A X = B for the matrix A of which L is the Cholesky factor."""
+    return linalg.solve(_gram(L, upper), B)
+
+
+def qr(input: Any, some: bool = True) -> Any:
+    """Factor into an orthogonal and a triangular matrix: see `linalg.qr`."""
+    return linalg.qr(input, "reduced" if some else "complete")
+
+
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Svd:
+    """Compute U, S and V, with input = U diag(S) Vᵀ; `linalg.svd` gives Vᵀ."""
+    u, s, vt = linalg.svd(input, not some)
+    return Svd(u, s, ops.swapaxes(vt, -1, -2))
+
+
+def pinverse(input: Any, rcond: float = 1e-15) -> Tensor:
+    """Compute the pseudo-inverse: see `linalg.pinv`."""
+    return linalg.pinv(input, rcond)
+
+
+def matrix_rank(input: Any, tol: Any = None, symmetric: bool = False) -> Tensor:
+    """Compute the rank: see `linalg.matrix_rank`."""
+    return linalg.matrix_rank(input, tol)
+
+
+# Statistics of rows
+
+
+def cov(input: Any, *, correction: int = 1) -> Tensor:
+    """Compute the covariance of rows; a number for one row.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.cov(torch.tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    rows = ops.reshape(input, (1, -1)) if input.ndim < 2 else input
+    centred = rows - ops.mean(rows, -1, True)
+    joint = ops.matmul(centred, ops.swapaxes(centred, -1, -2)) / (rows.shape[-1] - correction)
+    return ops.reshape(joint, ()) if len(rows) == 1 else joint
+
+
+def corrcoef(input: Any) -> Tensor:
+    """Compute the correlation of rows; a number for one row."""
+    joint = cov(input)
+    if not joint.ndim:
+        return joint / joint
+    spread = ops.sqrt(ops.diagonal(joint))
+    return joint / ops.outer(spread, spread)
+
+
+@spelled
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Scale the parts along an axis so that each has at most a norm."""
+    norms = ops.norm(ops.reshape(ops.moveaxis(input, dim, 0), (input.shape[dim], -1)), p, 1)
+    norms = ops.reshape(norms, (-1,) + (1,) * (input.ndim - 1 - dim % input.ndim))
+    return input * ops.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Write the powers of each element, as columns.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.vander(torch.tensor([2.0, 3.0]), 3).tolist()
+        [[4.0, 2.0, 1.0], [9.0, 3.0, 1.0]]
+    """
+    powers = np.arange(len(x) if N is None else N)
+    return ops.power(ops.expand_dims(x, -1), powers if increasing else powers[::-1])

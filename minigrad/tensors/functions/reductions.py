@@ -1,0 +1,420 @@
+"""Functions that reduce axes: sums, extremes, spreads, norms."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from minigrad import linalg, ops
+from minigrad.autograd.node import Variable
+from minigrad.autograd.typing import Tensor
+from minigrad.ops.sorting import ValuesAndIndices
+from minigrad.tensors.functions._arguments import axes, of_numbers, spelled
+
+__all__ = [
+    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
+    "logsumexp", "max", "mean", "median", "min", "nanmean", "nansum", "norm", "prod", "quantile",
+    "std", "std_mean", "sum", "trace", "var", "var_mean",
+]  # fmt: skip
+
+
+class Extremes(NamedTuple):
+    """The least and the largest elements."""
+
+    min: Tensor
+    max: Tensor
+
+
+@spelled
+def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Tell whether all elements are true, in all or along axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.all(torch.tensor([[True, False], [True, True]]), 1).tolist()
+        [False, True]
+    """
+    return ops.all(input, axes(dim), keepdim)
+
+
+@spelled
+def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Tell whether some element is true, of all or along axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.any(torch.tensor([[True, False], [False, False]]), 1).tolist()
+        [True, False]
+    """
+    return ops.any(input, axes(dim), keepdim)
+
+
+@spelled
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Compute the sum of all elements, or along axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.sum(torch.tensor([[1, 2], [3, 4]]), dim=1).tolist()
+        [3, 7]
+    """
+    return ops.sum(input, axes(dim), keepdim, dtype=dtype)
+
+
+@spelled
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Compute the sum without elements that are NaN.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.nansum(torch.tensor([1.0, torch.nan])).item()
+        1.0
+    """
+    return ops.nansum(input, axes(dim), keepdim, dtype=dtype)
+
+
+@spelled
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Compute the mean of all elements, or along axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.mean(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), 0).tolist()
+        [2.0, 3.0]
+    """
+    return ops.mean(input, axes(dim), keepdim, dtype=dtype)
+
+
+@spelled
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Compute the mean without elements that are NaN.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.nanmean(torch.tensor([1.0, torch.nan, 3.0])).item()
+        2.0
+    """
+    return ops.nanmean(input, axes(dim), keepdim, dtype=dtype)
+
+
+@spelled
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Compute the product of all elements, or along an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.prod(torch.tensor([2, 3, 4])).item()
+        24
+    """
+    return ops.prod(input, axes(dim), keepdim, dtype=dtype)
+
+
+@spelled
+@of_numbers
+def logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Compute log(sum(exp(input))) along axes, without overflow.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.logsumexp(torch.tensor([1000.0, 1000.0]), 0).item() > 1000
+        True
+    """
+    return ops.logsumexp(input, axes(dim), keepdim)
+
+
+@spelled
+def count_nonzero(input: Any, dim: Any = None) -> Tensor:
+    """Count the elements that are not 0.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.count_nonzero(torch.tensor([0, 3, 0, 1])).item()
+        2
+    """
+    return ops.count_nonzero(input, axes(dim))
+
+
+# Extremes
+
+
+def _with_places(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndIndices:
+    """The elements at one place of each line along an axis."""
+    values = ops.take_along_axis(input, index, dim)
+    if not keepdim:
+        values, index = ops.squeeze(values, dim), ops.squeeze(index, dim)
+    return ValuesAndIndices(values, index)
+
+
+@spelled
+@of_numbers
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """Find the largest element; along an axis with its place; or of two tensors the larger.
+
+    Args:
+        input: Tensor, array or number.
+        dim: An axis; a tensor here is `other`.
+        keepdim: Whether the axis stays, with length 1.
+        other: A second tensor, which broadcasts: the larger of each pair is returned.
+
+    Returns:
+        The largest of all elements, between which the gradient is shared evenly; or a pair
+        `values`, `indices` along an axis, where the gradient goes to the index.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([[1, 5], [7, 2]])
+        >>> torch.max(x).item()
+        7
+        >>> values, indices = x.max(dim=1)
+        >>> values.tolist(), indices.tolist()
+        ([5, 7], [1, 0])
+    """
+    other = dim if isinstance(dim, Variable) else other
+    if other is not None:
+        return ops.maximum(input, other)
+    if dim is None:
+        return ops.max(input)
+    return _with_places(input, ops.argmax(input, dim, True), dim, keepdim)
+
+
+@spelled
+@of_numbers
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """Find the least element; along an axis with its place; or of two tensors the lesser.
+
+    Arguments and results are those of `max`.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([[1, 5], [7, 2]])
+        >>> x.min().item(), x.min(0).values.tolist()
+        (1, [1, 2])
+    """
+    other = dim if isinstance(dim, Variable) else other
+    if other is not None:
+        return ops.minimum(input, other)
+    if dim is None:
+        return ops.min(input)
+    return _with_places(input, ops.argmin(input, dim, True), dim, keepdim)
+
+
+@spelled
+def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """Find the largest elements along axes; equal ones share the gradient evenly.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), 1).tolist()
+        [5, 7]
+    """
+    return ops.max(input, axes(dim), keepdim)
+
+
+@spelled
+def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """Find the least elements along axes; equal ones share the gradient evenly.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.amin(torch.tensor([[1, 5], [7, 2]]), 1).tolist()
+        [1, 2]
+    """
+    return ops.min(input, axes(dim), keepdim)
+
+
+@spelled
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
+    """Find the least and the largest elements.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.aminmax(torch.tensor([3, 1, 2])).max.item()
+        3
+    """
+    return Extremes(ops.min(input, dim, keepdim), ops.max(input, dim, keepdim))
+
+
+@spelled
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Find the place of the largest element; without an axis, among all of them.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.argmax(torch.tensor([[1, 5], [7, 2]])).item()
+        2
+    """
+    return ops.argmax(input, dim, keepdim)
+
+
+@spelled
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Find the place of the least element; without an axis, among all of them.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.argmin(torch.tensor([[1, 5], [7, 2]]), 0).tolist()
+        [0, 1]
+    """
+    return ops.argmin(input, dim, keepdim)
+
+
+@spelled
+@of_numbers
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Find the median: of two middle elements the lower; along an axis with its place.
+
+    Returns:
+        The median of all elements; or a pair `values`, `indices` along an axis. NaN if one is.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.median(torch.tensor([4.0, 1.0, 3.0, 2.0])).item()
+        2.0
+    """
+    if dim is None:
+        flat = ops.ravel(input)
+        return _with_places(flat, _median_place(flat, 0), 0, False).values
+    return _with_places(input, _median_place(input, dim), dim, keepdim)
+
+
+def _median_place(input: Any, dim: int) -> Any:
+    """The place of the lower of the two middle elements, or of the first NaN."""
+    n, order = input.shape[dim], ops.argsort(input, dim)  # NaN is last
+    nans = ops.sum(ops.isnan(input), dim, True)
+    return ops.take_along_axis(order, ops.where(nans > 0, n - nans, (n - 1) // 2), dim)
+
+
+@spelled
+def quantile(
+    input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
+    interpolation: str = "linear",
+) -> Tensor:  # fmt: skip
+    """Compute the q-th quantiles, of all elements or along an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.quantile(torch.tensor([0.0, 1.0, 2.0]), 0.25).item()
+        0.5
+    """
+    return ops.quantile(input, q, dim, keepdim, interpolation)
+
+
+# Spreads and norms
+
+
+def _lost(dim: Any, unbiased: bool, correction: Any) -> tuple[Any, int]:
+    """The axes, and how many degrees of freedom are lost; `dim` may be `unbiased`."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    return axes(dim), int(unbiased) if correction is None else correction
+
+
+@spelled
+def var(
+    input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Compute the variance: the mean square distance from the mean, divided by n - correction.
+
+    Args:
+        input: Tensor, array or number.
+        dim: An axis, several, or None for all elements.
+        unbiased: Whether 1 degree of freedom is lost, if there is no `correction`.
+        keepdim: Whether the axes stay, with length 1.
+        correction: How many degrees of freedom are lost.
+
+    Example:
+        >>> from minigrad import torch
+        >>> x = torch.tensor([1.0, 2.0, 3.0])
+        >>> torch.var(x).item(), round(torch.var(x, correction=0).item(), 4)
+        (1.0, 0.6667)
+    """
+    dims, lost = _lost(dim, unbiased, correction)
+    return ops.var(input, dims, lost, keepdim)
+
+
+@spelled
+def std(
+    input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Compute the standard deviation, the root of the variance: see `var`.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.std(torch.tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    dims, lost = _lost(dim, unbiased, correction)
+    return ops.std(input, dims, lost, keepdim)
+
+
+@spelled
+def var_mean(
+    input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: int | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Compute the variance and the mean.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [part.item() for part in torch.var_mean(torch.tensor([1.0, 2.0, 3.0]))]
+        [1.0, 2.0]
+    """
+    dims, lost = _lost(dim, unbiased, correction)
+    return ops.var(input, dims, lost, keepdim), ops.mean(input, dims, keepdim)
+
+
+@spelled
+def std_mean(
+    input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, *,
+    correction: int | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Compute the standard deviation and the mean.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [part.item() for part in torch.std_mean(torch.tensor([1.0, 2.0, 3.0]))]
+        [1.0, 2.0]
+    """
+    dims, lost = _lost(dim, unbiased, correction)
+    return ops.std(input, dims, lost, keepdim), ops.mean(input, dims, keepdim)
+
+
+@spelled
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
+    """Compute the norm of vectors, or of all elements; "nuc" is a norm of matrices.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.norm(torch.tensor([3.0, 4.0])).item()
+        5.0
+    """
+    x = input if dtype is None else ops.astype(input, dtype)
+    if p == "nuc":
+        matrices = x if dim is None else ops.moveaxis(x, axes(dim), (-2, -1))
+        return linalg.matrix_norm(matrices, keepdims=keepdim, ord="nuc")
+    return ops.norm(x, 2 if p in ("fro", None) else p, axes(dim), keepdim)
+
+
+def dist(input: Any, other: Any, p: float = 2) -> Tensor:
+    """Compute the norm of the difference of two tensors.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.dist(torch.tensor([3.0, 0.0]), torch.tensor([0.0, 4.0])).item()
+        5.0
+    """
+    return ops.norm(ops.subtract(input, other), p)
+
+
+def trace(input: Any) -> Tensor:
+    """Compute the sum of the diagonal of a matrix, or of each of a stack along the last axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.trace(torch.tensor([[1, 2], [3, 4]])).item()
+        5
+    """
+    return ops.trace(input)

@@ -1,0 +1,202 @@
+"""Running sums and products, differences, areas, and windows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.dtypes import get_default_dtype
+from minigrad.autograd.typing import Tensor
+from minigrad.ops.sorting import ValuesAndIndices
+from minigrad.tensors.creation import tensor
+from minigrad.tensors.functions._arguments import of_numbers, part, spelled
+
+__all__ = [
+    "bartlett_window", "blackman_window", "cummax", "cummin", "cumprod", "cumsum",
+    "cumulative_trapezoid", "diff", "hamming_window", "hann_window", "log_softmax", "logcumsumexp",
+    "softmax", "trapezoid", "trapz",
+]  # fmt: skip
+
+
+@spelled
+@of_numbers
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
+    """Compute the running sum along an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.cumsum(torch.tensor([1, 2, 3]), 0).tolist()
+        [1, 3, 6]
+    """
+    return ops.cumsum(input, dim, dtype=dtype)
+
+
+@spelled
+@of_numbers
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
+    """Compute the running product along an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.cumprod(torch.tensor([2, 3, 4]), 0).tolist()
+        [2, 6, 24]
+    """
+    return ops.cumprod(input, dim, dtype=dtype)
+
+
+@spelled
+@of_numbers
+def cummax(input: Any, dim: int) -> ValuesAndIndices:
+    """Compute the running maximum along an axis, and where it is.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.cummax(torch.tensor([1, 3, 2]), 0).values.tolist()
+        [1, 3, 3]
+    """
+    return ValuesAndIndices(*ops.cummax(input, dim))
+
+
+@spelled
+@of_numbers
+def cummin(input: Any, dim: int) -> ValuesAndIndices:
+    """Compute the running minimum along an axis, and where it is."""
+    return ValuesAndIndices(*ops.cummin(input, dim))
+
+
+@spelled
+@of_numbers
+def logcumsumexp(input: Any, dim: int) -> Tensor:
+    """Compute the logarithm of the running sum of exponentials along an axis."""
+    return ops.logcumsumexp(input, dim)
+
+
+@spelled
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """Compute the n-th differences of neighbours along an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.diff(torch.tensor([1, 4, 9])).tolist()
+        [3, 5]
+    """
+    return ops.diff(input, n, dim, prepend, append)
+
+
+def _trapezoids(y: Any, x: Any, dx: float, dim: int) -> Any:
+    """The areas between neighbours along an axis."""
+    n = y.shape[dim]
+    both = part(y, dim, slice(1, n)) + part(y, dim, slice(0, n - 1))
+    if x is None:
+        return both * (dx / 2)
+    width = ops.diff(x, 1, dim if x.ndim > 1 else -1)
+    if x.ndim == 1:
+        width = ops.reshape(width, (-1,) + (1,) * (y.ndim - 1 - dim % y.ndim))
+    return both * width / 2
+
+
+@spelled
+def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """Integrate along an axis by the trapezoid rule.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.trapezoid(torch.tensor([0.0, 1.0, 2.0])).item()
+        2.0
+    """
+    return ops.sum(_trapezoids(y, x, dx, dim), dim)
+
+
+trapz = trapezoid
+
+
+@spelled
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """Compute the running integral along an axis by the trapezoid rule."""
+    return ops.cumsum(_trapezoids(y, x, dx, dim), dim)
+
+
+# Normalised exponentials
+
+
+def _softmax_dim(name: str, x: Any, dim: int | None) -> int:
+    if dim is None and np.ndim(x) not in (1, 2):
+        raise ValueError(
+            f"{name}: dim must be given for {np.ndim(x)} axes: PyTorch takes 0 or 1, Lucid the last"
+        )
+    return -1 if dim is None else dim
+
+
+@spelled
+def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """Compute exp(input) divided by its sum along an axis.
+
+    Args:
+        input: Tensor, array or number.
+        dim: The axis; may be left out for 1 and 2 axes, where it is the last.
+        dtype: The dtype to which `input` is cast first.
+
+    Raises:
+        ValueError: `dim` is left out of a tensor with other numbers of axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.softmax(torch.tensor([0.0, 0.0]), 0).tolist()
+        [0.5, 0.5]
+    """
+    x = input if dtype is None else ops.astype(input, dtype)
+    return ops.softmax(x, _softmax_dim("softmax", x, dim))
+
+
+@spelled
+def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """Compute the logarithm of `softmax`, without overflow; arguments as there."""
+    x = input if dtype is None else ops.astype(input, dtype)
+    return ops.log_softmax(x, _softmax_dim("log_softmax", x, dim))
+
+
+# Windows
+
+
+def _cosines(length: int, periodic: bool, options: dict[str, Any], *weights: float) -> Tensor:
+    """A window that is a sum of cosines, of alternating sign."""
+    angle = 2 * math.pi * np.arange(length) / max(length - (not periodic), 1)
+    waves = [(-1) ** k * weight * np.cos(k * angle) for k, weight in enumerate(weights)]
+    return _window(sum(waves), options)
+
+
+def _window(values: Any, options: dict[str, Any]) -> Tensor:
+    return tensor(values, **{"dtype": get_default_dtype()} | options)
+
+
+def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
+    """Make a Hann window, 0.5 - 0.5 cos; `options` are those of `tensor`.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.hann_window(4).tolist()
+        [0.0, 0.5, 1.0, 0.5]
+    """
+    return _cosines(window_length, periodic, options, 0.5, 0.5)
+
+
+def hamming_window(
+    window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46,
+    **options: Any,
+) -> Tensor:  # fmt: skip
+    """Make a Hamming window, alpha - beta cos; `options` are those of `tensor`."""
+    return _cosines(window_length, periodic, options, alpha, beta)
+
+
+def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
+    """Make a Blackman window, of two cosines; `options` are those of `tensor`."""
+    return _cosines(window_length, periodic, options, 0.42, 0.5, 0.08)
+
+
+def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
+    """Make a Bartlett window, a triangle; `options` are those of `tensor`."""
+    ramp = 2 * np.arange(window_length) / max(window_length - (not periodic), 1)
+    return _window(1 - np.abs(ramp - 1), options)

@@ -1,0 +1,598 @@
+"""Functions that rearrange, join and divide tensors."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from itertools import accumulate
+from itertools import combinations as choices
+from itertools import combinations_with_replacement as choices_again
+from typing import Any
+
+import numpy as np
+
+from minigrad import ops
+from minigrad.autograd.typing import Tensor
+from minigrad.tensors.functions._arguments import part, sizes_of, spelled
+
+__all__ = [
+    "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
+    "broadcast_tensors", "cartesian_prod", "cat", "chunk", "column_stack", "combinations", "concat",
+    "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "dsplit", "dstack", "expand",
+    "expand_as", "flatten", "flip", "fliplr", "flipud", "hsplit", "hstack", "meshgrid", "moveaxis",
+    "movedim", "narrow", "permute", "repeat", "repeat_interleave", "reshape", "reshape_as", "roll",
+    "rot90", "row_stack", "split", "split_with_sizes", "squeeze", "stack", "sum_to_size",
+    "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu", "unbind",
+    "unflatten", "unfold", "unsqueeze", "view_as", "vsplit", "vstack",
+]  # fmt: skip
+
+
+# Order of axes
+
+
+def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
+    """Exchange two axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.transpose(torch.ones(2, 3, 4), 0, 2).shape)
+        (4, 3, 2)
+    """
+    return ops.swapaxes(input, dim0, dim1)
+
+
+def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
+    """Exchange two axes: `transpose` under another name."""
+    return ops.swapaxes(input, axis0, axis1)
+
+
+swapdims = transpose
+
+
+def permute(input: Any, *axes: Any, dims: Any = None) -> Tensor:
+    """Put the axes in another order.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.permute(torch.ones(2, 3, 4), (1, 2, 0)).shape)
+        (3, 4, 2)
+    """
+    return ops.transpose(input, sizes_of(axes) if dims is None else tuple(dims))
+
+
+def t(input: Any) -> Tensor:
+    """Transpose a matrix; a vector stays.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.t(torch.ones(2, 3)).shape)
+        (3, 2)
+    """
+    if input.ndim > 2:
+        raise RuntimeError(f"t: at most 2 axes expected, got shape {tuple(input.shape)}; see .mT")
+    return ops.transpose(input)
+
+
+def adjoint(input: Any) -> Tensor:
+    """Exchange the last two axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.adjoint(torch.ones(2, 3, 4)).shape)
+        (2, 4, 3)
+    """
+    return ops.swapaxes(input, -1, -2)
+
+
+def movedim(
+    input: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...]
+) -> Tensor:
+    """Move axes to other places.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.movedim(torch.ones(2, 3, 4), 0, -1).shape)
+        (3, 4, 2)
+    """
+    return ops.moveaxis(input, source, destination)
+
+
+moveaxis = movedim
+
+
+# Shapes
+
+
+def reshape(input: Any, *shape: Any) -> Tensor:
+    """Give the elements another shape; one length may be -1.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.reshape(torch.arange(6), (2, -1)).shape)
+        (2, 3)
+    """
+    return ops.reshape(input, sizes_of(shape))
+
+
+def reshape_as(input: Any, other: Any) -> Tensor:
+    """Give the elements the shape of another tensor."""
+    return ops.reshape(input, other.shape)
+
+
+view_as = reshape_as
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Make one axis of several.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.flatten(torch.ones(2, 3, 4), 1).shape)
+        (2, 12)
+    """
+    return ops.flatten(input, start_dim, end_dim)
+
+
+@spelled
+def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Make several axes of one.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.unflatten(torch.ones(2, 12), 1, (3, -1)).shape)
+        (2, 3, 4)
+    """
+    dim %= input.ndim
+    return ops.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
+
+
+@spelled
+def squeeze(input: Any, dim: Any = None) -> Tensor:
+    """Leave out axes of length 1; one that is longer stays.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.squeeze(torch.ones(1, 3, 1), (0, 1)).shape)
+        (3, 1)
+    """
+    if dim is None:
+        return ops.squeeze(input)
+    given, count = ([dim] if isinstance(dim, int) else dim), builtins.max(input.ndim, 1)
+    for axis in given:
+        if not -count <= axis < count:
+            raise IndexError(f"squeeze: dim {axis} of a tensor with {input.ndim} axes")
+    short = tuple(axis for axis in given if input.ndim and input.shape[axis] == 1)
+    return ops.squeeze(input, short) if short else ops.reshape(input, input.shape)
+
+
+@spelled
+def unsqueeze(input: Any, dim: int) -> Tensor:
+    """Insert an axis of length 1.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.unsqueeze(torch.ones(3), 0).shape)
+        (1, 3)
+    """
+    return ops.expand_dims(input, dim)
+
+
+def expand(input: Any, *sizes: Any) -> Tensor:
+    """Repeat along axes of length 1, without copying; -1 leaves an axis as it is.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.ones(3, 1).expand(-1, 4).shape)
+        (3, 4)
+    """
+    return ops.expand(input, *sizes_of(sizes))
+
+
+def expand_as(input: Any, other: Any) -> Tensor:
+    """Repeat along axes of length 1 to the shape of another tensor."""
+    return ops.broadcast_to(input, other.shape)
+
+
+def sum_to_size(input: Any, *size: Any) -> Tensor:
+    """Add up along the axes that a shape, which broadcasts to this one, does not have.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.ones(2, 3).sum_to_size(3).tolist()
+        [2.0, 2.0, 2.0]
+    """
+    shape = sizes_of(size)
+    given = (1,) * (input.ndim - len(shape)) + tuple(shape)
+    short = tuple(i for i, n in enumerate(given) if n == 1 and input.shape[i] != 1)
+    return ops.reshape(ops.sum(input, short, True) if short else input, shape)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """Compute the shape to which shapes broadcast.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.broadcast_shapes((2, 1), (3,))
+        (2, 3)
+    """
+    return np.broadcast_shapes(*shapes)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """Broadcast tensors to one shape, without copying.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [tuple(x.shape) for x in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
+        [(2, 3), (2, 3)]
+    """
+    return tuple(ops.broadcast_arrays(*tensors))
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Give tensors at least one axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.atleast_1d(torch.tensor(2.0)).shape)
+        (1,)
+    """
+    return ops.atleast_1d(*sizes_of(tensors))
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Give tensors at least two axes; new ones come first."""
+    return ops.atleast_2d(*sizes_of(tensors))
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Give tensors at least three axes; of a matrix the third comes last."""
+    return ops.atleast_3d(*sizes_of(tensors))
+
+
+# Repetition and order along axes
+
+
+def repeat(input: Any, *repeats: Any) -> Tensor:
+    """Repeat the whole tensor along its axes, and along new ones before them.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.tensor([1, 2]).repeat(2, 2).tolist()
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    given = sizes_of(repeats)
+    if len(given) < input.ndim:
+        raise RuntimeError(f"repeat: {len(given)} numbers for {input.ndim} axes")
+    return ops.tile(input, tuple(given))
+
+
+def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
+    """Repeat the whole tensor along its last axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.tile(torch.tensor([1, 2]), (2,)).tolist()
+        [1, 2, 1, 2]
+    """
+    return ops.tile(input, sizes_of(repeats) if dims is None else tuple(dims))
+
+
+@spelled
+def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tensor:
+    """Repeat each element, or each slice along an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.repeat_interleave(torch.tensor([1, 2]), 2).tolist()
+        [1, 1, 2, 2]
+    """
+    return ops.repeat(input, repeats, dim)
+
+
+def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
+    """Reverse the elements along axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.flip(torch.tensor([1, 2, 3]), (0,)).tolist()
+        [3, 2, 1]
+    """
+    chosen = sizes_of(axes) if dims is None else dims
+    return ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen))
+
+
+def fliplr(input: Any) -> Tensor:
+    """Reverse the columns of a matrix."""
+    return ops.fliplr(input)
+
+
+def flipud(input: Any) -> Tensor:
+    """Reverse the rows of a matrix."""
+    return ops.flipud(input)
+
+
+@spelled
+def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
+    """Move elements along axes; those that leave at the end come back at the start.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.roll(torch.tensor([1, 2, 3]), 1).tolist()
+        [3, 1, 2]
+    """
+    return ops.roll(input, shifts, dims)
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """Turn by k right angles in the plane of two axes.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.rot90(torch.tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 4], [1, 3]]
+    """
+    return ops.rot90(input, k, dims)
+
+
+# Joining
+
+
+@spelled
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors along an axis; empty ones with one axis are left out.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.cat([torch.ones(2, 1), torch.zeros(2, 2)], dim=1).shape)
+        (2, 3)
+    """
+    given = list(tensors)
+    kept = [x for x in given if tuple(np.shape(x)) != (0,)]
+    return ops.concatenate(kept if kept and len(kept) < len(given) else given, dim)
+
+
+concat = concatenate = cat
+
+
+@spelled
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors of one shape along a new axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.stack([torch.ones(3), torch.zeros(3)], dim=1).shape)
+        (3, 2)
+    """
+    return ops.stack(tensors, dim)
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join along the second axis, or the first of vectors."""
+    return ops.hstack(tensors)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join along the first axis; vectors are rows."""
+    return ops.vstack(tensors)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join along the third axis."""
+    return ops.dstack(tensors)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join along the second axis; vectors are columns."""
+    return ops.column_stack(tensors)
+
+
+def block_diag(*tensors: Any) -> Tensor:
+    """Put matrices along a diagonal, with zeros elsewhere.
+
+    Example:
+        >>> from minigrad import torch
+        >>> tuple(torch.block_diag(torch.ones(1, 2), torch.ones(2, 1)).shape)
+        (3, 3)
+    """
+    blocks = [ops.reshape(x, (1,) * (2 - x.ndim) + tuple(x.shape)) for x in tensors]
+    width = builtins.sum(block.shape[1] for block in blocks)
+    starts = accumulate((block.shape[1] for block in blocks), initial=0)
+    return ops.concatenate([
+        ops.pad(block, ((0, 0), (start, width - start - block.shape[1])))
+        for block, start in zip(blocks, starts, strict=False)
+    ])  # fmt: skip
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Compute the coordinates of a grid; the first tensor runs along the first axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.meshgrid(torch.arange(2), torch.arange(3))[0].tolist()
+        [[0, 0, 0], [1, 1, 1]]
+    """
+    return tuple(ops.meshgrid(*sizes_of(tensors), indexing=indexing))
+
+
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """List all combinations of the elements of vectors.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.cartesian_prod(torch.arange(2), torch.tensor([5])).tolist()
+        [[0, 5], [1, 5]]
+    """
+    if len(tensors) == 1:
+        return tensors[0]
+    return ops.stack([ops.ravel(x) for x in ops.meshgrid(*tensors, indexing="ij")], -1)
+
+
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """List all choices of r elements of a vector.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.combinations(torch.tensor([1, 2, 3])).tolist()
+        [[1, 2], [1, 3], [2, 3]]
+    """
+    chosen = [*(choices_again if with_replacement else choices)(range(len(input)), r)]
+    return ops.take(input, np.array(chosen, np.int64).reshape(-1, r))
+
+
+# Dividing
+
+
+@spelled
+def split(
+    input: Any, split_size_or_sections: Any = None, dim: int = 0, *, split_size: Any = None
+) -> tuple[Tensor, ...]:
+    """Divide along an axis into pieces of one size, where the last may be smaller, or of several.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [part.tolist() for part in torch.split(torch.arange(5), 2)]
+        [[0, 1], [2, 3], [4]]
+        >>> [part.tolist() for part in torch.arange(5).split([1, 4])]
+        [[0], [1, 2, 3, 4]]
+    """
+    size, n = (split_size_or_sections if split_size is None else split_size), input.shape[dim]
+    if isinstance(size, int):
+        if size <= 0:
+            raise RuntimeError(f"split: a positive size expected, got {size}")
+        return tuple(ops.split(input, list(range(size, n, size)), dim))
+    if builtins.sum(size) != n:
+        raise RuntimeError(f"split: sizes {list(size)} of an axis of length {n}")
+    return tuple(ops.split(input, [int(end) for end in accumulate(size)][:-1], dim))
+
+
+@spelled
+def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Divide along an axis into pieces of several sizes: see `split`."""
+    return split(input, split_sizes, dim)
+
+
+@spelled
+def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Divide along an axis into at most so many pieces of one size; the last may be smaller.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [part.tolist() for part in torch.chunk(torch.arange(5), 2)]
+        [[0, 1, 2], [3, 4]]
+    """
+    n = input.shape[dim]
+    size = builtins.max(-(-n // chunks), 1)
+    return tuple(ops.split(input, list(range(size, n, size)), dim))
+
+
+@spelled
+def tensor_split(
+    input: Any, indices_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Divide along an axis into so many pieces of nearly one size, or at places.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [part.tolist() for part in torch.tensor_split(torch.arange(5), 2)]
+        [[0, 1, 2], [3, 4]]
+    """
+    return tuple(ops.array_split(input, indices_or_sections, dim))
+
+
+def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Divide along the second axis, or the first of a vector: see `tensor_split`."""
+    return tuple(ops.hsplit(input, indices_or_sections))
+
+
+def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Divide along the first axis: see `tensor_split`."""
+    return tuple(ops.vsplit(input, indices_or_sections))
+
+
+def dsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Divide along the third axis: see `tensor_split`."""
+    return tuple(ops.dsplit(input, indices_or_sections))
+
+
+@spelled
+def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Take an axis away: a tensor for each of its places.
+
+    Example:
+        >>> from minigrad import torch
+        >>> [row.tolist() for row in torch.unbind(torch.tensor([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
+    return tuple(ops.unbind(input, dim))
+
+
+@spelled
+def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
+    """Take some consecutive places of an axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.narrow(torch.arange(5), 0, 1, 3).tolist()
+        [1, 2, 3]
+    """
+    return part(input, dim, slice(start, start + length))
+
+
+def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
+    """List the windows of one size along an axis, as a new last axis.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.arange(4).unfold(0, 2, 1).tolist()
+        [[0, 1], [1, 2], [2, 3]]
+    """
+    return ops.unfold(input, dimension, size, step)
+
+
+# Diagonals
+
+
+def diag(input: Any, diagonal: int = 0) -> Tensor:
+    """Take a diagonal of a matrix, or make a matrix with a vector on a diagonal.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.diag(torch.tensor([1, 2])).tolist()
+        [[1, 0], [0, 2]]
+    """
+    return ops.diag(input, diagonal)
+
+
+def diagflat(input: Any, offset: int = 0) -> Tensor:
+    """Make a matrix with all elements on a diagonal."""
+    return ops.diag(ops.ravel(input), offset)
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Make matrices with the last axis on a diagonal."""
+    return ops.diag_embed(input, offset, dim1, dim2)
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Take a diagonal of two axes, as a last axis."""
+    return ops.diagonal(input, offset, dim1, dim2)
+
+
+def tril(input: Any, diagonal: int = 0) -> Tensor:
+    """Keep the lower triangle of matrices, with zeros above it.
+
+    Example:
+        >>> from minigrad import torch
+        >>> torch.tril(torch.ones(2, 2)).tolist()
+        [[1.0, 0.0], [1.0, 1.0]]
+    """
+    return ops.tril(input, diagonal)
+
+
+def triu(input: Any, diagonal: int = 0) -> Tensor:
+    """Keep the upper triangle of matrices, with zeros below it."""
+    return ops.triu(input, diagonal)

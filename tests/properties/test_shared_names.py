@@ -1,0 +1,75 @@
+"""Rules, kernels and layers never ask a tensor by a name that means two things.
+
+On an array `x.max(0)`, `x.size` and eleven other names mean NumPy's, on a tensor PyTorch's. Code
+that is given either uses ops and NumPy's functions. A lint cannot tell an array from a tensor, so
+the calls are run with tensors on which these names fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from layer_table import LAYERS, Layer, cases
+
+import minigrad
+from minigrad import Tensor, debugging, ops
+from minigrad.autograd import grad
+from minigrad.checking.samples import CASES, OURS, Case
+
+NAMES = [
+    "max", "min", "median", "sort", "std", "var", "size", "split", "repeat", "transpose", "unique",
+    "nonzero", "flip",
+]  # fmt: skip
+
+
+class Refused:
+    """An attribute of tensors that fails when it is read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: Any, owner: Any = None) -> Any:
+        raise AssertionError(f"`.{self.name}` of a tensor: on an array it means something else")
+
+
+@pytest.fixture(autouse=True)
+def names_fail(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patched:
+        for name in NAMES:
+            patched.setattr(Tensor, name, Refused(name))
+        yield
+
+
+def slopes(outputs: list[Tensor], inputs: list[Tensor], again: bool) -> list[Tensor]:
+    """The gradients of outputs that have a history; recorded, where they shall be derived again."""
+    total = ops.sum(ops.stack([ops.sum(out * 1.5) for out in outputs]))
+    found = grad(total, inputs, retain_graph=True, create_graph=again, allow_unused=True)
+    return [g for g in found if g is not None and (g.requires_grad or not again)]
+
+
+def differentiate_twice(outputs: list[Any], inputs: list[Tensor]) -> None:
+    if recorded := [out for out in outputs if isinstance(out, Tensor) and out.requires_grad]:
+        slopes(recorded, inputs, again=False)
+    if recorded and (first := slopes(recorded, inputs, again=True)):
+        slopes(first, inputs, again=False)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_of_ops(case: Case) -> None:
+    inputs = [Tensor(array, requires_grad=True) for array in case.inputs]
+    result = case.on(OURS)(*inputs)
+    differentiate_twice(list(result) if isinstance(result, (tuple, list)) else [result], inputs)
+
+
+@pytest.mark.parametrize("line", cases(line for line in LAYERS if line.is_called))
+def test_of_layers(line: Layer) -> None:
+    rng = np.random.default_rng(3)
+    inputs = [Tensor(rng.standard_normal(shape), requires_grad=True) for shape in line.shapes]
+    module = line.make().to(np.float64)
+    minigrad.random.seed(0)
+    with debugging.Profile():  # it reads the shapes of what ops are given
+        outputs = line.run(module, *inputs)
+    differentiate_twice(outputs, [*inputs, *module.parameters()])
