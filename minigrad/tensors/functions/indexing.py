@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -72,7 +73,6 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
 
 
 @spelled
-@of_numbers
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Tensor:
     """Read along an axis at the places that `index` names.
 
@@ -82,7 +82,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Te
         >>> x.gather(1, torch.tensor([[0], [1]])).tolist()
         [[1], [4]]
     """
-    return ops.gather(input, dim, index)
+    return _read(ops.gather, input, index, dim)
 
 
 @spelled
@@ -133,7 +133,15 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Tensor:
     """
     if dim is None:
         return ops.take(ops.ravel(input), ops.ravel(indices))
-    return ops.take_along_axis(input, indices, dim)
+    return _read(lambda x, dim, index: ops.take_along_axis(x, index, dim), input, indices, dim)
+
+
+def _read(read: Callable[..., Any], input: Any, index: Any, dim: int) -> Any:
+    """Read along an axis; a tensor without axes has one of length 1."""
+    if np.ndim(input):
+        return read(input, dim, index)
+    found = read(ops.reshape(input, (1,)), dim, ops.reshape(index, (-1,)))
+    return ops.reshape(found, np.shape(index))
 
 
 def masked_select(input: Any, mask: Any) -> Tensor:

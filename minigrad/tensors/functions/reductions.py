@@ -284,6 +284,7 @@ def _median_place(input: Any, dim: int) -> Any:
 
 
 @spelled
+@of_numbers
 def quantile(
     input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
     interpolation: str = "linear",

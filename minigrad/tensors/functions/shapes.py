@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.typing import Tensor
-from minigrad.tensors.functions._arguments import part, sizes_of, spelled
+from minigrad.tensors.functions._arguments import of_numbers, part, sizes_of, spelled
 
 __all__ = [
     "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
@@ -30,6 +30,7 @@ __all__ = [
 # Order of axes
 
 
+@of_numbers
 def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
     """Exchange two axes.
 
@@ -279,6 +280,7 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
 
 
 @spelled
+@of_numbers
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tensor:
     """Repeat each element, or each slice along an axis.
 
@@ -290,6 +292,7 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tenso
     return ops.repeat(input, repeats, dim)
 
 
+@of_numbers
 def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
     """Reverse the elements along axes.
 
@@ -313,6 +316,7 @@ def flipud(input: Any) -> Tensor:
 
 
 @spelled
+@of_numbers
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """Move elements along axes; those that leave at the end come back at the start.
 
