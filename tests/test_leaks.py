@@ -170,6 +170,7 @@ def run_pytest(folder: Path, *options: str, **variables: str) -> subprocess.Comp
     )
 
 
+@pytest.mark.slow
 def test_the_tests_that_leak_fail_and_no_other(tmp_path: Path) -> None:
     (tmp_path / "test_leaking.py").write_text(LEAKING)
     done = run_pytest(tmp_path)

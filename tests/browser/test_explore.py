@@ -159,6 +159,7 @@ class TestPicture:
         until(page, bright, [])
 
 
+@pytest.mark.slow
 class TestPlayer:
     def test_to_the_end_by_keyboard(self, open_page: Open) -> None:
         graph = perceptron()

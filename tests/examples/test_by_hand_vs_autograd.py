@@ -143,6 +143,7 @@ def test_a_wrong_gradient_is_found(monkeypatch: pytest.MonkeyPatch, call: Call, 
     assert sorted(marked) == sorted(wrong.split())
 
 
+@pytest.mark.slow
 def test_without_smoke_each_entry_is_compared(monkeypatch: pytest.MonkeyPatch, call: Call) -> None:
     sabotage(monkeypatch, BLOCK, "backward", one_entry)
     assert call(example).out.splitlines()[-1] == f"verdict: they disagree: W2: {HAND}"

@@ -285,6 +285,7 @@ def test_the_lstm_writes_the_likeliest_from_its_state(short: example.Text) -> No
         assert short.alphabet[ids[-1]] == character
 
 
+@pytest.mark.slow
 def test_the_lstm_learns(short: example.Text) -> None:
     minigrad.random.seed(0)
     model = small_lstm(short)
@@ -345,6 +346,7 @@ def interrupt_after(steps: int, monkeypatch: MonkeyPatch, how: Any = stop) -> No
     monkeypatch.setattr(example, "learn", interrupted)
 
 
+@pytest.mark.slow
 def test_control_c_keeps_what_is_learned(
     tmp_path: Path, short: example.Text, monkeypatch: MonkeyPatch, call: Call
 ) -> None:
@@ -359,6 +361,7 @@ def test_control_c_keeps_what_is_learned(
     assert float(bits["transformer"]) == pytest.approx(found, abs=6e-4)
 
 
+@pytest.mark.slow
 def test_a_stopped_training_goes_on_bit_for_bit(
     tmp_path: Path, short: example.Text, monkeypatch: MonkeyPatch, call: Call
 ) -> None:

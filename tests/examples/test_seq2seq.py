@@ -145,6 +145,7 @@ def model() -> example.Speller:
 NUMBERS = [348_199, 7, 52, 9_001]
 
 
+@pytest.mark.slow
 def test_the_letters_are_the_likeliest_of_the_whole_pass(model: example.Speller) -> None:
     """Step by step through the caches, or all at once: the same scores."""
     spellings = example.write(model, NUMBERS)

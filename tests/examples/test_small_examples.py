@@ -105,6 +105,7 @@ def test_the_table(folder: Path) -> None:
         assert f"  {sentence:<20} " in done.out
 
 
+@pytest.mark.slow
 def test_mistakes_get_one_line(folder: Path) -> None:
     (folder / "pool" / "config.json").write_text("{}")
     for arguments, code, message in (

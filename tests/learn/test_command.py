@@ -41,6 +41,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return run
 
 
+@pytest.mark.slow
 def test_from_the_list_to_a_right_answer(typed) -> None:
     listed = typed()
     assert "1         a slope by hand" in listed
