@@ -20,7 +20,8 @@ import minigrad
 from minigrad import Tensor, nn
 from minigrad.io import LoadError, load, save
 
-SUFFIXES = [".npz", pytest.param(".safetensors", marks=pytest.mark.needs("safetensors")), ".pt"]
+SAFETENSORS = pytest.mark.needs("safetensors")
+SUFFIXES = [".npz", pytest.param(".safetensors", marks=SAFETENSORS), ".pt"]
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64",
@@ -251,7 +252,9 @@ def test_the_suffix_says_the_format(tmp_path: Path, name: str) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("suffix", [".NPZ", ".SafeTensors", ".PT", ".pth"])
+@pytest.mark.parametrize(
+    "suffix", [".NPZ", pytest.param(".SafeTensors", marks=SAFETENSORS), ".PT", ".pth"]
+)
 def test_the_suffix_may_be_written_large(tmp_path: Path, suffix: str) -> None:
     path = str(tmp_path / f"file{suffix}")
     model, other = nn.TransformerEncoderLayer(8, 2, 16), nn.TransformerEncoderLayer(8, 2, 16)
@@ -305,7 +308,7 @@ def test_both_versions_of_headers(tmp_path: Path, version: tuple[int, int]) -> N
     assert load(tmp_path / "a.npz")["x"].tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.needs("safetensors")
+@SAFETENSORS
 def test_safetensors_reads_and_is_read(tmp_path: Path) -> None:
     from safetensors.numpy import load_file, save_file
 
@@ -323,7 +326,7 @@ def test_safetensors_reads_and_is_read(tmp_path: Path) -> None:
     model.load_state_dict(found)
 
 
-@pytest.mark.needs("safetensors")
+@SAFETENSORS
 def test_bfloat16_is_widened(tmp_path: Path) -> None:
     """Other programs write it; its values are those of float32 with the lower half cut off."""
     values = np.array([[1.5, -0.0, np.inf], [np.nan, 1e-40, -3e38]], np.float32)
@@ -380,7 +383,7 @@ def test_a_missing_package_gets_one_line(tmp_path: Path, action: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.needs("safetensors")
+@SAFETENSORS
 def test_a_header_has_a_greatest_size(tmp_path: Path) -> None:
     value, path = "x" * 101_000_000, tmp_path / "file.safetensors"
     with pytest.raises(ValueError, match=f"save: {path}: .*too large.*npz"):
