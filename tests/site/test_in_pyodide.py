@@ -17,18 +17,17 @@ ROOT = Path(__file__).resolve().parents[2]
 PYODIDE = ROOT / ".venv/pyodide"
 PURE = ["hypothesis==6.130.0", "sortedcontainers", "attrs", "pytest<10", "pluggy", "iniconfig"]
 PURE += ["packaging", "pygments"]
-COUNTS = {"autograd": 775, "ops": 4740, "nn": 3580, "learn": 710}
+COUNTS = {"autograd": 687, "ops": 4570, "nn": 3580, "learn": 560}
 """How many tests of each folder pass there at least; none fails."""
 
 DESELECTED = {
     "NumPy's own integers have 32 bits: places, counts, sums, and arrays that a test makes": [
         "nn/layers/test_positional.py::test_positions_of_its_own_for_each_sequence",
-        "nn/module/test_module.py::TestConversion::test_gradients_and_buffers_are_converted",
-        "nn/module/test_state_dict.py::TestLoading::test_round_trip",
+        "nn/module/test_module.py::TestConversion::test_buffers_are_converted_and_stay_shared",
+        "nn/module/test_state_dict.py::test_round_trip",
         "nn/module/test_state_dict.py::test_what_does_not_fit_is_named_and_nothing_is_loaded"
-        "[floats for integers]",
-        "nn/test_generation.py::TestUnequalLengths::test_refusals",
-        "nn/test_init.py::test_refusals[<lambda>-TypeError-int64]",
+        "[floats]",
+        "nn/test_generation.py::TestUnequalLengths::test_refused_masks",
         "ops/test_dtype_table.py::test_a_0d_integer_that_its_array_cannot_hold_is_refused",
         "ops/test_gathering.py::test_take_from_any_shape",
         "ops/test_linalg_norms.py::test_matrix_rank",
@@ -63,7 +62,7 @@ DESELECTED = {
         "ops/test_linalg_determinants.py::test_every_derivative_is_that_of_the_polynomial[3-3]",
     ],
     "Python itself ends: JSON that is nested so deeply needs more stack than there is": [
-        "learn/test_command.py::test_damaged_progress_is_said[12]",
+        "learn/test_command.py::test_a_damaged_progress_names_the_remedy[13]",
     ],
     "each check of a watched file is a process": [
         "learn/test_command.py::test_watching_checks_after_each_save",
