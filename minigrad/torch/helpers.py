@@ -8,9 +8,7 @@ import numpy as np
 
 from minigrad import ops
 
-__all__ = [
-    "NoDtype", "as_dtype", "assert_close", "axes", "pairs_of", "promoted", "refused", "several",
-]  # fmt: skip
+__all__ = ["NoDtype", "as_dtype", "assert_close", "promoted", "refused"]
 
 
 class NoDtype:
@@ -35,24 +33,9 @@ def refused(name: str, why: str) -> NoReturn:
     raise NotImplementedError(f"torch.{name}: {why}")
 
 
-def axes(dim: Any) -> Any:
-    """The axes of a reduction as a tuple; no axes mean all."""
-    return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
-
-
 def as_dtype(x: Any, dtype: Any) -> Any:
     """The tensor in a dtype, if one is given."""
     return x if dtype is None else ops.astype(x, dtype)
-
-
-def several(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Tensors that are given one by one, or as one sequence."""
-    return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
-
-
-def pairs_of(count: int) -> Any:
-    """The indices of the pairs of `count` rows."""
-    return np.triu_indices(count, 1)
 
 
 def promoted(one: Any, other: Any) -> Any:

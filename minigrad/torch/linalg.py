@@ -10,8 +10,9 @@ import numpy as np
 from minigrad import linalg as ours
 from minigrad import ops
 from minigrad.autograd.call import wrap
+from minigrad.tensors.functions.arguments import axes
 from minigrad.torch.build import adopting, made
-from minigrad.torch.helpers import axes, refused
+from minigrad.torch.helpers import refused
 from minigrad.torch.modules import missing
 
 __getattr__ = missing(__name__)

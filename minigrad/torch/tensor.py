@@ -17,9 +17,10 @@ from minigrad.autograd.engine import detach, watch_of, watched
 from minigrad.autograd.node import Leaf, Variable, node_of
 from minigrad.debugging.grad_fn import GradFn
 from minigrad.support.checks import on_cpu
+from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.inplace import assign, overwritten
 from minigrad.torch.absent import not_here
-from minigrad.torch.helpers import NoDtype, refused, several
+from minigrad.torch.helpers import NoDtype, refused
 from minigrad.torch.random import drawing
 
 __all__ = ["Size", "Tensor", "adopt"]
@@ -250,17 +251,6 @@ class Tensor(minigrad.Tensor, results=True):
             )
         return self.reshape(*shape)
 
-    def expand(self, *sizes: Any, size: Any = None) -> Any:
-        """The tensor broadcast to a size; -1 leaves an axis as it is."""
-        return ops.expand(self, *several(sizes if size is None else (size,)))
-
-    def repeat(self, *repeats: Any) -> Any:
-        """The tensor repeated along its axes, and along new ones before them."""
-        given = several(repeats)
-        if len(given) < self._data.ndim:
-            raise RuntimeError(f"repeat: {len(given)} numbers for {self._data.ndim} axes")
-        return ops.tile(self, tuple(given))
-
     # Gradients
 
     def detach_(self) -> Any:
@@ -366,7 +356,7 @@ class Tensor(minigrad.Tensor, results=True):
         return adopt(minigrad.tensor(data, requires_grad, given, _named(device)))
 
     def _new(self, function: Any, size: Any, *args: Any, **options: Any) -> Any:
-        size = several(size)
+        size = sizes_of(size)
         options["dtype"] = options.get("dtype") or self._data.dtype
         options["device"] = _named(options.get("device"))
         return adopt(function(tuple(size), *args, **options))

@@ -11,7 +11,7 @@ from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions._arguments import of_numbers, part, spelled
+from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 
 __all__ = [
     "argwhere", "fill", "gather", "index_add", "index_copy", "index_fill", "index_put",
@@ -49,7 +49,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
         >>> torch.nonzero(torch.tensor([0, 3, 4])).tolist()
         [[1], [2]]
     """
-    return tuple(ops.nonzero(input)) if as_tuple else ops.argwhere(input)
+    return ops.nonzero(input) if as_tuple else ops.argwhere(input)
 
 
 def argwhere(input: Any) -> Tensor:

@@ -11,7 +11,7 @@ from minigrad import ops
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions._arguments import of_numbers, spelled
+from minigrad.tensors.functions.arguments import of_numbers, spelled
 from minigrad.tensors.functions.reductions import _with_places
 
 __all__ = [
@@ -81,7 +81,7 @@ def topk(
         >>> torch.topk(torch.tensor([3, 1, 2]), 2).values.tolist()
         [3, 2]
     """
-    return ValuesAndIndices(*ops.topk(input, k, dim, largest, sorted))
+    return ops.topk(input, k, dim, largest, sorted)
 
 
 @spelled

@@ -9,7 +9,7 @@ import numpy as np
 from minigrad import linalg, ops
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.linalg.determinants import SlogdetResult
-from minigrad.tensors.functions._arguments import spelled, with_axes
+from minigrad.tensors.functions.arguments import spelled, with_axes
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",

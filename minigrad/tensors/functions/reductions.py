@@ -8,7 +8,7 @@ from minigrad import linalg, ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
-from minigrad.tensors.functions._arguments import axes, of_numbers, spelled
+from minigrad.tensors.functions.arguments import axes, of_numbers, spelled
 
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",

@@ -12,7 +12,7 @@ from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.functions._arguments import of_numbers, part, spelled
+from minigrad.tensors.functions.arguments import of_numbers, part, spelled
 
 __all__ = [
     "bartlett_window", "blackman_window", "cummax", "cummin", "cumprod", "cumsum",
@@ -57,14 +57,14 @@ def cummax(input: Any, dim: int) -> ValuesAndIndices:
         >>> torch.cummax(torch.tensor([1, 3, 2]), 0).values.tolist()
         [1, 3, 3]
     """
-    return ValuesAndIndices(*ops.cummax(input, dim))
+    return ops.cummax(input, dim)
 
 
 @spelled
 @of_numbers
 def cummin(input: Any, dim: int) -> ValuesAndIndices:
     """Compute the running minimum along an axis, and where it is."""
-    return ValuesAndIndices(*ops.cummin(input, dim))
+    return ops.cummin(input, dim)
 
 
 @spelled

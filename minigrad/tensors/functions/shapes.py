@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.typing import Tensor
-from minigrad.tensors.functions._arguments import of_numbers, part, sizes_of, spelled
+from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
 
 __all__ = [
     "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
@@ -178,7 +178,7 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     return ops.expand_dims(input, dim)
 
 
-def expand(input: Any, *sizes: Any) -> Tensor:
+def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     """Repeat along axes of length 1, without copying; -1 leaves an axis as it is.
 
     Example:
@@ -186,7 +186,7 @@ def expand(input: Any, *sizes: Any) -> Tensor:
         >>> tuple(torch.ones(3, 1).expand(-1, 4).shape)
         (3, 4)
     """
-    return ops.expand(input, *sizes_of(sizes))
+    return ops.expand(input, *(sizes_of(sizes) if size is None else size))
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
@@ -227,7 +227,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
         >>> [tuple(x.shape) for x in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
         [(2, 3), (2, 3)]
     """
-    return tuple(ops.broadcast_arrays(*tensors))
+    return ops.broadcast_arrays(*tensors)
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -419,7 +419,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
         >>> torch.meshgrid(torch.arange(2), torch.arange(3))[0].tolist()
         [[0, 0, 0], [1, 1, 1]]
     """
-    return tuple(ops.meshgrid(*sizes_of(tensors), indexing=indexing))
+    return ops.meshgrid(*sizes_of(tensors), indexing=indexing)
 
 
 def cartesian_prod(*tensors: Any) -> Tensor:
@@ -467,10 +467,10 @@ def split(
     if isinstance(size, int):
         if size <= 0:
             raise RuntimeError(f"split: a positive size expected, got {size}")
-        return tuple(ops.split(input, list(range(size, n, size)), dim))
+        return ops.split(input, list(range(size, n, size)), dim)
     if builtins.sum(size) != n:
         raise RuntimeError(f"split: sizes {list(size)} of an axis of length {n}")
-    return tuple(ops.split(input, [int(end) for end in accumulate(size)][:-1], dim))
+    return ops.split(input, [int(end) for end in accumulate(size)][:-1], dim)
 
 
 @spelled
@@ -490,7 +490,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     n = input.shape[dim]
     size = builtins.max(-(-n // chunks), 1)
-    return tuple(ops.split(input, list(range(size, n, size)), dim))
+    return ops.split(input, list(range(size, n, size)), dim)
 
 
 @spelled
@@ -504,22 +504,22 @@ def tensor_split(
         >>> [part.tolist() for part in torch.tensor_split(torch.arange(5), 2)]
         [[0, 1, 2], [3, 4]]
     """
-    return tuple(ops.array_split(input, indices_or_sections, dim))
+    return ops.array_split(input, indices_or_sections, dim)
 
 
 def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Divide along the second axis, or the first of a vector: see `tensor_split`."""
-    return tuple(ops.hsplit(input, indices_or_sections))
+    return ops.hsplit(input, indices_or_sections)
 
 
 def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Divide along the first axis: see `tensor_split`."""
-    return tuple(ops.vsplit(input, indices_or_sections))
+    return ops.vsplit(input, indices_or_sections)
 
 
 def dsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Divide along the third axis: see `tensor_split`."""
-    return tuple(ops.dsplit(input, indices_or_sections))
+    return ops.dsplit(input, indices_or_sections)
 
 
 @spelled
@@ -531,7 +531,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
         >>> [row.tolist() for row in torch.unbind(torch.tensor([[1, 2], [3, 4]]))]
         [[1, 2], [3, 4]]
     """
-    return tuple(ops.unbind(input, dim))
+    return ops.unbind(input, dim)
 
 
 @spelled

@@ -10,8 +10,9 @@ import numpy as np
 from minigrad import ops, random
 from minigrad.autograd.call import wrap
 from minigrad.nn import functional as ours
+from minigrad.tensors.functions import pdist
 from minigrad.torch.build import made
-from minigrad.torch.helpers import as_dtype, pairs_of, refused
+from minigrad.torch.helpers import as_dtype, refused
 from minigrad.torch.modules import missing
 
 __getattr__ = missing(__name__)
@@ -87,7 +88,7 @@ normalize(input, p=2.0, dim=1, eps=1e-12) => F.normalize(input, p, dim, eps)
 one_hot(tensor, num_classes=-1) => F.one_hot(tensor, num_classes)
 pad(input, pad, mode="constant", value=None) => F.pad(input, pad, mode, **({} if value is None else {"value": value}))
 pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False) => F.pairwise_distance(x1, x2, p, eps, keepdim)
-pdist(input, p=2) => ops.getitem(ops.cdist(input, input, p), pairs_of(len(input)))
+pdist(input, p=2) => pdist(input, p)
 pixel_shuffle(input, upscale_factor) => F.pixel_shuffle(input, upscale_factor)
 pixel_unshuffle(input, downscale_factor) => unshuffled(input, downscale_factor)
 poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean") => total(ops.exp(input) - target * input + stirling(target, full) if log_input else input - target * ops.log(input + eps) + stirling(target, full), reduced(size_average, reduce, reduction))
@@ -254,7 +255,7 @@ _NAMES = {
             largest_of_parts,
             margins,
             near_channels,
-            pairs_of,
+            pdist,
             power_mean,
             stirling,
             total,

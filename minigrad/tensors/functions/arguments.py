@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from minigrad import ops
 from minigrad.autograd.node import Variable
 
-__all__ = ["axes", "is_tensor", "of_numbers", "part", "sizes_of", "spelled", "with_axes"]
+__all__ = ["axes", "of_numbers", "part", "sizes_of", "spelled", "with_axes"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -18,8 +18,7 @@ R = TypeVar("R")
 
 def spelled(function: Callable[P, R]) -> Callable[P, R]:
     """The function, which takes NumPy's keywords `axis` and `keepdims` too."""
-    parameters = inspect.signature(function).parameters
-    dim = next(name for name in parameters if name.startswith("dim"))
+    dim = "dims" if "dims" in inspect.signature(function).parameters else "dim"
     names = {"axis": dim, "keepdims": "keepdim"}
 
     @functools.wraps(function)
@@ -79,8 +78,3 @@ def part(x: Any, dim: int, index: Any) -> Any:
     if not -x.ndim <= dim < x.ndim:
         raise IndexError(f"dim {dim} of a tensor with {x.ndim} axes")
     return ops.getitem(x, (slice(None),) * (dim % x.ndim) + (index,))
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor."""
-    return isinstance(value, Variable)
