@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn import functional as F
 
 __all__ = ["LAYERS", "Layer", "cases", "layer", "made", "needs_of"]
@@ -168,7 +168,7 @@ def conv_bn_relu(block: Any, x: Any) -> Any:
     convolved = F.conv2d if x.ndim == 4 else F.conv1d
     conv = block.conv
     out = convolved(
-        Tensor(x), conv.weight, conv.bias, conv.stride, conv.padding, conv.dilation, conv.groups
+        tensor(x), conv.weight, conv.bias, conv.stride, conv.padding, conv.dilation, conv.groups
     ).numpy()
     bn = block.bn
     out = normal(out, (0, *range(2, x.ndim)), bn.eps)
@@ -184,7 +184,7 @@ def separable(block: Any, x: Any) -> Any:
     if deep.bias is not None:
         bias = point.bias + (point.weight.reshape(point.weight.shape[:2]) @ deep.bias)
     convolved = F.conv2d if x.ndim == 4 else F.conv1d
-    return convolved(Tensor(x), kernel, bias, deep.stride, deep.padding, deep.dilation).numpy()
+    return convolved(tensor(x), kernel, bias, deep.stride, deep.padding, deep.dilation).numpy()
 
 
 def squeezed(block: Any, x: Any) -> Any:
@@ -193,7 +193,7 @@ def squeezed(block: Any, x: Any) -> Any:
 
 
 def selected(block: Any, x: Any) -> Any:
-    outs = [branch(Tensor(x)).numpy() for branch in block.branches]
+    outs = [branch(tensor(x)).numpy() for branch in block.branches]
     first, norm, last = block.attention[1], block.attention[2], block.attention[4]
     hidden = sum(outs).mean((2, 3)) @ first.weight.data.reshape(first.weight.shape[:2]).T
     hidden = affine(norm, normal(hidden, 0, norm.eps))

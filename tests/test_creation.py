@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, random
+from minigrad import Tensor, random, tensor
 from minigrad.nn import functional as F
 from minigrad.tensors import creation
 
@@ -61,8 +61,8 @@ def test_arange_is_numpy_s() -> None:
 
 
 def test_likes() -> None:
-    for x in (Tensor(np.ones((2, 3), np.float16)), Tensor([1, 2]), np.ones((2, 1)), [1.0, 2.0]):
-        shape, dtype = Tensor(x).shape, Tensor(x).dtype
+    for x in (tensor(np.ones((2, 3), np.float16)), tensor([1, 2]), np.ones((2, 1)), [1.0, 2.0]):
+        shape, dtype = tensor(x).shape, tensor(x).dtype
         for make in (minigrad.zeros_like, minigrad.ones_like, minigrad.empty_like):
             assert (make(x).shape, make(x).dtype) == (shape, dtype)
             assert make(x, dtype=np.float64, requires_grad=True).requires_grad
@@ -96,7 +96,7 @@ DRAWS: dict[str, Callable[[], Tensor]] = {
     "multinomial": lambda: minigrad.multinomial([1.0, 2.0, 3.0], 20, replacement=True),
     "multinomial, each once": lambda: minigrad.multinomial(np.ones((2, 9)), 9),
     "normal, each its own": lambda: random.normal([1.0, 2.0], [[1.0], [3.0]]),
-    "key": lambda: Tensor(random.key()),
+    "key": lambda: tensor(random.key()),
 }
 
 
@@ -320,14 +320,14 @@ BYTES = minigrad.zeros(2, dtype=np.uint8)
 INTO_BYTES: dict[str, Callable[[Any], Any]] = {
     "tensor": lambda v: minigrad.tensor([1, v], dtype=np.uint8),
     "tensor of an array": lambda v: minigrad.tensor(np.array(v), dtype=np.uint8),
-    "tensor of a tensor": lambda v: minigrad.tensor(Tensor(v), dtype=np.uint8),
-    "Tensor": lambda v: Tensor(v, dtype=np.uint8),
+    "tensor of a tensor": lambda v: minigrad.tensor(tensor(v), dtype=np.uint8),
+    "Tensor": lambda v: tensor(v, dtype=np.uint8),
     "full": lambda v: minigrad.full((1,), v, np.uint8),
     "full_like": lambda v: minigrad.full_like(BYTES, v),
     "arange": lambda v: minigrad.arange(v, v + 2, dtype=np.uint8),
     "linspace": lambda v: minigrad.linspace(v, v, 2, dtype=np.uint8),
     "masked_fill": lambda v: minigrad.masked_fill(BYTES, [True, 0], v),
-    "where": lambda v: minigrad.where(Tensor([False]), BYTES, int(v)),
+    "where": lambda v: minigrad.where(tensor([False]), BYTES, int(v)),
     "pad": lambda v: minigrad.pad(BYTES, 1, constant_values=v),
     "setitem": lambda v: BYTES.__setitem__(0, v),
     "setitem of a list": lambda v: BYTES.__setitem__(..., [1, v]),
@@ -352,7 +352,7 @@ FROM_LARGE: dict[str, tuple[Callable[[int, Any], Tensor], Callable[[int], list[i
     "tensor": (lambda n, d: minigrad.tensor(n, dtype=d), lambda n: [n]),
     "tensor of a list": (lambda n, d: minigrad.tensor([[n, 1]], dtype=d), lambda n: [n, 1]),
     "tensor of both signs": (lambda n, d: minigrad.tensor([n, -1], dtype=d), lambda n: [n, -1]),
-    "Tensor": (lambda n, d: Tensor([True, n], dtype=d), lambda n: [1, n]),
+    "Tensor": (lambda n, d: tensor([True, n], dtype=d), lambda n: [1, n]),
     "full": (lambda n, d: minigrad.full((1,), n, d), lambda n: [n]),
     "arange": (lambda n, d: minigrad.arange(n, n + 3, dtype=d), lambda n: [n, n + 1, n + 2]),
     "arange backwards": (
@@ -414,4 +414,4 @@ def test_numbers_that_fit_become_integers_as_in_numpy() -> None:
     assert minigrad.linspace(-0.5, 2.9, 3, dtype=int).tolist() == [-1, 1, 2]
     assert minigrad.tensor([300, float("nan")], dtype=bool).tolist() == [True, True]
     assert minigrad.pad(minigrad.tensor([1, 2]), 1, constant_values=7.0).tolist() == [7, 1, 2, 7]
-    assert minigrad.astype(Tensor([300, -1]), np.uint8).tolist() == [44, 255]  # as in NumPy
+    assert minigrad.astype(tensor([300, -1]), np.uint8).tolist() == [44, 255]  # as in NumPy

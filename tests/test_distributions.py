@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import tensor
 from minigrad.autograd import gradcheck, gradgradcheck
 from minigrad.distributions import Categorical, Distribution, Normal
 
@@ -30,7 +30,7 @@ METHODS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
 
 @pytest.mark.parametrize(("method", "inputs"), METHODS.values(), ids=METHODS)
 def test_derivatives(method: Callable[..., Any], inputs: tuple[np.ndarray, ...]) -> None:
-    tensors = [Tensor(array, requires_grad=True) for array in inputs]
+    tensors = [tensor(array, requires_grad=True) for array in inputs]
     assert gradcheck(method, tensors)
     assert gradgradcheck(method, tensors)
 
@@ -51,7 +51,7 @@ class TestNormal:
         assert Normal(0.0, 1.0).sample().shape == ()
 
     def test_gradients_of_draws(self) -> None:
-        loc, scale = Tensor(LOC, requires_grad=True), Tensor(SCALE, requires_grad=True)
+        loc, scale = tensor(LOC, requires_grad=True), tensor(SCALE, requires_grad=True)
         normal = Normal(loc, scale)
         assert not normal.sample((4,)).requires_grad
         draws = normal.rsample((4,))
@@ -62,7 +62,7 @@ class TestNormal:
 
     @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
     def test_dtypes(self, dtype: Any) -> None:
-        normal = Normal(Tensor(LOC, dtype=dtype), Tensor(SCALE, dtype=dtype))
+        normal = Normal(tensor(LOC, dtype=dtype), tensor(SCALE, dtype=dtype))
         for value in (
             normal.sample(), normal.rsample(), normal.entropy(), normal.mean, normal.stddev,
             normal.log_prob(1),
@@ -89,7 +89,7 @@ class TestCategorical:
         assert Categorical(np.ones((0, 3))).sample((4,)).shape == (4, 0)
 
     def test_a_class_that_never_comes(self) -> None:
-        z = Tensor([[0.0, 1.0, -np.inf], [-np.inf, 0.0, -np.inf]], requires_grad=True)
+        z = tensor([[0.0, 1.0, -np.inf], [-np.inf, 0.0, -np.inf]], requires_grad=True)
         classes = Categorical(logits=z)
         entropy = classes.entropy()
         p = np.array([1.0, np.e]) / (1 + np.e)
@@ -101,7 +101,7 @@ class TestCategorical:
     def test_a_policy_learns(self) -> None:
         """REINFORCE on a bandit with one good arm."""
         minigrad.random.seed(0)
-        z = Tensor(np.zeros(3), requires_grad=True)
+        z = tensor(np.zeros(3), requires_grad=True)
         optimizer = minigrad.optim.SGD([z], lr=0.5)
         for _ in range(200):
             policy = Categorical(logits=z)

@@ -18,12 +18,12 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.autograd import grad, gradcheck, gradgradcheck
 
 
 def var(value: Any, dtype: Any = np.float64) -> Tensor:
-    return Tensor(np.array(value, dtype), requires_grad=True)
+    return tensor(np.array(value, dtype), requires_grad=True)
 
 
 def normal(*shape: int, dtype: Any = np.float64) -> Tensor:
@@ -207,7 +207,7 @@ def test_what_has_no_gradient() -> None:
         grad(x.sum(), [x, unused])
     assert grad(x.sum(), [x, unused], allow_unused=True)[1] is None
     whole = minigrad.tensor([1, 2])
-    for call in (lambda: Tensor([1, 2], requires_grad=True), whole.requires_grad_):
+    for call in (lambda: tensor([1, 2], requires_grad=True), whole.requires_grad_):
         with pytest.raises(TypeError, match="float.*grad"):
             call()
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 
 sklearn = pytest.importorskip("sklearn")
 scipy = pytest.importorskip("scipy")
@@ -38,7 +38,7 @@ LOST = r"\.detach\(\).*\.numpy\(\)"
 
 
 def scores(model: Any) -> Callable[[Any], Any]:
-    return lambda x: model.fit(x, Tensor(LABELS)).predict(x)
+    return lambda x: model.fit(x, tensor(LABELS)).predict(x)
 
 
 # What is made of the points, as an array.
@@ -67,8 +67,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_libraries_compute_on_values_where_no_gradient_is_lost(call: Callable[[Any], Any]) -> None:
     wanted = call(POINTS)
-    recorded = Tensor(POINTS, requires_grad=True)
-    found = [call(Tensor(POINTS)), call(recorded.detach())]
+    recorded = tensor(POINTS, requires_grad=True)
+    found = [call(tensor(POINTS)), call(recorded.detach())]
     with minigrad.no_grad():
         found.append(call(recorded))
     for result in found:
@@ -80,9 +80,9 @@ def test_libraries_compute_on_values_where_no_gradient_is_lost(call: Callable[[A
 
 
 def test_splits_and_scores_of_what_a_model_predicts() -> None:
-    x = Tensor(POINTS, requires_grad=True)
+    x = tensor(POINTS, requires_grad=True)
     assert metrics.accuracy_score(LABELS, x.sum(axis=1) > 6) > 0.9
-    train, test, *_ = train_test_split(Tensor(POINTS), LABELS, random_state=0)
+    train, test, *_ = train_test_split(tensor(POINTS), LABELS, random_state=0)
     assert len(train) + len(test) == len(POINTS)
 
 
@@ -112,17 +112,17 @@ METRICS = {
 
 @pytest.mark.parametrize("name", METRICS)
 def test_metrics_take_tensors(name: str) -> None:
-    chances = minigrad.softmax(Tensor(POINTS[:, :2] * [-1, 1]), axis=1)
+    chances = minigrad.softmax(tensor(POINTS[:, :2] * [-1, 1]), axis=1)
     predicted = {"class": chances.argmax(axis=1), "chance": chances[:, 1], "chances": chances}
     metric, given = getattr(metrics, name), predicted[METRICS[name]]
-    np.testing.assert_array_equal(metric(Tensor(LABELS), given), metric(LABELS, given.numpy()))
+    np.testing.assert_array_equal(metric(tensor(LABELS), given), metric(LABELS, given.numpy()))
 
 
 def test_a_model_is_validated_with_tensors() -> None:
     wanted = cross_val_score(PIPELINE, POINTS, LABELS, cv=4)
-    found = cross_val_score(PIPELINE, Tensor(POINTS), Tensor(LABELS), cv=4)
+    found = cross_val_score(PIPELINE, tensor(POINTS), tensor(LABELS), cv=4)
     np.testing.assert_array_equal(found, wanted)
-    x, y = Tensor(POINTS), Tensor(LABELS)
+    x, y = tensor(POINTS), tensor(LABELS)
     parts = train_test_split(x, y, stratify=y, random_state=0)
     assert all(isinstance(part, Tensor) for part in parts)
 
@@ -130,7 +130,7 @@ def test_a_model_is_validated_with_tensors() -> None:
 @pytest.mark.parametrize("method", ["BFGS", "CG", "Nelder-Mead"])
 def test_scipy_minimizes_what_returns_tensors(method: str) -> None:
     def rosenbrock(values: np.ndarray) -> tuple[Tensor, Tensor]:
-        x = Tensor(values, requires_grad=True)
+        x = tensor(values, requires_grad=True)
         loss = (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
         loss.backward()
         assert x.grad is not None
@@ -142,7 +142,7 @@ def test_scipy_minimizes_what_returns_tensors(method: str) -> None:
     np.testing.assert_allclose(found.x, 1.0, atol=1e-3)
     with pytest.raises(RuntimeError, match=LOST):
         optimize.minimize(
-            lambda v: (Tensor(v, requires_grad=True) ** 2).sum(), [1.0], method=method
+            lambda v: (tensor(v, requires_grad=True) ** 2).sum(), [1.0], method=method
         )
 
 
@@ -176,8 +176,8 @@ def test_matplotlib_draws_tensors(draw: Callable[[Any, Any], Any]) -> None:
             plt.close(figure)
 
     wanted = drawn(POINTS)
-    assert drawn(Tensor(POINTS)) == wanted
-    recorded = Tensor(POINTS, requires_grad=True)
+    assert drawn(tensor(POINTS)) == wanted
+    recorded = tensor(POINTS, requires_grad=True)
     with minigrad.no_grad():
         assert drawn(recorded) == wanted
     with pytest.raises((RuntimeError, TypeError), match=LOST):
@@ -186,8 +186,8 @@ def test_matplotlib_draws_tensors(draw: Callable[[Any, Any], Any]) -> None:
 
 def test_numpy_testing_printing_and_saving_take_every_tensor() -> None:
     """They answer about values, so no gradient is lost."""
-    leaf = Tensor(POINTS, requires_grad=True)
-    for x in (Tensor(POINTS), leaf, 1 * leaf):
+    leaf = tensor(POINTS, requires_grad=True)
+    for x in (tensor(POINTS), leaf, 1 * leaf):
         for left, right in ((x, POINTS), (POINTS, x), (x, x)):
             np.testing.assert_allclose(left, right)
             np.testing.assert_array_equal(left, right)

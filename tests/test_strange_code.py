@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, viz
+from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import (
     GradientError,
     checkpoint,
@@ -128,7 +128,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 
 def x(dtype: Any = np.float32) -> Tensor:
     values = np.random.default_rng(0).normal(size=(4, 3))
-    return Tensor(values.astype(dtype), requires_grad=True)
+    return tensor(values.astype(dtype), requires_grad=True)
 
 
 def errors(program: Program, _folder: Path) -> None:
@@ -148,7 +148,7 @@ def errors(program: Program, _folder: Path) -> None:
 def anomalies(program: Program, _folder: Path) -> None:
     with detect_anomaly():
         program.whole(x()).backward()
-    bad = Tensor(np.full((4, 3), np.nan, np.float32))
+    bad = tensor(np.full((4, 3), np.nan, np.float32))
     with pytest.raises(FloatingPointError, match="linear"), detect_anomaly():
         program.whole(bad)
 

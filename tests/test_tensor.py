@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, ops
+from minigrad import Tensor, nn, ops, tensor
 
 
 def variable(*values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 def test_hash_and_membership() -> None:
@@ -37,7 +37,7 @@ def test_length_and_iteration() -> None:
     assert len(x) == 3
     assert [row.tolist() for row in x] == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
     assert [a.item() for a in reversed(x[0])] == [2.0, 1.0]
-    assert len(list(Tensor(np.zeros((0, 2))))) == 0
+    assert len(list(tensor(np.zeros((0, 2))))) == 0
     assert [k for k, _ in zip(range(9), x)] == [0, 1, 2]  # noqa: B905
     for call in (len, iter):
         with pytest.raises(TypeError, match="0-d tensor"):
@@ -46,20 +46,20 @@ def test_length_and_iteration() -> None:
 
 def test_numbers() -> None:
     for value in (2.5, [2.5], [[2.5]]):
-        assert float(Tensor(value)) == 2.5
-        assert Tensor(value).item() == 2.5
-        assert int(Tensor(value)) == 2
-        assert f"{Tensor(value):.2f}" == "2.50"
-    assert type(Tensor(3).item()) is int
-    assert type(Tensor(True).item()) is bool
+        assert float(tensor(value)) == 2.5
+        assert tensor(value).item() == 2.5
+        assert int(tensor(value)) == 2
+        assert f"{tensor(value):.2f}" == "2.50"
+    assert type(tensor(3).item()) is int
+    assert type(tensor(True).item()) is bool
     assert type(Tensor(1.0).item()) is float
-    assert list(range(5))[Tensor(2)] == 2
-    assert range(Tensor(3)) == range(3)
+    assert list(range(5))[tensor(2)] == 2
+    assert range(tensor(3)) == range(3)
     many = Tensor([1.0, 2.0])
     for call in (float, int, Tensor.item):
         with pytest.raises(ValueError, match=r"one element .*\(2,\)"):
             call(many)
-    for wrong in (Tensor(1.0), Tensor([1, 2])):
+    for wrong in (Tensor(1.0), tensor([1, 2])):
         with pytest.raises(TypeError, match="index"):
             range(wrong)
     assert complex(Tensor(1.5)) == 1.5
@@ -70,19 +70,19 @@ def test_truth() -> None:
     assert [*map(bool, map(Tensor, [1.0, 0.0, [[2]], [False]]))] == [True, False, True, False]
     for many in ([1.0, 2.0], np.zeros((0,)), [True, True], Tensor([1.0]) == Tensor([1.0, 1.0])):
         with pytest.raises(ValueError, match="ambiguous"):
-            bool(Tensor(many))
+            bool(tensor(many))
 
 
 def test_repr_says_dtype_gradient_and_op() -> None:
     assert repr(Tensor([1.0, 2.5])) == "Tensor([1. , 2.5], dtype=float32)"
-    assert repr(Tensor(3)) == "Tensor(3, dtype=int64)"
+    assert repr(tensor(3)) == "Tensor(3, dtype=int64)"
     x = variable(1.0, 2.0)
     assert repr(x) == "Tensor([1., 2.], dtype=float64, requires_grad=True)"
     assert repr(x * 2) == "Tensor([2., 4.], dtype=float64, op=multiply)"
     assert repr(x[0]).endswith("op=getitem)")
     assert repr(x.detach()) == "Tensor([1., 2.], dtype=float64)"
     assert f"{x}" == repr(x) == str(x)
-    lines = repr(Tensor([[1, 2], [3, 4]])).splitlines()
+    lines = repr(tensor([[1, 2], [3, 4]])).splitlines()
     assert lines == ["Tensor([[1, 2],", "        [3, 4]], dtype=int64)"]
     assert len(repr(minigrad.zeros(1000, 1000))) < 1000
 
@@ -91,14 +91,14 @@ def test_attributes() -> None:
     x = variable([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
     assert (x.shape, x.ndim, x.size, x.dtype, x.device) == ((2, 3), 2, 6, np.float64, "cpu")
     assert (x.is_leaf, (x * 2).is_leaf, x.detach().is_leaf) == (True, False, True)
-    cube = Tensor(np.zeros((2, 3, 4)))
+    cube = tensor(np.zeros((2, 3, 4)))
     assert (x.T.shape, cube.mT.shape, cube.T.shape) == ((3, 2), (2, 4, 3), (4, 3, 2))
     assert type(x.numpy()) is np.ndarray
     assert np.shares_memory(x.numpy(), x.data)
 
 
 def test_shape_methods_take_tuples_and_numbers() -> None:
-    x, cube, one = Tensor(np.zeros((2, 3))), Tensor(np.zeros((2, 3, 4))), Tensor(1.0)
+    x, cube, one = tensor(np.zeros((2, 3))), tensor(np.zeros((2, 3, 4))), Tensor(1.0)
     for spelled in ((3, 2), ((3, 2),), ([3, 2],)):
         assert x.reshape(*spelled).shape == one.broadcast_to(*spelled).shape == (3, 2)
     for spelled in ((2, 0, 1), ((2, 0, 1),), ([2, 0, 1],)):
@@ -111,7 +111,7 @@ def test_shape_methods_take_tuples_and_numbers() -> None:
 def test_every_method_is_its_function() -> None:
     """A method that has the name of an op is that op, or takes more forms of a shape or a dtype."""
     written_out = {"astype", "broadcast_to", "reshape", "transpose"}
-    bound = {name for name in ops.__all__ if name in dir(Tensor(0))} - written_out
+    bound = {name for name in ops.__all__ if name in dir(tensor(0))} - written_out
     assert len(bound) > 100
     other = [name for name in bound if vars(Tensor)[name] is not getattr(ops, name)]
     assert not other, "minigrad/tensors/tensor.py: name = ops.name expected"
@@ -134,7 +134,7 @@ def test_every_method_is_its_function() -> None:
 @pytest.mark.parametrize("twin", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 @pytest.mark.parametrize("requires_grad", [True, False])
 def test_leaves_are_copied_and_pickled(twin: Any, requires_grad: bool) -> None:
-    x = Tensor(np.array([[1.0, 2.0]]), requires_grad=requires_grad)
+    x = tensor(np.array([[1.0, 2.0]]), requires_grad=requires_grad)
     y = twin(x)
     assert type(y) is Tensor
     assert (y.tolist(), y.dtype, y.requires_grad) == (x.tolist(), x.dtype, requires_grad)
@@ -162,7 +162,7 @@ def test_a_deepcopy_copies_the_gradient_and_keeps_identity_within() -> None:
 
 def test_a_shallow_copy_shares_the_memory_and_the_history() -> None:
     x = Tensor([1.0, 2.0], requires_grad=True)
-    for source in (x, Tensor([1, 2]), x.detach(), x * 3):
+    for source in (x, tensor([1, 2]), x.detach(), x * 3):
         twin = copy.copy(source)
         assert type(twin) is Tensor
         assert twin is not source
@@ -174,7 +174,7 @@ def test_a_shallow_copy_shares_the_memory_and_the_history() -> None:
 
 
 def test_a_deepcopy_of_a_view_owns_its_memory() -> None:
-    base = Tensor(np.arange(6.0).reshape(2, 3))
+    base = tensor(np.arange(6.0).reshape(2, 3))
     for view in (base[0], base.T, base.detach(), ops.broadcast_to(base[0], (4, 3))):
         twin = copy.deepcopy(view)
         assert twin.tolist() == view.tolist()

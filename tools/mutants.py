@@ -78,12 +78,20 @@ def chosen_sites(package: str, ops: Sequence[str] | None, base: str | None) -> l
     return [site for site in sites if site.ops <= {*ops}]
 
 
-def test_files(ops: Sequence[str] | None) -> list[str]:
-    """The folders of tests; with --op, the files that mention one of the ops."""
+def test_files(ops: Sequence[str] | None, sites: Sequence[Site]) -> list[str]:
+    """The folders of tests; with --op, the files that mention one of the ops.
+
+    An op without a public name is run by another function of its file.
+    """
     folder = ROOT / "tests"
     if ops is None:
         return [str(folder / name) for name in TESTS]
-    word = re.compile(rf"\b({'|'.join(map(re.escape, ops))})\b")
+    public = {
+        name: site.function.__globals__.get("__all__", ()) for site in sites for name in site.ops
+    }
+    private = [op for op in ops if op not in public.get(op, [op])]
+    words = {*ops, *(word for op in private for word in public[op])}
+    word = re.compile(rf"\b({'|'.join(map(re.escape, sorted(words)))})\b")
     files = [file for name in TESTS for file in _python_files(folder / name)]
     return [
         str(file)
@@ -232,7 +240,7 @@ def main() -> int:
         if not sites:
             return 0
     run = Run(sites, ops, given.jobs, listed, given.doubt, given.at_most)
-    broken = with_tests(given.tests or test_files(ops), run)
+    broken = with_tests(given.tests or test_files(ops, sites), run)
     wrong = list(complaints(run))
     if given.kills:
         for verdict in (verdict for part in run.killed for verdict in part):

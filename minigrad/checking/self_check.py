@@ -13,6 +13,7 @@ from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.checking.ways_of_use import ways_of_use
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 LIMIT = 1e-6
@@ -35,7 +36,7 @@ class Call:
 
     def ways(self, second: bool) -> frozenset[str]:
         """How its first or second derivative uses the engine."""
-        inputs = [Tensor(array, requires_grad=True) for array in self.case.inputs]
+        inputs = [tensor(array, requires_grad=True) for array in self.case.inputs]
         return ways_of_use(self.case.on(OURS), inputs, second)
 
 
@@ -83,7 +84,7 @@ def check_op(name: str, seed: int = 0) -> Outcome:
     calls: list[Call] = []
     through: set[Primitive] = set()
     for case in _cases(op):
-        inputs = [Tensor(array, requires_grad=True) for array in case.inputs]
+        inputs = [tensor(array, requires_grad=True) for array in case.inputs]
         with _Ran() as both:
             try:
                 call = Call(case, *relative_errors(case.on(OURS), inputs, seed))

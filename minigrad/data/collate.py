@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.tensors.creation import asarray, tensor
 from minigrad.tensors.tensor import Tensor
 
 
@@ -33,9 +34,9 @@ def default_collate(samples: Sequence[Any]) -> Any:
         return list(samples)
     if isinstance(first, (Tensor, np.ndarray)):
         _check_alike("shapes", [np.shape(sample) for sample in samples])
-        return ops.stack([s if isinstance(s, Tensor) else Tensor(s) for s in samples])
+        return ops.stack([asarray(s) for s in samples])
     if isinstance(first, (bool, int, float, np.generic)):
-        return Tensor(list(samples))
+        return tensor(list(samples))
     if isinstance(first, Mapping):
         _check_alike("keys", [[*sample] for sample in samples])
         return {key: default_collate([sample[key] for sample in samples]) for key in first}

@@ -13,6 +13,7 @@ import numpy as np
 from minigrad import random
 from minigrad.autograd.dtypes import to_array
 from minigrad.support.checks import check_number
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 
@@ -117,7 +118,7 @@ class TensorDataset(Dataset):
 
     def __init__(self, *tensors: Any) -> None:
         self.tensors = tuple(
-            t if isinstance(t, Tensor) else Tensor(to_array(t, name="TensorDataset"))
+            t if isinstance(t, Tensor) else tensor(to_array(t, name="TensorDataset"))
             for t in tensors
         )
         shapes = [tensor.shape for tensor in self.tensors]

@@ -11,6 +11,7 @@ from minigrad.nn.layers.normalization import BatchNorm1d, BatchNorm2d, _BatchNor
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import replaced
 from minigrad.ops.joining import concatenate
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 
@@ -62,7 +63,7 @@ class SyncBatchNorm(_BatchNorm):
         self._check_layout(input_)
         axes = (0, *range(2, input_.ndim))
         shape = (1, -1) + (1,) * (input_.ndim - 2)
-        count = Tensor([input_._data.size / self.num_features], dtype=input_.dtype)
+        count = tensor([input_._data.size / self.num_features], dtype=input_.dtype)
         sums = all_reduce(concatenate([input_.sum(axis=axes), count]), comm=self.comm)
         total = sums[-1].detach()
         mean = sums[:-1] / total

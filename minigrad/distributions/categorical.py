@@ -12,6 +12,7 @@ from minigrad import ops, random
 from minigrad.autograd.call import made
 from minigrad.distributions.distribution import Distribution, floats
 from minigrad.ops._numerics import values_of
+from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 
@@ -78,7 +79,7 @@ class Categorical(Distribution):
 
     def log_prob(self, value: Any) -> Tensor:
         classes = self.logits.shape[-1]
-        index = value if isinstance(value, Tensor) else Tensor(value)
+        index = asarray(value)
         array = values_of(index)
         if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
             raise ValueError(

@@ -13,6 +13,7 @@ from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.ops._numerics import values_of
 from minigrad.support.checks import shape_of
+from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 
@@ -101,7 +102,7 @@ class Distribution:
 
 def floats(owner: str, name: str, value: Any) -> Tensor:
     """A tensor of floats, without NaN."""
-    tensor = value if isinstance(value, Tensor) else Tensor(value)
+    tensor = asarray(value)
     if tensor.dtype.kind != "f":
         tensor = tensor.astype(get_default_dtype())
     if np.isnan(values_of(tensor)).any():

@@ -16,6 +16,7 @@ from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.node import Variable
 from minigrad.onnx.runs import flat
 from minigrad.support.signatures import signature_of
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 Axes = Mapping[str, Mapping[int, str]]
@@ -74,7 +75,7 @@ class Examples:
 
     def bound(self, arrays: Mapping[str, np.ndarray]) -> tuple[Any, dict[str, Tensor]]:
         """The bound arguments of a call, and the tensors among them."""
-        tensors = {name: Tensor(array) for name, array in arrays.items()}
+        tensors = {name: tensor(array) for name, array in arrays.items()}
 
         def filled(_: str, value: Any) -> Any:
             return tensors[self._names[value.name]]

@@ -163,8 +163,8 @@ def _scatter_extreme_rule(
     in_x = attains(x, best) & (include_self | ~written(x.shape, grid))
     in_src = attains(values, best[grid])
     count = in_x.astype(np.intp)
-    add_at(count, grid, in_src.astype(np.intp))
-    share = g / count.astype(g.dtype)
+    add_at(count, grid, in_src)
+    share = g / count
     to_src = zeroed(share[grid], ~in_src) if needed[1] else None
     if needed[1] and index.shape != src_shape:
         to_src = IndexUpdate(to_src, corner, src_shape)

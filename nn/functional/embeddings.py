@@ -12,6 +12,7 @@ from minigrad.autograd.events import effect, reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
 from minigrad.support.checks import check_number
+from minigrad.tensors.creation import asarray
 from minigrad.tensors.inplace import written
 from minigrad.tensors.tensor import Tensor
 
@@ -83,7 +84,7 @@ def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
     """
     if num_classes == -1:
         num_classes = int(np.max(values_of(input_), initial=-1)) + 1
-    ids = input_ if isinstance(input_, Tensor) else Tensor(input_)
+    ids = asarray(input_)
     _check_classes(ids, num_classes)
     found = ops.equal(ids[..., None], np.arange(num_classes))
     return found.astype(np.int64 if dtype is None else dtype)

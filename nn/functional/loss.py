@@ -26,6 +26,7 @@ from minigrad.ops.loss import (
     weighted,
 )
 from minigrad.support.checks import check_number, check_probability
+from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -187,7 +188,7 @@ def _soft_cross_entropy(
             raise value_error(
                 f"{name}: weight must have shape ({classes},), got {np.shape(weight)}"
             )
-        counts = weight if isinstance(weight, Tensor) else Tensor(weight)
+        counts = asarray(weight)
         products = products * counts.astype(y.dtype).reshape(-1, *(1,) * (y.ndim - axis - 1))
     return reduced(name, -ops.sum(products, axis), reduction)
 
@@ -207,7 +208,7 @@ def nll_loss(
         >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
-    input_, target = (x if isinstance(x, Tensor) else Tensor(x) for x in (input_, target))
+    input_, target = (asarray(x) for x in (input_, target))
     try:
         check_target(input_._data, target._data, weight, reduction or "none", ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:

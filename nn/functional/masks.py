@@ -25,7 +25,7 @@ from minigrad.autograd.events import reading
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of
 from minigrad.support.checks import check_size
-from minigrad.tensors.creation import zeros
+from minigrad.tensors.creation import asarray, tensor, zeros
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["create_causal_mask", "create_padding_mask"]
@@ -182,7 +182,7 @@ def create_causal_mask(seq_length: int) -> Tensor:
                 [ True,  True,  True]], dtype=bool)
     """
     seq_length = check_size("create_causal_mask", "seq_length", seq_length, least=0)
-    return Tensor(np.tri(seq_length, dtype=bool))
+    return tensor(np.tri(seq_length, dtype=bool))
 
 
 @framed
@@ -218,7 +218,7 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
         )
     _refuse_lengths(counts, max_length)
     real = np.arange(max_length) < counts[:, None]
-    return real if isinstance(real, Tensor) else Tensor(real)
+    return asarray(real)
 
 
 @reading

@@ -15,6 +15,7 @@ from minigrad.nn.functional.similarity import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_flag, check_number
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -153,7 +154,7 @@ def gaussian_nll_loss(
     check_number(name, "eps", eps, above=0.0)
     check_flag(name, "full", full)
     y, x = like(name, input_, target), floating(input_)
-    v = floating(var if isinstance(var, Tensor) else Tensor(np.asarray(var, x.dtype)))
+    v = floating(var if isinstance(var, Tensor) else tensor(np.asarray(var, x.dtype)))
     if v.ndim and v.shape != input_.shape:
         if v.shape == input_.shape[:-1]:
             v = ops.expand_dims(v, -1)

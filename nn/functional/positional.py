@@ -15,6 +15,7 @@ from minigrad.nn.functional.framing import framed
 from minigrad.nn.module.argument_checks import floating_dtype
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number, check_size, on_cpu
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -48,7 +49,7 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     pairs = np.arange(d_model // 2)  # (d_model / 2,)
     angles = np.arange(max_length)[:, None] / 10000.0 ** (2 * pairs / max(d_model, 1))
     waves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (max_length, d_model / 2, 2)
-    return Tensor(
+    return tensor(
         waves.reshape(max_length, d_model), dtype=get_default_dtype() if dtype is None else dtype
     )
 

@@ -19,6 +19,7 @@ from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Buffer, Parameter
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:  # every Registry is a Module
@@ -169,7 +170,7 @@ class Registry:
         if name in self.__dict__ and self._registered.get(name) not in BUFFERS:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
         if buffer is not None and (dtype is not None or not isinstance(buffer, Tensor)):
-            buffer = Tensor(buffer, dtype=dtype)
+            buffer = tensor(buffer, dtype=dtype)
         version.move()
         self._registered[name] = "buffer" if persistent else "non-persistent buffer"
         super().__setattr__(name, buffer)

@@ -11,6 +11,7 @@ from typing import Any
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.support.random_state import register_snapshot
+from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 _one_at_a_time = threading.RLock()
@@ -106,7 +107,7 @@ def _fitting(
                 f"functional_call: {type(module).__name__} has no parameter or buffer {path!r}; "
                 f"it has {list(own)}"
             )
-        before, after = own[path], value if isinstance(value, Tensor) else Tensor(value)
+        before, after = own[path], asarray(value)
         if after.shape != before.shape:
             raise ValueError(f"functional_call: {path} has shape {before.shape}, got {after.shape}")
         if given.setdefault(id(before), value) is not value:

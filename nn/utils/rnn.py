@@ -13,7 +13,7 @@ from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import as_tensor
 from minigrad.ops.indexing import integers
 from minigrad.support.checks import check_flag
-from minigrad.tensors.creation import full
+from minigrad.tensors.creation import full, tensor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -177,11 +177,11 @@ def pack_padded_sequence(
     else:
         order = np.argsort(-counts, kind="stable")
     sizes = (counts > np.arange(counts.max())[:, None]).sum(axis=1)
-    sorted_indices = None if order is None else Tensor(order)
+    sorted_indices = None if order is None else tensor(order)
     packing = Packing(sizes, sorted_indices)
     return PackedSequence(
-        packing.gathered(x, packing.steps), Tensor(sizes), sorted_indices,
-        None if order is None else Tensor(np.argsort(order)),
+        packing.gathered(x, packing.steps), tensor(sizes), sorted_indices,
+        None if order is None else tensor(np.argsort(order)),
     )  # fmt: skip
 
 
@@ -234,4 +234,4 @@ def pad_packed_sequence(
             )
         packing.shape = total_length, packing.shape[1]
     padded = packing.spread(sequence.data, packing.steps, padding_value)
-    return padded.swapaxes(0, 1) if batch_first else padded, Tensor(packing.lengths)
+    return padded.swapaxes(0, 1) if batch_first else padded, tensor(packing.lengths)

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck, gradgradcheck
 
 
 def variable(*values: float, shape: Any = None) -> Tensor:
     array = np.array(values, float)
-    return Tensor(array.reshape(shape) if shape is not None else array, requires_grad=True)
+    return tensor(array.reshape(shape) if shape is not None else array, requires_grad=True)
 
 
 def scalar(value: float) -> Tensor:
-    return Tensor(np.array(value, float), requires_grad=True)
+    return tensor(np.array(value, float), requires_grad=True)
 
 
 def attend(x: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ def residual(h: Tensor, times: int) -> Tensor:
 @pytest.mark.parametrize(("graph", "shape"), GRAPHS.values(), ids=GRAPHS)
 def test_derivatives(graph: Any, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(3)
-    x, y = (Tensor(rng.standard_normal(shape), requires_grad=True) for _ in range(2))
+    x, y = (tensor(rng.standard_normal(shape), requires_grad=True) for _ in range(2))
     assert gradcheck(graph, (x, y))
     assert gradcheck(graph, (x, y), directions=3)
     assert gradgradcheck(graph, (x, y))
@@ -187,7 +187,7 @@ def test_gradients_share_no_memory(name: str, create_graph: bool) -> None:
     graph = HAND_THROUGH[name]
     x, y = variable(1, 2, 3, 4, shape=(2, 2)), variable(5, 6, 7, 8, shape=(2, 2))
     out = graph(x, y)
-    g = Tensor(np.ones(out.shape))
+    g = tensor(np.ones(out.shape))
     out.backward(g, create_graph=create_graph)
     found = grad(graph(x, y), (x, y, x), g, create_graph=create_graph)
     arrays = [t.data for t in (x, y, x.grad, y.grad, *found, g)]
@@ -203,7 +203,7 @@ def test_gradients_share_no_memory(name: str, create_graph: bool) -> None:
 
 def test_the_gradient_is_not_what_the_caller_passed() -> None:
     x = variable(1.0, 2.0)
-    for given in (np.ones(2), Tensor(np.ones(2))):
+    for given in (np.ones(2), tensor(np.ones(2))):
         x.zero_grad()
         (x + 0.0).backward(given)
         assert not np.shares_memory(np.asarray(x.grad), np.asarray(given))

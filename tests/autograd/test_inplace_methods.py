@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, no_grad, ops
+from minigrad import Tensor, no_grad, ops, tensor
 
 UNARY: dict[str, Callable[[Tensor], Tensor]] = {
     "neg_": ops.negative, "abs_": ops.abs, "sign_": ops.sign, "reciprocal_": ops.reciprocal,
@@ -35,7 +35,7 @@ SHIFTS: dict[str, Callable[[Any, Any], Any]] = {
 
 def twins(seed: int = 1, shape: tuple[int, ...] = (2, 3)) -> tuple[Tensor, Tensor]:
     """Two equal leaves: one for the op in place, one for the op that is not."""
-    one, other = (Tensor(draw(seed, *shape), requires_grad=True) for _ in range(2))
+    one, other = (tensor(draw(seed, *shape), requires_grad=True) for _ in range(2))
     return one, other
 
 
@@ -54,7 +54,7 @@ def draw(seed: int, *shape: int) -> np.ndarray:
 
 
 def test_every_inplace_method_is_covered() -> None:
-    found = {name for name in dir(Tensor(0)) if name.endswith("_") and not name.startswith("_")}
+    found = {name for name in dir(tensor(0)) if name.endswith("_") and not name.startswith("_")}
     dunders = {name for name in vars(Tensor) if name.startswith("__i") and name in dir(operator)}
     others = {"requires_grad_", "__invert__", "__index__"}
     assert found | dunders == {*UNARY, *BINARY, *LOGICAL, *SHIFTS, "clip_"} | others
@@ -97,7 +97,7 @@ def test_without_history_the_memory_is_kept(name: str) -> None:
     arguments = () if name in UNARY else (1.25,)
     function: Any = {**UNARY, **BINARY}[name]
     for requires_grad in (False, True):
-        x = Tensor(0.5 * draw(1, 2, 3), requires_grad=requires_grad)
+        x = tensor(0.5 * draw(1, 2, 3), requires_grad=requires_grad)
         view, data, wanted = x.T, x.data, function(x.detach().clone(), *arguments).numpy()
         with no_grad():
             assert getattr(x, name)(*arguments) is x
@@ -108,17 +108,17 @@ def test_without_history_the_memory_is_kept(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
 def test_the_dtype_stays(dtype: Any) -> None:
-    wide = Tensor(draw(2, 3), requires_grad=True)
-    y = Tensor(draw(1, 3), dtype=dtype)
+    wide = tensor(draw(2, 3), requires_grad=True)
+    y = tensor(draw(1, 3), dtype=dtype)
     y += wide
     assert y.dtype == dtype
     y.sum().backward()
     assert wide.grad.dtype == np.float64
-    constant = Tensor(draw(1, 3), dtype=dtype)
+    constant = tensor(draw(1, 3), dtype=dtype)
     constant *= draw(2, 3)
     constant += 1
     assert constant.dtype == dtype
-    whole = Tensor([1, 2, 3])
+    whole = tensor([1, 2, 3])
     whole += 2
     whole *= np.array([1, 0, 2])
     assert whole.tolist() == [3, 0, 10]
@@ -132,8 +132,8 @@ def test_the_dtype_stays(dtype: Any) -> None:
 @pytest.mark.parametrize("name", LOGICAL)
 def test_bits(name: str) -> None:
     for values, other in (([True, True, False], [True, False, True]), ([6, 3, 1], [5, 5, 5])):
-        for operand in (np.array(other), Tensor(other), other[0]):
-            x = Tensor(values)
+        for operand in (np.array(other), tensor(other), other[0]):
+            x = tensor(values)
             view, wanted = x[::-1], LOGICAL[name](np.array(values), np.asarray(operand))
             assert getattr(x, name)(operand) is x
             assert x.tolist() == wanted.tolist()
@@ -144,7 +144,7 @@ def test_bits(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIFTS)
 def test_shifts(name: str) -> None:
-    x = Tensor([6, 3, 1])
+    x = tensor([6, 3, 1])
     assert getattr(x, name)(2) is x
     assert x.tolist() == SHIFTS[name](np.array([6, 3, 1]), 2).tolist()
     with pytest.raises(TypeError, match="shift"):
@@ -156,7 +156,7 @@ def test_rounding_to_decimals() -> None:
 
 
 def test_a_result_of_another_shape_is_refused() -> None:
-    x = Tensor(draw(0, 3))
+    x = tensor(draw(0, 3))
     for attempt in (lambda: x.add_(np.ones((2, 3))), lambda: x.__iadd__(np.ones((1, 3)))):
         with pytest.raises(ValueError, match=r"(add_|__iadd__): .*shape \(\d, 3\).*\(3,\)"):
             attempt()
@@ -164,7 +164,7 @@ def test_a_result_of_another_shape_is_refused() -> None:
 
 
 def test_augmented_assignment_rebinds_to_the_same_tensor() -> None:
-    x = Tensor(draw(0, 3), requires_grad=True)
+    x = tensor(draw(0, 3), requires_grad=True)
     y = alias = x * 2
     y += x
     y *= 3.0
@@ -177,5 +177,5 @@ def test_an_array_is_not_augmented_by_a_tensor() -> None:
     """``array += tensor`` would lose the history: NumPy is told so."""
     array = np.ones(3)
     with pytest.raises(TypeError, match="out"):
-        array += Tensor(draw(0, 3), requires_grad=True)
+        array += tensor(draw(0, 3), requires_grad=True)
     assert array.tolist() == [1.0, 1.0, 1.0]

@@ -28,7 +28,7 @@ def without_the_cyclic_collector() -> Iterator[None]:
 
 def variable(*shape: int) -> Tensor:
     values = np.random.default_rng(0).uniform(0.5, 1.5, shape)
-    return Tensor(values, requires_grad=True)
+    return minigrad.tensor(values, requires_grad=True)
 
 
 def nodes_of(*tensors: Tensor) -> list[Node]:
@@ -178,7 +178,10 @@ def assert_flat(step: Callable[[], Any]) -> None:
 
 
 def test_memory_is_flat_over_300_training_steps() -> None:
-    x, target = Tensor(np.random.default_rng(1).standard_normal((4, 3))), np.array([0, 1, 2, 0])
+    x, target = (
+        minigrad.tensor(np.random.default_rng(1).standard_normal((4, 3))),
+        np.array([0, 1, 2, 0]),
+    )
     w = variable(3, 3)
     momentum = np.zeros((3, 3))
 
@@ -190,21 +193,21 @@ def test_memory_is_flat_over_300_training_steps() -> None:
         loss.backward()
         with minigrad.no_grad():
             momentum = 0.9 * momentum + w.grad.numpy()
-            w[...] = w - 0.01 * Tensor(momentum)
+            w[...] = w - 0.01 * minigrad.tensor(momentum)
         w.zero_grad()
 
     assert_flat(step)
 
 
 def test_inference_without_backward_leaks_nothing() -> None:
-    w, x = variable(3, 3), Tensor(np.ones((2, 3)))
+    w, x = variable(3, 3), minigrad.tensor(np.ones((2, 3)))
     assert_flat(lambda: model(x, w))
 
 
 def test_a_backward_pass_frees_as_it_goes() -> None:
     """The peak of a chain's backward pass is a few arrays, not one for each node."""
     size = 100_000
-    x = Tensor(np.full(size, 0.5), requires_grad=True)
+    x = minigrad.tensor(np.full(size, 0.5), requires_grad=True)
     y = x
     for _ in range(30):
         y = y.tanh()
@@ -282,7 +285,7 @@ def test_no_weights_of_attention_and_no_probabilities_are_kept() -> None:
 
 
 def test_under_no_grad_and_on_constants_nothing_is_recorded() -> None:
-    x, constant = variable(3), Tensor(np.ones(3))
+    x, constant = variable(3), minigrad.tensor(np.ones(3))
     assert (constant * constant)._node is None
     with minigrad.no_grad():
         for out in (x * x, x.exp(), x.sum(), ops.stack([x, x]), ops.layer_norm(x), x[0]):

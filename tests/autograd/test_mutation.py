@@ -18,14 +18,14 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, no_grad, ops
+from minigrad import Tensor, nn, no_grad, ops, tensor
 from minigrad.autograd import grad, mutation
 from minigrad.autograd.mutation import mark_written
 from minigrad.optim import SGD
 
 
 def variable(*values: float) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 # The caller's own arrays ----------------------------------------------------------------------
@@ -63,8 +63,8 @@ def test_a_constant_mutated_between_forward_and_backward(name: str, as_tensor: b
     call = CONSTANTS[name]
     values = np.array([1.0, 2.0, 3.0])
     x = variable(0.5, 1.5, 2.5)
-    wanted = grad(call(x, Tensor(values) if as_tensor else values).sum(), x).tolist()
-    c: Any = Tensor(values) if as_tensor else values
+    wanted = grad(call(x, tensor(values) if as_tensor else values).sum(), x).tolist()
+    c: Any = tensor(values) if as_tensor else values
     out = call(x, c).sum()
     c[...] = -7.0
     assert np.asarray(c).tolist() == [-7.0] * 3
@@ -78,7 +78,7 @@ def test_a_constant_mutated_between_forward_and_backward(name: str, as_tensor: b
 
 
 def test_lists_and_index_arrays_mutated_between_forward_and_backward() -> None:
-    x = Tensor(np.arange(6.0).reshape(2, 3), requires_grad=True)
+    x = tensor(np.arange(6.0).reshape(2, 3), requires_grad=True)
     index, mask = np.array([0, 0]), np.array([True, False, True])
     target, labels = np.array([2, 0]), [2, 0]
     weight, keep, ids = np.array([1.0, 2.0, 3.0]), np.tri(2, dtype=bool), np.array([1, 1])
@@ -106,7 +106,7 @@ def test_constructing_and_plain_functions_of_arrays_copy() -> None:
         assert x.tolist() == [1.0, 2.0]
         y.backward()
         assert x.grad.tolist() == [2.0, 4.0]
-    other = Tensor(x)
+    other = tensor(x)
     other[0] = 5.0
     assert x.tolist() == [1.0, 2.0]
     values = np.arange(4.0)
@@ -204,7 +204,7 @@ def announced_write(x: Tensor) -> None:
     mark_written(x.data[:1])  # a view of it says as much
 
 
-FACTOR = Tensor(np.array(3.0), requires_grad=True)
+FACTOR = tensor(np.array(3.0), requires_grad=True)
 
 
 def factor_times(view: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
@@ -240,7 +240,7 @@ def test_a_write_to_memory_that_was_saved_is_seen(loss: Any, change: Any) -> Non
 
 
 def test_an_update_under_no_grad_between_two_backward_passes() -> None:
-    w, x = variable(1.0, 2.0), Tensor(np.array([3.0, 4.0]))
+    w, x = variable(1.0, 2.0), tensor(np.array([3.0, 4.0]))
     first, second, needs_it_not = (w * x).sum(), (w * w).sum(), (w * x).sum()
     first.backward()
     with no_grad():
@@ -267,7 +267,7 @@ def right_or_refused(scenario: Callable[[Tensor], Tensor], pure: Callable[[Tenso
         "right" or "refused"; a wrong value or gradient fails.
     """
     values = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7], [0.9, 1.1, -2.0]])
-    x = Tensor(values, requires_grad=True)
+    x = tensor(values, requires_grad=True)
     try:
         out = scenario(x)
         weights = np.cos(np.arange(out.size)).reshape(out.shape)
@@ -275,7 +275,7 @@ def right_or_refused(scenario: Callable[[Tensor], Tensor], pure: Callable[[Tenso
     except RuntimeError as error:
         assert "write" in str(error) or "written" in str(error)
         return "refused"
-    twin = Tensor(values, requires_grad=True)
+    twin = tensor(values, requires_grad=True)
     wanted = pure(twin)
     (wanted * weights).sum().backward()
     np.testing.assert_array_equal(out.numpy(), wanted.numpy())
@@ -290,7 +290,7 @@ def write(y: Tensor, index: Any, value: Any, part: Callable[[Tensor], Tensor] | 
 
 
 def zeros(_x: Tensor | None = None) -> Tensor:
-    return Tensor(np.zeros((3, 3)))
+    return tensor(np.zeros((3, 3)))
 
 
 def around_a_write(
@@ -409,7 +409,7 @@ def test_right_or_refused(scenario: Any, pure: Any, wanted: str | None) -> None:
 
 
 def test_a_view_of_a_constant_sees_what_its_base_is_given() -> None:
-    base = Tensor(np.zeros((2, 2)))
+    base = tensor(np.zeros((2, 2)))
     row, transposed = base[0], base.T
     base[0, 1] = 5.0
     base += 1.0
@@ -450,7 +450,7 @@ def test_a_failed_write_changes_nothing() -> None:
             np.testing.assert_array_equal(y.numpy(), before)
             assert y._node is node
             assert id(y._data) == memory
-    whole = Tensor([1, 2, 3])
+    whole = tensor([1, 2, 3])
     for bad in (lambda: added(whole, 1.5), lambda: whole.mul_(0.5), lambda: write(whole, 0, x[0])):
         with pytest.raises(TypeError):
             bad()
@@ -512,7 +512,7 @@ def test_a_leaf_of_memory_that_cannot_be_written_gets_its_own() -> None:
 
 
 def test_a_write_to_a_shallow_copy_is_a_write_to_its_original() -> None:
-    x, constant = variable(1.0, 2.0), Tensor(np.zeros(2))
+    x, constant = variable(1.0, 2.0), tensor(np.zeros(2))
     twin = copy.copy(constant)
     twin[0] = x[1]
     assert constant.tolist() == [2.0, 0.0]
@@ -574,7 +574,7 @@ def test_a_recorded_write_gives_history_to_a_constant_and_casts() -> None:
 
 
 def test_a_list_given_as_an_argument_may_change() -> None:
-    x = Tensor(np.arange(24.0).reshape(2, 3, 4), requires_grad=True)
+    x = tensor(np.arange(24.0).reshape(2, 3, 4), requires_grad=True)
     for op, given in (
         (lambda x, axes: x.transpose(axes), [2, 0, 1]),
         (lambda x, axes: ops.moveaxis(x, axes, [1, 2]), [0, 1]),

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, ops, viz
+from minigrad import Tensor, ops, tensor, viz
 from minigrad.autograd import grad, gradcheck, primitive
 from minigrad.autograd.events import Call
 from minigrad.autograd.primitive import by_numpy, registry
@@ -87,7 +87,7 @@ def static_argument(name: str) -> list[str]:
     op = op_with(f"zz_x, {name}=3", f"zz_sin(zz_x) * zz_len({name})", arrays=1)
     rule = written(f"g, zz_x, {name}", f"g * zz_cos(zz_x) * zz_len({name})")
     op.defvjp(zz_x=rule)
-    x = Tensor(np.array([0.5, 1.0]), requires_grad=True)
+    x = tensor(np.array([0.5, 1.0]), requires_grad=True)
     given = op_with(f"zz_x, {name}", f"zz_x * ({name} == [1, 2])", arrays=1)
 
     def notes() -> Any:
@@ -111,7 +111,7 @@ def array_argument(name: str) -> list[str]:
     """What an op does whose second array has the name."""
     op = op_with(f"zz_x, {name}", f"zz_x * {name}")
     op.defvjp(zz_x=written(f"g, {name}", f"g * {name}"), **{name: lambda g, zz_x: g * zz_x})
-    x, y = (Tensor(np.array(v), requires_grad=True) for v in ([1.0, 2.0], [[3.0], [4.0]]))
+    x, y = (tensor(np.array(v), requires_grad=True) for v in ([1.0, 2.0], [[3.0], [4.0]]))
 
     def boxes() -> Any:
         with viz.trace() as traced:
@@ -135,8 +135,8 @@ def named_op(name: str) -> list[str]:
     op = op_with("zz_x, zz_n=2", "zz_sin(zz_x) * zz_n", name, arrays=1)
     op.defvjp(zz_x=lambda g, zz_x, zz_n: g * np.cos(zz_x) * zz_n)
     two = op_with("zz_a, zz_b", "zz_a * zz_b[:, :1]", name)
-    x = Tensor(np.array([0.5, 1.0]), requires_grad=True)
-    shapes = x, Tensor(np.ones((2, 2))), 0, 1
+    x = tensor(np.array([0.5, 1.0]), requires_grad=True)
+    shapes = x, tensor(np.ones((2, 2))), 0, 1
 
     step = minigrad.capture(lambda x: op(x * 1.0, zz_n=3).sum())
     of_number = minigrad.capture(lambda x: two(2.0, x * np.ones((2, 2))).sum())
@@ -193,7 +193,7 @@ def test_no_name_decides_anything(given_to: Callable[[str], list[str]]) -> None:
 
 def test_axes_are_declared() -> None:
     op = op_with("x, along=None", "x.sum(along)", axes=("along",))
-    x = Tensor(np.ones((2, 3)))
+    x = tensor(np.ones((2, 3)))
     assert op(x, [0, 1]).item() == op(x, along=[0, 1]).item() == 6.0
     with pytest.raises(TypeError, match="zz_op: a tensor with axes cannot be an axis"):
         op(x, Tensor([1.0, 2.0]))
@@ -208,11 +208,11 @@ def test_the_ops_of_the_library_declare_theirs() -> None:
         assert op.side_effects == ("call" in op.params), op
         keys = {"dropout_key"} if "query" in op.params else {"key", "dropout_key"}
         assert {*op.random_keys} == keys & {*op.params}, op
-    assert ops.sum(Tensor(np.ones((2, 3))), axis=[0, 1]).item() == 6.0  # type: ignore[arg-type]
+    assert ops.sum(tensor(np.ones((2, 3))), axis=[0, 1]).item() == 6.0  # type: ignore[arg-type]
 
 
 def test_random_keys_are_not_drawn() -> None:
-    x = Tensor(np.ones(3), requires_grad=True)
+    x = tensor(np.ones(3), requires_grad=True)
     op = op_with("x, seed=0", "x * 1", arrays=1, random_keys=("seed",))
     op.defvjp(x=lambda g: g)
     with viz.trace() as traced:
@@ -229,7 +229,7 @@ def test_an_op_with_side_effects_is_not_run_again() -> None:
         return x * 2
 
     counted.defvjp(x=lambda g: g * 2)
-    x = Tensor(np.ones(3), requires_grad=True)
+    x = tensor(np.ones(3), requires_grad=True)
     with viz.trace(timed=True) as traced:
         counted(x).sum().backward()
     traced.graph()
@@ -295,7 +295,7 @@ def test_any_callable_is_a_forward_function(name: str, forward: Any, bare: bool)
     op: Any = primitive(forward) if bare else primitive(arrays=1)(forward)
     op.defvjp(x=lambda g: g * 2.0)
     assert op.op.name == op.__name__ == name
-    x = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    x = tensor(np.array([1.0, 2.0]), requires_grad=True)
     assert op(x).tolist() == op(x=x).tolist() == [2.0, 4.0]
     assert gradcheck(op, x)
     assert repr(op.op) == f"Primitive({name}{op.__signature__})"
@@ -347,7 +347,7 @@ def test_an_op_answers_for_several_numpy_functions(monkeypatch: pytest.MonkeyPat
         monkeypatch.setitem(by_numpy, function, None)
     op = op_with("x", "x * 2", numpy=(np.i0, np.angle))
     op.defvjp(x=lambda g: g * 2)
-    x = Tensor(np.array([1.0]), requires_grad=True)
+    x = tensor(np.array([1.0]), requires_grad=True)
     for numpy_function in (np.i0, np.angle):
         assert grad(numpy_function(x).sum(), x).tolist() == [2.0]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
 
 
 def scalar(value: float) -> Tensor:
-    return Tensor(np.array(value, float), requires_grad=True)
+    return tensor(np.array(value, float), requires_grad=True)
 
 
 def derivative(f: Callable[[Tensor], Tensor], x: Tensor, order: int) -> float:
@@ -66,7 +66,7 @@ FUSED: dict[str, tuple[Any, list[tuple[int, ...]]]] = {
 def test_third_order_of_fused_ops(f: Any, shapes: list[tuple[int, ...]]) -> None:
     """The Hessian times a fixed vector, against differences of itself."""
     rng = np.random.default_rng(5)
-    inputs = [Tensor(rng.standard_normal(shape), requires_grad=True) for shape in shapes]
+    inputs = [tensor(rng.standard_normal(shape), requires_grad=True) for shape in shapes]
     along = [rng.standard_normal(shape) for shape in shapes]
 
     def curvature(*values: Tensor) -> list[Tensor]:
@@ -80,9 +80,9 @@ def test_third_order_of_fused_ops(f: Any, shapes: list[tuple[int, ...]]) -> None
 def test_gradient_penalty_trains_through_the_gradient() -> None:
     """The norm of an input gradient, differentiated by the weights: WGAN-GP's graph."""
     rng = np.random.default_rng(0)
-    x = Tensor(rng.standard_normal((4, 3)), requires_grad=True)
-    w1 = Tensor(rng.standard_normal((5, 3)), requires_grad=True)
-    w2 = Tensor(rng.standard_normal((1, 5)), requires_grad=True)
+    x = tensor(rng.standard_normal((4, 3)), requires_grad=True)
+    w1 = tensor(rng.standard_normal((5, 3)), requires_grad=True)
+    w2 = tensor(rng.standard_normal((1, 5)), requires_grad=True)
 
     def penalty(x: Tensor, w1: Tensor, w2: Tensor) -> Tensor:
         out = ops.linear(ops.linear(x, w1).tanh(), w2)

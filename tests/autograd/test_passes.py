@@ -15,11 +15,11 @@ from minigrad.autograd import checkpoint, grad, primitive
 
 
 def variable(*values: float) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return minigrad.tensor(np.array(values, float), requires_grad=True)
 
 
 def scalar(value: float) -> Tensor:
-    return Tensor(np.array(value, float), requires_grad=True)
+    return minigrad.tensor(np.array(value, float), requires_grad=True)
 
 
 # backward() -----------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ def scalar(value: float) -> Tensor:
 
 def test_a_scalar_needs_no_gradient() -> None:
     for shape in ((), (1,), (1, 1)):
-        x = Tensor(np.full(shape, 3.0), requires_grad=True)
+        x = minigrad.tensor(np.full(shape, 3.0), requires_grad=True)
         (x * x).backward()
         assert x.grad.shape == shape
         assert x.grad.item() == 6.0
@@ -163,7 +163,7 @@ def test_retain_grad_and_hooks_keep_no_tensor_alive() -> None:
 
 
 def test_backward_writes_to_the_inputs_that_are_named_alone() -> None:
-    a, b, unused = (Tensor([value, 2.0], requires_grad=True) for value in (1.0, 3.0, 5.0))
+    a, b, unused = (minigrad.tensor([value, 2.0], requires_grad=True) for value in (1.0, 3.0, 5.0))
     inner = a * b
     loss = (inner * inner).sum()
     for _ in range(2):
@@ -425,8 +425,8 @@ def test_a_hook_is_removed() -> None:
 
 def test_what_a_hook_returns() -> None:
     """Anything but a tensor of the shape is refused; another dtype is cast; no memory is shared."""
-    kept = Tensor(np.array([5.0, 5.0]))
-    for wrong in (np.ones(2), 1.0, Tensor(np.ones(3))):
+    kept = minigrad.tensor(np.array([5.0, 5.0]))
+    for wrong in (np.ones(2), 1.0, minigrad.tensor(np.ones(3))):
         x = variable(1.0, 2.0)
         x.register_hook(lambda g, wrong=wrong: wrong)
         with pytest.raises(ValueError, match=r"hook returned .*Tensor of shape \(2,\)"):

@@ -29,7 +29,7 @@ from minigrad.transforms.checkpointing import _CHECKPOINT as checkpoint_op
 
 
 def variable(*shape: int, seed: int = 0) -> Tensor:
-    return Tensor(np.random.default_rng(seed).uniform(0.5, 1.5, shape), requires_grad=True)
+    return minigrad.tensor(np.random.default_rng(seed).uniform(0.5, 1.5, shape), requires_grad=True)
 
 
 def check(function: Any, *inputs: Tensor) -> None:
@@ -276,7 +276,7 @@ def test_fused_op_with_equal_arguments_and_a_long_history() -> None:
         runs.append(1)
         return a * b * b
 
-    x = Tensor(np.array(1.1), requires_grad=True)
+    x = minigrad.tensor(np.array(1.1), requires_grad=True)
     h = x
     for _ in range(4):
         h = my_fused(h, h)
@@ -370,7 +370,7 @@ def test_a_forward_that_returns_its_input_returns_a_view() -> None:
     my_pass = own("my_pass", lambda x: x, x=lambda g: g)
     x = variable(2)
     h = x * 1.0
-    y, v = my_pass(h), Tensor(np.array(3.0), requires_grad=True)
+    y, v = my_pass(h), minigrad.tensor(np.array(3.0), requires_grad=True)
     y[0] = v * v
     assert h.tolist() == y.tolist() == [9.0, x.numpy()[1]]
     (h * h * y).sum().backward()
@@ -385,7 +385,7 @@ def test_a_forward_of_two_arrays_that_returns_one_returns_a_view_of_that_one() -
         return a
 
     my_first.defvjp(a=lambda g: g, b=lambda g: 0 * g)
-    x, v = variable(2), Tensor(np.array(3.0), requires_grad=True)
+    x, v = variable(2), minigrad.tensor(np.array(3.0), requires_grad=True)
     h, other = x * 1.0, x * 2.0
     y = my_first(h, other)
     y[0] = v * v
@@ -399,8 +399,8 @@ def test_cotangents_are_cast_and_unbroadcast_for_the_rule() -> None:
     """A rule may return any dtype and any broadcast shape."""
     wide = lambda g, b: (g * b).astype(np.float64)
     my_wide = own("my_wide", lambda a, b: a * b, a=wide, b=lambda g, a: g * a)
-    x = Tensor(np.ones((3, 1), np.float32), requires_grad=True)
-    my_wide(x, Tensor(np.full((2, 1, 4), 2.0, np.float32))).sum().backward()
+    x = minigrad.tensor(np.ones((3, 1), np.float32), requires_grad=True)
+    my_wide(x, minigrad.tensor(np.full((2, 1, 4), 2.0, np.float32))).sum().backward()
     assert x.grad.dtype == np.float32
     assert x.grad.tolist() == [[16.0]] * 3
 
@@ -591,7 +591,7 @@ def test_an_op_says_in_which_dtype_float16_is_computed() -> None:
 
     seventh = own("seventh", forward, {"float16_in": np.float64}, x=rule)
     for dtype, wide in ((np.float16, np.float64), (np.float32, np.float32), (np.int64, np.int64)):
-        x = Tensor([1, 2], dtype=dtype, requires_grad=dtype is not np.int64)
+        x = minigrad.tensor([1, 2], dtype=dtype, requires_grad=dtype is not np.int64)
         y = seventh(x)
         assert y.dtype == (np.float64 if dtype is np.int64 else dtype)
         if y.requires_grad:

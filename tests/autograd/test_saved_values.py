@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import Node, Observer, Update
 from minigrad.autograd.call import wrap
 from minigrad.autograd.engine import pull_recorded
@@ -94,7 +94,7 @@ def test_every_saved_value_is_read() -> None:
     read: dict[tuple[str, str], bool] = {}
     for case in CASES:
         with Nodes() as nodes:
-            case.on(OURS)(*[Tensor(array, requires_grad=True) for array in case.inputs])
+            case.on(OURS)(*[tensor(array, requires_grad=True) for array in case.inputs])
         for node in nodes.found:
             right = gradients(node, node.saved)
             for i, name in enumerate(node.plan.saved_names):

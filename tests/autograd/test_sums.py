@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from minigrad import Tensor
+from minigrad import tensor
 from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.sums import BLAS_LIMIT, column_sums, ones
 from minigrad.ops._numerics import row_sums
@@ -57,7 +57,7 @@ def test_a_cotangent_is_summed_over_what_was_broadcast(shape: tuple[int, ...], d
     for place in np.ndindex(g.shape):
         own = place[3 - len(shape) :]
         expected[tuple(i if n > 1 else 0 for i, n in zip(own, shape, strict=True))] += g[place]
-    for given in (g, Tensor(g)):
+    for given in (g, tensor(g)):
         found = unbroadcast(given, shape)
         assert found.shape == shape
         np.testing.assert_array_equal(np.asarray(found), expected)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import functional, grad
 
 THREADS = 8
@@ -44,7 +44,7 @@ def test_eight_threads_with_graphs_of_their_own() -> None:
     def work(i: int) -> list[float]:
         found = []
         for step in range(30):
-            x = Tensor(np.full(3, i + step / 100), requires_grad=True)
+            x = tensor(np.full(3, i + step / 100), requires_grad=True)
             h = x
             for _ in range(10):
                 h = h + 0.1 * h.tanh()
@@ -58,7 +58,7 @@ def test_eight_threads_with_graphs_of_their_own() -> None:
 
 
 def test_eight_threads_add_to_one_gradient() -> None:
-    shared = Tensor(np.arange(4.0), requires_grad=True)
+    shared = tensor(np.arange(4.0), requires_grad=True)
 
     def work(i: int) -> None:
         for _ in range(25):
@@ -69,7 +69,7 @@ def test_eight_threads_add_to_one_gradient() -> None:
 
 
 def test_eight_threads_walk_one_retained_graph() -> None:
-    x = Tensor(np.arange(1.0, 4.0), requires_grad=True)
+    x = tensor(np.arange(1.0, 4.0), requires_grad=True)
     y = (x.exp() * x.tanh() + x[1:].sum()).sum()
     wanted = grad(y, x, retain_graph=True).tolist()
     results = together(lambda i: [grad(y, x, retain_graph=True).tolist() for _ in range(30)])
@@ -82,7 +82,7 @@ def test_nested_gradients_interleave() -> None:
     second = functional.grad(functional.grad(lambda x: x**4))
 
     def work(i: int) -> list[Any]:
-        pairs = ((outer(Tensor(2.0)), second(Tensor(float(i)))) for _ in range(20))
+        pairs = ((outer(Tensor(2.0)), second(tensor(float(i)))) for _ in range(20))
         return [(one.item(), other.item()) for one, other in pairs]
 
     for i, row in enumerate(together(work)):
@@ -90,7 +90,7 @@ def test_nested_gradients_interleave() -> None:
 
 
 def test_modes_do_not_mix() -> None:
-    x = Tensor(np.ones(2), requires_grad=True)
+    x = tensor(np.ones(2), requires_grad=True)
 
     def work(i: int) -> set[bool]:
         seen = set()
@@ -106,7 +106,7 @@ def test_hooks_in_threads_see_their_own_pass() -> None:
     def work(i: int) -> list[float]:
         seen: list[float] = []
         for step in range(30):
-            x = Tensor(float(i), requires_grad=True)
+            x = tensor(float(i), requires_grad=True)
             y = x * 1.0
             y.register_hook(lambda g: seen.append(g.item()))
             y.retain_grad()

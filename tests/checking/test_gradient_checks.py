@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, linalg, nn, ops
+from minigrad import Tensor, linalg, nn, ops, tensor
 from minigrad.autograd import (
     GradientError,
     NotDifferentiableError,
@@ -24,7 +24,7 @@ BOTH_ORDERS = pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
 
 def variable(*shape: int, seed: int = 0) -> Tensor:
     values = np.random.default_rng(seed).uniform(0.5, 1.5, shape)
-    return Tensor(values, requires_grad=True)
+    return tensor(values, requires_grad=True)
 
 
 def planted(rule: Any, forward: Any = lambda x: x * x * x) -> Any:
@@ -148,7 +148,7 @@ def test_the_step_suits_the_dtype(dtype: Any, directions: int | None) -> None:
 
 @pytest.mark.parametrize("make", [lambda x: x.detach(), lambda x: x[:1].broadcast_to(3)])
 def test_inputs_that_share_memory_with_others(make: Any) -> None:
-    source = Tensor(np.arange(1.0, 4.0))
+    source = tensor(np.arange(1.0, 4.0))
     x = make(source).requires_grad_()
     assert gradcheck(lambda x: x * x * x, (x,))
     assert source.tolist() == [1.0, 2.0, 3.0]
@@ -208,7 +208,7 @@ def test_the_worst_entry_is_reported_and_no_op_is_blamed_where_none_is_wrong() -
 
 
 def test_a_steep_bend_is_looked_at_with_a_finer_step() -> None:
-    x = Tensor(np.array([1e-3]), requires_grad=True)
+    x = tensor(np.array([1e-3]), requires_grad=True)
     assert gradcheck(lambda x: ops.tanh(x * 3e4), x)
     with pytest.raises(GradientError):  # and a wrong rule is not excused by it
         gradcheck(lambda x: WRONG["slightly off"](ops.tanh(x * 3e3 - 2.9)), x)
@@ -223,15 +223,15 @@ KINKS: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("function", "told"), KINKS.values(), ids=KINKS)
 def test_kinks_and_jumps_are_recognised_and_named(function: Any, told: str) -> None:
-    x = Tensor(np.array([1.0, 0.0, -1.0]), requires_grad=True)
+    x = tensor(np.array([1.0, 0.0, -1.0]), requires_grad=True)
     told = r"not differentiable here.*at index \(1,\): " + told
     with pytest.raises(NotDifferentiableError, match=told):
         gradcheck(function, x)
-    assert gradcheck(function, Tensor(np.array([1.0, -1.0]), requires_grad=True))
+    assert gradcheck(function, tensor(np.array([1.0, -1.0]), requires_grad=True))
 
 
 def test_a_wrong_rule_comes_before_a_kink() -> None:
-    x, y = Tensor(np.array([0.0]), requires_grad=True), variable(1)
+    x, y = tensor(np.array([0.0]), requires_grad=True), variable(1)
     with pytest.raises(GradientError, match="input 1 of shape"):
         gradcheck(lambda x, y: ops.relu(x) + WRONG["sign"](y.reshape(1, 1)).reshape(1), (x, y))
 
@@ -270,11 +270,11 @@ CHANGING: dict[str, Any] = {
 def test_a_shape_that_depends_on_the_values_is_named(
     name: str, check: Any, directions: int | None
 ) -> None:
-    x = Tensor(np.array([0.0, 1.0]), requires_grad=True)
+    x = tensor(np.array([0.0, 1.0]), requires_grad=True)
     with pytest.raises(NotDifferentiableError, match="shapes of the outputs depend on the values"):
         check(CHANGING[name], x, directions=directions)
     np.testing.assert_array_equal(x.numpy(), [0.0, 1.0])
-    away = Tensor(np.array([0.7, 0.5]), requires_grad=True)
+    away = tensor(np.array([0.7, 0.5]), requires_grad=True)
     assert check(CHANGING[name], away, directions=directions)
 
 
@@ -297,7 +297,7 @@ def test_an_op_that_reads_one_triangle_is_not_blamed(
     """Moving one element of a matrix makes it asymmetric, whether it was symmetric or not."""
     function = OF_TRIANGLES[name]
     matrix = variable(2, 3, 3).numpy() + np.diag([4.0, 6.0, 9.0])
-    x = Tensor(matrix + matrix.mT if symmetric else matrix, requires_grad=True)
+    x = tensor(matrix + matrix.mT if symmetric else matrix, requires_grad=True)
     with pytest.raises(GradientError, match=r"reads one triangle of x.*called at") as caught:
         check(function, x)
     assert "wrong" not in str(caught.value)
@@ -326,9 +326,9 @@ def test_inputs_that_do_not_require_grad_are_left_out() -> None:
     for inputs in (Tensor([1.0]), [Tensor([1.0])], []):
         with pytest.raises(ValueError, match="no input requires grad"):
             gradcheck(lambda *x: x[0], inputs)
-    constant = Tensor(np.array([1.0, 2.0]))
+    constant = tensor(np.array([1.0, 2.0]))
     halves = planted_product(lambda g, b: g @ b.T, lambda g, a: 100 * a.T @ g)
-    assert gradcheck(halves, (variable(2, 2), Tensor(np.ones((2, 2)))))
+    assert gradcheck(halves, (variable(2, 2), tensor(np.ones((2, 2)))))
     assert gradcheck(lambda x, c, array: x * c * array, (variable(2), constant, np.ones(2)))
 
 
@@ -375,7 +375,7 @@ def test_zero_gradients_of_unused_inputs_and_linear_functions() -> None:
 @EITHER_WAY
 @pytest.mark.parametrize("scale", [0.1, 1e3, 1e6])
 def test_large_and_small_inputs(scale: float, directions: int | None) -> None:
-    x = Tensor(np.array([0.3, -0.7, 1.1]) * scale, requires_grad=True)
+    x = tensor(np.array([0.3, -0.7, 1.1]) * scale, requires_grad=True)
     assert gradcheck(lambda x: (x / scale) ** 3 + x / scale, x, directions=directions)
 
 

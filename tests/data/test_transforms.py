@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 from minigrad.data import transforms
 from minigrad.nn import functional as F
 
@@ -34,7 +34,7 @@ def test_every_transform_is_here() -> None:
 def test_arrays_tensors_and_batches(name: str) -> None:
     """The same for all of them, from the same seed; a batch is transformed alike."""
     found = []
-    for image in (IMAGE, Tensor(IMAGE), np.stack([IMAGE, IMAGE])):
+    for image in (IMAGE, tensor(IMAGE), np.stack([IMAGE, IMAGE])):
         minigrad.random.seed(3)
         found.append(EVERY[name](image))
     assert [type(one) for one in found] == [np.ndarray, Tensor, np.ndarray]
@@ -77,7 +77,7 @@ def test_rotation_of_an_oblong_image_keeps_distances() -> None:
 def test_sizes() -> None:
     np.testing.assert_allclose(
         transforms.Resize((10, 3))(IMAGE),
-        F.interpolate(Tensor(IMAGE[None]), (10, 3), mode="bilinear").numpy()[0],
+        F.interpolate(tensor(IMAGE[None]), (10, 3), mode="bilinear").numpy()[0],
     )
     assert transforms.Resize(10, "nearest")(IMAGE).shape == (3, 10, 14)
     np.testing.assert_array_equal(transforms.CenterCrop(3)(IMAGE), IMAGE[:, 1:4, 2:5])
@@ -86,7 +86,7 @@ def test_sizes() -> None:
 
 
 def test_gradients_go_through() -> None:
-    leaf = x = Tensor(IMAGE, requires_grad=True)
+    leaf = x = tensor(IMAGE, requires_grad=True)
     for transform in EVERY.values():
         x = transform(x)
         if x.shape[-1] < 6:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, no_grad
+from minigrad import Tensor, nn, no_grad, tensor
 from minigrad.autograd import Observer, primitive
 
 
@@ -73,7 +73,7 @@ def test_infinities_in_a_mask_are_no_anomaly() -> None:
 
 
 def of(*values: float) -> Tensor:
-    return Tensor(values, requires_grad=True)
+    return tensor(values, requires_grad=True)
 
 
 BAD: dict[str, tuple[str, Callable[[], Any]]] = {
@@ -141,14 +141,14 @@ def test_a_training_step_without_fault_passes() -> None:
 def test_it_is_a_decorator_holds_for_its_thread_and_leaves_nothing_behind() -> None:
     @minigrad.detect_anomaly()
     def step(value: float) -> Tensor:
-        return minigrad.exp(Tensor(value))
+        return minigrad.exp(tensor(value))
 
     with pytest.raises(FloatingPointError):
         step(1000.0)
     assert step(1.0).item() == pytest.approx(np.e)
     values: list[float] = []
     with minigrad.detect_anomaly():
-        work = lambda: values.append(minigrad.exp(Tensor(-np.inf)).item())
+        work = lambda: values.append(minigrad.exp(tensor(-np.inf)).item())
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()

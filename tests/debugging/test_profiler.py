@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.autograd import Observer, graph_memory, saved_tensors_hooks
 from minigrad.debugging import Profile
 from minigrad.nn import functional as F
@@ -161,7 +161,7 @@ def test_flops_are_pytorchs(make: Any, shape: tuple[int, ...]) -> None:
     ours, x = make(nn), np.ones(shape, np.float32)
     with FlopCounterMode(display=False) as counter:
         make(torch.nn)(torch.tensor(x, requires_grad=True)).sum().backward()
-    y = Tensor(x, requires_grad=True)
+    y = tensor(x, requires_grad=True)
     assert profiled(lambda: ours(y).sum().backward()).flops == counter.get_total_flops()
 
 
@@ -192,7 +192,7 @@ def test_a_fused_op_counts_what_it_stands_for(name: str) -> None:
         def ran(self, call: Any) -> None:
             op = call.op
             if op.name == name:
-                arrays = [Tensor(a) if isinstance(a, np.ndarray) else a for a in call.arguments]
+                arrays = [tensor(a) if isinstance(a, np.ndarray) else a for a in call.arguments]
                 parts.append(profiled(lambda: op.call_with(op.decomposition, arrays)).flops)
 
     with Composed():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.autograd import grad, saved_tensors_hooks
 
 
@@ -28,7 +28,7 @@ def test_what_is_kept_elsewhere_comes_back(tmp_path: Any) -> None:
 
     x = minigrad.tensor(np.random.default_rng(0).standard_normal((5, 3)), dtype=minigrad.float32)
     plain = run()
-    with saved_tensors_hooks(pack, lambda path: Tensor(np.load(path))):
+    with saved_tensors_hooks(pack, lambda path: tensor(np.load(path))):
         packed = run()
     assert files
     for a, b in zip(plain, packed, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, no_grad, optim
+from minigrad import Tensor, nn, no_grad, optim, tensor
 from minigrad.debugging import Statistics, training_statistics
 from minigrad.debugging.training_statistics import Numbers
 
@@ -46,7 +46,7 @@ def test_numbers_are_those_of_the_arrays() -> None:
     with Statistics(net) as statistics:
         inputs = train(net, statistics, 2)
     with no_grad():
-        hidden = [net[0](Tensor(x)).numpy() for x in inputs]
+        hidden = [net[0](tensor(x)).numpy() for x in inputs]
     assert list(statistics.activations) == ["0", "1", "2.0"], "containers pass on their last output"
     assert list(statistics.gradients) == [name for name, _ in net.named_parameters()]
     for step, array in enumerate(hidden):

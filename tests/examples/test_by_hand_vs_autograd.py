@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from example_runs import Call, Smoke
 
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn import by_hand
 from minigrad.nn.by_hand import attention_core, transformer_block
 
@@ -58,7 +58,7 @@ def test_the_table_is_that_of_the_gradients(call: Call) -> None:
     case = example.draw(6, 3, 4, False, 5)
     block = nn.TransformerEncoderBlock(6, 3).double()
     block.load_state_dict(case.params)
-    loss = (block(Tensor(case.x)) ** 2).sum()
+    loss = (block(tensor(case.x)) ** 2).sum()
     assert f"loss {loss.item():.10f}, " in done.out
     _, gradients = example.gradients_by_hand(case)
     for row in (match.groupdict() for match in ROW.finditer(done.out)):

@@ -11,7 +11,7 @@ import pytest
 from test_generation import PROMPTS, Model
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn.generation import beam_search, generate
 
 CLASSES = 3
@@ -24,12 +24,12 @@ def table(classes: int = CLASSES, seed: int = 0) -> Callable[[Any, Any], Tensor]
     logits = rng.normal(0.0, 2.0, (101, classes))
 
     def model(ids: Any, cache: nn.Cache) -> Tensor:
-        values = Tensor(np.asarray(ids, np.float64)[:, None, :, None] + 1)
+        values = tensor(np.asarray(ids, np.float64)[:, None, :, None] + 1)
         start = cache.get_seq_length()
         cache.update(values, values, 0)
         seen = cache.get(0)[0].numpy()[:, 0, :, 0]
         states = np.cumsum(seen * factors[: seen.shape[1]], axis=1).astype(int) % 101
-        return Tensor(logits[states[:, start:]])
+        return tensor(logits[states[:, start:]])
 
     return model
 
@@ -129,7 +129,7 @@ def test_every_cache_gives_the_same_bits() -> None:
         def forward(self, ids: Tensor, cache: nn.DynamicKVCache) -> Tensor:
             new = ids.numpy()[:, None, :, None].astype(np.float64)
             start = cache.get_seq_length()
-            past, _ = cache.update(Tensor(new), Tensor(new), 0)
+            past, _ = cache.update(tensor(new), tensor(new), 0)
             return model.eval()(past.numpy()[:, 0, :, 0].astype(np.int64))[:, start:]
 
     whole, from_start = beam_search(Whole(), beginnings, 8, **options)
@@ -144,7 +144,7 @@ def test_it_ends_early() -> None:
 
     def model(ids: Any, _cache: Any) -> Tensor:
         calls.append(ids.shape)
-        return Tensor(np.log(chances[ids.numpy()]))
+        return tensor(np.log(chances[ids.numpy()]))
 
     def steps(**options: Any) -> int:
         calls.clear()
@@ -240,9 +240,9 @@ def test_nothing_is_recorded_and_the_mode_is_restored() -> None:
         ({"ids": [1, 2]}, r"\(N, L\).*write \[ids\]"),
         ({"ids": [[0.5]]}, "ids must be integers"),
         ({"key_padding_mask": [[True]]}, "prompt 0 ends in padding"),
-        ({"model": lambda ids, cache: Tensor(np.zeros((1, 5)))}, "logits of shape"),
-        ({"model": lambda ids, cache: Tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),
-        ({"model": lambda ids, cache: Tensor(np.full((1, 1, 5), -np.inf))}, "largest finite"),
+        ({"model": lambda ids, cache: tensor(np.zeros((1, 5)))}, "logits of shape"),
+        ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), np.nan))}, "largest finite"),
+        ({"model": lambda ids, cache: tensor(np.full((1, 1, 5), -np.inf))}, "largest finite"),
     ],
 )  # fmt: skip
 def test_refusals(options: dict[str, Any], message: str) -> None:

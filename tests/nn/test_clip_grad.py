@@ -14,7 +14,7 @@ from minigrad.nn.utils import clip_grad_norm, clip_grad_value, get_total_norm, g
 
 def with_gradient(values: Any, dtype: Any = np.float32) -> Tensor:
     tensor = minigrad.zeros(*np.shape(values), dtype=dtype, requires_grad=True)
-    tensor.grad = Tensor(values, dtype=dtype)
+    tensor.grad = minigrad.tensor(values, dtype=dtype)
     return tensor
 
 

@@ -31,7 +31,8 @@ def drawn(line: Layer, dtype: Any = np.float64) -> tuple[Any, list[Tensor]]:
     """A layer with parameters none of which is 0 or 1, and its inputs."""
     rng = np.random.default_rng([17, len(str(line))])
     inputs = [
-        Tensor(rng.standard_normal(shape), dtype=dtype, requires_grad=True) for shape in line.shapes
+        minigrad.tensor(rng.standard_normal(shape), dtype=dtype, requires_grad=True)
+        for shape in line.shapes
     ]
     module = line.make().to(dtype)
     for parameter in module.parameters():
@@ -152,7 +153,7 @@ def test_in_place(kind: str) -> None:
     assert "inplace=True" in repr(layer)
     assert "inplace" not in repr(plain)
     shape = (1, 40, 2, 3) if kind == "Dropout2d" else (1, 40, 3)
-    x = Tensor(np.random.default_rng(0).standard_normal(shape) * 3, requires_grad=True)
+    x = minigrad.tensor(np.random.default_rng(0).standard_normal(shape) * 3, requires_grad=True)
     found = []
     for each in (plain, layer):
         minigrad.random.seed(0)
@@ -168,7 +169,7 @@ def test_in_place(kind: str) -> None:
     layer(saved)
     with pytest.raises(RuntimeError, match="exp: .*output.* in place"):
         saved.sum().backward()
-    constant = Tensor(x.numpy())
+    constant = minigrad.tensor(x.numpy())
     assert layer(constant) is constant
     if "Drop" in kind:
         before = constant.numpy().copy()
@@ -210,7 +211,7 @@ BATCHED = cases(
 def test_a_batch_of_nothing(line: Layer) -> None:
     module, inputs = drawn(line)
     state = {name: value.numpy() for name, value in module.state_dict().items()}
-    empty = [Tensor(x.data[:0], requires_grad=True) for x in inputs]
+    empty = [minigrad.tensor(x.data[:0], requires_grad=True) for x in inputs]
     outputs = run(line, module, empty)
     sum_of(outputs).backward()
     for leaf in (*empty, *module.parameters()):
@@ -231,7 +232,7 @@ def test_any_memory_layout(line: Layer) -> None:
         lambda a: np.broadcast_to(a[:1], a.shape),
     ):  # fmt: skip
         given = [wrap(turn(array)).requires_grad_() for array in arrays]
-        plain = [Tensor(turn(array).copy(), requires_grad=True) for array in arrays]
+        plain = [minigrad.tensor(turn(array).copy(), requires_grad=True) for array in arrays]
         found, expected = (copy.deepcopy(module) for _ in range(2))
         pair = everything(line, found, given), everything(line, expected, plain)
         for name, value in pair[1].items():
@@ -311,7 +312,7 @@ def test_copies_and_states(line: Layer) -> None:
     copies = [copy.deepcopy(module), pickle.loads(pickle.dumps(module)), new]
     expected = everything(line, module, inputs)
     for other in copies:
-        leaves = [Tensor(x.data, requires_grad=True) for x in inputs]
+        leaves = [minigrad.tensor(x.data, requires_grad=True) for x in inputs]
         assert_same(everything(line, other, leaves), expected)
         assert repr(other) == repr(module)
         assert not {id(p) for p in other.parameters()} & {id(p) for p in module.parameters()}

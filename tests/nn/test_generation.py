@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn.generation import generate, pad_left, sample, stream
 
 CLASSES, WIDTH = 11, 8
@@ -131,7 +131,7 @@ def test_modes_are_restored_and_nothing_is_recorded() -> None:
 
 
 def counting(ids: Any, _cache: Any) -> Tensor:
-    return Tensor(1000.0 * (np.asarray(ids)[..., None] + 1 == np.arange(CLASSES)))
+    return tensor(1000.0 * (np.asarray(ids)[..., None] + 1 == np.arange(CLASSES)))
 
 
 def test_stop() -> None:
@@ -198,7 +198,7 @@ def test_refused_options(options: Any, message: str) -> None:
             call()
 
 
-MODEL = lambda ids, cache: Tensor(np.zeros((1, 5)))
+MODEL = lambda ids, cache: tensor(np.zeros((1, 5)))
 REFUSED: list[tuple[Any, Any, str]] = [
     *[(ValueError, lambda logits=logits: sample(np.array([logits])), "sample: .*logits")
       for logits in ([0.0, np.nan], [-np.inf, -np.inf], [np.inf, 0.0])],
@@ -247,7 +247,7 @@ class TestUnequalLengths:
         together = model(ids, None, padding, positions).numpy()
         assert np.isfinite(together).all()
         for row, prompt in zip(together, PROMPTS, strict=True):
-            alone = model(Tensor([prompt])).numpy()[0]
+            alone = model(tensor([prompt])).numpy()[0]
             np.testing.assert_allclose(row[5 - len(prompt) :], alone, rtol=1e-9, atol=1e-12)
 
     def test_a_cache_that_is_not_empty(self) -> None:

@@ -17,7 +17,7 @@ from onnx_cases import Model
 from test_onnx_layers import difference, run
 
 import minigrad
-from minigrad import Tensor, nn, ops, torch
+from minigrad import Tensor, nn, ops, tensor, torch
 from minigrad.autograd import Function, checkpoint
 from minigrad.nn import functional as F
 from minigrad.onnx import export
@@ -91,7 +91,7 @@ def test_masks_made_in_the_model(mask: str, causal: str, tmp_path: Path) -> None
         given["ids"][:, 0] = 1
     written = export(model, given, tmp_path / "m.onnx", dynamic_axes=axes)
     for size in ((2, 5), (3, 9), (1, 1), (4, 2)):
-        inputs = {k: Tensor(v) for k, v in words(*size).items()}
+        inputs = {k: tensor(v) for k, v in words(*size).items()}
         assert difference(model, written.path, inputs) <= 1e-5
 
 

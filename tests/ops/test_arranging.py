@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from together import together
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
@@ -31,7 +31,7 @@ def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int
     Numbers from 1 on tell where an element has gone; 0 is what came in from outside.
     """
     values = numbered(shape, 1).astype(float)
-    x = Tensor(values, requires_grad=True)
+    x = tensor(values, requires_grad=True)
     out, wanted = ours(x), theirs(values)
     assert out.shape == wanted.shape
     np.testing.assert_array_equal(out.numpy(), wanted)
@@ -116,24 +116,24 @@ def test_every_dtype_stays_what_it_is(name: str, dtype: Any) -> None:
     values = np.array([[3, 0, 2], [1, 5, 0]]).astype(dtype)
     if dtype == np.bool_:
         values = values > 1
-    out, wanted = call(ops, Tensor(values)), call(np, values)
+    out, wanted = call(ops, tensor(values)), call(np, values)
     assert out.dtype == wanted.dtype
     np.testing.assert_array_equal(out.numpy(), wanted)
     if np.dtype(dtype).kind == "f" and name != "argsort":
-        x = Tensor(values, requires_grad=True)
+        x = tensor(values, requires_grad=True)
         assert grad(call(ops, x).sum(), x).dtype == dtype
 
 
 def test_triangles_cut_off_what_is_not_finite() -> None:
     """A product with a mask would make NaN of it."""
-    x = Tensor([[1.0, math.inf], [math.nan, 1.0]], requires_grad=True)
+    x = tensor([[1.0, math.inf], [math.nan, 1.0]], requires_grad=True)
     assert ops.tril(ops.triu(x)).tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert grad(ops.triu(x).sum(), x).tolist() == [[1.0, 1.0], [0.0, 1.0]]
 
 
 def test_copies_in_float16_are_counted_in_float32() -> None:
     """5,000 ones do not fit into float16 one by one: after 2,048 another 1 is rounded away."""
-    ones = Tensor(np.ones(2, np.float16), requires_grad=True)
+    ones = tensor(np.ones(2, np.float16), requires_grad=True)
     places = np.arange(10_000) % 2
     for call in (
         lambda x: ops.repeat(x, 5000), lambda x: ops.repeat(x, [5000, 5000]),
@@ -148,14 +148,14 @@ def test_copies_in_float16_are_counted_in_float32() -> None:
 
 def test_a_tensor_tells_how_far_and_how_often() -> None:
     x = Tensor([1.0, 2.0, 3.0])
-    assert ops.roll(x, Tensor(1)).tolist() == [3.0, 1.0, 2.0]
-    assert ops.repeat(x, Tensor([0, 1, 2])).tolist() == [2.0, 3.0, 3.0]
-    assert ops.pad(x, Tensor([1, 0])).tolist() == [0.0, 1.0, 2.0, 3.0]
-    assert ops.tile(x, Tensor([2])).tolist() == [1.0, 2.0, 3.0] * 2
+    assert ops.roll(x, tensor(1)).tolist() == [3.0, 1.0, 2.0]
+    assert ops.repeat(x, tensor([0, 1, 2])).tolist() == [2.0, 3.0, 3.0]
+    assert ops.pad(x, tensor([1, 0])).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert ops.tile(x, tensor([2])).tolist() == [1.0, 2.0, 3.0] * 2
 
 
 def test_what_is_around_an_integer_tensor_is_an_integer() -> None:
-    x = Tensor([1, 2])
+    x = tensor([1, 2])
     assert ops.pad(x, 1, constant_values=-7).tolist() == [-7, 1, 2, -7]
     with pytest.raises(TypeError, match="^pad: .*constant_values.*inf.*int64"):
         ops.pad(x, 1, constant_values=-math.inf)

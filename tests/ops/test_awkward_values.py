@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.nn import functional as F
@@ -30,7 +30,7 @@ def cases_of(op: str) -> list[Case]:
 
 def run(case: Case, inputs: list[np.ndarray]) -> tuple[list[Any], list[Tensor]]:
     """The outputs that have a history, and the inputs as variables."""
-    variables = [Tensor(array, requires_grad=True) for array in inputs]
+    variables = [tensor(array, requires_grad=True) for array in inputs]
     result = case.on(OURS)(*variables)
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     return [out for out in outputs if out.requires_grad], variables
@@ -148,7 +148,7 @@ def test_a_slope_of_zero_meets_an_infinite_cotangent(op: str) -> None:
 
 
 def slopes(call: Any, *values: Any, g: float, create_graph: bool) -> list[Any]:
-    variables = [Tensor(np.array(v, float), requires_grad=True) for v in values]
+    variables = [tensor(np.array(v, float), requires_grad=True) for v in values]
     out = call(*variables)
     found = grad(out, variables, np.full(out.shape, g), create_graph=create_graph)
     return [part.tolist() for part in found]
@@ -317,7 +317,7 @@ def test_no_pass_accumulates_in_float16(name: str, create_graph: bool) -> None:
     call, values = HALF[name]
     found: list[list[np.ndarray]] = []
     for dtype in (np.float64, np.float16):
-        variables = [Tensor(v.astype(np.float16).astype(dtype), requires_grad=True) for v in values]
+        variables = [tensor(v.astype(np.float16).astype(dtype), requires_grad=True) for v in values]
         out = call(*variables)
         weights = np.cos(np.arange(out.size)).reshape(out.shape).astype(np.float16)
         gradients = grad(out, variables, weights.astype(dtype), create_graph=create_graph)
@@ -330,7 +330,7 @@ def test_probabilities_are_right_far_from_zero() -> None:
     """The logarithm of a sum and the largest score are not rounded together."""
     for dtype in (np.float16, np.float32, np.float64):
         top = np.finfo(dtype).max / 4
-        logits = Tensor(np.array([[top, top, 0.0, top]], dtype), requires_grad=True)
+        logits = tensor(np.array([[top, top, 0.0, top]], dtype), requires_grad=True)
         for create_graph in (False, True):
             loss = ops.cross_entropy(logits, np.array([1]))
             np.testing.assert_allclose(loss.item(), np.log(3), rtol=1e-3)
@@ -345,8 +345,8 @@ def both_passes(function: Any, arrays: list[Any], g: Any) -> list[list[np.ndarra
     """The gradients of a function for a cotangent, plain and recorded."""
     found = []
     for create_graph in (False, True):
-        variables = [Tensor(np.array(array), requires_grad=True) for array in arrays]
-        given = Tensor(np.array(g))
+        variables = [tensor(np.array(array), requires_grad=True) for array in arrays]
+        given = tensor(np.array(g))
         gradients = grad(function(*variables), variables, given, create_graph=create_graph)
         found.append([gradient.numpy() for gradient in gradients])
     return found
@@ -375,7 +375,7 @@ def test_angles_on_the_axes_beside_an_infinite_cotangent() -> None:
 
 
 def test_decompositions_keep_float16() -> None:
-    x = Tensor(np.ones((2, 3), np.float16))
+    x = tensor(np.ones((2, 3), np.float16))
     for op in (ops.attention, ops.layer_norm, ops.rms_norm):
         given = [x] * (3 if op is ops.attention else 1)
         assert op.op.decomposition(*given).dtype == np.float16

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 from minigrad.transforms.derivatives import jvp
 
@@ -17,7 +17,7 @@ INF, NAN = float("inf"), float("nan")
 
 
 def variable(*values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 def slopes(call: Callable[..., Tensor], *inputs: Tensor, create_graph: bool = False) -> list[Any]:
@@ -145,7 +145,7 @@ def test_powers_at_their_corners(base: float, exponent: Any, value: float, slope
     """The same slope, the exponent given as a number, as an array, or as a tensor."""
     for given in (
         exponent, np.array([float(exponent)]), variable(float(exponent)),
-        Tensor(np.array([exponent])),
+        tensor(np.array([exponent])),
     ):  # fmt: skip
         for create_graph in (False, True):
             x = variable(base)
@@ -193,7 +193,7 @@ TRAPS: dict[str, Callable[[Tensor], Tensor]] = {
     "sqrt": lambda x: x.sqrt(), "log": lambda x: x.log(), "1/x": lambda x: 1.0 / x,
     "x/x": lambda x: x / x, "x/0": lambda x: 1.0 / (x * 0.0), "x**0.5": lambda x: x**0.5,
     "x**-1": lambda x: x**-1.0, "x**-2": lambda x: x**-2,
-    "x**tensor": lambda x: x ** Tensor(np.array(0.5)),
+    "x**tensor": lambda x: x ** tensor(np.array(0.5)),
     "0**x below 0": lambda x: 0.0 ** (2.0 * x - 0.5), "log(sqrt)": lambda x: x.sqrt().log(),
     "sqrt of a norm": lambda x: (x * x).sum().sqrt(),
     "sqrt of something negative": lambda x: (x - 1.0).sqrt(),
@@ -284,7 +284,7 @@ def test_second_derivatives_survive_the_mask() -> None:
     table: list[tuple[Callable[[Tensor], Tensor], float, float]] = [
         (lambda x: ((x + 1).sqrt() - 1) ** 2, 0.0, 0.5), (lambda x: (x.log()) ** 2, 1.0, 2.0),
         (lambda x: (1 / x - 1) ** 2, 1.0, 2.0), (lambda x: (x**0.5 - 1) ** 2, 1.0, 0.5),
-        (lambda x: (x ** Tensor(np.array(0.5)) - 1) ** 2, 1.0, 0.5),
+        (lambda x: (x ** tensor(np.array(0.5)) - 1) ** 2, 1.0, 0.5),
         (lambda x: (2.0**x - 1) ** 2, 0.0, 2 * np.log(2) ** 2),
         (lambda x: (x.exp() - 1) ** 2, 0.0, 2.0),
         (lambda x: ops.logsumexp(ops.stack([x, -x])) ** 2, 0.0, 2 * np.log(2)),
@@ -302,14 +302,14 @@ def test_second_derivatives_survive_the_mask() -> None:
         (lambda x: (ops.std(ops.stack([x, -x])) - 3) ** 2, 3.0, 2.0),
     ]  # fmt: skip
     for call, at, wanted in table:
-        x = Tensor(np.array(at), requires_grad=True)
+        x = tensor(np.array(at), requires_grad=True)
         first = grad(call(x), x, create_graph=True)
         np.testing.assert_allclose(grad(first, x).item(), wanted, rtol=1e-12)
 
 
 def test_second_derivatives_survive_an_infinite_slope_elsewhere() -> None:
     """At x = 1 the cotangent of sqrt is 0 and its slope finite; at x = 0 the slope is infinite."""
-    for root in (ops.sqrt, lambda x: x**0.5, lambda x: x ** Tensor(np.array(0.5))):
+    for root in (ops.sqrt, lambda x: x**0.5, lambda x: x ** tensor(np.array(0.5))):
         x = variable(1.0, 0.0)
         first = grad(((root(x) - 1) ** 2).sum(), x, create_graph=True)
         assert first.tolist() == [0.0, -INF]
@@ -363,7 +363,7 @@ def test_relu_is_the_same_for_any_size(size: int, dtype: type) -> None:
 
 
 def test_operations_on_nothing() -> None:
-    empty = Tensor(np.zeros((0, 3)), requires_grad=True)
+    empty = tensor(np.zeros((0, 3)), requires_grad=True)
     results = [
         empty.sum(), empty.sum(axis=0), empty * 2, empty[:0], empty @ np.ones((3, 2)),
         ops.softmax(empty), ops.concatenate([empty, empty]), ops.stack([empty, empty]),
@@ -385,7 +385,7 @@ def test_operations_on_nothing() -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_cross_entropy_of_nothing_is_nan_with_gradient_zero() -> None:
-    logits = Tensor(np.ones((2, 3)), requires_grad=True)
+    logits = tensor(np.ones((2, 3)), requires_grad=True)
     loss = ops.cross_entropy(logits, np.array([-100, -100]), ignore_index=-100)
     assert np.isnan(loss.item())
     loss.backward()
@@ -397,14 +397,14 @@ def test_sum_over_no_axes_and_reductions_of_numbers() -> None:
     x = variable([1.0, 2.0], [3.0, 4.0])
     assert ops.sum(x, axis=()).tolist() == x.tolist()
     for op in (ops.sum, ops.mean, ops.max, ops.min, ops.logsumexp, ops.norm):
-        y = Tensor(np.array(3.0), requires_grad=True)
+        y = tensor(np.array(3.0), requires_grad=True)
         assert op(y).item() == 3.0
         assert grad(op(y), y).item() == 1.0
         assert minigrad.autograd.grad(op(y, keepdims=True), y).shape == ()
 
 
 def test_cross_entropy_of_several_blocks_of_rows() -> None:
-    logits = Tensor(np.linspace(-1, 1, 3 * 2**18).reshape(-1, 2), requires_grad=True)
+    logits = tensor(np.linspace(-1, 1, 3 * 2**18).reshape(-1, 2), requires_grad=True)
     target = np.arange(len(logits)) % 2
     (found,) = grad(ops.cross_entropy(logits, target), [logits])
     wanted = ops.softmax(logits.detach()).numpy() - np.eye(2)[target]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy_reference import NAIVE
 
+import minigrad
 from minigrad import Tensor, linalg, ops
 from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
 from minigrad.autograd.node import node_of
@@ -69,7 +70,7 @@ def on_cases(test: Callable[..., None], items: list[Any]) -> Callable[..., None]
 
 
 def variables(case: Case, dtype: Any = None) -> list[Tensor]:
-    return [Tensor(array, requires_grad=True, dtype=dtype) for array in case.inputs]
+    return [minigrad.tensor(array, requires_grad=True, dtype=dtype) for array in case.inputs]
 
 
 def outputs_of(result: Any) -> list[Any]:
@@ -92,7 +93,7 @@ def value_and_gradients(
 @every_case
 def test_value(case: Case) -> None:
     """The op computes what the plainest NumPy spelling computes."""
-    ours = outputs_of(case.on(OURS)(*[Tensor(array) for array in case.inputs]))
+    ours = outputs_of(case.on(OURS)(*[minigrad.tensor(array) for array in case.inputs]))
     naive = outputs_of(case.on(NAIVE)(*case.inputs))
     assert len(ours) == len(naive)
     for ours_part, naive_part in zip(ours, naive, strict=True):
@@ -152,7 +153,7 @@ def test_each_argument_alone(case: Case) -> None:
     _, together = value_and_gradients(case.on(OURS), variables(case))
     for k in range(len(case.inputs)):
         inputs: list[Any] = list(case.inputs)
-        inputs[k] = Tensor(inputs[k], requires_grad=True)
+        inputs[k] = minigrad.tensor(inputs[k], requires_grad=True)
         for create_graph in (False, True):
             outputs = outputs_of(case.on(OURS)(*inputs))
             weights = cotangents(outputs)
@@ -196,7 +197,7 @@ def test_memory_layout_does_not_matter(case: Case) -> None:
         def through_copy(*inputs: Tensor, view: Any = view) -> Any:
             return case.on(OURS)(*[as_new(view(x)) for x in inputs])
 
-        inputs = [Tensor(array, requires_grad=True) for array in shaped]
+        inputs = [minigrad.tensor(array, requires_grad=True) for array in shaped]
         values, gradients = value_and_gradients(through_view, inputs)
         expected, wanted = value_and_gradients(through_copy, inputs)
         for one, other in zip(values + gradients, expected + wanted, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 from minigrad.autograd.primitive import registry
 from minigrad.nn import functional as F
@@ -62,7 +62,7 @@ def test_every_half(name: str) -> None:
     """Beside float64, with a cotangent that keeps products small where slopes are large."""
     results = {}
     for dtype in (np.float16, np.float64):
-        x = Tensor(HALVES.astype(dtype), requires_grad=True)
+        x = tensor(HALVES.astype(dtype), requires_grad=True)
         y = FUNCTIONS[name](x)
         slopes = [grad(y, x, np.full(y.shape, g, dtype), retain_graph=True) for g in (1, 2**-10)]
         assert {part.dtype for part in (y, *slopes)} == {np.dtype(dtype)}
@@ -80,7 +80,7 @@ def test_gelu_of_halves_beside_the_error_function() -> None:
     x = HALVES[np.abs(HALVES) < 10].astype(np.float64)
     cdf = np.array([0.5 * math.erfc(-v / math.sqrt(2)) for v in x])
     density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-    half = Tensor(x.astype(np.float16), requires_grad=True)
+    half = tensor(x.astype(np.float16), requires_grad=True)
     y = ops.gelu(half)
     assert ulps(y.numpy(), x * cdf).max() <= 2.5
     slope = grad(y, half, np.ones(y.shape, np.float16)).numpy()
@@ -94,7 +94,7 @@ def test_a_finite_function_of_a_large_number_has_a_gradient(name: str, dtype: An
     """The square of the number, or its cube, may be infinite."""
     largest = math.log2(float(np.finfo(dtype).max))
     sizes = np.exp2(np.linspace(0, 0.99 * largest, 200)).astype(dtype)
-    x = Tensor(np.concatenate([sizes, -sizes]), requires_grad=True)
+    x = tensor(np.concatenate([sizes, -sizes]), requires_grad=True)
     y = FUNCTIONS[name](x)
     slope = grad(y, x, np.ones(y.shape, dtype)).numpy()
     assert not np.isnan(slope[np.isfinite(y.numpy())]).any()
@@ -104,14 +104,14 @@ def test_halves_of_any_kind_of_argument() -> None:
     """Arrays, lists, numbers, broadcast pairs, integers where float16 is the default, in place."""
     half = np.float16([0.5, 2.0])
     for call in (
-        lambda: ops.exp(half), lambda: ops.exp(x=Tensor(half)), lambda: ops.gelu(half, "tanh"),
-        lambda: ops.gelu(Tensor(half), approximate="tanh"), lambda: ops.hypot(half, Tensor(half)),
-        lambda: ops.power(Tensor(half), np.array([1, 2])), lambda: ops.logaddexp(1.0, Tensor(half)),
-        lambda: np.tanh(Tensor(half)), lambda: np.exp(Tensor(half)), lambda: Tensor(half).tanh_(),
-        lambda: F.elu(Tensor(half), inplace=True),
+        lambda: ops.exp(half), lambda: ops.exp(x=tensor(half)), lambda: ops.gelu(half, "tanh"),
+        lambda: ops.gelu(tensor(half), approximate="tanh"), lambda: ops.hypot(half, tensor(half)),
+        lambda: ops.power(tensor(half), np.array([1, 2])), lambda: ops.logaddexp(1.0, tensor(half)),
+        lambda: np.tanh(tensor(half)), lambda: np.exp(tensor(half)), lambda: tensor(half).tanh_(),
+        lambda: F.elu(tensor(half), inplace=True),
     ):  # fmt: skip
         assert call().dtype == np.float16
-    x = Tensor(half)
+    x = tensor(half)
     assert F.mish(x, inplace=True) is x
     assert x.tolist() != half.tolist()
-    assert ops.exp(Tensor(np.float16(1.0))).shape == ()
+    assert ops.exp(tensor(np.float16(1.0))).shape == ()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 
 INF, NAN = float("inf"), float("nan")
@@ -23,7 +23,7 @@ named = {"ids": lambda op: op.__name__}
 
 
 def variable(*values: Any, dtype: Any = float) -> Tensor:
-    return Tensor(np.array(values, dtype), requires_grad=True)
+    return tensor(np.array(values, dtype), requires_grad=True)
 
 
 def slope(call: Callable[..., Tensor], *at: float, dtype: Any = float) -> list[float]:
@@ -43,7 +43,7 @@ def slope(call: Callable[..., Tensor], *at: float, dtype: Any = float) -> list[f
 @pytest.mark.parametrize("op", FLOATING, **named)
 def test_integers_become_the_default_float(op: Any) -> None:
     for dtype in (bool, np.int8, np.int64):
-        assert op(Tensor(np.ones((2, 3), dtype))).dtype == np.float32
+        assert op(tensor(np.ones((2, 3), dtype))).dtype == np.float32
 
 
 def test_softplus_takes_a_float64_scalar_for_its_beta() -> None:
@@ -63,8 +63,8 @@ def test_softplus_takes_a_float64_scalar_for_its_beta() -> None:
 def test_values_at_the_edges_are_numpys(op: Any) -> None:
     x = np.array([-INF, -1000.0, -2.0, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, 1000.0, INF, NAN])
     function = getattr(np, op.__name__)
-    np.testing.assert_array_equal(op(Tensor(x)).numpy(), function(x))
-    np.testing.assert_array_equal(function(Tensor(x)).numpy(), function(x))
+    np.testing.assert_array_equal(op(tensor(x)).numpy(), function(x))
+    np.testing.assert_array_equal(function(tensor(x)).numpy(), function(x))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -72,7 +72,7 @@ def test_values_at_the_edges_are_numpys(op: Any) -> None:
 def test_values_of_two_at_the_edges_are_numpys(op: Any) -> None:
     x = np.array([-INF, -1.0, -0.0, 0.0, 2.0, 1000.0, INF, NAN])
     function = getattr(np, op.__name__)
-    np.testing.assert_array_equal(op(x, Tensor(x[:, None])).numpy(), function(x, x[:, None]))
+    np.testing.assert_array_equal(op(x, tensor(x[:, None])).numpy(), function(x, x[:, None]))
 
 
 def test_the_forward_pass_warns_as_numpy_does_and_the_backward_pass_is_silent() -> None:
@@ -207,10 +207,10 @@ def test_error_functions_keep_their_digits(dtype: Any) -> None:
     x = np.linspace(-3, 26 if dtype == np.float64 else 9, 300).astype(dtype)
     wanted = np.array([math.erfc(value) for value in x.tolist()])
     seen = wanted > np.finfo(dtype).tiny
-    found = ops.erfc(Tensor(x)).numpy()
+    found = ops.erfc(tensor(x)).numpy()
     np.testing.assert_allclose(found[seen], wanted[seen], rtol=4 * eps)
     y = np.concatenate([np.linspace(-0.99, 0.99, 101), [1 - eps, -1 + eps, 2 * eps]]).astype(dtype)
-    inverse = ops.erfinv(Tensor(y.astype(dtype))).numpy().astype(np.float64)
+    inverse = ops.erfinv(tensor(y.astype(dtype))).numpy().astype(np.float64)
     back = np.array([math.erf(value) for value in inverse.tolist()])
     steep = 2 / math.sqrt(math.pi) * np.exp(-(inverse**2)) * np.abs(inverse)
     np.testing.assert_allclose(back, y, rtol=0, atol=(4 * eps * (steep + 1e-3)).max())
@@ -278,7 +278,7 @@ def test_logit_beyond_its_domain_and_its_limits() -> None:
 
 def derivatives(function: Any, *values: float) -> tuple[float, list[float], list[list[float]]]:
     """The value, the slopes and the curvatures of a function of numbers."""
-    inputs = [Tensor(np.array(v), requires_grad=True) for v in values]
+    inputs = [tensor(np.array(v), requires_grad=True) for v in values]
     out = function(*inputs)
     slopes = grad(out, inputs, create_graph=True)
     rows = [grad(slope, inputs, allow_unused=True, retain_graph=True) for slope in slopes]

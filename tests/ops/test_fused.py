@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, linalg, no_grad, ops
+from minigrad import Tensor, linalg, no_grad, ops, tensor
 from minigrad.autograd import grad, gradcheck
 from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import registry
@@ -175,7 +175,7 @@ def test_kernel_and_decomposition_agree(name: str) -> None:
     function = function_of(name)
     assert inspect.signature(op.decomposition) == op.signature
     for arrays, options in CALLS[name]:
-        tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
+        tensors = {k: tensor(v, requires_grad=True) for k, v in arrays.items()}
         kernel = function(**tensors, **options)
         decomposition = op.decomposition(**tensors, **options)
         shown = f"{name}: { ({k: v.shape for k, v in arrays.items()}) }, {options}"
@@ -205,15 +205,15 @@ def test_without_grad_the_values_are_the_same(name: str) -> None:
         with no_grad():
             plain = function_of(name)(**arrays, **options)
         recorded = function_of(name)(
-            **{k: Tensor(v, requires_grad=True) for k, v in arrays.items()}, **options
+            **{k: tensor(v, requires_grad=True) for k, v in arrays.items()}, **options
         )
         np.testing.assert_array_equal(plain.numpy(), recorded.numpy())
 
 
 def joint_calls() -> dict[str, Tensor]:
     """An output of each op whose arguments share a rule, all of them differentiable."""
-    leaf = lambda *shape: Tensor(normal(*shape), requires_grad=True)
-    square = Tensor(normal(3, 3) + 3 * np.eye(3), requires_grad=True)
+    leaf = lambda *shape: tensor(normal(*shape), requires_grad=True)
+    square = tensor(normal(3, 3) + 3 * np.eye(3), requires_grad=True)
     attended = [leaf(*array.shape) for array in qkv(2).values()]
     return {
         "attention": ops.attention(*attended, leaf(3, 5), KEEP, dropout=0.4, dropout_key=1),
@@ -267,8 +267,8 @@ def test_a_joint_rule_computes_what_is_needed_and_nothing_else() -> None:
 
 def nowhere(path: str, dropout: float = 0.0) -> tuple[Tensor, list[Tensor]]:
     """Attention in which the second query may attend no key, by one path or the other."""
-    tensors = [Tensor(v, requires_grad=True) for v in qkv(2).values()]
-    bias = Tensor(normal(3, 5), requires_grad=True)
+    tensors = [tensor(v, requires_grad=True) for v in qkv(2).values()]
+    bias = tensor(normal(3, 5), requires_grad=True)
     tensors.append(bias)
     q, k, v = tensors[:3]
     if path == "fused":
@@ -307,7 +307,7 @@ def test_nowhere_with_dropout_and_causal_masks() -> None:
     out, tensors = nowhere("fused", dropout=0.5)
     out.sum().backward()
     assert all(np.isfinite(t.grad.numpy()).all() for t in tensors)
-    q = Tensor(normal(3, 4), requires_grad=True)
+    q = tensor(normal(3, 4), requires_grad=True)
     never = np.zeros((3, 3), bool)
     out = ops.attention(q, q, q, keep=never, causal=True)
     assert out.tolist() == [[0.0] * 4] * 3
@@ -324,7 +324,7 @@ def test_a_masked_key_has_no_influence() -> None:
         changed = {k: v.copy() for k, v in arrays.items()}
         changed[name][:, 3] = 1e6
         np.testing.assert_array_equal(ops.attention(**changed, keep=keep).numpy(), base)
-    tensors = {k: Tensor(v, requires_grad=True) for k, v in arrays.items()}
+    tensors = {k: tensor(v, requires_grad=True) for k, v in arrays.items()}
     ops.attention(**tensors, keep=keep).sum().backward()
     for name in ("key", "value"):
         assert not tensors[name].grad.numpy()[:, 3].any()
@@ -365,7 +365,7 @@ def test_attention_dropout_by_key() -> None:
     assert (one != other).any()
     with pytest.raises(ValueError, match="attention: .*dropout_key"):
         ops.attention(**arrays, dropout=0.5)
-    tensors = {name: Tensor(array, requires_grad=True) for name, array in arrays.items()}
+    tensors = {name: tensor(array, requires_grad=True) for name, array in arrays.items()}
     gone = ops.attention(**tensors, dropout=1.0, dropout_key=1)
     assert not gone.numpy().any()
     assert not any(g.numpy().any() for g in grad(gone.sum(), [*tensors.values()]))
@@ -378,19 +378,19 @@ def test_attention_dropout_by_key() -> None:
 def test_the_gradient_of_the_values_alone_needs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """What leads on to the scores is not computed: np.vecdot is a part of that alone."""
     arrays = qkv(2)
-    value = Tensor(arrays["value"], requires_grad=True)
+    value = tensor(arrays["value"], requires_grad=True)
     calls: list[Any] = []
     vecdot = np.vecdot
     monkeypatch.setattr(np, "vecdot", lambda *args: calls.append(args) or vecdot(*args))
     grad(ops.attention(arrays["query"], arrays["key"], value).sum(), value)
     assert not calls
-    query = Tensor(arrays["query"], requires_grad=True)
+    query = tensor(arrays["query"], requires_grad=True)
     grad(ops.attention(query, arrays["key"], value).sum(), query)
     assert calls
 
 
 def test_no_key_to_attend_to() -> None:
-    q = Tensor(normal(2, 4), requires_grad=True)
+    q = tensor(normal(2, 4), requires_grad=True)
     out = ops.attention(q, np.zeros((0, 4)), np.zeros((0, 3)))
     assert out.tolist() == [[0.0] * 3] * 2
     assert gradcheck(lambda q: ops.attention(q, np.zeros((0, 4)), np.zeros((0, 3))), q)
@@ -402,7 +402,7 @@ def test_no_key_to_attend_to() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 0.9, 1.0])
 def test_dropout_keeps_the_expectation(p: float, dtype: Any) -> None:
-    x = Tensor(np.ones(40_000, dtype), requires_grad=True)
+    x = tensor(np.ones(40_000, dtype), requires_grad=True)
     y = ops.dropout(x, p, 7)
     values = set(np.unique(y.numpy()).tolist())
     kept = 0.0 if p == 1 else float(np.asarray(1 / (1 - p), dtype))
@@ -455,7 +455,7 @@ def test_ignored_targets_have_no_influence() -> None:
         one = ops.cross_entropy(logits, [1, -100, 2], ignore_index=-100, reduction=reduction)
         other = ops.cross_entropy(logits[[0, 2]], [1, 2], reduction=reduction)
         np.testing.assert_allclose(one.item(), other.item(), rtol=1e-14)
-    x = Tensor(logits, requires_grad=True)
+    x = tensor(logits, requires_grad=True)
     ops.cross_entropy(x, [1, -100, 2], ignore_index=-100, label_smoothing=0.1).backward()
     assert not x.grad.numpy()[1].any()
     broken = logits.copy()
@@ -471,11 +471,11 @@ def test_an_impossible_class_that_counts_nothing_has_no_influence(
     reduction: str, create_graph: bool
 ) -> None:
     """Its loss is infinite, its weight 0."""
-    logits = Tensor(np.array([[-np.inf, 1.0, 0.5], [0.2, 0.3, 0.1]]), requires_grad=True)
+    logits = tensor(np.array([[-np.inf, 1.0, 0.5], [0.2, 0.3, 0.1]]), requires_grad=True)
     weight = np.array([0.0, 1.0, 2.0])
     loss = ops.cross_entropy(logits, [0, 2], weight, reduction=reduction)
     slope = grad(loss.sum(), logits, create_graph=create_graph)
-    alone = Tensor(logits.numpy()[1:], requires_grad=True)
+    alone = tensor(logits.numpy()[1:], requires_grad=True)
     wanted = ops.cross_entropy(alone, [2], weight, reduction=reduction)
     np.testing.assert_allclose(loss.sum().item(), wanted.sum().item())
     assert slope.tolist()[0] == [0.0, 0.0, 0.0]
@@ -486,8 +486,8 @@ def test_an_impossible_class_that_counts_nothing_has_no_influence(
 @pytest.mark.parametrize("width", [3, 1000, 100_000])
 def test_constant_rows_are_zeros_exactly(width: int, value: float) -> None:
     x = np.full((2, width), value, np.float32)
-    assert not ops.layer_norm(Tensor(x)).numpy().any()
-    out, _, var = ops.batch_norm(Tensor(x[:, None]))
+    assert not ops.layer_norm(tensor(x)).numpy().any()
+    out, _, var = ops.batch_norm(tensor(x[:, None]))
     assert not out.numpy().any()
     assert not var.numpy().any()
 
@@ -499,22 +499,22 @@ def test_batch_norm_far_from_zero(shape: tuple[int, ...]) -> None:
     exact = x.astype(np.float64)
     axes = (0, *range(2, x.ndim))
     expected = (exact - exact.mean(axes, keepdims=True)) / exact.std(axes, keepdims=True)
-    out, _, var = ops.batch_norm(Tensor(x), eps=0.0)
+    out, _, var = ops.batch_norm(tensor(x), eps=0.0)
     np.testing.assert_allclose(out.numpy(), expected, atol=1e-3)
     np.testing.assert_allclose(var.numpy(), exact.var(axes), rtol=1e-3)
 
 
 def test_batch_norm_of_more_numbers_than_float16_counts() -> None:
     rng = np.random.default_rng(0)
-    x = Tensor(rng.standard_normal((64, 1, 2048)).astype(np.float16), requires_grad=True)
+    x = tensor(rng.standard_normal((64, 1, 2048)).astype(np.float16), requires_grad=True)
     ops.batch_norm(x)[0].sum().backward()
     assert np.abs(x.grad.numpy()).max() < 1e-2
 
 
 @pytest.mark.parametrize("width", [0, 1])
 def test_nothing_goes_back_through_the_normal_of_a_single_number(width: int) -> None:
-    x = Tensor(np.arange(3.0 * width).reshape(3, width), requires_grad=True)
-    weight, bias = (Tensor(np.full(width, 2.0), requires_grad=True) for _ in range(2))
+    x = tensor(np.arange(3.0 * width).reshape(3, width), requires_grad=True)
+    weight, bias = (tensor(np.full(width, 2.0), requires_grad=True) for _ in range(2))
     with np.errstate(all="raise"):
         ops.layer_norm(x, weight, bias).backward(np.full((3, width), 5.0))
     assert not x.grad.numpy().any()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 from minigrad.checking.samples.indexing import INDICES
 
@@ -23,7 +23,7 @@ def as_tensors(index: Any) -> Any:
     """The same index with tensors in the place of arrays."""
     if isinstance(index, tuple):
         return tuple(as_tensors(part) for part in index)
-    return Tensor(index) if isinstance(index, np.ndarray) else index
+    return tensor(index) if isinstance(index, np.ndarray) else index
 
 
 @pytest.mark.parametrize("spelled", [lambda i: i, as_tensors], ids=["arrays", "tensors"])
@@ -31,12 +31,12 @@ def as_tensors(index: Any) -> Any:
 def test_writing(index: Any, spelled: Callable[[Any], Any]) -> None:
     """Recorded, unrecorded and as a function: the same values; the last write wins."""
     value = 100.0 + np.arange(VALUES[index].size).reshape(VALUES[index].shape)
-    np.testing.assert_array_equal(Tensor(VALUES)[spelled(index)].numpy(), VALUES[index])
+    np.testing.assert_array_equal(tensor(VALUES)[spelled(index)].numpy(), VALUES[index])
     wanted = VALUES.copy()
     wanted[index] = value
-    plain = Tensor(VALUES)
+    plain = tensor(VALUES)
     plain[spelled(index)] = value
-    x, v = Tensor(VALUES, requires_grad=True), Tensor(value, requires_grad=True)
+    x, v = tensor(VALUES, requires_grad=True), tensor(value, requires_grad=True)
     recorded = x * 1
     recorded[spelled(index)] = v
     function = ops.setitem(x, spelled(index), v)
@@ -54,7 +54,7 @@ def test_writing(index: Any, spelled: Callable[[Any], Any]) -> None:
 
 
 def test_basic_reads_are_views_and_others_copies() -> None:
-    x = Tensor(VALUES)
+    x = tensor(VALUES)
     for index in (0, slice(1, None), (..., 1), None, (slice(None, None, -1), 2)):
         assert np.shares_memory(x[index].data, x.data)
     for index in ([0, 1], VALUES > 3, (slice(None), [0, 0])):
@@ -62,17 +62,17 @@ def test_basic_reads_are_views_and_others_copies() -> None:
 
 
 def test_repeated_reads_add_up_exactly() -> None:
-    x = Tensor(np.ones((4, 2)), requires_grad=True)
+    x = tensor(np.ones((4, 2)), requires_grad=True)
     x[np.zeros(1000, int)].sum().backward()
     assert x.grad.tolist() == [[1000.0, 1000.0], [0, 0], [0, 0], [0, 0]]
-    y = Tensor(np.ones(4), requires_grad=True)
+    y = tensor(np.ones(4), requires_grad=True)
     y[[1, -3, 1, 5 - 4]].sum().backward()
     assert y.grad.tolist() == [0.0, 4.0, 0.0, 0.0]
 
 
 def test_slices_of_tensors_and_mixed_sequences() -> None:
-    x = Tensor(VALUES)
-    one, two = Tensor(1), Tensor(2)
+    x = tensor(VALUES)
+    one, two = tensor(1), tensor(2)
     np.testing.assert_array_equal(x[one:two].numpy(), VALUES[1:2])
     np.testing.assert_array_equal(x[one].numpy(), VALUES[1])
     np.testing.assert_array_equal(x[one, two].numpy(), VALUES[1, 2])
@@ -81,17 +81,17 @@ def test_slices_of_tensors_and_mixed_sequences() -> None:
 
 
 def test_iteration_and_unpacking_are_differentiable() -> None:
-    x = Tensor(np.arange(3.0), requires_grad=True)
+    x = tensor(np.arange(3.0), requires_grad=True)
     a, b, c = x
     (a * b + c).backward()
     assert x.grad.tolist() == [1.0, 0.0, 1.0]
-    rows = [row.sum() * i for i, row in enumerate(Tensor(np.ones((3, 2)), requires_grad=True))]
+    rows = [row.sum() * i for i, row in enumerate(tensor(np.ones((3, 2)), requires_grad=True))]
     assert [row.item() for row in rows] == [0.0, 2.0, 4.0]
 
 
 def test_3000_reads_of_a_large_tensor() -> None:
     """A dense cotangent for each read would be 24 GB of zeros."""
-    x = Tensor(np.zeros(1_000_000), requires_grad=True)
+    x = tensor(np.zeros(1_000_000), requires_grad=True)
     out = ops.stack([x[i] for i in range(3000)]).sum()
     out.backward()
     assert x.grad.sum().item() == 3000.0
@@ -102,7 +102,7 @@ def test_rows_by_one_int_array_of_any_dtype() -> None:
     rng = np.random.default_rng(0)
     for dtype, rows in itertools.product((np.int8, np.uint8, np.int64, np.uint64), (3, 127, 300)):
         ids = rng.integers(0, min(rows, 127), (5, 4)).astype(dtype)
-        x = Tensor(np.zeros((rows, 2)), requires_grad=True)
+        x = tensor(np.zeros((rows, 2)), requires_grad=True)
         g = rng.standard_normal((5, 4, 2))
         wanted = np.zeros((rows, 2))
         np.add.at(wanted, ids.astype(int), g)
@@ -137,10 +137,10 @@ ERRORS: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("index", "message"), ERRORS.values(), ids=ERRORS)
 def test_bad_indices(index: Any, message: str) -> None:
-    x = Tensor(VALUES, requires_grad=True)
+    x = tensor(VALUES, requires_grad=True)
     with pytest.raises(IndexError, match=message):
         x[index]
-    constant = Tensor(VALUES)
+    constant = tensor(VALUES)
     for target in (constant, x * 1):
         with pytest.raises(IndexError):
             target[index] = 1.0
@@ -148,18 +148,18 @@ def test_bad_indices(index: Any, message: str) -> None:
 
 
 def test_written_values_that_do_not_fit() -> None:
-    for target in (Tensor(VALUES), Tensor(VALUES, requires_grad=True) * 1):
+    for target in (tensor(VALUES), tensor(VALUES, requires_grad=True) * 1):
         for index, value in (
             (0, np.ones((4, 4))), ([0, 1], np.ones(3)), (..., np.ones((2, 3, 4, 5))),
         ):  # fmt: skip
-            for given_value in (value, Tensor(value), Tensor(value, requires_grad=True)):
+            for given_value in (value, tensor(value), tensor(value, requires_grad=True)):
                 with pytest.raises(ValueError, match=r"setitem: .*\(3, 4, 5\)"):
                     target[index] = given_value
         np.testing.assert_array_equal(target.numpy(), VALUES)
 
 
 def test_the_padding_row_gets_no_gradient() -> None:
-    table = Tensor(np.ones((4, 2)), requires_grad=True)
+    table = tensor(np.ones((4, 2)), requires_grad=True)
     ids = np.array([0, 3, 3, 1])
     for padding in (3, -1):
         out = ops.embedding(ids, table, padding)

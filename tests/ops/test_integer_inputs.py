@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import primitive
 from minigrad.checking.samples import CASES, OURS
 from minigrad.nn import functional
@@ -82,7 +82,7 @@ def test_every_sample_call(default: Any) -> None:
 
 def test_solutions_of_integer_systems_are_no_integers() -> None:
     a, b = np.array([[2, 1], [0, 4]]), np.array([[1], [1]])
-    found = minigrad.linalg.solve_triangular(Tensor(a), Tensor(b), upper=True)
+    found = minigrad.linalg.solve_triangular(tensor(a), tensor(b), upper=True)
     np.testing.assert_array_equal(found.numpy(), np.array([[0.375], [0.25]], np.float32))
 
 
@@ -131,7 +131,7 @@ def test_an_op_of_a_program_with_float_inputs(form: str, default: Any) -> None:
     op = primitive(float_inputs=True, **FORMS[form])(forward)
     count = 2 if form == "variadic" else given.count(",") + 1
     for dtype in INTEGERS:
-        arguments = [Tensor(np.ones(3, dtype))] * count + [1] * ("n" in SIGNATURES[form])
+        arguments = [tensor(np.ones(3, dtype))] * count + [1] * ("n" in SIGNATURES[form])
         found = op(*arguments)
         assert (found[0] if form == "outputs" else found).dtype == default
     assert {*seen} == {np.dtype(default)}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, linalg
+from minigrad import Tensor, linalg, tensor
 from minigrad.autograd import grad, gradcheck, gradgradcheck
 
 
@@ -24,7 +24,7 @@ def of_rank(rank: int, n: int, seed: int = 0) -> np.ndarray:
 
 
 def leaf(values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 def by_permutations(x: Any) -> Any:
@@ -138,7 +138,7 @@ def test_cofactors_of_rows_of_all_sizes_are_precise_element_by_element() -> None
     ],
 )
 def test_cofactors_in_range_of_what_is_out_of_range(dtype: Any, diagonal: Any) -> None:
-    x = Tensor(np.diag(diagonal), dtype=dtype, requires_grad=True)
+    x = tensor(np.diag(diagonal), dtype=dtype, requires_grad=True)
     found = grad(linalg.det(x), x).numpy()
     np.testing.assert_allclose(found, np.diag(np.diag(x.numpy())[::-1]), rtol=1e-6)
 
@@ -199,7 +199,7 @@ def test_nan_is_not_taken_for_singular(place: Any) -> None:
 
 def test_slogdet_beyond_the_range_of_floats() -> None:
     for scale, sign in ((1e-30, 1.0), (-1e30, -1.0)):
-        x = Tensor(scale * np.eye(101), dtype=np.float32, requires_grad=True)
+        x = tensor(scale * np.eye(101), dtype=np.float32, requires_grad=True)
         found = linalg.slogdet(x)
         assert found.sign.item() == sign
         assert found.logabsdet.item() == pytest.approx(101 * np.log(abs(scale)), rel=1e-6)

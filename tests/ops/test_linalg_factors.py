@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, linalg
+from minigrad import Tensor, linalg, tensor
 from minigrad.autograd import grad, gradcheck
 
 sizes = st.tuples(st.integers(0, 2), st.integers(1, 5), st.integers(1, 5), st.integers(0, 99))
@@ -26,7 +26,7 @@ def definite(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def leaf(values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 # Cholesky ------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_an_indefinite_matrix_is_named() -> None:
 @given(sizes)
 def test_qr_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
     batch, m, n, seed = size
-    x = Tensor(draw(batch, m, n, seed=seed))
+    x = tensor(draw(batch, m, n, seed=seed))
     k = min(m, n)
     for mode, columns in (("reduced", k), ("complete", m)):
         q, r = linalg.qr(x, mode)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, linalg
+from minigrad import Tensor, linalg, tensor
 from minigrad.autograd import grad, gradcheck
 
 INF = math.inf
@@ -23,7 +23,7 @@ def draw(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def leaf(values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 @pytest.mark.parametrize("shape", [(), (4,), (3, 2), (2, 3, 4)])
@@ -36,9 +36,9 @@ def test_norm_is_numpys(shape: tuple[int, ...], ord: Any) -> None:
             wanted = np.linalg.norm(x, ord, axis, keepdims)
         except (ValueError, np.exceptions.AxisError):
             with pytest.raises(ValueError, match=r"^(\w+_)?(norm|min|max|sum): "):
-                linalg.norm(Tensor(x), ord, axis, keepdims)
+                linalg.norm(tensor(x), ord, axis, keepdims)
             continue
-        found = np.linalg.norm(Tensor(x), ord, axis, keepdims)
+        found = np.linalg.norm(tensor(x), ord, axis, keepdims)
         assert type(found) is Tensor
         assert found.shape == np.shape(wanted)
         np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-12, err_msg=f"{ord} over {axis}")
@@ -73,7 +73,7 @@ def test_norms_of_vectors_of_any_size_of_numbers() -> None:
         wanted = np.linalg.norm(x, ord, 1)
         slopes: list[Any] = []
         for scale, dtype in itertools.product((1e-30, 1.0, 1e30), (np.float32, np.float64)):
-            scaled = Tensor(x * scale, dtype=dtype, requires_grad=True)
+            scaled = tensor(x * scale, dtype=dtype, requires_grad=True)
             for found in (
                 minigrad.norm(scaled, ord, 1),
                 linalg.norm(scaled, ord, 1),
@@ -114,18 +114,18 @@ def test_the_gradient_of_a_norm_is_its_formula(ord: float) -> None:
     for keepdims in (False, True):
         x = leaf(ROWS)
         out = minigrad.norm(x, ord, 1, keepdims)
-        found = grad(out, x, Tensor(g.reshape(out.shape)), create_graph=True)
+        found = grad(out, x, tensor(g.reshape(out.shape)), create_graph=True)
         np.testing.assert_allclose(found.numpy(), slopes, rtol=1e-12)
         if 0 < abs(ord) < INF:
             second = grad((found * step).sum(), x).numpy()
             np.testing.assert_allclose(second, (ahead - behind) / 2 * g, atol=1e-10)
     x = leaf([0.0, 0.0])
-    assert grad(minigrad.norm(x, ord), x, Tensor(INF)).tolist() == [0.0, 0.0]
+    assert grad(minigrad.norm(x, ord), x, tensor(INF)).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 3)])
 def test_of_nothing_the_greatest_size_is_zero_and_the_least_does_not_exist(shape: Any) -> None:
-    x = Tensor(np.zeros(shape), requires_grad=True)
+    x = tensor(np.zeros(shape), requires_grad=True)
     for ord in ("fro", "nuc", 1, 2, INF):
         found = linalg.matrix_norm(x, ord=ord)
         assert found.shape == shape[:-2]
@@ -143,7 +143,7 @@ def test_of_nothing_the_greatest_size_is_zero_and_the_least_does_not_exist(shape
 @pytest.mark.parametrize("p", [None, "fro", "nuc", 1, -1, 2, -2, INF, -INF])
 def test_cond(p: Any) -> None:
     x = draw(4, 3, 3)
-    found = linalg.cond(Tensor(x), p)
+    found = linalg.cond(tensor(x), p)
     np.testing.assert_allclose(found.numpy(), np.linalg.cond(x, p), rtol=1e-10)
     assert gradcheck(lambda x: linalg.cond(x, p), leaf(x), directions=2)
 
@@ -159,7 +159,7 @@ def test_the_condition_number_of_a_singular_matrix_is_infinite(p: Any) -> None:
 
 
 def test_matrix_rank() -> None:
-    stack = Tensor([np.eye(3), np.ones((3, 3)), np.zeros((3, 3))], requires_grad=True)
+    stack = tensor([np.eye(3), np.ones((3, 3)), np.zeros((3, 3))], requires_grad=True)
     found = linalg.matrix_rank(stack)
     assert found.tolist() == [3, 1, 0]
     assert found.dtype == np.int64
@@ -168,6 +168,6 @@ def test_matrix_rank() -> None:
     assert linalg.matrix_rank(x).item() == 3
     assert linalg.matrix_rank(x, 1e-4).item() == linalg.matrix_rank(x, rtol=1e-4).item() == 2
     # In float32, what float32 cannot tell from rounding counts as zero.
-    thirds = Tensor(np.outer([1.0, 2.0, 3.0], [1 / 3, 2 / 3, 1 / 7]), dtype=np.float32)
+    thirds = tensor(np.outer([1.0, 2.0, 3.0], [1 / 3, 2 / 3, 1 / 7]), dtype=np.float32)
     assert linalg.matrix_rank(thirds).item() == 1
     assert linalg.matrix_rank(np.ones(3)).item() == 1

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, linalg
+from minigrad import Tensor, linalg, tensor
 from minigrad.autograd import grad, gradcheck
 
 sizes = st.tuples(st.integers(0, 3), st.integers(1, 5), st.integers(1, 4), st.integers(0, 99))
@@ -26,13 +26,13 @@ def regular(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def leaf(values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 @given(sizes)
 def test_the_four_properties_of_the_pseudo_inverse(size: tuple[int, int, int, int]) -> None:
     batch, n, k, seed = size
-    x = Tensor(draw(batch, n, k, seed=seed))
+    x = tensor(draw(batch, n, k, seed=seed))
     p = linalg.pinv(x)
     for one, other in ((x @ p @ x, x), (p @ x @ p, p), ((x @ p).mT, x @ p), ((p @ x).mT, p @ x)):
         np.testing.assert_allclose(one.numpy(), other.numpy(), atol=1e-9)
@@ -51,7 +51,7 @@ def test_the_four_properties_of_the_pseudo_inverse(size: tuple[int, int, int, in
 def test_solve_takes_the_shapes_that_numpy_takes(a: Any, b: Any) -> None:
     """A vector only where b has one axis: otherwise, a stack of matrices."""
     values = regular(*a), draw(*b)
-    tensors = [Tensor(value, requires_grad=True) for value in values]
+    tensors = [tensor(value, requires_grad=True) for value in values]
     found = linalg.solve(*tensors)
     np.testing.assert_allclose(found.numpy(), np.linalg.solve(*values), rtol=1e-12)
     assert gradcheck(linalg.solve, tensors, directions=2)
@@ -114,7 +114,7 @@ def test_lstsq_is_numpys() -> None:
         (draw(5, 2), draw(5)), (draw(5, 2), draw(5, 3)), (draw(2, 4), draw(2, 3)),
         (draw(3, 3), draw(3)), (np.ones((4, 2)), draw(4)),
     ]:  # fmt: skip
-        ours, theirs = linalg.lstsq(Tensor(a), b), np.linalg.lstsq(a, b, rcond=None)
+        ours, theirs = linalg.lstsq(tensor(a), b), np.linalg.lstsq(a, b, rcond=None)
         for one, other in zip(ours, theirs, strict=True):
             assert one.shape == np.shape(other)
             np.testing.assert_allclose(one.numpy(), other, atol=1e-12)
@@ -127,7 +127,7 @@ def test_lstsq_is_numpys() -> None:
 @pytest.mark.parametrize("n", range(-4, 9))
 def test_powers(n: int) -> None:
     x = regular(2, 3, 3) / 6
-    found = linalg.matrix_power(Tensor(x), n)
+    found = linalg.matrix_power(tensor(x), n)
     np.testing.assert_allclose(found.numpy(), np.linalg.matrix_power(x, n), rtol=1e-12, atol=1e-12)
     assert not np.shares_memory(found.numpy(), x)
 
@@ -147,10 +147,10 @@ def test_the_first_power_has_memory_of_its_own() -> None:
 
 def test_a_chain_is_multiplied_in_the_cheapest_order() -> None:
     """(10, 100) (100, 5) (5, 50): first the left pair, which makes 7,500 products, not 75,000."""
-    chain = [Tensor(draw(10, 100), requires_grad=True), draw(100, 5), draw(5, 50)]
+    chain = [tensor(draw(10, 100), requires_grad=True), draw(100, 5), draw(5, 50)]
     result = linalg.multi_dot(chain)
     assert result._node.edges[0].shape == (10, 5)
-    chain = [Tensor(draw(50, 5), requires_grad=True), draw(5, 100), draw(100, 10)]
+    chain = [tensor(draw(50, 5), requires_grad=True), draw(5, 100), draw(100, 10)]
     assert linalg.multi_dot(chain)._node.edges[0] is chain[0]._node
 
 
@@ -159,5 +159,5 @@ def test_a_chain_is_multiplied_in_the_cheapest_order() -> None:
 )
 def test_vectors_at_the_ends_of_a_chain(shapes: list[Any]) -> None:
     arrays = [draw(*shape) for shape in shapes]
-    found = linalg.multi_dot([Tensor(array) for array in arrays])
+    found = linalg.multi_dot([tensor(array) for array in arrays])
     np.testing.assert_allclose(found.numpy(), np.linalg.multi_dot(arrays), rtol=1e-12)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, linalg
+from minigrad import Tensor, linalg, tensor
 from minigrad.autograd import grad, gradcheck, gradgradcheck
 
 sizes = st.tuples(st.integers(0, 2), st.integers(1, 5), st.integers(1, 5), st.integers(0, 99))
@@ -28,7 +28,7 @@ def turned(*values: float) -> np.ndarray:
 
 
 def leaf(values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 def symmetric(x: Any) -> Any:
@@ -192,7 +192,7 @@ def test_nearly_equal_eigenvalues_are_told_apart_as_far_as_numbers_go() -> None:
 @given(sizes)
 def test_svd_rebuilds_its_matrix(size: tuple[int, int, int, int]) -> None:
     batch, m, n, seed = size
-    x = Tensor(draw(batch, m, n, seed=seed))
+    x = tensor(draw(batch, m, n, seed=seed))
     u, s, vh = linalg.svd(x, full_matrices=False)
     np.testing.assert_allclose((u * s[..., None, :] @ vh).numpy(), x.numpy(), atol=1e-12)
     np.testing.assert_allclose(linalg.svdvals(x).numpy(), s.numpy(), atol=1e-12)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, linalg
+from minigrad import Tensor, linalg, tensor
 from minigrad.autograd import grad
 
 SPREAD = np.array([[6.0, 1.0, 2.0], [-1.0, -9.0, 0.5], [0.3, 2.0, 14.0]])
@@ -50,14 +50,14 @@ def test_integers_become_the_default_float() -> None:
     ):  # fmt: skip
         assert result.dtype == np.float32
     assert linalg.matrix_power(whole, 2).dtype == linalg.multi_dot([whole] * 3).dtype == np.int64
-    assert linalg.solve(Tensor(whole, dtype=np.float64), [1, 2]).dtype == np.float64
+    assert linalg.solve(tensor(whole, dtype=np.float64), [1, 2]).dtype == np.float64
     assert linalg.solve(whole, Tensor([1.0, 2.0])).dtype == np.float32
 
 
 @EVERY
 @pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 3, 3)])
 def test_no_matrices(function: Any, shape: tuple[int, ...]) -> None:
-    x = Tensor(np.zeros(shape), requires_grad=True)
+    x = tensor(np.zeros(shape), requires_grad=True)
     value = function(linalg, x)
     assert value.shape == function(np.linalg, x.numpy()).shape
     for create_graph in (True, False):
@@ -67,7 +67,7 @@ def test_no_matrices(function: Any, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("name", ["inv", "det", "eigvalsh", "svdvals", "pinv", "matrix_norm"])
 @pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0)])
 def test_matrices_without_elements(name: str, shape: tuple[int, ...]) -> None:
-    x = Tensor(np.zeros(shape), requires_grad=True)
+    x = tensor(np.zeros(shape), requires_grad=True)
     value = getattr(linalg, name)(x)
     wanted = getattr(np.linalg, name)(x.numpy())
     np.testing.assert_array_equal(value.numpy(), wanted)
@@ -78,7 +78,7 @@ def test_matrices_without_elements(name: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 3, 0), (0, 0)])
 def test_factors_without_elements(shape: tuple[int, ...]) -> None:
     for op in (linalg.qr, lambda x: linalg.svd(x, full_matrices=False)):
-        x = Tensor(np.zeros(shape), requires_grad=True)
+        x = tensor(np.zeros(shape), requires_grad=True)
         first, *_, last = op(x)
         assert (first @ last).shape == shape
         assert grad(first.sum() + last.sum(), x).shape == shape
@@ -101,7 +101,7 @@ def test_the_input_is_left_as_it_was() -> None:
     """LAPACK works in place; what it works on is a copy."""
     for name, function in FUNCTIONS.items():
         array = np.array(SPREAD)
-        x = Tensor(array, requires_grad=True)
+        x = tensor(array, requires_grad=True)
         function(linalg, x).sum().backward()
         function(linalg, array)
         np.testing.assert_array_equal(array, SPREAD, name)
@@ -111,7 +111,7 @@ def test_the_input_is_left_as_it_was() -> None:
 @EVERY
 def test_a_write_before_the_backward_pass_is_noticed(function: Any) -> None:
     """Right or refused: the gradient is that of the values before the write, or an error."""
-    x = Tensor(SPREAD, requires_grad=True)
+    x = tensor(SPREAD, requires_grad=True)
     wanted = grad(function(linalg, x).sum(), x).numpy()
     value = function(linalg, x)
     with minigrad.no_grad():

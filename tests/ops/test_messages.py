@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, linalg, nn, ops
+from minigrad import Tensor, linalg, nn, ops, tensor
 
 
 def t(*shape: int) -> Tensor:
-    return Tensor(np.ones(shape), requires_grad=True)
+    return tensor(np.ones(shape), requires_grad=True)
 
 
 regex = re.compile
@@ -26,8 +26,8 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "add": (lambda op: t(2, 3) + t(2), "…(2, 3)…(2,)"),
     "add of an array": (lambda op: np.ones(3) + t(2), "…(3,)…(2,)"),
     "multiply": (lambda op: t(2, 3) * t(3, 2), "…(2, 3)…(3, 2)"),
-    "power of integers": (lambda op: Tensor([2]) ** -1, "…negative"),
-    "sign of bools": (lambda op: op(Tensor([True])), "…bool", TypeError),
+    "power of integers": (lambda op: tensor([2]) ** -1, "…negative"),
+    "sign of bools": (lambda op: op(tensor([True])), "…bool", TypeError),
     "round": (lambda op: op(t(2), 1.5), "…integer", TypeError),
     "bitwise_xor of floats": (lambda op: t(2) ^ t(2), "bools…float64", TypeError),
     "where": (lambda op: op(np.ones(2, bool), t(3), t(3)), "…(2,)…(3,)"),
@@ -116,7 +116,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "index_add": (lambda op: op(t(2, 3), 0, [2], t(1, 3)), "index 2…axis 0…(2, 3)…0 to 1",
      IndexError),
     "index_add source": (lambda op: op(t(2, 3), 1, [0, 0], t(2, 3)), "…source…(2, 2)…(2,)…(2, 3)"),
-    "index_add alpha": (lambda op: op(Tensor([1]), 0, [0], [1], alpha=0.5),
+    "index_add alpha": (lambda op: op(tensor([1]), 0, [0], [1], alpha=0.5),
      "alpha…integer…int64…0.5", TypeError),
     "put_along_axis": (lambda op: op(minigrad.zeros(2, 3), [[3]], 1.0, 1),
      "…index 3…axis 1…(2, 3)", IndexError),
@@ -327,7 +327,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "linear without an argument": (lambda op: ops.linear(t(2)), "…'weight'", TypeError),
     "exp of too many": (lambda op: ops.exp(t(2), 3), "too many…argument", TypeError),
     # Tensors
-    "requires_grad": (lambda op: Tensor([1, 2], requires_grad=True),
+    "requires_grad": (lambda op: tensor([1, 2], requires_grad=True),
      regex(r"only floats .*int64"), TypeError),
     "Tensor of a ragged list": (lambda op: Tensor([[1.0], [1.0, 2.0]]), "…ragged"),
     "bool of many": (lambda op: bool(t(2)), regex(r"\(2,\).*.all\(\)")),
@@ -335,7 +335,7 @@ MESSAGES: dict[str, tuple[Any, ...]] = {
     "backward": (lambda op: t(2).backward(), "…(2,)….sum()", RuntimeError),
     "zeros": (lambda op: minigrad.zeros(2.5), "…2.5", TypeError),
     "ones": (lambda op: minigrad.ones((2, -1)), "…-1", TypeError),
-    "__iadd__ of a float": (lambda op: Tensor([1]).__iadd__(1.5), "…float32…int64", TypeError),
+    "__iadd__ of a float": (lambda op: tensor([1]).__iadd__(1.5), "…float32…int64", TypeError),
 }  # fmt: skip
 
 

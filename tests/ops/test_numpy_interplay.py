@@ -14,7 +14,7 @@ import pytest
 from together import together
 
 import minigrad
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
 from minigrad.autograd.primitive import by_numpy
 from minigrad.tensors import numpy_functions
@@ -25,7 +25,7 @@ SQUARE = np.array([[1.0, 2.0], [3.0, 5.0]])
 
 
 def variable(values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 def array(value: Any) -> np.ndarray:
@@ -56,7 +56,7 @@ def test_operators_on_both_sides(op: Any, other: Any) -> None:
 def test_comparisons_on_both_sides(op: Any) -> None:
     x = variable(X)
     zero_d, row = np.array(0.5), [0.5, 0.5, 0.5]
-    for other in (X[:, ::-1], np.float64(0.5), 0.5, 1, zero_d, Tensor(X[:1]), row):
+    for other in (X[:, ::-1], np.float64(0.5), 0.5, 1, zero_d, tensor(X[:1]), row):
         for left, right in ((x, other), (other, x)):
             result = op(left, right)
             assert type(result) is Tensor
@@ -339,7 +339,7 @@ def test_options_that_ops_lack_are_refused_or_mean_what_numpy_means(call: Any) -
 
 
 def test_conversion_to_arrays() -> None:
-    x = Tensor(X)
+    x = tensor(X)
     assert type(np.asarray(x)) is np.ndarray
     assert np.shares_memory(np.asarray(x), x.data)
     assert not np.shares_memory(np.array(x), x.data)
@@ -361,11 +361,11 @@ CONVERSIONS: dict[str, Callable[[Any, np.ndarray], Any]] = {
     "a random parameter": lambda x, a: np.random.default_rng(0).normal(x),
     "setitem": lambda x, a: a.__setitem__(..., x),
     "tensor of elements": lambda x, a: minigrad.tensor([x[0], x[1]]),
-    "Tensor of a row": lambda x, a: Tensor([x, a]),
-    "a list in an operator": lambda x, a: a * Tensor(a) + [x[0], x[1]],
-    "a list in an op": lambda x, a: ops.concatenate([Tensor(a), [x[0], x[1]]]),
+    "Tensor of a row": lambda x, a: tensor([x, a]),
+    "a list in an operator": lambda x, a: a * tensor(a) + [x[0], x[1]],
+    "a list in an op": lambda x, a: ops.concatenate([tensor(a), [x[0], x[1]]]),
     "a list that is written": lambda x, a: minigrad.zeros(2).__setitem__(..., [x[0], x[1]]),
-    "a gradient of rows": lambda x, a: setattr(Tensor(a), "grad", [x[0], x[1]]),
+    "a gradient of rows": lambda x, a: setattr(tensor(a), "grad", [x[0], x[1]]),
     "full": lambda x, a: minigrad.full((2, 2), [x[0], x[1]]),
     "full_like": lambda x, a: np.full_like(x, x),
 }  # fmt: skip
@@ -386,18 +386,18 @@ def test_no_history_is_lost_in_an_array(convert: Callable[[Any, np.ndarray], Any
 def test_a_tensor_of_a_tensor_is_a_detached_clone() -> None:
     x = variable(X)
     for source in (x, 2 * x):
-        for twin in (minigrad.tensor(source), Tensor(source, requires_grad=True)):
+        for twin in (minigrad.tensor(source), tensor(source, requires_grad=True)):
             assert twin.is_leaf
             assert twin.dtype == source.dtype
             assert twin.tolist() == source.tolist()
             assert not np.shares_memory(twin, source)
-    assert Tensor([Tensor(X[0]), Tensor(X[1])]).dtype == X.dtype
+    assert tensor([tensor(X[0]), tensor(X[1])]).dtype == X.dtype
 
 
 def test_an_array_is_written_from_a_tensor() -> None:
     array = np.zeros((2, 3))
-    array[...] = Tensor(X)
-    array += Tensor(X)
+    array[...] = tensor(X)
+    array += tensor(X)
     assert type(array) is np.ndarray
     assert array.tolist() == (2 * X).tolist()
     np.add.at(array, (0, 0), Tensor(1.0))
@@ -405,7 +405,7 @@ def test_an_array_is_written_from_a_tensor() -> None:
     with pytest.raises(TypeError, match=r"np.add: .*out.*gradient"):
         array += variable(X)
     with pytest.raises(ValueError, match="np.copyto: .*Tensor"):
-        np.copyto(Tensor(X), X)
+        np.copyto(tensor(X), X)
 
 
 # NumPy's whole namespace ----------------------------------------------------------------------

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import ops, tensor
 
 
 def chosen(values: list[float], *window: tuple[object, ...]) -> list[float]:
     """How often each element is the largest of a window: the gradient of the sum."""
-    x = Tensor(np.array([[values]]), requires_grad=True)
+    x = tensor(np.array([[values]]), requires_grad=True)
     ops.max_pool(x, *window).sum().backward()
     assert x.grad is not None
     return x.grad.numpy()[0, 0].tolist()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
 from minigrad.ops.diagonals import scatter_diagonal
 
@@ -24,11 +24,11 @@ def draw(*shape: int, dtype: Any = np.float64) -> np.ndarray:
 @pytest.mark.parametrize(("left", "right"), [*itertools.product(RANKS, OTHERS)])
 def test_dot_means_what_numpy_means_at_every_rank(left: Any, right: Any) -> None:
     a, b = draw(*left), draw(*right)
-    for x, y in ((Tensor(a), Tensor(b)), (Tensor(a), b), (a, Tensor(b))):
+    for x, y in ((tensor(a), tensor(b)), (tensor(a), b), (a, tensor(b))):
         result = np.dot(x, y)
         assert type(result) is Tensor
         np.testing.assert_allclose(result.numpy(), np.dot(a, b), rtol=1e-13)
-    np.testing.assert_allclose(Tensor(a).dot(b).numpy(), np.dot(a, b), rtol=1e-13)
+    np.testing.assert_allclose(tensor(a).dot(b).numpy(), np.dot(a, b), rtol=1e-13)
 
 
 @pytest.mark.parametrize("product", [
@@ -39,11 +39,11 @@ def test_dot_means_what_numpy_means_at_every_rank(left: Any, right: Any) -> None
 def test_dtypes(product: Any) -> None:
     """Integers stay integers, and with float32 they do not widen it, nor does a number."""
     i, j = np.arange(6).reshape(2, 3), np.arange(6, 12).reshape(2, 3)
-    exact = product(minigrad, Tensor(i), j)
+    exact = product(minigrad, tensor(i), j)
     assert exact.dtype == np.int64
     np.testing.assert_array_equal(exact.numpy(), product(np, i, j))
-    x = Tensor(i, dtype=np.float32, requires_grad=True)
-    for other in (j, j.astype(np.float32), Tensor(j)):
+    x = tensor(i, dtype=np.float32, requires_grad=True)
+    for other in (j, j.astype(np.float32), tensor(j)):
         result = product(minigrad, x, other)
         assert result.dtype == np.float32
         assert grad(result.sum(), x).dtype == np.float32
@@ -52,9 +52,9 @@ def test_dtypes(product: Any) -> None:
 
 
 def test_half_precision_is_added_up_in_single() -> None:
-    many = Tensor(np.full(70_000, 0.25, np.float16), requires_grad=True)
+    many = tensor(np.full(70_000, 0.25, np.float16), requires_grad=True)
     assert minigrad.vecdot(many, many).item() == 4376.0  # 4375 to the nearest float16
-    square = Tensor(np.eye(5000, dtype=np.float16))
+    square = tensor(np.eye(5000, dtype=np.float16))
     assert minigrad.trace(square).item() == 5000.0
 
 
@@ -66,7 +66,7 @@ def test_a_vector_times_itself() -> None:
 
 
 def test_methods() -> None:
-    x, y = Tensor(draw(3, 3)), draw(3, 3)
+    x, y = tensor(draw(3, 3)), draw(3, 3)
     np.testing.assert_allclose(x.dot(y).numpy(), x.data.dot(y))
     np.testing.assert_allclose(x.inner(y).numpy(), np.inner(x.data, y))
     np.testing.assert_allclose(x.outer(y).numpy(), np.outer(x.data, y))
@@ -81,7 +81,7 @@ def test_einsum_of_forms_that_the_samples_lack() -> None:
     """A label summed in one operand only, and a diagonal beside an ellipsis within."""
     for subscripts, *shapes in (("ij,jk->k", (2, 3), (3, 4)), ("b...ii->b...", (2, 3, 4, 4))):
         arrays = [draw(*shape) for shape in shapes]
-        tensors = [Tensor(array, requires_grad=True) for array in arrays]
+        tensors = [tensor(array, requires_grad=True) for array in arrays]
         result = np.einsum(subscripts, *tensors)
         np.testing.assert_allclose(result.numpy(), np.einsum(subscripts, *arrays), rtol=1e-12)
         assert gradcheck(lambda *given, s=subscripts: ops.einsum(s, *given), tensors)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 
 DTYPES = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
@@ -34,9 +34,9 @@ def test_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
                 continue  # NumPy counts over all axes there
             wanted = np.asarray(function(x, axis=axis, keepdims=keepdims))
             for ours in (
-                getattr(ops, name)(Tensor(x), axis=axis, keepdims=keepdims),
-                getattr(Tensor(x), name)(axis, keepdims),
-                function(Tensor(x), axis=axis, keepdims=keepdims),
+                getattr(ops, name)(tensor(x), axis=axis, keepdims=keepdims),
+                getattr(tensor(x), name)(axis, keepdims),
+                function(tensor(x), axis=axis, keepdims=keepdims),
             ):
                 assert type(ours) is Tensor
                 assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
@@ -50,15 +50,15 @@ def test_places_are_numpys(name: str, dtype: Any) -> None:
     x = sample(dtype, 2, 3, 4)
     for axis, keepdims in itertools.product((None, 0, 1, -1), (False, True)):
         wanted = getattr(np, name)(x, axis=axis, keepdims=keepdims)
-        ours = getattr(ops, name)(Tensor(x), axis=axis, keepdims=keepdims)
+        ours = getattr(ops, name)(tensor(x), axis=axis, keepdims=keepdims)
         assert ours.dtype == np.int64
         np.testing.assert_array_equal(ours.numpy(), wanted)
-        np.testing.assert_array_equal(getattr(np, name)(Tensor(x), axis=axis).numpy(),
+        np.testing.assert_array_equal(getattr(np, name)(tensor(x), axis=axis).numpy(),
                                       getattr(np, name)(x, axis=axis))  # fmt: skip
 
 
 def test_reductions_of_nothing_and_of_numbers() -> None:
-    nothing = Tensor(np.zeros((0, 3)))
+    nothing = tensor(np.zeros((0, 3)))
     assert ops.prod(nothing).item() == 1.0
     assert ops.prod(nothing, axis=0).tolist() == [1.0] * 3
     assert (ops.any(nothing).item(), ops.all(nothing).item()) == (False, True)
@@ -67,9 +67,9 @@ def test_reductions_of_nothing_and_of_numbers() -> None:
         ops.argmin(nothing)
     for op in (ops.prod, ops.any, ops.all, ops.count_nonzero, ops.argmin):
         assert op(Tensor(3.0)).shape == op(3.0).shape == ()
-    assert Tensor([True, False]).any()
-    assert not Tensor([True, False]).all()
-    assert ops.any(Tensor([0.0, math.nan])).item() is True
+    assert tensor([True, False]).any()
+    assert not tensor([True, False]).all()
+    assert ops.any(tensor([0.0, math.nan])).item() is True
 
 
 # prod, with any number of zeros -----------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_three_derivatives_of_a_product_beside_zeros(values: list[float]) -> Non
     for along in (directions, np.eye(4)[:3], np.eye(4)[[2, 0, 3]]):
         results = []
         for call in (ops.prod, multiplied):
-            x = Tensor(np.array(values), requires_grad=True)
+            x = tensor(np.array(values), requires_grad=True)
             value, found = call(x), []
             for direction in along:
                 gradient = grad(value, x, create_graph=True)
@@ -109,7 +109,7 @@ def test_a_product_beside_zeros_along_axes() -> None:
     x = np.array([[[2.0, 0.0], [3.0, 0.0]], [[0.0, 5.0], [4.0, 1.5]]])
     for axis in (0, 1, -1, (0, 1), (-1, 0), (2, 1), None):
         for keepdims in (False, True):
-            t = Tensor(x, requires_grad=True)
+            t = tensor(x, requires_grad=True)
             out = ops.prod(t, axis=axis, keepdims=keepdims)
             weights = np.arange(1.0, out.size + 1).reshape(out.shape)
             found = grad(out, t, weights).numpy()
@@ -126,19 +126,19 @@ def test_a_product_beside_zeros_along_axes() -> None:
 
 def test_products_in_low_precision() -> None:
     """The product is taken in float32: on the way it may leave the range of float16."""
-    x = Tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)
+    x = tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)
     out = ops.prod(x)
     np.testing.assert_allclose(out.item(), 9.0, rtol=2e-3)
     out.backward()
     np.testing.assert_allclose(x.grad.numpy(), [0.03, 0.03, 900.0, 900.0], rtol=2e-3)
     assert out.dtype == x.grad.dtype == np.float16
-    columns = Tensor(np.stack([x.numpy()] * 2, axis=1))
+    columns = tensor(np.stack([x.numpy()] * 2, axis=1))
     np.testing.assert_allclose(ops.prod(columns, axis=0).numpy(), [9.0, 9.0], rtol=2e-3)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_masked_product_that_overflows_has_gradient_zero() -> None:
-    x = Tensor(np.array([[1e200, 1e200, 0.5], [2.0, 3.0, 4.0]]), requires_grad=True)
+    x = tensor(np.array([[1e200, 1e200, 0.5], [2.0, 3.0, 4.0]]), requires_grad=True)
     out = ops.where(np.array([False, True]), ops.prod(x, axis=1), 0.0)
     assert grad(out.sum(), x).tolist() == [[0.0] * 3, [12.0, 8.0, 6.0]]
 
@@ -147,7 +147,7 @@ def test_an_axis_may_be_a_tensor() -> None:
     for op in (ops.sum, ops.mean, ops.max, ops.prod, ops.std, ops.logsumexp):
         x = Tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
         y = Tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
-        op(x, axis=Tensor(1)).sum().backward()
+        op(x, axis=tensor(1)).sum().backward()
         op(y, axis=1).sum().backward()
         np.testing.assert_array_equal(x.grad.numpy(), y.grad.numpy())
 

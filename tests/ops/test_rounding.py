@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
 
 INF, NAN = float("inf"), float("nan")
@@ -24,7 +24,7 @@ CORNERS = np.array([-INF, -2.5, -1.5, -1.0, -0.5, -0.2, -0.0, 0.0, 0.5, 1.0, 1.5
 
 
 def variable(*values: Any) -> Tensor:
-    return Tensor(np.array(values, float), requires_grad=True)
+    return tensor(np.array(values, float), requires_grad=True)
 
 
 # Gradients ------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def test_copysign_turns_the_slope_with_the_sign() -> None:
 def test_steps_of_floats_are_numpys(name: str, dtype: Any) -> None:
     x = np.append(CORNERS, NAN).astype(dtype)
     function = getattr(np, name)
-    ours, wanted = function(Tensor(x)), function(x)
+    ours, wanted = function(tensor(x)), function(x)
     assert type(ours) is Tensor
     assert ours.dtype == wanted.dtype == dtype
     np.testing.assert_array_equal(ours.numpy(), wanted)
@@ -81,16 +81,16 @@ def test_steps_of_floats_are_numpys(name: str, dtype: Any) -> None:
 @pytest.mark.parametrize("decimals", [3, 1, 0, -1, -2])
 def test_rounding_to_decimals(decimals: int) -> None:
     x = np.array([[1234.5678, -0.125], [55.0, 0.0449]])
-    for ours in (ops.round(Tensor(x), decimals), Tensor(x).round(decimals=decimals)):
+    for ours in (ops.round(tensor(x), decimals), tensor(x).round(decimals=decimals)):
         np.testing.assert_array_equal(ours.numpy(), np.round(x, decimals))
-    np.testing.assert_array_equal(np.round(Tensor(x), decimals).numpy(), np.round(x, decimals))
+    np.testing.assert_array_equal(np.round(tensor(x), decimals).numpy(), np.round(x, decimals))
     whole = np.array([15, 25, -15, 149])
-    np.testing.assert_array_equal(ops.round(Tensor(whole), decimals), np.round(whole, decimals))
+    np.testing.assert_array_equal(ops.round(tensor(whole), decimals), np.round(whole, decimals))
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int32, np.int64])
 def test_whole_numbers_stay_what_they_are(dtype: Any) -> None:
-    x = Tensor(np.array([0, 1, 1, 0], dtype))
+    x = tensor(np.array([0, 1, 1, 0], dtype))
     for op in (ops.floor, ops.ceil, ops.trunc, ops.round):
         y = op(x)
         assert y.dtype == dtype
@@ -108,8 +108,8 @@ SIGNED = [7, -7, 6, -6, 1, 0]
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("divisor", [3, -3, 1, -5])
 def test_quotients_and_remainders_round_down_as_in_python(dtype: Any, divisor: int) -> None:
-    x = Tensor(np.array(SIGNED, dtype))
-    d = Tensor(np.array([divisor], dtype))
+    x = tensor(np.array(SIGNED, dtype))
+    d = tensor(np.array([divisor], dtype))
     for quotient, rest in (
         (x // divisor, x % divisor), (x // d, x % d), divmod(x, divisor), np.divmod(x, d),
         (np.floor_divide(x, d), np.mod(x, d)), (x.floor_divide(divisor), x.remainder(divisor)),
@@ -141,8 +141,8 @@ def test_the_operators_on_both_sides() -> None:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_division_by_zero_is_numpys() -> None:
     a, zero = np.array([5.0, -5.0, 0.0]), np.zeros(3)
-    np.testing.assert_array_equal((Tensor(a) // Tensor(zero)).numpy(), a // zero)
-    np.testing.assert_array_equal((Tensor(a) % Tensor(zero)).numpy(), a % zero)
-    assert (Tensor([5, -5]) // 0).tolist() == (np.array([5, -5]) // 0).tolist()
+    np.testing.assert_array_equal((tensor(a) // tensor(zero)).numpy(), a // zero)
+    np.testing.assert_array_equal((tensor(a) % tensor(zero)).numpy(), a % zero)
+    assert (tensor([5, -5]) // 0).tolist() == (np.array([5, -5]) // 0).tolist()
     with np.errstate(all="raise"), pytest.raises(FloatingPointError):
-        Tensor(a) // 0.0
+        tensor(a) // 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad, gradcheck
 
 DTYPES = [np.bool_, np.int8, np.uint8, np.int32, np.int64, np.float16, np.float32, np.float64]
@@ -16,7 +16,7 @@ named = {"ids": lambda dtype: dtype.__name__}
 
 
 def variable(values: Any, dtype: Any = float) -> Tensor:
-    return Tensor(np.array(values, dtype), requires_grad=True)
+    return tensor(np.array(values, dtype), requires_grad=True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, **named)
@@ -29,8 +29,8 @@ def test_running_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
         for axis in (None, 0, 1, 2, -1, -3):
             wanted = function(values, axis=axis)
             for ours in (
-                getattr(ops, name)(Tensor(values), axis=axis), getattr(Tensor(values), name)(axis),
-                function(Tensor(values), axis=axis), function(Tensor(values), axis),
+                getattr(ops, name)(tensor(values), axis=axis), getattr(tensor(values), name)(axis),
+                function(tensor(values), axis=axis), function(tensor(values), axis),
             ):  # fmt: skip
                 assert type(ours) is Tensor
                 assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
@@ -45,9 +45,9 @@ def test_differences_are_numpys(dtype: Any) -> None:
         for axis in (0, 1, 2, -1, -2):
             wanted = np.diff(x, n, axis)
             for ours in (
-                ops.diff(Tensor(x), n, axis),
-                Tensor(x).diff(n=n, axis=axis),
-                np.diff(Tensor(x), n=n, axis=axis),
+                ops.diff(tensor(x), n, axis),
+                tensor(x).diff(n=n, axis=axis),
+                np.diff(tensor(x), n=n, axis=axis),
             ):
                 assert type(ours) is Tensor
                 assert (ours.dtype, ours.shape) == (wanted.dtype, wanted.shape)
@@ -59,7 +59,7 @@ def test_no_differences_are_the_input_itself() -> None:
     x = np.arange(6.0).reshape(2, 3)
     edges: dict[str, Any]
     for edges in ({}, {"prepend": 9.0}, {"append": x}, {"prepend": x, "append": 0.0}):
-        found = ops.diff(Tensor(x), n=0, **edges)
+        found = ops.diff(tensor(x), n=0, **edges)
         np.testing.assert_array_equal(found.numpy(), np.diff(x, n=0, **edges))
 
 
@@ -72,9 +72,9 @@ def test_differences_with_edges() -> None:
         {"prepend": np.float64(3.0)}, {"append": np.array(3.0)},
     ):  # fmt: skip
         wanted = np.diff(x, **options)
-        np.testing.assert_array_equal(ops.diff(Tensor(x), **options).numpy(), wanted)
-        np.testing.assert_array_equal(np.diff(Tensor(x), **options).numpy(), wanted)
-        single = ops.diff(Tensor(x, dtype=np.float32), **options)
+        np.testing.assert_array_equal(ops.diff(tensor(x), **options).numpy(), wanted)
+        np.testing.assert_array_equal(np.diff(tensor(x), **options).numpy(), wanted)
+        single = ops.diff(tensor(x, dtype=np.float32), **options)
         scalar = all(np.ndim(v) == 0 for v in options.values())
         assert single.dtype == (np.float32 if scalar else np.float64)
     edge = variable(0.5)
@@ -82,7 +82,7 @@ def test_differences_with_edges() -> None:
 
 
 def test_scans_do_not_take_out() -> None:
-    x = Tensor(np.ones((2, 3)), requires_grad=True)
+    x = tensor(np.ones((2, 3)), requires_grad=True)
     with pytest.raises(TypeError, match=r"^np.cumsum: .*does not take out"):
         np.cumsum(x, 0, None, np.ones((2, 3)))
 
@@ -107,7 +107,7 @@ def test_three_derivatives_of_running_products_beside_zeros(zeros: Any, n: int) 
     directions = rng.standard_normal((3, n))
     results = []
     for call in (lambda x: ops.cumprod(x, 0), running):
-        x = Tensor(values, requires_grad=True)
+        x = tensor(values, requires_grad=True)
         value, found = (call(x) * weights).sum(), []
         for direction in directions:
             gradient = grad(value, x, create_graph=True)
@@ -127,13 +127,13 @@ def test_what_overflows_behind_touches_nothing_before() -> None:
 
 def test_running_values_in_low_precision() -> None:
     """They accumulate in float32, in the backward pass too."""
-    ones = Tensor(np.ones(5000, np.float16), requires_grad=True)
+    ones = tensor(np.ones(5000, np.float16), requires_grad=True)
     sums = ops.cumsum(ones)
     assert sums.dtype == np.float16
     assert sums.tolist()[-1] == 5000.0
     sums.backward(np.ones(5000, np.float16))
     assert ones.grad.tolist()[0] == 5000.0
-    x = Tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)
+    x = tensor(np.array([300.0, 300.0, 0.01, 0.01], np.float16), requires_grad=True)
     with np.errstate(over="ignore"):  # it cannot hold 90,000
         last = ops.cumprod(x)[-1]
     np.testing.assert_allclose(last.item(), 9.0, rtol=2e-3)
@@ -147,7 +147,7 @@ def test_a_long_running_product_has_the_gradient_of_a_plain_recurrence() -> None
     rng = np.random.default_rng(2)
     x, g = rng.uniform(0.999, 1.001, n), rng.standard_normal(n)
     x[[137, 60_000]] = 0.0
-    t = Tensor(x, requires_grad=True)
+    t = tensor(x, requires_grad=True)
     found = grad(ops.cumprod(t), t, g).numpy()
     before = np.append(1.0, np.cumprod(x)[:-1])
     wanted, carried = np.zeros(n), 0.0
@@ -160,7 +160,7 @@ def test_a_long_running_product_has_the_gradient_of_a_plain_recurrence() -> None
 def test_a_number_along_an_axis_is_numpys() -> None:
     """A number has one axis to NumPy's scans, as it has to the Array API's in NumPy."""
     for name, axis in itertools.product(("cumsum", "cumprod"), (None, 0, -1)):
-        x = Tensor(np.array(3.0), requires_grad=True)
+        x = tensor(np.array(3.0), requires_grad=True)
         found = getattr(ops, name)(x, axis)
         assert found.shape == getattr(np, name)(np.array(3.0), axis).shape == (1,)
         assert grad(found, x, [2.0]).item() == 2.0
@@ -177,7 +177,7 @@ def test_of_equal_extremes_the_last_counts(op: str) -> None:
         "cummax": ([2, 2, 2, 2, 3], [0, 1, 1, 3, 4]),
         "cummin": ([2, 2, 1, 1, 1], [0, 1, 2, 2, 2]),
     }[op]
-    values, indices = getattr(ops, op)(Tensor(x), 1)
+    values, indices = getattr(ops, op)(tensor(x), 1)
     np.testing.assert_array_equal(values.numpy(), [wanted[0], [np.nan] * 5])
     np.testing.assert_array_equal(indices.numpy(), [wanted[1], [0, 0, 2, 2, 4]])
     assert indices.dtype == np.int64
@@ -189,7 +189,7 @@ def test_extremes_so_far_of_integers_and_bools() -> None:
 
 
 def test_logcumsumexp_has_no_overflow() -> None:
-    x = Tensor(np.array([-np.inf, -np.inf, 1000.0, -1000.0, 1000.0]), requires_grad=True)
+    x = tensor(np.array([-np.inf, -np.inf, 1000.0, -1000.0, 1000.0]), requires_grad=True)
     out = ops.logcumsumexp(x, 0)
     np.testing.assert_allclose(
         out.numpy(), [-np.inf, -np.inf, 1000, 1000, 1000 + np.log(2)], rtol=1e-15
@@ -201,6 +201,6 @@ def test_logcumsumexp_has_no_overflow() -> None:
 
 def test_logcumsumexp_along_a_wide_range() -> None:
     """The gradient is right where the exponential of a sum would overflow in either direction."""
-    x = Tensor(np.linspace(-2000.0, 2000.0, 9), requires_grad=True)
+    x = tensor(np.linspace(-2000.0, 2000.0, 9), requires_grad=True)
     weights = np.cos(np.arange(9.0))
     np.testing.assert_allclose(grad((ops.logcumsumexp(x, 0) * weights).sum(), x).numpy(), weights)

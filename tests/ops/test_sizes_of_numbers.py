@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, linalg, nn, ops
+from minigrad import linalg, nn, ops
+from minigrad import tensor as made
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
 
@@ -47,19 +48,19 @@ FUNCTIONS: dict[str, tuple[int, Any, bool]] = {
         0, lambda x: F.cosine_embedding_loss(x[0], x[1], np.ones(6, int)), False,
     ),
     "pairwise_distance": (1, lambda x: F.pairwise_distance(x, x[::-1], eps=0.0), True),
-    "layer_norm": (0, lambda x: F.layer_norm(x, 3, Tensor(SCALE[:3]), Tensor(SHIFT[:3])), False),
+    "layer_norm": (0, lambda x: F.layer_norm(x, 3, made(SCALE[:3]), made(SHIFT[:3])), False),
     "layer_norm of two axes": (0, lambda x: F.layer_norm(x, (6, 3)), False),
-    "rms_norm": (0, lambda x: F.rms_norm(x, 3, Tensor(SCALE[:3])), False),
-    "group_norm": (0, lambda x: F.group_norm(x, 2, Tensor(SCALE), Tensor(SHIFT)), False),
+    "rms_norm": (0, lambda x: F.rms_norm(x, 3, made(SCALE[:3])), False),
+    "group_norm": (0, lambda x: F.group_norm(x, 2, made(SCALE), made(SHIFT)), False),
     "instance_norm": (0, F.instance_norm, False),
-    "batch_norm": (0, lambda x: F.batch_norm(x, None, None, Tensor(SCALE), Tensor(SHIFT)), False),
+    "batch_norm": (0, lambda x: F.batch_norm(x, None, None, made(SCALE), made(SHIFT)), False),
 }  # fmt: skip
 
 
 def value_and_slopes(name: str, scale: float, dtype: Any) -> list[np.ndarray]:
     """The value, the gradient, and the recorded gradient."""
     degree, function, _ = FUNCTIONS[name]
-    x = Tensor(X * scale, dtype=dtype, requires_grad=True)
+    x = made(X * scale, dtype=dtype, requires_grad=True)
     out = function(x)
     weights = np.cos(np.arange(out.size)).reshape(out.shape).astype(out.dtype)
     slopes = [grad(out, x, weights, create_graph=kept, retain_graph=True) for kept in (False, True)]
@@ -81,7 +82,7 @@ def test_a_function_of_large_and_small_numbers(name: str, dtype: Any) -> None:
 
 def test_the_variance_whose_squares_do_not_fit_together() -> None:
     """Their sum overflows, their mean does not."""
-    x = Tensor(np.tile([1e18, -1e18], 700).astype(np.float32), requires_grad=True)
+    x = made(np.tile([1e18, -1e18], 700).astype(np.float32), requires_grad=True)
     assert x.var().item() == pytest.approx(1e36, rel=1e-6)
     np.testing.assert_allclose(grad(x.var(), x).numpy(), x.numpy() * (2 / 1400), rtol=1e-5)
     assert (x * 1e10).var().item() == math.inf  # the result itself is too large
@@ -95,7 +96,7 @@ def test_gradients_of_any_size_are_clipped(dtype: Any, norm_type: float) -> None
     for scale in (*LARGE, *SMALL):
         tensors = [minigrad.zeros(*part.shape, dtype=dtype, requires_grad=True) for part in parts]
         for tensor, part in zip(tensors, parts, strict=True):
-            tensor.grad = Tensor(part * scale, dtype=dtype)
+            tensor.grad = made(part * scale, dtype=dtype)
         gradients = [tensor.grad for tensor in tensors]
         found = nn.utils.get_total_norm(gradients, norm_type)
         assert found == pytest.approx(total * scale, rel=1e-5)
@@ -116,6 +117,6 @@ def test_weights_of_any_length_are_normalized() -> None:
 
 def test_long_rows_of_an_embedding_are_shortened() -> None:
     for scale in LARGE:
-        rows = Tensor(X.reshape(8, 9) * scale, dtype=np.float32)
+        rows = made(X.reshape(8, 9) * scale, dtype=np.float32)
         found = F.embedding([1, 0, 5], rows, max_norm=1.0).numpy()
         np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)

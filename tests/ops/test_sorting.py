@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 
 NAN = math.nan
@@ -34,7 +34,7 @@ def same(a: Any, b: Any) -> None:
 @given(values=arrays(), data=st.data())
 def test_sorting_with_ties_and_nan(values: np.ndarray, data: Any) -> None:
     axis = data.draw(st.integers(-values.ndim, values.ndim - 1))
-    x = Tensor(values, requires_grad=True)
+    x = tensor(values, requires_grad=True)
     same(ops.sort(x, axis), np.sort(values, axis))
     same(ops.argsort(x, axis), np.argsort(values, axis, kind="stable"))
     same(ops.sort(x, None), np.sort(values, None))
@@ -100,13 +100,13 @@ def test_elements_equal_to_the_median_share_its_gradient() -> None:
         ([2.0, 2.0, 2.0, 5.0], [1 / 3, 1 / 3, 1 / 3, 0.0]),
         ([1.0, 1.0, 3.0, 3.0], [0.25, 0.25, 0.25, 0.25]), ([7.0], [1.0]),
     ):  # fmt: skip
-        x = Tensor(values, requires_grad=True)
+        x = tensor(values, requires_grad=True)
         np.testing.assert_allclose(grad(ops.median(x), x).numpy(), wanted, rtol=1e-6)
 
 
 def test_the_median_of_integers_is_a_float() -> None:
-    assert ops.median(Tensor([1, 2])).item() == 1.5
-    assert ops.median(Tensor([1, 2])).dtype == np.float32
+    assert ops.median(tensor([1, 2])).item() == 1.5
+    assert ops.median(tensor([1, 2])).dtype == np.float32
 
 
 @given(values=arrays(min_dims=0), data=st.data())
@@ -144,7 +144,7 @@ def test_the_gradient_of_unique_goes_to_the_first_of_equal_elements() -> None:
 
 
 def test_unique_takes_all_nan_for_one() -> None:
-    assert ops.unique(Tensor([NAN, 1.0, NAN])).shape == (2,)
+    assert ops.unique(tensor([NAN, 1.0, NAN])).shape == (2,)
 
 
 PLACES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
@@ -168,7 +168,7 @@ PLACES: dict[str, tuple[Callable[[Any, Any], Any], Any]] = {
 @pytest.mark.parametrize(("call", "values"), PLACES.values(), ids=PLACES)
 def test_places_are_numpys_and_record_nothing(call: Callable[[Any, Any], Any], values: Any) -> None:
     array = np.asarray(values)
-    x = Tensor(array)
+    x = tensor(array)
     if array.dtype.kind == "f":
         x.requires_grad = True
     found, wanted = call(ops, x), call(np, array)
@@ -189,7 +189,7 @@ def test_a_python_number_is_found_among_float32() -> None:
     assert ops.isin(0.2, x).item() is True
     assert ops.searchsorted(x, 0.1, "right").item() == 1
     assert ops.searchsorted(x, [0.3]).tolist() == [2]
-    large = Tensor([2**53, 2**53 + 1])
+    large = tensor([2**53, 2**53 + 1])
     assert ops.isin(large, 2**53 + 1).tolist() == [False, True]
 
 
@@ -213,7 +213,7 @@ METHODS = [
 def test_quantiles_are_numpys_and_add_up_to_one(method: str) -> None:
     """The gradient says how much of each element is in the value."""
     values = np.random.default_rng(0).permutation(np.arange(12.0)).reshape(4, 3)
-    x = Tensor(values, requires_grad=True)
+    x = tensor(values, requires_grad=True)
     for q, axis in itertools.product((0.0, 0.2, 0.5, 0.81, 1.0), (None, 0, 1)):
         found = ops.quantile(x, q, axis, method=method)
         np.testing.assert_allclose(found.numpy(), np.quantile(x.data, q, axis, method=method))
@@ -225,7 +225,7 @@ def test_quantiles_are_numpys_and_add_up_to_one(method: str) -> None:
 def test_the_median_is_a_quantile() -> None:
     """In values and gradients, among equal elements and NaN."""
     for values in ([3.0, 1.0, 1.0, 7.0], [1.0, 1.0, 1.0], [1.0, 2.0, 2.0, 2.0], [1.0, NAN]):
-        x = Tensor(values, requires_grad=True)
+        x = tensor(values, requires_grad=True)
         one, other = ops.median(x), ops.quantile(x, 0.5)
         same(one.numpy(), other.numpy())
         same(grad(one, x).numpy(), grad(other, x).numpy())
@@ -244,7 +244,7 @@ CHOOSERS: dict[str, Any] = {
 @pytest.mark.parametrize("name", CHOOSERS)
 def test_nan_is_chosen_and_gets_the_gradient(name: str) -> None:
     """Where an element is NaN, so is what is chosen, and the gradient goes there alone."""
-    x = Tensor([[1.0, NAN, 2.0], [3.0, 1.0, 2.0], [NAN, NAN, 0.0]], requires_grad=True)
+    x = tensor([[1.0, NAN, 2.0], [3.0, 1.0, 2.0], [NAN, NAN, 0.0]], requires_grad=True)
     for axis, values in ((1, x), (0, x.T)):
         found = CHOOSERS[name](values, axis)
         assert np.isnan(found.numpy()).tolist() == [True, False, True]

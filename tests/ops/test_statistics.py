@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 
 
 def variable(values: Any, dtype: Any = float) -> Tensor:
-    return Tensor(np.array(values, dtype), requires_grad=True)
+    return tensor(np.array(values, dtype), requires_grad=True)
 
 
 both_ways = pytest.mark.parametrize("create_graph", [False, True])
@@ -27,7 +27,7 @@ def test_a_constant_has_deviation_gradient_zero(
 ) -> None:
     """However the mean of equal numbers is rounded."""
     for n in (1, 2, 3, 7, 10, 1000):
-        x = Tensor(np.full(n, value), requires_grad=True, dtype=dtype)
+        x = tensor(np.full(n, value), requires_grad=True, dtype=dtype)
         y = x.std()
         assert y.item() == 0.0
         assert grad(y, x, create_graph=create_graph).tolist() == [0.0] * n
@@ -61,27 +61,27 @@ def test_the_deviation_of_too_few_is_nan(op: Any) -> None:
 
 def test_the_deviation_far_from_zero() -> None:
     x = (1e8 + np.array([0.0, 16.0, 32.0, 48.0])).astype(np.float32)
-    assert ops.std(Tensor(x)).item() == np.float32(np.sqrt(320.0))
-    t = Tensor(x, requires_grad=True)
+    assert ops.std(tensor(x)).item() == np.float32(np.sqrt(320.0))
+    t = tensor(x, requires_grad=True)
     ops.std(t).backward()
     wanted = np.array([-24.0, -8.0, 8.0, 24.0]) / (4 * np.sqrt(320.0))
     np.testing.assert_allclose(t.grad.numpy(), wanted, rtol=1e-6)
 
 
 def test_the_deviation_of_many_in_low_precision() -> None:
-    x = Tensor(np.tile(np.array([1.0, 3.0], np.float16), 35_000), requires_grad=True)
+    x = tensor(np.tile(np.array([1.0, 3.0], np.float16), 35_000), requires_grad=True)
     y = x.std()
     assert y.dtype == np.float16
     assert y.item() == 1.0
     y.backward()
     np.testing.assert_allclose(x.grad.numpy()[:2], [-1 / 70_000, 1 / 70_000], rtol=0.05)
-    small = Tensor(np.array([1e-3, 3e-3], np.float16))
+    small = tensor(np.array([1e-3, 3e-3], np.float16))
     np.testing.assert_allclose(small.std().item(), 1e-3, rtol=2e-3)  # its square is 1e-6
 
 
 def test_integers_have_a_deviation_of_the_default_float() -> None:
     for dtype in (bool, np.int8, np.int64):
-        y = ops.std(Tensor(np.array([0, 1, 1, 0], dtype)))
+        y = ops.std(tensor(np.array([0, 1, 1, 0], dtype)))
         assert y.dtype == np.float32
         assert y.item() == 0.5
 
@@ -103,7 +103,7 @@ def test_histograms_are_numpys(dtype: Any) -> None:
             if "density" in kept and (not values.size or bins == [0.0, 0.5, 0.5, 3.0, 9.0]):
                 continue  # 0 / 0
             wanted, places = np.histogram(values, bins, **kept)
-            counts, edges = ops.histogram(Tensor(values), bins, **kept)
+            counts, edges = ops.histogram(tensor(values), bins, **kept)
             exact = 0 if wanted.dtype.kind == "i" else 2e-3 if dtype == np.float16 else 1e-6
             np.testing.assert_allclose(counts.numpy(), wanted, exact, exact)
             np.testing.assert_allclose(edges.numpy(), places, rtol=2e-7)

@@ -9,7 +9,7 @@ import pytest
 from together import together
 
 import minigrad
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 
 # Operands, by the name used in the tables below.
 CODES = {
@@ -17,9 +17,9 @@ CODES = {
     "u8": np.uint8, "bool": np.bool_,
 }  # fmt: skip
 OPERANDS: dict[str, Any] = {
-    **{code: Tensor(np.ones(2, dtype)) for code, dtype in CODES.items()},
+    **{code: tensor(np.ones(2, dtype)) for code, dtype in CODES.items()},
     **{
-        f"{code}()": Tensor(np.ones((), CODES[code]))
+        f"{code}()": tensor(np.ones((), CODES[code]))
         for code in ("f16", "f32", "f64", "i64", "bool")
     },
     **{f"array {code}": np.ones(2, CODES[code]) for code in ("f64", "f32", "i64", "bool")},
@@ -106,11 +106,11 @@ def test_gradients_keep_the_dtype_of_their_input(a: str, b: str) -> None:
     """Whatever the operand, in both orders, and for the operand too."""
     for op in (ops.add, ops.multiply, ops.divide, ops.power, ops.maximum, ops.hypot, ops.remainder):
         for swapped in (False, True):
-            x = Tensor(OPERANDS[a], requires_grad=True)
+            x = tensor(OPERANDS[a], requires_grad=True)
             y = OPERANDS[b]
             other = None
             if isinstance(y, Tensor) and y.dtype.kind == "f":
-                y = other = Tensor(y, requires_grad=True)
+                y = other = tensor(y, requires_grad=True)
             (op(y, x) if swapped else op(x, y)).sum().backward()
             assert x.grad.dtype == x.dtype
             assert x.grad.shape == x.shape
@@ -121,40 +121,40 @@ def test_gradients_keep_the_dtype_of_their_input(a: str, b: str) -> None:
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, bool])
 def test_float_functions_of_integers_give_the_default_float(dtype: Any) -> None:
-    x = Tensor(np.ones((2, 3), dtype))
+    x = tensor(np.ones((2, 3), dtype))
     for op in (
         ops.sqrt, ops.sigmoid, ops.erf, ops.gelu, ops.silu, ops.softmax, ops.log_softmax, ops.mean,
         ops.var, ops.norm, ops.logsumexp, ops.layer_norm,
     ):  # fmt: skip
         assert op(x).dtype == np.float32, op.__name__
-    assert ops.mean(Tensor([1, 2])).item() == 1.5
+    assert ops.mean(tensor([1, 2])).item() == 1.5
     assert ops.dropout(x, 0.5, 1).dtype == np.float32
 
 
 def test_integer_division_and_powers() -> None:
-    assert (Tensor([1, 2]) / Tensor([2, 2])).tolist() == [0.5, 1.0]
-    assert (Tensor([1, 2]) / 2).dtype == np.float32
-    assert (1 / Tensor([1, 2])).dtype == np.float32
-    assert (Tensor([True]) / Tensor([True])).dtype == np.float32
-    assert (Tensor([2, 3]) ** 2).tolist() == [4, 9]
-    assert (Tensor([2, 3]) ** 2).dtype == np.int64
-    assert (Tensor([4, 9]) ** 0.5).tolist() == [2.0, 3.0]
-    assert (Tensor([2, 4]) ** -1.0).tolist() == [0.5, 0.25]
+    assert (tensor([1, 2]) / tensor([2, 2])).tolist() == [0.5, 1.0]
+    assert (tensor([1, 2]) / 2).dtype == np.float32
+    assert (1 / tensor([1, 2])).dtype == np.float32
+    assert (tensor([True]) / tensor([True])).dtype == np.float32
+    assert (tensor([2, 3]) ** 2).tolist() == [4, 9]
+    assert (tensor([2, 3]) ** 2).dtype == np.int64
+    assert (tensor([4, 9]) ** 0.5).tolist() == [2.0, 3.0]
+    assert (tensor([2, 4]) ** -1.0).tolist() == [0.5, 0.25]
 
 
 def test_integers_are_never_truncated_against_floats() -> None:
-    assert (Tensor([1, 2]) * 1.5).tolist() == [1.5, 3.0]
-    assert (Tensor([1, 2]) + np.float64(0.25)).tolist() == [1.25, 2.25]
-    assert ops.maximum(Tensor([1, 2]), 1.5).tolist() == [1.5, 2.0]
-    assert ops.clip(Tensor([1, 2, 3]), 1.5, 2.5).tolist() == [1.5, 2.0, 2.5]
-    assert ops.where(np.array([True, False]), Tensor([1, 2]), 0.5).tolist() == [1.0, 0.5]
+    assert (tensor([1, 2]) * 1.5).tolist() == [1.5, 3.0]
+    assert (tensor([1, 2]) + np.float64(0.25)).tolist() == [1.25, 2.25]
+    assert ops.maximum(tensor([1, 2]), 1.5).tolist() == [1.5, 2.0]
+    assert ops.clip(tensor([1, 2, 3]), 1.5, 2.5).tolist() == [1.5, 2.0, 2.5]
+    assert ops.where(np.array([True, False]), tensor([1, 2]), 0.5).tolist() == [1.0, 0.5]
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, bool])
 def test_integers_cannot_require_grad(dtype: Any) -> None:
     with pytest.raises(TypeError, match="float.*grad"):
-        Tensor(np.ones(2, dtype), requires_grad=True)
-    x = Tensor(np.ones(2, dtype))
+        tensor(np.ones(2, dtype), requires_grad=True)
+    x = tensor(np.ones(2, dtype))
     for attempt in (lambda: setattr(x, "requires_grad", True), lambda: x.requires_grad_()):
         with pytest.raises(TypeError, match="float.*grad"):
             attempt()
@@ -198,7 +198,7 @@ def test_astype_to_integers_and_back() -> None:
     assert x.astype(np.int64).tolist() == [1, -1]
     assert ops.astype(x, bool).tolist() == [True, True]
     assert ops.astype(np.array([1, 2]), np.float32).dtype == np.float32
-    assert Tensor([1, 2]).astype(float).dtype == np.float32  # Python's float is the default
+    assert tensor([1, 2]).astype(float).dtype == np.float32  # Python's float is the default
     assert x.to(minigrad.float64).dtype == np.float64
     assert x.to("cpu") is x
     for wrong in ("complex128", "U3", object, "M8[s]"):
@@ -210,10 +210,10 @@ def test_the_default_dtype() -> None:
     try:
         minigrad.set_default_dtype(minigrad.float64)
         assert Tensor(1.0).dtype == np.float64
-        assert (Tensor([1, 2]) / 2).dtype == np.float64
+        assert (tensor([1, 2]) / 2).dtype == np.float64
         assert minigrad.zeros(2).dtype == np.float64
         assert minigrad.randn(2).dtype == np.float64
-        assert Tensor([1, 2]).exp().dtype == np.float64
+        assert tensor([1, 2]).exp().dtype == np.float64
     finally:
         minigrad.set_default_dtype(minigrad.float32)
     assert Tensor(1.0).dtype == np.float32
@@ -228,16 +228,16 @@ def test_constructing_keeps_or_chooses_a_dtype() -> None:
         (1.0, np.float32), ([1.0, 2], np.float32), (1, np.int64), ([True], np.bool_),
         (np.ones(2), np.float64), (np.float64(1.0), np.float64), ([], np.float32),
         (np.ones(2, np.float16), np.float16), ([[]], np.float32), (np.ones(2, ">f8"), np.float64),
-        (np.ones(2, ">f4"), np.float32), (Tensor(np.ones(2)), np.float64), (range(3), np.int64),
+        (np.ones(2, ">f4"), np.float32), (tensor(np.ones(2)), np.float64), (range(3), np.int64),
         ([np.float64(1.0)], np.float64), ((1.0, 2.0), np.float32),
     ]  # fmt: skip
     for value, dtype in table:
-        assert Tensor(value).dtype == dtype, value
-        assert Tensor(value).dtype.isnative
-    assert Tensor([1, 2], dtype=np.float64).dtype == np.float64
+        assert tensor(value).dtype == dtype, value
+        assert tensor(value).dtype.isnative
+    assert tensor([1, 2], dtype=np.float64).dtype == np.float64
     assert Tensor([1.5], dtype=int).tolist() == [1]
     for wrong in ("text", [None], [1 + 2j], object(), {"a": 1}, np.array(["x"]), np.ones(2, "c8")):
         with pytest.raises(TypeError, match="tensor holds"):
-            Tensor(wrong)
+            tensor(wrong)
     with pytest.raises(ValueError, match="got a ragged list"):
         Tensor([[1.0], [1.0, 2.0]])

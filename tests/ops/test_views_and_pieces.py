@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from minigrad import Tensor, ops
+from minigrad import Tensor, ops, tensor
 from minigrad.autograd import grad
 from minigrad.autograd.views import Place
 
@@ -48,7 +48,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_a_write_on_a_view_reaches_the_base(view: Callable[[Any], Any]) -> None:
-    x = Tensor(VALUES)
+    x = tensor(VALUES)
     seen = view(x)
     seen[...] = -1.0
     assert (x.numpy() == -1).sum() == seen.size
@@ -59,14 +59,14 @@ def test_a_write_on_a_view_reaches_the_base(view: Callable[[Any], Any]) -> None:
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_a_recorded_write_on_a_view_reaches_the_base_and_back(view: Callable[[Any], Any]) -> None:
     """Values and gradients: what was written to either is what both are made of."""
-    x = Tensor(VALUES, requires_grad=True)
-    factor = Tensor(np.array(2.0), requires_grad=True)
+    x = tensor(VALUES, requires_grad=True)
+    factor = tensor(np.array(2.0), requires_grad=True)
     base = x * 1
     seen = view(base)
     seen *= factor
     base *= 3.0
     array = VALUES.copy()
-    places = view(Tensor(np.arange(float(array.size)).reshape(array.shape))).numpy().astype(int)
+    places = view(tensor(np.arange(float(array.size)).reshape(array.shape))).numpy().astype(int)
     array.ravel()[places.ravel()] *= 2.0
     np.testing.assert_array_equal(base.numpy(), 3 * array)
     np.testing.assert_array_equal(seen.numpy(), 3 * array.ravel()[places])
@@ -81,8 +81,8 @@ def test_a_recorded_write_on_a_view_reaches_the_base_and_back(view: Callable[[An
 def test_a_value_written_through_a_view_after_it_was_saved_is_noticed(
     view: Callable[[Any], Any],
 ) -> None:
-    weight = Tensor(VALUES)
-    x = Tensor(VALUES, requires_grad=True)
+    weight = tensor(VALUES)
+    x = tensor(VALUES, requires_grad=True)
     out = (x * weight).sum()
     view(weight)[...] = 0.0
     with pytest.raises(RuntimeError, match="^multiply: .*input b .*in place"):
@@ -91,7 +91,7 @@ def test_a_value_written_through_a_view_after_it_was_saved_is_noticed(
 
 @pytest.mark.parametrize("view", READ_ONLY.values(), ids=READ_ONLY)
 def test_where_elements_share_memory_writes_are_refused(view: Callable[[Any], Any]) -> None:
-    x = Tensor(VALUES)
+    x = tensor(VALUES)
     seen = view(x)
     assert np.shares_memory(seen.data, x.data)
     with pytest.raises(RuntimeError, match="read-only"):
@@ -102,7 +102,7 @@ def test_where_elements_share_memory_writes_are_refused(view: Callable[[Any], An
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
 def test_a_copy_has_memory_of_its_own(copy: Callable[[Any], Any]) -> None:
     """Also where nothing was to be done: what is a copy once is a copy always."""
-    x = Tensor(VALUES)
+    x = tensor(VALUES)
     result = copy(x)
     assert not np.shares_memory(result.data, x.data)
     result[...] = -1.0
@@ -144,7 +144,7 @@ def test_pieces_of_pytorch_and_of_numpy_differ() -> None:
 
 
 def test_unbinding_takes_query_key_and_value_apart() -> None:
-    x = Tensor(np.arange(12.0).reshape(2, 3, 2), requires_grad=True)
+    x = tensor(np.arange(12.0).reshape(2, 3, 2), requires_grad=True)
     query, key, value = ops.unbind(x, axis=1)
     assert query.tolist() == [[0.0, 1.0], [6.0, 7.0]]
     (query + 10 * key + 100 * value).sum().backward()
@@ -190,16 +190,16 @@ def test_atleast_gives_one_for_one_and_a_tuple_for_several() -> None:
         assert [part.shape for part in several] == [
             part.shape for part in theirs(np.ones(shape), 2.0)
         ]
-    x = Tensor(np.ones((2, 2, 2)))
+    x = tensor(np.ones((2, 2, 2)))
     assert ops.atleast_3d(x) is x
 
 
 def test_methods_take_lengths_one_by_one_or_in_a_tuple() -> None:
-    x = Tensor(np.ones((1, 3)))
+    x = tensor(np.ones((1, 3)))
     assert x.expand(2, -1).shape == x.expand((2, -1)).shape == x.expand([2, 3]).shape == (2, 3)
     assert Tensor(1.0).expand(2).shape == (2,)
     assert Tensor(1.0).expand().shape == ()
-    assert x.expand(Tensor([4, 3])).shape == (4, 3)
+    assert x.expand(tensor([4, 3])).shape == (4, 3)
 
 
 def test_the_index_of_a_view_is_found_from_its_memory() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, optim
+from minigrad import Tensor, optim, tensor
 
 KINDS: dict[str, Any] = {
     "SGD": lambda p: optim.SGD(p, lr=0.1),
@@ -29,7 +29,7 @@ kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 
 
 def leaf(values: Any, dtype: Any = np.float64) -> Tensor:
-    return Tensor(values, requires_grad=True, dtype=dtype)
+    return tensor(values, requires_grad=True, dtype=dtype)
 
 
 def closure_of(optimizer: optim.Optimizer, loss: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from optimizer_kinds import leaf
 
-from minigrad import Tensor, nn, optim
+from minigrad import nn, optim, tensor
 
 GRADIENTS = [2.0, -0.5, 0.25, 3.0, 3.0, -1.0, 0.125, 0.5, -2.0, -0.25]
 Steps = Iterator[float]
@@ -192,7 +192,7 @@ def test_every_step_is_the_formula(kind: Any, formula: Any, options: dict[str, A
     optimizer = kind([x], **options)
     wanted = zip(formula(1.5, **options), formula(-0.75, **options), strict=True)
     for gradient, both in zip(GRADIENTS, wanted, strict=True):
-        x.grad = Tensor([gradient, gradient], dtype=np.float64)
+        x.grad = tensor([gradient, gradient], dtype=np.float64)
         optimizer.step()
         np.testing.assert_allclose(x.data, both, rtol=1e-12)
 
@@ -213,7 +213,7 @@ def test_the_average_of_asgd_begins_late() -> None:
     x, average = leaf([1.5]), 0.0
     optimizer = optim.ASGD([x], lr=0.1, lambd=0.3, t0=4.0)
     for t, wanted in enumerate(asgd(1.5, lr=0.1, lambd=0.3)):
-        x.grad = Tensor(GRADIENTS[t : t + 1], dtype=np.float64)
+        x.grad = tensor(GRADIENTS[t : t + 1], dtype=np.float64)
         optimizer.step()
         average += (wanted - average) / max(1, t - 4)
         np.testing.assert_allclose(optimizer.state[x]["ax"], [average], rtol=1e-12)

@@ -11,7 +11,7 @@ import pytest
 from optimizer_kinds import arrays_of, assert_same, kinds, leaf
 
 import minigrad
-from minigrad import Tensor, nn, optim
+from minigrad import Tensor, nn, optim, tensor
 from minigrad.autograd import views
 from minigrad.optim import blocks
 
@@ -35,7 +35,7 @@ def give_gradients(params: list[Tensor], step: int) -> None:
     """Gradients for one step; now and then a parameter has none."""
     for i, param in enumerate(params):
         gradient = np.random.default_rng([step, i]).standard_normal(param.shape)
-        param.grad = None if (step + i) % 5 == 0 else Tensor(gradient, dtype=param.dtype)
+        param.grad = None if (step + i) % 5 == 0 else tensor(gradient, dtype=param.dtype)
 
 
 def give_ones(params: list[Tensor]) -> None:
@@ -125,7 +125,7 @@ def test_other_layouts_of_memory(make: Any, shape: tuple[int, int]) -> None:
         column = np.random.default_rng(step).standard_normal((shape[0], 1))
         gradient = np.broadcast_to(column, shape)
         for x, y in zip((plain, other), pair, strict=True):
-            x.grad, y.grad = Tensor(gradient), Tensor([0.5])
+            x.grad, y.grad = tensor(gradient), Tensor([0.5])
         other.grad.data = np.asfortranarray(gradient) if step % 2 else gradient
         for optimizer in makes:
             optimizer.step()
@@ -188,7 +188,7 @@ def test_an_option_that_needs_more_state_later() -> None:
         for step in range(4):
             optimizer.param_groups[0]["amsgrad"] = step >= 2
             for x in xs:
-                x.grad = Tensor(np.full(n, 1.0 + step))
+                x.grad = tensor(np.full(n, 1.0 + step))
             optimizer.step()
         for x in xs:
             state = optimizer.state[x]
@@ -233,7 +233,7 @@ def test_parameters_that_share_their_values(shape: tuple[int, int]) -> None:
         a, b, c = leaf(np.zeros(shape)), leaf(np.zeros(shape)), leaf(np.zeros(3))
         b.data = overlap(a.data)
         for param, slope in ((a, 1.0), (b, 2.0), (c, 1.0)):
-            param.grad = Tensor(np.full(param.shape, slope))
+            param.grad = tensor(np.full(param.shape, slope))
         optim.SGD([a, b, c], lr=1.0).step()
         np.testing.assert_array_equal([a.data, b.data], -3.0)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import nn, tensor
 from minigrad.optim import swa_utils
 from minigrad.optim.swa_utils import AveragedModel, get_ema_avg_fn
 
@@ -92,7 +92,7 @@ def test_running_statistics_are_those_of_all_batches() -> None:
         for some in (nn, torch.nn)
     )
     theirs.load_state_dict({k: torch.tensor(v.numpy()) for k, v in ours.state_dict().items()})
-    swa_utils.update_bn([(Tensor(batch), 0) for batch in batches], ours)
+    swa_utils.update_bn([(tensor(batch), 0) for batch in batches], ours)
     torch.optim.swa_utils.update_bn([torch.tensor(batch) for batch in batches], theirs)
     for (name, mine), other in zip(ours.named_buffers(), theirs.buffers(), strict=True):
         np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=1e-5, err_msg=name)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from layer_table import Layer
 
-from minigrad import Tensor, nn
+import minigrad
+from minigrad import nn
 
 torch = pytest.importorskip("torch")
 
@@ -104,7 +105,7 @@ def compare(
         rtol: The relative error allowed.
     """
     ours.load_state_dict(theirs.state_dict())
-    mine = [Tensor(array, requires_grad=True) for array in inputs]
+    mine = [minigrad.tensor(array, requires_grad=True) for array in inputs]
     other = [torch.tensor(array, requires_grad=True) for array in inputs]
     outputs = run_ours(*mine)
     expected = run_theirs(*other)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, compare, draw, randomise, torch
 
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn import functional as F
 
 N, H, L, S, E = 2, 2, 4, 5, 6
@@ -141,7 +141,7 @@ def test_scaled_dot_product_attention(
     lead: Any, causal: bool, mask: Any, scale: Any, output_weight: bool
 ) -> None:
     arrays = [draw(*lead, L, 3), draw(*lead, S, 3), draw(*lead, S, 2)]
-    mine = [Tensor(array, requires_grad=True) for array in arrays]
+    mine = [tensor(array, requires_grad=True) for array in arrays]
     other = [torch.tensor(array, requires_grad=True) for array in arrays]
     given = keep_mask((L, S)) if mask == "bool" else draw(L, S) if mask else None
     found = F.scaled_dot_product_attention(
@@ -174,6 +174,6 @@ def test_grouped_queries(causal: bool, lead: tuple[int, ...]) -> None:
 
 
 def test_a_mask_that_certainly_is_pytorchs_is_refused() -> None:
-    x = Tensor(np.ones((N, L, E), np.float32))
+    x = tensor(np.ones((N, L, E), np.float32))
     with pytest.raises(ValueError, match="True = may attend"):
         nn.MultiHeadAttention(E, H)(x, x, x, attn_mask=~np.tri(L, dtype=bool))

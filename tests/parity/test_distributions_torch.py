@@ -10,7 +10,7 @@ import pytest
 from side_by_side import assert_close, draw, torch
 
 import minigrad
-from minigrad import Tensor, distributions
+from minigrad import distributions
 
 LOC, SCALE = draw(4), np.exp(draw(2, 1))
 LOGITS, PROBS = draw(3, 5), np.exp(draw(3, 5, seed=1))
@@ -32,7 +32,7 @@ def both(
     function: Callable[..., Any], *inputs: np.ndarray, gradient: Callable[[Any], Any] = lambda g: g
 ) -> None:
     """The same values, and gradients of the inputs that PyTorch has one of."""
-    mine = [Tensor(array, requires_grad=True) for array in inputs]
+    mine = [minigrad.tensor(array, requires_grad=True) for array in inputs]
     other = [torch.tensor(array, requires_grad=True) for array in inputs]
     ours, theirs = function(distributions, *mine), function(torch.distributions, *other)
     assert_close(ours, theirs)
@@ -112,7 +112,7 @@ def test_every_family(name: str, what: str) -> None:
 
     def call(lib: Any, *tensors: Any) -> Any:
         make, n = family(lib), len(mine)
-        x = Tensor(value) if lib is distributions else torch.tensor(value)
+        x = minigrad.tensor(value) if lib is distributions else torch.tensor(value)
         return WHAT[what](lib, make(*tensors[:n]), make(*tensors[n:]), x)
 
     triangle = lambda g: g.tril() if name == "MultivariateNormal" and g.ndim > 2 else g
@@ -124,7 +124,7 @@ def test_samples(name: str) -> None:
     """Their shape, their mean and their variance; and the gradients of differentiable ones."""
     minigrad.random.seed(0)
     family, arrays, _, _ = FAMILIES[name]
-    tensors = [Tensor(a, requires_grad=True) for a in arrays]
+    tensors = [minigrad.tensor(a, requires_grad=True) for a in arrays]
     p = family(distributions)(*tensors)
     drawn = p.sample((2, 10000))
     assert drawn.shape == (2, 10000, *p.batch_shape, *p.event_shape)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, draw, randomise, torch
 
-from minigrad import Tensor, nn, ops
+from minigrad import Tensor, nn, ops, tensor
 from minigrad.autograd import functional
 from minigrad.nn import functional as F
 
@@ -140,7 +140,7 @@ def test_the_hessian_of_a_module() -> None:
     ours.load_state_dict(theirs.state_dict())
     x, target = draw(5, 3), draw(5, 2)
 
-    mine = lambda p: ((nn.utils.functional_call(ours, p, Tensor(x)) - target) ** 2).mean()
+    mine = lambda p: ((nn.utils.functional_call(ours, p, tensor(x)) - target) ** 2).mean()
     other = lambda p: (
         (torch.func.functional_call(theirs, p, torch.tensor(x)) - torch.tensor(target)) ** 2
     ).mean()
@@ -158,4 +158,4 @@ def test_nested_perturbations(ours: Any, theirs: Any) -> None:
         return d(lambda x: x * d(lambda y: x * y * y)(x) + d(lambda y: x + y)(x))
 
     at = np.array(1.5)
-    assert_same(twice(ours)(Tensor(at)), twice(theirs)(torch.tensor(at)))
+    assert_same(twice(ours)(tensor(at)), twice(theirs)(torch.tensor(at)))

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, draw, torch
 
-from minigrad import Tensor, nn
+from minigrad import nn, tensor
 from minigrad.autograd import gradcheck, gradgradcheck
 from minigrad.nn import functional as F
 
 
 def both(ours: Any, theirs: Any, *arrays: np.ndarray, given: tuple[Any, ...] = ()) -> None:
     """The same values, and the same gradients of all arrays."""
-    mine = [Tensor(a, requires_grad=True) for a in arrays]
+    mine = [tensor(a, requires_grad=True) for a in arrays]
     other = [torch.tensor(a, requires_grad=True) for a in arrays]
     out, expected = ours(*mine, *given), theirs(*other, *map(torch.tensor, given))
     assert_close(out, expected)
@@ -51,8 +51,8 @@ def test_grid_sample(
 
 @pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
 def test_grid_sample_has_second_derivatives(padding_mode: Any) -> None:
-    grid = Tensor(1.3 * draw(1, 3, 2, 2), requires_grad=True)
-    x = Tensor(draw(1, 2, 3, 4), requires_grad=True)
+    grid = tensor(1.3 * draw(1, 3, 2, 2), requires_grad=True)
+    x = tensor(draw(1, 2, 3, 4), requires_grad=True)
     call = lambda x, g: F.grid_sample(x, g, padding_mode=padding_mode)
     assert gradcheck(call, (x, grid))
     assert gradgradcheck(call, (x, grid))
@@ -70,8 +70,8 @@ def test_affine_grid(align_corners: bool, size: tuple[int, ...]) -> None:
 
 
 def test_a_grid_of_float16_and_of_nan() -> None:
-    x = Tensor(draw(1, 1, 3, 3), dtype=np.float16)
-    assert F.grid_sample(x, Tensor(np.zeros((1, 1, 1, 2)), dtype=np.float16)).dtype == np.float16
+    x = tensor(draw(1, 1, 3, 3), dtype=np.float16)
+    assert F.grid_sample(x, tensor(np.zeros((1, 1, 1, 2)), dtype=np.float16)).dtype == np.float16
     nothing = F.grid_sample(x, np.full((1, 1, 1, 2), np.nan, np.float16), padding_mode="border")
     assert nothing.item() == x[0, 0, 0, 0].item()
 
@@ -98,7 +98,7 @@ def test_unpooling(axes: int, options: dict[str, Any], shape: tuple[int, ...]) -
 
 
 def test_refusals() -> None:
-    x, grid = Tensor(draw(2, 1, 3, 3)), Tensor(draw(2, 4, 4, 2))
+    x, grid = tensor(draw(2, 1, 3, 3)), tensor(draw(2, 4, 4, 2))
     with pytest.raises(ValueError, match=r"^grid_sample: mode must be .*'bicubic'"):
         F.grid_sample(x, grid, "bicubic")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^grid_sample: padding_mode must be .*'wrap'"):
@@ -106,7 +106,7 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match=r"^grid_sample: .*\(2, 1, 3, 3\) and \(1, 4, 4, 2\)"):
         F.grid_sample(x, grid[:1])
     with pytest.raises(ValueError, match=r"^affine_grid: .*\(2, 2, 3\).*\(1, 2, 3\)"):
-        F.affine_grid(Tensor(draw(1, 2, 3)), (2, 1, 4, 4))
+        F.affine_grid(tensor(draw(1, 2, 3)), (2, 1, 4, 4))
     values, places = F.max_pool2d(x, 2, return_indices=True)
     with pytest.raises(ValueError, match=r"^max_unpool2d: .*\(2, 2\).*\[5, 5\]"):
         F.max_unpool2d(values, places, 2, output_size=[5, 5])

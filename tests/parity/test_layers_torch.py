@@ -18,7 +18,7 @@ from side_by_side import (
     torch,
 )
 
-from minigrad import Tensor, nn
+from minigrad import nn, tensor
 from minigrad.nn import functional as F
 
 OTHERWISE = ("RNN", "LSTM", "GRU", "Cell", "Attention", "Transformer", "Drop", "Lazy")
@@ -75,7 +75,7 @@ def test_gaussian_loss(reduction: Any, full: bool, shape: tuple[int, ...]) -> No
     ours, theirs = nn.GaussianNLLLoss(**options), torch.nn.GaussianNLLLoss(**options)
     compare(ours, theirs, [draw(4, 3), draw(4, 3, seed=1), var], ours, theirs)
     x, y = draw(4, 3), draw(4, 3, seed=1)
-    number = ours(Tensor(x), y, 0.3), theirs(torch.tensor(x), torch.tensor(y), 0.3)
+    number = ours(tensor(x), y, 0.3), theirs(torch.tensor(x), torch.tensor(y), 0.3)
     assert_close(*number)
 
 
@@ -86,9 +86,9 @@ def test_similar_functions_with_their_options() -> None:
     for p in (1.0, 2.0, 3.0, 0.5, float("inf")):
         for array in (x, zeros):
             for axis in (1, -1):
-                ours = F.normalize(Tensor(array), p, axis)
+                ours = F.normalize(tensor(array), p, axis)
                 assert_close(ours, functional.normalize(torch.tensor(array), p, axis), f"{p}")
-        ours = F.pairwise_distance(Tensor(x), Tensor(y), p, 0.1, True)
+        ours = F.pairwise_distance(tensor(x), tensor(y), p, 0.1, True)
         theirs = functional.pairwise_distance(torch.tensor(x), torch.tensor(y), p, 0.1, True)
         assert_close(ours, theirs, f"{p}")
 
@@ -126,7 +126,7 @@ def test_embedding_bag(mode: Any, options: dict[str, Any]) -> None:
 def test_activations_far_from_zero(name: str) -> None:
     """No overflow, no NaN, and the same values and slopes."""
     x = np.array([-1e4, -1000.0, -50.0, -6.0, -1e-8, 0.0, 1e-8, 6.0, 50.0, 1000.0, 1e4])
-    ours, theirs = Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+    ours, theirs = tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
     with np.errstate(all="raise", under="ignore"):
         y = getattr(F, name)(ours)
     y.sum().backward()

@@ -11,7 +11,7 @@ from side_by_side import assert_close, draw, torch
 
 import minigrad
 import minigrad.torch as door
-from minigrad import Tensor
+from minigrad import tensor
 from minigrad.autograd import grad
 
 
@@ -86,7 +86,7 @@ def test_first_and_second_derivative(loss: Any, shapes: list[tuple[int, ...]]) -
 def test_the_gradient_of_cholesky_is_shared_as_theirs_is(upper: bool) -> None:
     """With respect to the matrix itself, not to symmetric changes of it."""
     values, along = draw(3, 3) @ draw(3, 3).T + np.eye(3), draw(3, 3, seed=1)
-    x, y = Tensor(values, requires_grad=True), torch.tensor(values, requires_grad=True)
+    x, y = tensor(values, requires_grad=True), torch.tensor(values, requires_grad=True)
     found = grad((minigrad.linalg.cholesky(x, upper=upper) * along).sum(), x)
     (torch.linalg.cholesky(y, upper=upper) * torch.tensor(along)).sum().backward()
     assert_close(found, y.grad)
@@ -96,7 +96,7 @@ def test_the_gradient_of_eigh_is_the_symmetric_part_of_theirs() -> None:
     """For a loss that depends on more than a basis, theirs is not symmetric; the matrix is."""
     values, along = draw(4, 4), draw(4, 4, seed=1)
     values = values + values.T
-    x, y = Tensor(values, requires_grad=True), torch.tensor(values, requires_grad=True)
+    x, y = tensor(values, requires_grad=True), torch.tensor(values, requires_grad=True)
     ours, theirs = minigrad.linalg.eigh(x), torch.linalg.eigh(y)
     signs = np.sign((ours.eigenvectors.numpy() * theirs.eigenvectors.detach().numpy()).sum(0))
     loss = (ours.eigenvectors * (signs * along)).sum() + (ours.eigenvalues * along[0]).sum()

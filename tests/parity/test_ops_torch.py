@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from torch_ops import TORCH, Elsewhere, torch
 
-from minigrad import Tensor
+from minigrad import tensor
 from minigrad.autograd import grad
 from minigrad.checking.samples import CASES, OURS, Case
 
@@ -41,7 +41,7 @@ def compare(case: Case, dtype: Any = np.float64, at_nan: int | None = None) -> b
         expected = outputs_of(case.call(TORCH, *theirs))
     except Elsewhere:
         return False
-    ours = [Tensor(a, requires_grad=True) for a in inputs]
+    ours = [tensor(a, requires_grad=True) for a in inputs]
     outputs = outputs_of(case.on(OURS)(*ours))
     weights = [np.cos(np.arange(out.size)).reshape(out.shape).astype(out.dtype) for out in outputs]
     found = grad(outputs, ours, weights)
@@ -96,7 +96,7 @@ def test_gradients_at_nan(op: str) -> None:
 
 def slopes(ours: Any, theirs: Any, *values: Any) -> None:
     """The same gradients, in the same places NaN or infinite."""
-    mine = [Tensor(np.array(v, float), requires_grad=True) for v in values]
+    mine = [tensor(np.array(v, float), requires_grad=True) for v in values]
     other = [torch.tensor(np.array(v, float), requires_grad=True) for v in values]
     with np.errstate(all="ignore"):
         ours(*mine).sum().backward()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, draw, torch
 
+import minigrad
 from minigrad import Tensor, nn, optim
 
 STEPS = 50
@@ -51,7 +52,7 @@ def their_numbers_in_double() -> Iterator[None]:
 def leaves(dtype: Any, *shapes: tuple[int, ...]) -> tuple[list[Any], list[Any]]:
     """The same parameters, ours and PyTorch's."""
     arrays = [draw(*shape).astype(dtype) for shape in shapes]
-    mine = [Tensor(array, requires_grad=True) for array in arrays]
+    mine = [minigrad.tensor(array, requires_grad=True) for array in arrays]
     return mine, [torch.tensor(array, requires_grad=True) for array in arrays]
 
 
@@ -60,7 +61,7 @@ def give_gradients(mine: list[Any], other: list[Any], step: int) -> None:
     for i, (a, b) in enumerate(zip(mine, other, strict=True)):
         gradient = (draw(*a.shape, seed=100 * step + i) + 0.1 * a.data).astype(a.dtype)
         skipped = i == 1 and step % 3 == 0
-        a.grad = None if skipped else Tensor(gradient)
+        a.grad = None if skipped else minigrad.tensor(gradient)
         b.grad = None if skipped else torch.tensor(gradient)
 
 
@@ -137,7 +138,10 @@ def test_their_state_continues_here(name: str) -> None:
     """The kept arrays carry the same names, so that a run can move over."""
     options = MORE.get(name, {})
     array = draw(3, 4)
-    mine, other = Tensor(array, requires_grad=True), torch.tensor(array, requires_grad=True)
+    mine, other = (
+        minigrad.tensor(array, requires_grad=True),
+        torch.tensor(array, requires_grad=True),
+    )
     ours = getattr(optim, name)([mine], lr=0.1, **options)
     theirs = getattr(torch.optim, name)([other], lr=0.1, **options)
     for step in range(3):
@@ -146,7 +150,7 @@ def test_their_state_continues_here(name: str) -> None:
     mine.data[...] = other.detach().numpy()
     ours.load_state_dict(theirs.state_dict())
     for step in range(3, 6):
-        mine.grad = Tensor(draw(3, 4, seed=step))
+        mine.grad = minigrad.tensor(draw(3, 4, seed=step))
         other.grad = torch.tensor(draw(3, 4, seed=step))
         ours.step()
         theirs.step()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, compare, draw, torch
 
-from minigrad import Tensor, nn, optim
+from minigrad import nn, optim, tensor
 from minigrad.nn.utils import parametrize
 
 theirs_of = torch.nn.utils
@@ -41,7 +41,7 @@ def test_spectral_norm(layer: str, arguments: Any, shape: Any) -> None:
     ours.eval(), theirs.eval()
     with torch.no_grad():
         assert_close(ours.weight, theirs.weight)
-    assert_close(ours(Tensor(draw(*shape))), theirs(torch.tensor(draw(*shape))))
+    assert_close(ours(tensor(draw(*shape))), theirs(torch.tensor(draw(*shape))))
 
 
 class Symmetric(nn.Module):
@@ -67,7 +67,7 @@ def test_functions_one_after_the_other() -> None:
     wanted = np.triu(weight) + np.triu(weight, 1).T
     np.testing.assert_allclose(layer.weight.numpy(), wanted, rtol=1e-6)
     assert [*layer.state_dict()] == ["bias", "parametrizations.weight.original"]
-    layer(Tensor(draw(2, 3), dtype=np.float32)).sum().backward()
+    layer(tensor(draw(2, 3), dtype=np.float32)).sum().backward()
     assert layer.parametrizations.weight.original.grad is not None
     for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         np.testing.assert_array_equal(again.weight.numpy(), layer.weight.numpy())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, compare, draw, randomise, torch
 
-from minigrad import Tensor, nn
+from minigrad import nn, tensor
 
 KINDS = ["RNN", "LSTM", "GRU"]
 
@@ -66,7 +66,7 @@ def test_packed_sequences(
 @pytest.mark.parametrize("lengths", [(3, 1, 4), (2,), (0, 2), (0,)], ids=str)
 def test_padding(batch_first: bool, side: Any, lengths: tuple[int, ...]) -> None:
     arrays = [draw(n, 2, seed=i) for i, n in enumerate(lengths)]
-    ours = [Tensor(array, requires_grad=True) for array in arrays]
+    ours = [tensor(array, requires_grad=True) for array in arrays]
     theirs = [torch.tensor(array, requires_grad=True) for array in arrays]
     mine = nn.utils.rnn.pad_sequence(ours, batch_first, 7.0, side)
     other = torch.nn.utils.rnn.pad_sequence(theirs, batch_first, 7.0, side)

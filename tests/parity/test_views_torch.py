@@ -15,7 +15,7 @@ import pytest
 from side_by_side import draw, torch
 
 import minigrad
-from minigrad import Tensor
+from minigrad import tensor
 
 SHAPES = [(4,), (3, 4), (2, 3, 4), ()]
 Step = Callable[[Any, list[Any], Any], None]
@@ -129,7 +129,7 @@ def test_values_and_gradients_are_pytorchs(numbers: range) -> None:
     """None is refused: no rule saves what is written."""
     for number in numbers:
         array = draw(4, seed=number)
-        ours = outcome(minigrad, Tensor(array, requires_grad=True), number)
+        ours = outcome(minigrad, tensor(array, requires_grad=True), number)
         theirs = outcome(torch, torch.tensor(array, requires_grad=True), number)
         for mine, their in zip(ours, theirs, strict=True):
             np.testing.assert_allclose(mine, their, rtol=1e-12, err_msg=str(number))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, compare, draw, randomise, torch
 
-from minigrad import Tensor, nn
+from minigrad import nn, tensor
 from minigrad.nn import functional as F
 
 
@@ -19,7 +19,7 @@ def test_padding_in_every_width(mode: str) -> None:
     x = draw(2, 3, 4)
     for before, after in itertools.product(range(-1, 6), (0, 1, 4)):
         for widths in ((before, after), (before, after, 1, 0)):
-            ours, theirs = Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
+            ours, theirs = tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)
             try:
                 expected = torch.nn.functional.pad(theirs, widths, mode)
             except RuntimeError:
@@ -41,7 +41,7 @@ def test_interpolation_of_infinities_and_nan() -> None:
     x = np.array([[[1.0, np.inf, 2.0, 3.0, np.nan, 4.0, -np.inf]]])
     for options in ({"size": 9}, {"size": 13, "align_corners": True}, {"scale_factor": 2}):
         with np.errstate(invalid="ignore"):
-            ours = F.interpolate(Tensor(x), mode="linear", **options).numpy()
+            ours = F.interpolate(tensor(x), mode="linear", **options).numpy()
         theirs = torch.nn.functional.interpolate(torch.tensor(x), mode="linear", **options)
         np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-12)
 
@@ -57,25 +57,25 @@ def test_pooling_in_every_size(size: int, kernel: int) -> None:
             continue
         window = (kernel, stride, padding)
         for ceil in bools:
-            ours = F.max_pool1d(Tensor(x), *window, ceil_mode=ceil)
+            ours = F.max_pool1d(tensor(x), *window, ceil_mode=ceil)
             assert_close(ours, functional.max_pool1d(y, *window, ceil_mode=ceil), f"{window}")
         for options in itertools.product(bools, bools):
             theirs = functional.avg_pool1d(y, *window, *options)
-            assert_close(F.avg_pool1d(Tensor(x), *window, *options), theirs, f"{window} {options}")
+            assert_close(F.avg_pool1d(tensor(x), *window, *options), theirs, f"{window} {options}")
 
 
 def test_ties_infinities_and_nan() -> None:
     """The first of equal elements gets the gradient; of minus infinities it is one of them."""
     x = np.array([[[1.0, 1.0, -np.inf, -np.inf, 0.0, 0.0, np.nan, 2.0, -np.inf]]])
     for window in ((2,), (3, 2, 1), (2, 1, 1)):
-        one = F.max_pool1d(Tensor(x), *window)
+        one = F.max_pool1d(tensor(x), *window)
         other = torch.nn.functional.max_pool1d(torch.tensor(x), *window)
         np.testing.assert_array_equal(one.numpy(), other.numpy())
-    leaf = Tensor(x[..., :6], requires_grad=True)
+    leaf = tensor(x[..., :6], requires_grad=True)
     F.max_pool1d(leaf, 2).sum().backward()
     assert leaf.grad is not None
     assert leaf.grad.tolist() == [[[1, 0, 1, 0, 1, 0]]]
-    lowest = Tensor(np.full((1, 1, 4), -np.inf), requires_grad=True)
+    lowest = tensor(np.full((1, 1, 4), -np.inf), requires_grad=True)
     F.max_pool1d(lowest, 2, 2, 1).sum().backward()
     assert lowest.grad is not None
     assert lowest.grad.tolist() == [[[1, 1, 0, 1]]]

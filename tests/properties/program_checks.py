@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from programs import IN_PLACE, PLAIN, RECORDED, Program
 
-from minigrad import Tensor, no_grad
+from minigrad import Tensor, no_grad, tensor
 from minigrad.autograd import checkpoint, grad
 from minigrad.checking.finite_differences import directional_derivatives
 
@@ -22,7 +22,7 @@ Check = Callable[[Program], None]
 
 
 def leaves(program: Program) -> list[Tensor]:
-    return [Tensor(array, requires_grad=True) for array in program.inputs]
+    return [tensor(array, requires_grad=True) for array in program.inputs]
 
 
 def gradients(program: Program, inputs: Sequence[Tensor], **options: Any) -> list[Any]:
@@ -109,7 +109,7 @@ def every_way_gives_the_same_gradients(program: Program) -> None:
         alone = grad(program(*inputs), x, allow_unused=True)
         assert_close(alone, wanted[i], f"asked for alone, input {i}", 1e-12)
         arrays = enumerate(program.inputs)
-        loss = program(*[x if j == i else Tensor(array) for j, array in arrays])
+        loss = program(*[x if j == i else tensor(array) for j, array in arrays])
         if loss.requires_grad:
             assert_close(grad(loss, x), wanted[i], f"others constant, input {i}", 1e-12)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from programs import IN_PLACE, RECORDED, Program, Step, Value
 
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd.node import Node, node_of
 from minigrad.autograd.views import owner
 
@@ -95,7 +95,7 @@ class Draft:
         self.lengths = [int(n) for n in rng.integers(1, 5, 3)]
         shapes = [self.shape() for _ in range(rng.integers(1, 5))]
         self.inputs = [np.asarray(rng.standard_normal(shape)) for shape in shapes]
-        self.values: list[Any] = [Tensor(x, requires_grad=True) for x in self.inputs]
+        self.values: list[Any] = [tensor(x, requires_grad=True) for x in self.inputs]
         self.steps: list[Step] = []
         self.gone: set[int] = set()
 

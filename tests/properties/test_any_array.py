@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 from numpy_reference import NAIVE
 from strategies import arrays, axes, axis, laid_out, over
 
+import minigrad
 from minigrad import Tensor, get_default_dtype, ops
 from minigrad.autograd import grad
 from minigrad.autograd.primitive import by_numpy
@@ -146,7 +147,7 @@ def test_the_gradient_is_summed_over_what_was_broadcast(data: Any, shapes: Any) 
             mixed = [over(a, requires_grad=True), over(b.astype(precision), requires_grad=True)]
             out = op(*mixed)
             whole_arrays = [np.broadcast_to(x.numpy(), full) for x in mixed]
-            copies = [Tensor(x, dtype=out.dtype, requires_grad=True) for x in whole_arrays]
+            copies = [minigrad.tensor(x, dtype=out.dtype, requires_grad=True) for x in whole_arrays]
             wanted = grad(op(*copies), copies, g.astype(out.dtype))
             narrow = grad(out, mixed, g.astype(out.dtype))
             for x, found, whole in zip(mixed, narrow, wanted, strict=True):
@@ -251,7 +252,7 @@ def test_every_case_in_any_layout(data: Any, case: Case) -> None:
     """The arguments of an op, each in a layout of its own: the same values and gradients."""
     inputs = [over(data.draw(laid_out(np.asarray(array))), requires_grad=True)
               for array in case.inputs]  # fmt: skip
-    plain = [Tensor(array, requires_grad=True) for array in case.inputs]
+    plain = [minigrad.tensor(array, requires_grad=True) for array in case.inputs]
     found, gradients = run(case.on(OURS), inputs)
     wanted, expected = run(case.on(OURS), plain)
     naive = listed(case.on(NAIVE)(*[x.data for x in inputs]))

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import arrays, indices, over
 
-from minigrad import Tensor, no_grad, ops
+import minigrad
+from minigrad import no_grad, ops
 from minigrad.autograd import grad
 
 
@@ -20,7 +21,9 @@ def spelled(index: Any, data: Any) -> Any:
         return tuple(spelled(part, data) for part in index)
     if not isinstance(index, np.ndarray):
         return index
-    spellings = [index, Tensor(index)] + [index.tolist()] * (index.ndim > 0 and index.size > 0)
+    spellings = [index, minigrad.tensor(index)] + [index.tolist()] * (
+        index.ndim > 0 and index.size > 0
+    )
     return data.draw(st.sampled_from(spellings))
 
 
@@ -68,13 +71,13 @@ def test_the_gradient_counts_the_reads(data: Any, x: np.ndarray) -> None:
 def test_writing_reaches_whoever_sees_the_memory(data: Any, x: np.ndarray, dtype: Any) -> None:
     """Into a view of a part; values broadcast and take the dtype of what they are written to."""
     x = x.copy()
-    base, array = Tensor(x), x.copy()
+    base, array = minigrad.tensor(x), x.copy()
     first = data.draw(indices(x.shape))
     view, seen = base[first], part_of(array, first)
     index = data.draw(indices(seen.shape))
     shape = part_of(seen, index).shape
     value = data.draw(arrays(data.draw(narrowed(shape)), dtype))
-    view[spelled(index, data)] = data.draw(st.sampled_from([value, Tensor(value)]))
+    view[spelled(index, data)] = data.draw(st.sampled_from([value, minigrad.tensor(value)]))
     seen[index] = value
     np.testing.assert_array_equal(view.numpy(), seen)
     np.testing.assert_array_equal(base.numpy(), array)
@@ -93,7 +96,7 @@ def test_the_gradient_of_a_write_goes_to_the_last_one(data: Any, x: np.ndarray) 
     index = data.draw(indices(x.shape))
     target = part_of(np.arange(x.size).reshape(x.shape), index)
     shape = data.draw(st.just(target.shape) | narrowed(target.shape))
-    value = Tensor(np.ones(shape), requires_grad=True)
+    value = minigrad.tensor(np.ones(shape), requires_grad=True)
     g = strategies.numbers(data.draw(strategies.seeds), x.shape, np.float64)
     owner = {int(place): k for k, place in enumerate(target.ravel())}
     to_x = g.copy()
@@ -117,7 +120,7 @@ def test_the_gradient_of_a_write_goes_to_the_last_one(data: Any, x: np.ndarray) 
 @given(data=st.data(), x=arrays(strategies.shapes(min_dims=1), np.float32))
 def test_a_read_only_view_is_never_written_to(data: Any, x: np.ndarray) -> None:
     """What is broadcast shares elements: a write would change several at once."""
-    tensor = Tensor(x)
+    tensor = minigrad.tensor(x)
     wide = ops.broadcast_to(tensor, (2, *x.shape))[data.draw(indices((2, *x.shape)))]
     shares = np.shares_memory(wide.data, tensor.data)
     try:

@@ -12,7 +12,7 @@ from program_checks import gradients, leaves
 from test_random_views import drawn, run
 
 import minigrad
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import grad
 from minigrad.compiler import CaptureError
 
@@ -43,7 +43,7 @@ def test_programs_that_write_to_views(numbers: Any, recorded: bool) -> None:
 
         def inputs(call: int, number: int = number) -> list[Tensor]:
             array = np.random.default_rng(7 * number + call).standard_normal((4, 3))
-            return [Tensor(array, requires_grad=recorded)]
+            return [tensor(array, requires_grad=recorded)]
 
         def step(x: Tensor, drafted: Any = drafted) -> Any:
             total = run(*drafted, x)
@@ -61,7 +61,7 @@ def test_programs_of_ops(numbers: Any) -> None:
 
         def inputs(call: int, program: Any = program) -> list[Tensor]:
             scaled = [leaf.numpy() * (1 + 0.01 * call) for leaf in leaves(program)]
-            return [Tensor(array, requires_grad=True) for array in scaled]
+            return [tensor(array, requires_grad=True) for array in scaled]
 
         try:
             held += hold(lambda *xs, program=program: gradients(program, xs), inputs)

@@ -34,7 +34,7 @@ from program_code import source
 from programs import IN_PLACE, Program
 from shrunk_programs import hold
 
-from minigrad import Tensor, ops
+from minigrad import ops, tensor
 from minigrad.autograd import engine as graph
 from minigrad.autograd import mutation
 from minigrad.autograd.engine import unbroadcast
@@ -174,7 +174,7 @@ def test_a_planted_fault_is_found_and_made_small(
 
 def test_a_function_that_bends_much_is_told_from_a_wrong_slope() -> None:
     """The usual step is too coarse for sin(4000 x): a finer one agrees, if the slope is right."""
-    x = Tensor(np.array(0.1), requires_grad=True)
+    x = tensor(np.array(0.1), requires_grad=True)
     fast = lambda x: ops.sin(4000 * x)
     ((engine, coarse),) = directional_derivatives(fast, [x])
     assert abs(engine - coarse) > 5e-5 * abs(engine)

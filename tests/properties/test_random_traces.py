@@ -16,7 +16,8 @@ from executed_again import Copied, held
 from program_checks import gradients, leaves
 from test_random_views import drawn, run
 
-from minigrad import Tensor, nn, no_grad, optim, viz
+import minigrad
+from minigrad import nn, no_grad, optim, viz
 from minigrad.autograd import grad
 from minigrad.viz.record.entries import array_arguments, array_of
 from minigrad.viz.record.finished import Entry
@@ -95,7 +96,7 @@ def test_programs_that_write_to_views(kind: str, numbers: range, recorded: bool)
     for number in numbers:
         array = np.random.default_rng(number).standard_normal((4, 3))
         with trace_of() as trace:
-            x = Tensor(array, requires_grad=recorded)
+            x = minigrad.tensor(array, requires_grad=recorded)
             total = run(*drawn(number), x)
             if recorded:
                 grad(total, [x])
@@ -109,7 +110,7 @@ def test_training_is_drawn(optimizer: str) -> None:
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2))
     steps = getattr(optim, optimizer)(model.parameters(), lr=0.1)
     average = {name: value.detach().clone() for name, value in model.named_parameters()}
-    x = Tensor(np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32))
+    x = minigrad.tensor(np.random.default_rng(0).standard_normal((5, 3)).astype(np.float32))
     with Watched() as trace:
         for number in range(3):
             steps.zero_grad()

@@ -15,7 +15,7 @@ import pytest
 from arranging_moves import into
 from programs import weights
 
-from minigrad import Tensor, no_grad
+from minigrad import Tensor, no_grad, tensor
 from minigrad.autograd import grad
 
 Step = Callable[[list[Any], Any], None]
@@ -80,7 +80,7 @@ def times(target: Any, value: Any) -> None:
 def run(constant: bool, steps: list[Step], x: Any) -> Any:
     """The weighted sum of everything that can be read in the end, and along the way."""
     ones = np.ones((4, 3))
-    buffer = x * 2.0 if not constant else Tensor(ones) if isinstance(x, Tensor) else ones
+    buffer = x * 2.0 if not constant else tensor(ones) if isinstance(x, Tensor) else ones
     views, total = [buffer], x[0, 0] * 0.0
     for k, step in enumerate(steps):
         step(views, x)
@@ -97,7 +97,7 @@ def test_values_are_numpys_and_gradients_are_differences(numbers: range) -> None
     for number in numbers:
         program = drawn(number)
         array, direction = rng.standard_normal((2, 4, 3))
-        x = Tensor(array, requires_grad=True)
+        x = tensor(array, requires_grad=True)
         total = run(*program, x)
         np.testing.assert_allclose(total.item(), run(*program, array), rtol=1e-12)
         (slope,) = grad(total, [x])
@@ -129,7 +129,7 @@ def test_a_stale_history_would_be_found() -> None:
 
 
 def test_views_made_without_recording_stay_constant() -> None:
-    x = Tensor(np.arange(1.0, 5.0), requires_grad=True)
+    x = tensor(np.arange(1.0, 5.0), requires_grad=True)
     h = x * 2.0
     h[0] = x[1]
     with no_grad():

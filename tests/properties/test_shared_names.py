@@ -60,7 +60,7 @@ def differentiate_twice(outputs: list[Any], inputs: list[Tensor]) -> None:
 @pytest.mark.parametrize("op", dict.fromkeys(case.op for case in CASES))
 def test_of_ops(op: str) -> None:
     for case in (case for case in CASES if case.op == op):
-        inputs = [Tensor(array, requires_grad=True) for array in case.inputs]
+        inputs = [minigrad.tensor(array, requires_grad=True) for array in case.inputs]
         result = case.on(OURS)(*inputs)
         differentiate_twice(list(result) if isinstance(result, (tuple, list)) else [result], inputs)
 
@@ -70,7 +70,9 @@ def test_of_ops(op: str) -> None:
 def test_of_layers(kind: str) -> None:
     rng = np.random.default_rng(3)
     for line in (line for line in LAYERS if line.kind == kind and line.is_called):
-        inputs = [Tensor(rng.standard_normal(shape), requires_grad=True) for shape in line.shapes]
+        inputs = [
+            minigrad.tensor(rng.standard_normal(shape), requires_grad=True) for shape in line.shapes
+        ]
         module = line.make().to(np.float64)
         minigrad.random.seed(0)
         with debugging.Profile():  # it reads the shapes of what ops are given

@@ -12,13 +12,13 @@ import pytest
 from executed_again import Copied, held
 
 import minigrad
-from minigrad import Tensor, nn, optim
+from minigrad import Tensor, nn, optim, tensor
 from minigrad.autograd import Function, checkpoint, grad
 from minigrad.trace import Step, Trace, Value
 
 
 def leaf(*values: float) -> Tensor:
-    return Tensor(np.array(values), requires_grad=True)
+    return tensor(np.array(values), requires_grad=True)
 
 
 def names(trace: Trace, phase: str = "forward") -> list[str]:
@@ -44,7 +44,7 @@ def test_ops_sums_and_gradients_are_steps() -> None:
 
 
 def test_conversions_are_steps() -> None:
-    x, mask = Tensor(np.ones(2, np.float32)), np.array([True, False])
+    x, mask = tensor(np.ones(2, np.float32)), np.array([True, False])
     with Copied() as trace:
         y = x * mask
         _ = minigrad.arange(2) / 2
@@ -174,7 +174,7 @@ def test_a_recorded_pass_is_recorded() -> None:
     ],
 )  # fmt: skip
 def test_every_door_is_told(look: Any, door: str) -> None:
-    x = Tensor(np.array(2.0))
+    x = tensor(np.array(2.0))
     with Trace() as trace:
         look(x)
     assert [step.what for step in trace.steps if step.phase == "left"] == [door]
@@ -240,7 +240,7 @@ def test_values_are_shown_by_their_numbers() -> None:
 
 
 def test_parts_are_written_and_read_by_slices() -> None:
-    x = Tensor(np.arange(12.0).reshape(3, 4))
+    x = tensor(np.arange(12.0).reshape(3, 4))
     with Copied() as trace:
         y = x * 1
         part, row = y[:, 1:3], y[1]

@@ -18,7 +18,9 @@ from minigrad.autograd.node import node_of
 
 
 def float64(*shape: int, seed: int = 0) -> Tensor:
-    return Tensor(np.random.default_rng([seed, *shape]).normal(size=shape), requires_grad=True)
+    return minigrad.tensor(
+        np.random.default_rng([seed, *shape]).normal(size=shape), requires_grad=True
+    )
 
 
 def gradients(loss: Tensor, *tensors: Tensor) -> list[np.ndarray]:
@@ -152,7 +154,7 @@ def test_hooks_on_the_edges_see_the_full_gradient_once() -> None:
 
 @pytest.mark.parametrize("place", ["argument", "parameter", "constant"])
 def test_a_write_between_the_two_runs_is_refused(place: str) -> None:
-    x, w, c = float64(3), float64(3, seed=1), Tensor(np.ones(3))
+    x, w, c = float64(3), float64(3, seed=1), minigrad.tensor(np.ones(3))
     y = checkpoint(lambda x: (x * w * c).sum(), x)
     with no_grad():
         {"argument": x, "parameter": w, "constant": c}[place].mul_(2.0)

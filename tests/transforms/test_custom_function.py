@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import Function, gradcheck, gradgradcheck
 
 
@@ -48,7 +48,7 @@ def function_of(forward: Any, backward: Any) -> Any:
 
 
 def leaf(*values: float) -> Tensor:
-    return Tensor(np.array(values), requires_grad=True)
+    return tensor(np.array(values), requires_grad=True)
 
 
 def two(x: Tensor) -> Any:

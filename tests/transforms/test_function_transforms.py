@@ -38,7 +38,7 @@ def draw(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 def tensor(*shape: int, seed: int = 0) -> Tensor:
-    return Tensor(draw(*shape, seed=seed))
+    return minigrad.tensor(draw(*shape, seed=seed))
 
 
 def difference(
@@ -143,7 +143,7 @@ def test_ops_of_ones_own_are_taken_by_rows() -> None:
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
-            return Tensor(g.detach().numpy() * 3)
+            return minigrad.tensor(g.detach().numpy() * 3)
 
     found = jacobian(lambda x: ops.tile(Triple.apply(x), 5))(Tensor([1.0]))
     assert found.tolist() == [[3.0]] * 5
@@ -153,7 +153,7 @@ def test_hessian_and_hvp() -> None:
     x, v = tensor(3), tensor(3, seed=1)
     matrix = hessian(curved)(x).numpy()
     close(matrix, matrix.T, rtol=1e-12)
-    exact = numeric_jacobian(lambda x: grad(curved)(Tensor(x)).numpy(), x.numpy())
+    exact = numeric_jacobian(lambda x: grad(curved)(minigrad.tensor(x)).numpy(), x.numpy())
     close(matrix, exact, rtol=1e-7)
     value, (product,) = hvp(curved, (x,), (v,))
     close(value, curved(x.numpy()), rtol=1e-12)
@@ -162,7 +162,7 @@ def test_hessian_and_hvp() -> None:
 
 def test_third_order_in_every_spelling() -> None:
     x = tensor(3)
-    exact = numeric_jacobian(lambda x: hessian(curved)(Tensor(x)).numpy(), x.numpy())
+    exact = numeric_jacobian(lambda x: hessian(curved)(minigrad.tensor(x)).numpy(), x.numpy())
     third = jacobian(hessian(curved))(x)
     close(third, exact, rtol=1e-6, atol=1e-7)
     nested = jacobian(jacobian(jacobian(curved)))(x)
@@ -282,7 +282,10 @@ def test_tangents_and_cotangents_of_structures() -> None:
     close(tangent["parts"][0], dp["w"].numpy().sum())
 
     value, pull = vjp(affine, p, x)
-    u = {"parts": (Tensor(np.array(0.5)), [tensor(2, seed=2)]), "out": tensor(4, 2, seed=2)}
+    u = {
+        "parts": (minigrad.tensor(np.array(0.5)), [tensor(2, seed=2)]),
+        "out": tensor(4, 2, seed=2),
+    }
     pulled = pull(u)
     assert shapes(pulled) == (shapes(p), shapes(x))
     ordered = {"out": u["out"], "parts": u["parts"]}
@@ -307,12 +310,12 @@ def test_arguments_that_are_no_tensors_or_one_tensor_twice() -> None:
     _, pull = vjp(lambda x: x * x, given)
     given[:] = 9.0  # the caller's own business: the transform has a copy
     assert pull(np.ones(3))[0].tolist() == [2.0, 2.0, 2.0]
-    _, tangent = jvp(lambda x: x * x, (Tensor(np.float64(3.0)),), (1,))
+    _, tangent = jvp(lambda x: x * x, (minigrad.tensor(np.float64(3.0)),), (1,))
     assert (tangent.item(), tangent.dtype) == (6.0, np.float64)
 
 
 def test_dtypes_are_kept() -> None:
-    x, y = Tensor(draw(3), dtype=np.float32), Tensor(draw(3, seed=1))
+    x, y = minigrad.tensor(draw(3), dtype=np.float32), minigrad.tensor(draw(3, seed=1))
     f = lambda x, y: x * x * y
     for transform in (grad(lambda x, y: f(x, y).sum(), (0, 1)), jacobian(f, (0, 1))):
         assert [g.dtype for g in transform(x, y)] == ["f4", "f8"]
@@ -342,7 +345,7 @@ def test_auxiliary_results_are_handed_through() -> None:
 
 
 def test_an_auxiliary_result_keeps_a_history_of_its_own() -> None:
-    w = Tensor(np.array(3.0), requires_grad=True)
+    w = minigrad.tensor(np.array(3.0), requires_grad=True)
     function = grad(lambda x: ((x * x).sum(), (w * 2, x * w, x * 2)), has_aux=True)
     _, aux = function(tensor(2))
     aux[0].backward()
@@ -358,7 +361,7 @@ def test_an_auxiliary_result_keeps_a_history_of_its_own() -> None:
 
 def test_what_does_not_depend_on_an_input_has_zeros() -> None:
     x, y = tensor(2), tensor(3)
-    constant = Tensor(np.array(4.0))
+    constant = minigrad.tensor(np.array(4.0))
     for function in (lambda x, y: (x * x).sum(), lambda x, y: constant * 1.0):
         for found in (
             grad(function, 1)(x, y),
@@ -416,7 +419,7 @@ def test_zero_cotangents_meet_infinite_slopes() -> None:
 # What is refused ---------------------------------------------------------------------------
 
 ONE = Tensor([1.0, 2.0])
-IDS = Tensor([1, 2])
+IDS = minigrad.tensor([1, 2])
 TREE = {"a": ONE, "b": [ONE, ONE]}
 SUM = lambda *xs: sum((x.sum() for x in every_leaf(xs)), Tensor(0.0))
 
@@ -451,7 +454,7 @@ REFUSED: dict[type[Exception], dict[str, Callable[[], Any]]] = {
             lambda: grad(lambda x, i: x[i].sum(), (0, 1))(ONE, IDS),
         'vjp: inputs[1]["ids"][0] ... int64 ... close over it':
             lambda: vjp(SUM, ONE, {"x": ONE, "ids": [IDS]}),
-        "jacobian: args[0] ... bool": lambda: jacobian(lambda m: m)(Tensor([True])),
+        "jacobian: args[0] ... bool": lambda: jacobian(lambda m: m)(minigrad.tensor([True])),
         "grad: args[0]: a tensor holds": lambda: grad(SUM)("x"),
         'hessian: args[0]["model"]: a tens': lambda: hessian(SUM)({"model": nn.ReLU()}),
         "hessian: argnums": lambda: hessian(SUM, None),
@@ -465,7 +468,7 @@ REFUSED: dict[type[Exception], dict[str, Callable[[], Any]]] = {
             lambda: hvp(SUM, (TREE,), ({"a": ONE, "b": (ONE, ONE)},)),
         'tangents[0]["a"] ... NoneType': lambda: jvp(SUM, (TREE,), ({"a": None, "b": [ONE, ONE]},)),
         "jvp: tangents[0] ... float64 ... inputs[0] ... float32":
-            lambda: jvp(SUM, (ONE,), (Tensor(np.ones(2)),)),
+            lambda: jvp(SUM, (ONE,), (minigrad.tensor(np.ones(2)),)),
         "hvp: vectors[0] ... int64 ... inputs[0]": lambda: hvp(SUM, (ONE,), (IDS,)),
         "vjp: cotangent ... Tensor ... output ... tuple":
             lambda: vjp(lambda x: (x, x), ONE)[1](ONE),
@@ -495,7 +498,7 @@ def test_an_exception_leaves_no_state_behind() -> None:
 
 
 def test_a_write_between_the_value_and_the_pull_is_refused() -> None:
-    x, w = tensor(3), Tensor(draw(3, seed=1), requires_grad=True)
+    x, w = tensor(3), minigrad.tensor(draw(3, seed=1), requires_grad=True)
     for function, written in ((lambda x: x * w, w), (lambda x: x * x, x)):
         _, pull = vjp(function, x)
         with no_grad():
@@ -509,7 +512,7 @@ def test_a_function_may_not_write_to_its_argument() -> None:
         x[0] = 0.0
         return x.sum()
 
-    for x in (tensor(3), Tensor(draw(3), requires_grad=True) * 1.0):
+    for x in (tensor(3), minigrad.tensor(draw(3), requires_grad=True) * 1.0):
         before = x.tolist()
         with pytest.raises(RuntimeError, match="setitem"):
             grad(write)(x)
@@ -521,17 +524,18 @@ def test_a_function_may_not_write_to_its_argument() -> None:
 
 def all_results(x: Any, function: Callable[[Any], Any] = curved) -> list[Tensor]:
     """What every transform returns for one argument."""
-    x_like = Tensor(np.ones(x.shape, x.dtype))
+    x_like = minigrad.tensor(np.ones(x.shape, x.dtype))
     value, pull = vjp(function, x)
     return [
-        grad(function)(x), *value_and_grad(function)(x), value, *pull(Tensor(np.array(2.0))),
+        grad(function)(x), *value_and_grad(function)(x), value,
+        *pull(minigrad.tensor(np.array(2.0))),
         *jvp(function, (x,), (x_like,)), jacobian(function)(x), hessian(function)(x),
         *every_leaf(hvp(function, (x,), (x_like,))),
     ]  # fmt: skip
 
 
 def test_without_a_history_outside_there_is_none_in_the_results() -> None:
-    x, leaf = tensor(3), Tensor(draw(3), requires_grad=True)
+    x, leaf = tensor(3), minigrad.tensor(draw(3), requires_grad=True)
     results = all_results(x)
     with no_grad():
         plain = all_results(leaf)
@@ -552,12 +556,12 @@ INPUT = tensor(3, seed=1)
 )  # fmt: skip
 def test_results_belong_to_the_graph_of(results_of: Callable[[Tensor], list[Tensor]]) -> None:
     """The derivative of each result by the leaf, against differences of that result."""
-    leaf = Tensor(draw(3), requires_grad=True)
+    leaf = minigrad.tensor(draw(3), requires_grad=True)
     results = results_of(leaf)
     weights = [draw(*result.shape, seed=k) for k, result in enumerate(results)]
 
     def weighted(x: np.ndarray) -> Any:
-        pairs = zip(results_of(Tensor(x)), weights, strict=True)
+        pairs = zip(results_of(minigrad.tensor(x)), weights, strict=True)
         return np.array([(result.numpy() * weight).sum() for result, weight in pairs])
 
     exact = numeric_jacobian(weighted, leaf.numpy())
@@ -569,7 +573,7 @@ def test_results_belong_to_the_graph_of(results_of: Callable[[Tensor], list[Tens
 
 
 def test_results_belong_to_the_graph_of_their_direction() -> None:
-    x, v = tensor(3), Tensor(draw(3, seed=1), requires_grad=True)
+    x, v = tensor(3), minigrad.tensor(draw(3, seed=1), requires_grad=True)
     along = lambda: jvp(mixed, (x,), (v,))[1]
     pulled = lambda: vjp(mixed, x)[1](v)[0]
     product = lambda: hvp(curved, (x,), (v,))[1][0]
@@ -587,12 +591,12 @@ def test_a_parameter_made_in_the_function_and_a_leaf_that_is_gone_stay_in_reach(
     made: list[Tensor] = []
 
     def lazy(x: Tensor) -> Tensor:
-        made.append(Tensor(np.float64(3.0), requires_grad=True))
+        made.append(minigrad.tensor(np.float64(3.0), requires_grad=True))
         return (x * x * made[0]).sum()
 
     grad(lazy)(tensor(2)).sum().backward()
     close(made[0].grad, 2 * draw(2).sum())
-    square = Tensor(draw(3), requires_grad=True) ** 2
+    square = minigrad.tensor(draw(3), requires_grad=True) ** 2
     slope = grad(lambda x: (x**3).sum())(square)
     close(minigrad.autograd.grad(slope.sum(), square), 6 * square.numpy())
 
@@ -610,7 +614,10 @@ def test_no_grad_within_the_function_makes_constants() -> None:
 
 
 def test_no_grad_attribute_is_written_and_no_graph_grows() -> None:
-    x, w = Tensor(draw(3), requires_grad=True), Tensor(draw(3, seed=1), requires_grad=True)
+    x, w = (
+        minigrad.tensor(draw(3), requires_grad=True),
+        minigrad.tensor(draw(3, seed=1), requires_grad=True),
+    )
     inner: list[Tensor] = []
     all_results(x, lambda x: (inner.append(x), curved(x * w))[1])
     assert [t.grad for t in (x, w, *inner)] == [None] * (2 + len(inner))
@@ -701,7 +708,7 @@ def test_threads_have_nested_transforms_of_their_own() -> None:
     found: dict[int, Any] = {}
 
     def work(k: int) -> None:
-        x = Tensor(float(k + 1))
+        x = minigrad.tensor(float(k + 1))
 
         def outer(x: Tensor) -> Tensor:
             barrier.wait()  # every thread is inside of its transform
@@ -724,7 +731,7 @@ def small_encoder(norm_first: bool) -> Any:
     """A loss of the parameters of an encoder of two layers in float64, and the parameters."""
     layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, norm_first=norm_first)
     encoder = nn.TransformerEncoder(layer, 2).double()
-    parameters = {name: Tensor(p.numpy()) for name, p in encoder.named_parameters()}
+    parameters = {name: minigrad.tensor(p.numpy()) for name, p in encoder.named_parameters()}
     tokens, target = tensor(2, 3, 4, seed=3), tensor(2, 3, 4, seed=4)
     padding = np.array([[False, False, False], [False, False, True]])
 
@@ -764,7 +771,7 @@ def test_hvp_of_an_encoder(norm_first: bool) -> None:
 def test_learning_to_be_learned_from() -> None:
     """MAML: the outer gradient goes through two steps of inner descent."""
     model = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1)).double()
-    start = {name: Tensor(p.numpy()) for name, p in model.named_parameters()}
+    start = {name: minigrad.tensor(p.numpy()) for name, p in model.named_parameters()}
     tasks = [(tensor(5, 1, seed=k), tensor(5, 1, seed=k + 9)) for k in range(2)]
 
     def loss(p: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
@@ -781,7 +788,7 @@ def test_learning_to_be_learned_from() -> None:
 
     found = grad(outer)(start)
     for name, p in start.items():
-        moved = lambda a, name=name: outer({**start, name: Tensor(a)}).item()
+        moved = lambda a, name=name: outer({**start, name: minigrad.tensor(a)}).item()
         exact = numeric_jacobian(moved, p.numpy())
         close(found[name], exact, rtol=1e-6, atol=1e-8, err_msg=name)
 

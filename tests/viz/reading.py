@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad import Tensor, nn, viz
+from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import grad
 from minigrad.checking.samples import OURS, Case
 from minigrad.viz import Graph
@@ -157,7 +157,7 @@ def came(graph: Graph, *kinds: str) -> dict[str, viz.Summary]:
 
 def differentiated(case: Case) -> None:
     """Run the gradient of a sample with weights that differ from place to place."""
-    inputs = [Tensor(array, requires_grad=True) for array in case.inputs]
+    inputs = [tensor(array, requires_grad=True) for array in case.inputs]
     result = case.on(OURS)(*inputs)
     outputs = list(result) if isinstance(result, (tuple, list)) else [result]
     weights = [np.cos(np.arange(y.size) + i).reshape(y.shape) for i, y in enumerate(outputs)]

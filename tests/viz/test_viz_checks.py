@@ -12,7 +12,7 @@ import pytest
 from reading import came, data_of, labels, watched
 
 import minigrad
-from minigrad import Tensor, nn, viz
+from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import Function, primitive
 from minigrad.nn import functional as F
 from minigrad.viz.layout.labels import cost
@@ -45,12 +45,12 @@ def test_a_right_rule_never_differs(name: str, dtype: str) -> None:
     """All elements lie at a kink, or are equal to their neighbours."""
     values = np.zeros((4, 3), dtype)
     values[0] = 1.0
-    for part in parts_by_op(KINKS[name], Tensor(values, requires_grad=True)).values():
+    for part in parts_by_op(KINKS[name], tensor(values, requires_grad=True)).values():
         assert part.check < 1e-3, (part, part.kink)
 
 
 def test_both_slopes_are_told() -> None:
-    x = Tensor(np.zeros(1), requires_grad=True)
+    x = tensor(np.zeros(1), requires_grad=True)
     part = parts_by_op(lambda x: minigrad.maximum(x, 0.25 * x), x)["maximum"]
     assert part.kink is None  # each of its arguments by itself
     part = parts_by_op(F.relu, x)["relu"]
@@ -82,7 +82,7 @@ def test_a_wrong_rule_is_seen_at_a_kink_too() -> None:
 
 
 def test_a_kink_is_said_on_the_page_and_in_the_report() -> None:
-    x = Tensor(np.zeros(3), requires_grad=True)
+    x = tensor(np.zeros(3), requires_grad=True)
     with viz.trace() as traced:
         F.relu(x).sum().backward()
     text = viz.explain(traced)
@@ -103,7 +103,7 @@ class Cube(Function):
     def backward(cls, ctx: Any, g: Tensor) -> Any:
         (x,) = ctx.saved_tensors
         assert np.array_equal(ctx.square, x.numpy() ** 2)
-        return Tensor(ctx.square) * g * cls.factor
+        return tensor(ctx.square) * g * cls.factor
 
 
 class Wrong(Cube):
@@ -158,7 +158,7 @@ def test_values_that_a_custom_function_read_can_be_read_again() -> None:
     with viz.trace() as traced:
         loss = Cube.apply(x).sum() + (Cube.apply(x) * x.detach()).sum()
         loss.backward()
-        _ = x.detach() + Tensor(x.numpy())
+        _ = x.detach() + tensor(x.numpy())
     assert {node.label for node in traced.graph(x=x).nodes} >= {"Cube", "detach", "x"} - {"Cube"}
 
 

@@ -14,7 +14,7 @@ from random_graphs import Plan, Random, diagrams, plans
 from reading import labels, watched
 
 import minigrad
-from minigrad import Tensor, nn, viz
+from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import grad
 from minigrad.viz import Edge, Graph, Group, Node
 from minigrad.viz.layout import build, place, skeleton
@@ -252,7 +252,7 @@ SIZE = 4
 
 
 def weights(*shape: int) -> Tensor:
-    return Tensor(np.full(shape, 0.1), requires_grad=True)
+    return tensor(np.full(shape, 0.1), requires_grad=True)
 
 
 def chain(steps: int = 2_000) -> Tensor:

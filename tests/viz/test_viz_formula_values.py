@@ -16,7 +16,7 @@ import pytest
 from reading import differentiated
 
 import minigrad
-from minigrad import Tensor
+from minigrad import tensor
 from minigrad.autograd import Node, Observer, Update, Variable
 from minigrad.autograd.engine import unbroadcast
 from minigrad.autograd.primitive import Primitive, registry
@@ -213,7 +213,7 @@ def test_a_wrong_formula_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_a_formula_leaves_out_is_needed() -> None:
     """The exceptions that this comparison makes are real: each formula fails without its note."""
-    x = Tensor(np.array([[1.0, 2.0], [2.0, 4.0]]), requires_grad=True)
+    x = tensor(np.array([[1.0, 2.0], [2.0, 4.0]]), requires_grad=True)
     compared = Compared()
     with compared, pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules[__name__], "EXCEPTIONS", {})

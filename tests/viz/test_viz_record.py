@@ -18,7 +18,7 @@ import pytest
 from reading import by_id, data_of, labels, links, watched
 
 import minigrad
-from minigrad import Tensor, nn, viz
+from minigrad import Tensor, nn, tensor, viz
 from minigrad.autograd import graph_memory, primitive
 from minigrad.autograd.primitive import registry
 from minigrad.viz import Graph
@@ -187,7 +187,7 @@ def test_graphviz_is_imported_only_to_draw(tmp_path: Path) -> None:
 
 
 def test_an_op_with_several_outputs_is_one_box() -> None:
-    x = Tensor(np.array([[2.0, 1.0], [1.0, 3.0]]), requires_grad=True)
+    x = tensor(np.array([[2.0, 1.0], [1.0, 3.0]]), requires_grad=True)
     values, vectors = minigrad.linalg.eigh(x)
     graph = viz.graph((values * vectors).sum(), x=x)
     assert labels(graph, "op") == ["eigh", "multiply", "sum"]
@@ -465,6 +465,6 @@ def test_a_softmax_of_ones_own_is_not_taken_for_attention() -> None:
 
     softmax.defvjp(x=lambda g: g)
     assert not watched(
-        lambda: softmax(Tensor(np.ones((3, 3)), requires_grad=True)) @ np.ones((3, 2))
+        lambda: softmax(tensor(np.ones((3, 3)), requires_grad=True)) @ np.ones((3, 2))
     ).heatmaps
     assert softmax.op.name != registry["softmax"].name

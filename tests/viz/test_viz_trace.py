@@ -15,7 +15,7 @@ import pytest
 from reading import by_id, data_of, explored, labels, parts_of, variable, watched
 
 import minigrad
-from minigrad import Tensor, nn, no_grad, optim, viz
+from minigrad import Tensor, nn, no_grad, optim, tensor, viz
 from minigrad.autograd import checkpoint, grad
 from minigrad.nn import functional as F
 from minigrad.viz.explanation.held import held
@@ -152,7 +152,7 @@ class TestDetached:
         modules = {group.id: group.module for group in graph.groups}
         assert modules[boxes(graph, "detach")[0].group or ""] == "Stop"
 
-    @pytest.mark.parametrize("door", [lambda x: Tensor(x.data), lambda x: x.data * 1.0])
+    @pytest.mark.parametrize("door", [lambda x: tensor(x.data), lambda x: x.data * 1.0])
     def test_by_data(self, door: Callable[[Tensor], Any]) -> None:
         x = variable(1.0, 2.0)
         assert len(boxes(watched(lambda: minigrad.exp(x) * door(x), x=x), "x")) == 1

@@ -175,7 +175,7 @@ def _slopes(
             return value
         if drawn and value.dtype.kind == "f":
             value = np.asarray(draw(0.5, 1.5, value.shape))
-        made[name] = Tensor(value, requires_grad=name == argument)
+        made[name] = tensor(value, requires_grad=name == argument)
         return made[name]
 
     outer = state.get()
@@ -185,7 +185,7 @@ def _slopes(
         result = op.call_with(call_path(op), arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         known = {i: y for i, y in enumerate(outputs) if y.requires_grad}
-        ones = [Tensor(np.ones(y.shape), requires_grad=True) for y in known.values()]
+        ones = [tensor(np.ones(y.shape), requires_grad=True) for y in known.values()]
         sent = grad(list(known.values()), made[argument], ones, create_graph=True)
         slopes = grad(sent[index], ones, allow_unused=True)
     finally:

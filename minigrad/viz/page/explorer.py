@@ -20,6 +20,7 @@ from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Leaf
 from minigrad.nn import Module
 from minigrad.support.files import write
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 from minigrad.trace.lines import user_line
 from minigrad.viz.page.html import write_page
@@ -256,14 +257,14 @@ def _changed(leaves: Mapping[str, Tensor], name: str, index: Any, value: float) 
 def _anew(value: Any) -> Any:
     """The same value; a computed one starts anew, so that the graph ends at it."""
     if isinstance(value, Tensor) and not value.is_leaf:
-        return Tensor(value.numpy(), requires_grad=True)
+        return tensor(value.numpy(), requires_grad=True)
     return value
 
 
 def _requiring(value: Any) -> Any:
     """The same value; a tensor of floats gets a gradient."""
     if isinstance(value, Tensor) and value.is_leaf and value.dtype.kind == "f":
-        return value if value.requires_grad else Tensor(value.numpy(), requires_grad=True)
+        return value if value.requires_grad else tensor(value.numpy(), requires_grad=True)
     return _anew(value)
 
 
@@ -274,8 +275,8 @@ def _computed(
     if inputs:
         raise TypeError("explore: tensors have run already; to name leaves write w=w")
     graph(target, **named)  # refuses anything but a tensor or leaf
-    for name, tensor in named.items():
-        traced.name(tensor, name)
+    for name, value in named.items():
+        traced.name(value, name)
     with traced:
         return _finish(traced, tensors_in(target), backward, retain=True)
 

@@ -15,6 +15,7 @@ from minigrad.autograd.node import Leaf
 from minigrad.nn import Cache, Module
 from minigrad.nn.attention.cache import KVCache
 from minigrad.support.signatures import signature_of
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 from minigrad.transforms.structure import flatten, rebuilt
 from minigrad.viz.record.assembly import assemble
@@ -164,17 +165,17 @@ def _copied(value: Any) -> Any:
     """A leaf that requires a gradient, with the values of a floating tensor or array."""
     if value.dtype.kind != "f":
         return value
-    return Tensor(value.numpy() if isinstance(value, Tensor) else value, requires_grad=True)
+    return tensor(value.numpy() if isinstance(value, Tensor) else value, requires_grad=True)
 
 
 def leaf_names(named: dict[str, Any]) -> dict[Any, str]:
     """The leaves that the caller named."""
     names: dict[Any, str] = {}
-    for name, tensor in named.items():
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"graph: {name} should be a Tensor, not {type(tensor).__name__}")
-        if isinstance(tensor._node, Leaf):
-            names[tensor._node] = name
+    for name, value in named.items():
+        if not isinstance(value, Tensor):
+            raise TypeError(f"graph: {name} should be a Tensor, not {type(value).__name__}")
+        if isinstance(value._node, Leaf):
+            names[value._node] = name
     return names
 
 

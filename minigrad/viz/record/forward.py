@@ -16,6 +16,7 @@ from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.debugging.flops import count_flops
 from minigrad.ops.indexing import written
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 from minigrad.trace.lines import user_line
 from minigrad.viz.record.attention import Weights
@@ -143,7 +144,7 @@ class Forward(Entries):
             if isinstance(before, Variable):
                 edge = history(before) if opened and call.node is not None else None
                 if edge is not None:
-                    leaves.setdefault(edge, Tensor(before._data, requires_grad=True))
+                    leaves.setdefault(edge, tensor(before._data, requires_grad=True))
                     values[slot], own = leaves[edge], leaves[edge]._node
                     source = self._source(before, "")
                     self._nodes[own] = self._entry_of[own, self.value(before)] = source

@@ -16,7 +16,7 @@ from minigrad.autograd.mode import State, state
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Edge, Node, Variable
 from minigrad.autograd.primitive import Primitive
-from minigrad.tensors.tensor import Tensor
+from minigrad.tensors.creation import tensor
 from minigrad.viz.record.steps import norm
 
 RUNS = 3
@@ -170,7 +170,7 @@ class _Surroundings:
 
     def gradient(self, point: np.ndarray) -> np.ndarray:
         """The gradient of the rule at another point."""
-        x = Tensor(point, requires_grad=True)
+        x = tensor(point, requires_grad=True)
         with aside(recording=True):
             outputs = [(y, g) for y, g in zip(self.outputs(x), self.cotangents, strict=True)
                        if history(y) is not None]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.autograd import gradcheck
 
 N, H, L, S, E = 2, 2, 6, 5, 8
@@ -202,7 +202,7 @@ def test_positions_say_where_to_go_on(kind: str) -> None:
     assert cache.get_seq_length() == 5
     rest, expected = x[:, 2:], layer(x, x, x, None, None, True)[:, 2:]
     for use_cache in (False, True):  # both from the middle of what is cached
-        arguments = (None, None, True, cache, use_cache, Tensor(np.arange(2, L)))
+        arguments = (None, None, True, cache, use_cache, tensor(np.arange(2, L)))
         assert_equal(layer(rest, rest, rest, *arguments), expected)
         assert cache.get_seq_length() == (L if use_cache else 5)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 
 N, H, L, S, E = 2, 2, 6, 5, 8
 kinds = pytest.mark.parametrize("kind", ["dynamic", "static"])
@@ -378,7 +378,7 @@ def test_another_memory_is_an_error(kind: str, use_cache: bool) -> None:
         with pytest.raises(ValueError, match=r"layer 0 .*another memory.*reset\(\)"):
             model(tgt[:, 2:3], other, cache, use_cache=use_cache)
     assert cache.get_seq_length() == 2 + use_cache * 0
-    again = Tensor(memory.numpy())  # encoded once more
+    again = tensor(memory.numpy())  # encoded once more
     assert_equal(model(tgt[:, 2:3], again, cache, use_cache=use_cache), expected[:, 2:3])
     memory[0, 0, 0] = 9.0
     with pytest.raises(ValueError, match="another memory"):

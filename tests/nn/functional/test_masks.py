@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, torch
+from minigrad import nn, tensor, torch
 from minigrad.nn import functional as F
 from minigrad.nn.functional.masks import Mask, combine, grouped
 
@@ -65,7 +65,7 @@ def test_what_needs_no_mask_has_none() -> None:
 @shapes
 def test_lists_and_tensors_of_bools(shape: tuple[int, ...]) -> None:
     given = random_bools(*shape)
-    for same in (Tensor(given), given.tolist()):
+    for same in (tensor(given), given.tolist()):
         keep = combine(SCORES, np.float32, same).keep
         np.testing.assert_array_equal(np.broadcast_to(keep, SCORES), over_scores(given))
 
@@ -99,7 +99,7 @@ def test_any_number_of_leading_axes(lead: tuple[int, ...]) -> None:
 def test_masks_of_grouped_heads(shape: tuple[int, ...]) -> None:
     """Head h belongs to group h // 2 of three."""
     keep = random_bools(*shape)
-    bias = Tensor(keep.astype(float))
+    bias = tensor(keep.astype(float))
     mask = grouped(Mask(bias, keep, True), 3)
     assert mask.causal
     for part in (mask.bias, mask.keep):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import nn, tensor
 from minigrad.nn import functional as F
 
 
@@ -51,7 +51,7 @@ def test_statistics_carry_no_graph() -> None:
 def test_a_graph_through_two_calls_of_one_layer() -> None:
     """The running statistics change between the calls; no gradient needs the old ones."""
     norm = nn.BatchNorm1d(2).double()
-    x = Tensor(np.random.default_rng(0).standard_normal((5, 2)), requires_grad=True)
+    x = tensor(np.random.default_rng(0).standard_normal((5, 2)), requires_grad=True)
     (norm(x) * norm(x * x)).sum().backward()
     assert x.grad is not None
     assert np.isfinite(x.grad.numpy()).all()
@@ -67,7 +67,7 @@ def test_a_graph_through_two_calls_of_one_layer() -> None:
 def test_numbers_far_from_zero() -> None:
     """In float32, where the mean takes all the digits that a variance would need."""
     x = np.random.default_rng(0).integers(-8, 9, (64, 2)).astype(np.float64)
-    far = Tensor((x + 2.0**20).astype(np.float32))
+    far = tensor((x + 2.0**20).astype(np.float32))
     expected = (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5)
     np.testing.assert_allclose(F.batch_norm(far).numpy(), expected, atol=1e-4)
     rows = far.T.reshape(2, 1, 64)
@@ -81,7 +81,7 @@ def test_half_precision_sums_do_not_overflow() -> None:
 
 
 def test_a_variance_that_float16_cannot_hold_warns_of_nothing() -> None:
-    x = Tensor(np.array([[300], [-400], [500], [100]], np.float16), requires_grad=True)
+    x = tensor(np.array([[300], [-400], [500], [100]], np.float16), requires_grad=True)
     out = F.batch_norm(x, None, None, training=True)
     assert np.abs(out.numpy()).max() < 2
     (out * np.arange(4.0, dtype=np.float16)[:, None]).sum().backward()
@@ -90,7 +90,7 @@ def test_a_variance_that_float16_cannot_hold_warns_of_nothing() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
 def test_a_constant_channel_has_finite_gradients(dtype: Any) -> None:
-    x = Tensor(np.full((8, 2), 3.0, dtype), requires_grad=True)
+    x = tensor(np.full((8, 2), 3.0, dtype), requires_grad=True)
     y = F.batch_norm(x)
     assert not y.numpy().any()
     y.backward(np.arange(16).reshape(8, 2).astype(dtype))

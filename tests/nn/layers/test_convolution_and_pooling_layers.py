@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor
+from minigrad import tensor
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
 from minigrad.ops._windows import Window, padded
@@ -24,7 +24,7 @@ def test_blocks_of_images_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for size in (1, 2500, 1 << 30):
         monkeypatch.setattr(module, "_CACHED", size)
-        leaves = [Tensor(x, requires_grad=True), Tensor(w, requires_grad=True)]
+        leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
         y = F.conv2d(*leaves, padding=1, groups=2)
         found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
     for other in found[1:]:
@@ -43,7 +43,7 @@ def test_several_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     for threads in (1, 3):
         minigrad.set_num_threads(threads)
         try:
-            leaves = [Tensor(x, requires_grad=True), Tensor(w, requires_grad=True)]
+            leaves = [tensor(x, requires_grad=True), tensor(w, requires_grad=True)]
             y = F.conv2d(*leaves, padding=1)
             found.append([y.numpy(), *(g.numpy() for g in grad((y * y).sum(), leaves))])
         finally:
@@ -54,8 +54,8 @@ def test_several_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_pooling_of_integers() -> None:
     x = np.arange(8).reshape(1, 1, 8)
-    assert F.max_pool1d(Tensor(x), 3, 2, 1).tolist() == [[[1, 3, 5, 7]]]
-    assert F.avg_pool1d(Tensor(x), 4).tolist() == [[[1.5, 5.5]]]
+    assert F.max_pool1d(tensor(x), 3, 2, 1).tolist() == [[[1, 3, 5, 7]]]
+    assert F.avg_pool1d(tensor(x), 4).tolist() == [[[1.5, 5.5]]]
 
 
 def test_what_padding_adds() -> None:
@@ -72,28 +72,28 @@ def test_an_infinity_stays_in_its_windows() -> None:
     x, w = np.ones((1, 1, 12, 12)), np.ones((4, 1, 3, 3))
     far = x.copy()
     far[0, 0, 3, 0] = np.inf
-    leaves = [Tensor(far, requires_grad=True), Tensor(w, requires_grad=True)]
+    leaves = [tensor(far, requires_grad=True), tensor(w, requires_grad=True)]
     F.conv2d(*leaves).sum().backward()
     expected = np.broadcast_to([[np.inf, 100, 100]] * 3, w.shape)
     np.testing.assert_array_equal(leaves[1].grad.numpy(), expected)
     far = w.copy()
     far[:, :, 0, 2] = np.inf
-    leaves = [Tensor(x, requires_grad=True), Tensor(far, requires_grad=True)]
+    leaves = [tensor(x, requires_grad=True), tensor(far, requires_grad=True)]
     F.conv2d(*leaves).sum().backward()
     assert not np.isnan(leaves[0].grad.numpy()).any()
 
 
 def test_the_first_nan_of_a_window_is_its_maximum() -> None:
-    x = Tensor([[[1.0, np.nan, np.nan, 5.0]]], requires_grad=True)
+    x = tensor([[[1.0, np.nan, np.nan, 5.0]]], requires_grad=True)
     F.max_pool1d(x, 4).sum().backward()
     assert x.grad.tolist() == [[[0.0, 1.0, 0.0, 0.0]]]
 
 
 def test_the_gradient_of_a_bias_in_float16_counts_on() -> None:
     """2,048 + 1 is 2,048 in float16."""
-    x = Tensor(np.zeros((4100, 1, 1), np.float16))
-    weight = Tensor(np.zeros((2, 1, 1), np.float16))
-    bias = Tensor(np.zeros(2, np.float16), requires_grad=True)
+    x = tensor(np.zeros((4100, 1, 1), np.float16))
+    weight = tensor(np.zeros((2, 1, 1), np.float16))
+    bias = tensor(np.zeros(2, np.float16), requires_grad=True)
     F.conv1d(x, weight, bias).backward(np.ones((4100, 2, 1), np.float16))
     assert bias.grad.tolist() == [4100.0, 4100.0]
 
@@ -119,15 +119,15 @@ def test_windows_see_nothing_of_what_is_outside(
     """An element that is not finite reaches its own windows only, and so does a cotangent."""
     pool, windows = POOLS[name]
     plain = np.array([[[3.0, 1.0, 4.0, 2.0, 5.0]]])
-    expected = pool(Tensor(plain)).numpy()
+    expected = pool(tensor(plain)).numpy()
     for place in range(5):
         values = plain.copy()
         values[..., place] = value
-        found = pool(Tensor(values)).numpy()
+        found = pool(tensor(values)).numpy()
         outside = [place not in window for window in windows]
         np.testing.assert_array_equal(found[..., outside], expected[..., outside])
     for number, window in enumerate(windows):
-        x = Tensor(plain, requires_grad=True)
+        x = tensor(plain, requires_grad=True)
         g = np.zeros(expected.shape)
         g[..., number] = value
         found = grad(pool(x), x, g, create_graph=create_graph).numpy()

@@ -11,7 +11,7 @@ import pytest
 from layer_table import LAYERS
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.autograd import call as calls
 from minigrad.nn import functional as F
 from minigrad.nn.layers.activation import ACTIVATIONS, activation_function
@@ -77,7 +77,7 @@ class TestEmbedding:
         layer([1, 2, 1]).sum().backward()
         assert layer.weight.grad[:, 0].tolist() == [0, 0, 1, 0, 0]
 
-    @pytest.mark.parametrize("ids", [Tensor([1, 2]), [1, 2], np.array([1, 2], np.uint8)])
+    @pytest.mark.parametrize("ids", [tensor([1, 2]), [1, 2], np.array([1, 2], np.uint8)])
     def test_any_integers(self, ids: Any) -> None:
         assert nn.Embedding(3, 2)(ids).shape == (2, 2)
 
@@ -108,7 +108,7 @@ class TestEmbedding:
 
 def test_one_hot() -> None:
     assert F.one_hot([[0], [2]]).tolist() == [[[1, 0, 0]], [[0, 0, 1]]]
-    assert F.one_hot(Tensor([1]), 4, dtype=minigrad.float32).dtype == np.float32
+    assert F.one_hot(tensor([1]), 4, dtype=minigrad.float32).dtype == np.float32
     assert F.one_hot(np.zeros((0,), int)).shape == (0, 0)
 
 
@@ -124,7 +124,7 @@ class TestGumbelSoftmax:
     def test_hard_samples_follow_the_distribution(self) -> None:
         minigrad.random.seed(0)
         logits = np.log(np.array([0.5, 0.3, 0.2], np.float32))
-        x = Tensor(np.tile(logits, (20_000, 1)), requires_grad=True)
+        x = tensor(np.tile(logits, (20_000, 1)), requires_grad=True)
         y = F.gumbel_softmax(x, 0.5, hard=True)
         assert y.dtype == np.float32
         assert set(np.unique(y.data)) == {0.0, 1.0}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn import functional as F
 
 float64 = minigrad.float64
@@ -75,7 +75,7 @@ class TestClasses:
         )
 
     def test_minus_infinity_counts_only_where_it_is_the_target(self) -> None:
-        log_p = Tensor([[0.0, -np.inf], [-np.inf, 0.0]], requires_grad=True)
+        log_p = tensor([[0.0, -np.inf], [-np.inf, 0.0]], requires_grad=True)
         loss = F.nll_loss(log_p, [0, 1])
         loss.backward()
         assert loss.item() == 0
@@ -85,7 +85,7 @@ class TestClasses:
 
     @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
     def test_scores_of_ignored_targets_may_be_minus_infinity(self, label_smoothing: float) -> None:
-        x = Tensor([[-np.inf, 0.0, -np.inf], [0.0, 0.0, 0.0]], requires_grad=True)
+        x = tensor([[-np.inf, 0.0, -np.inf], [0.0, 0.0, 0.0]], requires_grad=True)
         loss = F.cross_entropy(x, [-1, 0], ignore_index=-1, label_smoothing=label_smoothing)
         (gradient,) = minigrad.autograd.grad(loss, [x], create_graph=True)
         assert loss.item() == pytest.approx(np.log(3))

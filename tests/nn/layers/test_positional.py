@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn import functional as F
 
 
@@ -75,7 +75,7 @@ class TestRotary:
         x, length = draw(*shape), shape[-2]
         layer = nn.RotaryPosEmbedding(6, 20, interleaved, base=100.0)
         positions = np.random.default_rng(0).integers(0, 20, length)
-        cases: list[Any] = [(None, 0), (None, 4), (positions, 0), (Tensor(positions), 0)]
+        cases: list[Any] = [(None, 0), (None, 4), (positions, 0), (tensor(positions), 0)]
         if len(shape) > 2:
             cases.append((np.random.default_rng(1).integers(0, 20, (shape[0], length)), 0))
         for position_ids, offset in cases:
@@ -92,7 +92,7 @@ class TestRotary:
     @pytest.mark.parametrize("dtype", [np.float16, np.float32])
     def test_late_positions_are_exact(self, interleaved: bool, dtype: Any) -> None:
         x = np.random.default_rng(0).standard_normal((2, 8))
-        found = F.rotary_pos_embedding(Tensor(x, dtype=dtype), [99998, 99999], interleaved)
+        found = F.rotary_pos_embedding(tensor(x, dtype=dtype), [99998, 99999], interleaved)
         assert found.dtype == dtype
         expected = turned(x, [99998, 99999], interleaved)
         np.testing.assert_allclose(found.data, expected, atol=10 * np.finfo(dtype).eps)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 
 KINDS = ["RNN", "LSTM", "GRU"]
 
@@ -73,7 +73,7 @@ def test_dropout_of_a_single_layer_is_told_to_be_none() -> None:
 def test_gates_that_are_wide_open_do_not_overflow() -> None:
     for kind in KINDS:
         layer = getattr(nn, kind)(1, 2, batch_first=True)
-        x = Tensor(np.full((1, 3, 1), 1e6, np.float32), requires_grad=True)
+        x = tensor(np.full((1, 3, 1), 1e6, np.float32), requires_grad=True)
         with np.errstate(all="raise", under="ignore"):
             output = layer(x)[0]
             output.sum().backward()

@@ -18,7 +18,7 @@ from minigrad.transforms.derivatives import grad, hessian, value_and_grad
 
 def halves(module: nn.Module) -> dict[str, Tensor]:
     """Other values for all parameters."""
-    return {name: Tensor(p.numpy() / 2) for name, p in module.named_parameters()}
+    return {name: minigrad.tensor(p.numpy() / 2) for name, p in module.named_parameters()}
 
 
 def held(module: nn.Module) -> dict[str, int]:
@@ -47,7 +47,7 @@ def test_what_is_not_given_stays_and_the_gradient_reaches_what_was() -> None:
     found = functional_call(linear, {"bias": Tensor([10.0])}, x)
     np.testing.assert_array_equal(found, x @ linear.weight.T + np.array([10], "f4"))
     np.testing.assert_array_equal(functional_call(linear, {}, x), linear(x))
-    weight = Tensor(np.ones((1, 3), "f4"), requires_grad=True)
+    weight = minigrad.tensor(np.ones((1, 3), "f4"), requires_grad=True)
     doubled = weight * 2
     functional_call(linear, {"weight": doubled}, minigrad.ones(3)).sum().backward()
     assert weight.grad.tolist() == [[2.0, 2.0, 2.0]]
@@ -61,7 +61,7 @@ def test_buffers_and_arrays() -> None:
             super().__init__()
             self.register_buffer("shift", minigrad.ones(2))
             self.register_buffer("unsaved", minigrad.ones(2), persistent=False)
-            self.register_buffer("calls", Tensor([0]))
+            self.register_buffer("calls", minigrad.tensor([0]))
 
         def forward(self, x: Tensor) -> Tensor:
             self.calls = self.calls + 1
@@ -72,7 +72,7 @@ def test_buffers_and_arrays() -> None:
     assert functional_call(shift, given, minigrad.zeros(2)).tolist() == [10.0, 12.0]
     assert shift.shift.tolist() == shift.unsaved.tolist() == [1.0, 1.0]
     assert shift.calls.tolist() == [1]  # what was not given is the module's own business
-    functional_call(shift, {"calls": Tensor([7])}, minigrad.zeros(2))
+    functional_call(shift, {"calls": minigrad.tensor([7])}, minigrad.zeros(2))
     assert shift.calls.tolist() == [1]
 
 
@@ -91,7 +91,7 @@ class Tied(nn.Module):
 
 def test_a_shared_tensor_is_replaced_everywhere() -> None:
     model = Tied()
-    table = Tensor(np.arange(12.0, dtype="f4").reshape(4, 3))
+    table = minigrad.tensor(np.arange(12.0, dtype="f4").reshape(4, 3))
     wanted = table[[1, 2]] @ table.T
     for path in ("embedding.weight", "head.weight"):
         found = functional_call(model, {path: table}, np.array([1, 2]))
@@ -107,7 +107,7 @@ def test_a_shared_tensor_is_replaced_everywhere() -> None:
 def test_a_module_in_two_places_and_containers() -> None:
     shared = nn.Linear(2, 2)
     model = nn.Sequential(shared, nn.ModuleDict({"inner": shared})["inner"], nn.Tanh())
-    eye = Tensor(np.eye(2, dtype="f4"))
+    eye = minigrad.tensor(np.eye(2, dtype="f4"))
     given = {"0.weight": 3 * eye, "1.bias": Tensor([1.0, 0.0])}
     found = functional_call(model, given, minigrad.zeros(2))
     np.testing.assert_allclose(found, np.tanh([4.0, 0.0]), rtol=1e-6)
@@ -154,7 +154,7 @@ def test_threads_wait_for_each_other() -> None:
     found: dict[float, set[float]] = {}
 
     def work(factor: float) -> None:
-        given = {name: Tensor(factor * eye) for name, _ in model.named_parameters()}
+        given = {name: minigrad.tensor(factor * eye) for name, _ in model.named_parameters()}
         results = [functional_call(model, given, minigrad.ones(2)) for _ in range(5)]
         found[factor] = {result[0].item() for result in results}
 

@@ -9,7 +9,7 @@ import pytest
 from printed import gist
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 
 
 class Model(nn.Module):
@@ -62,7 +62,7 @@ def test_values_are_detached_copies_but_for_keep_vars() -> None:
 @pytest.mark.parametrize("convert", [lambda t: t, lambda t: t.numpy(), lambda t: t.tolist()])
 def test_round_trip(convert: Any) -> None:
     source, target = Model(), Model()
-    source.steps = Tensor(np.array([5]))
+    source.steps = tensor(np.array([5]))
     result = target.load_state_dict({k: convert(v) for k, v in source.state_dict().items()})
     assert result == ([], [])
     assert_same(snapshot(target), snapshot(source))

@@ -50,7 +50,7 @@ def same(
 ) -> None:
     """A function of tensors has the values, and the gradients for a cotangent, of one by hand."""
     g = draw(*expected.shape, seed=1)
-    leaves = [Tensor(array, requires_grad=True) for array in arrays]
+    leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
     output = ours(*leaves)
     assert_close(output, expected)
     grads = minigrad.autograd.grad((output * g).sum(), leaves)
@@ -60,7 +60,7 @@ def same(
 
 def leaves_and_gradients(call: Any, arrays: list[np.ndarray], expected: np.ndarray) -> list[Tensor]:
     """The gradients of inputs when a module is called, those of its parameters are in `grad`."""
-    tensors = [Tensor(array, requires_grad=True) for array in arrays]
+    tensors = [minigrad.tensor(array, requires_grad=True) for array in arrays]
     output = call(*tensors)
     assert_close(output, expected)
     (output * draw(*expected.shape, seed=1)).sum().backward()
@@ -81,7 +81,7 @@ class TestSteps:
         mask = np.ones(S, bool) if mask is None else mask
         scores = draw(N, L, S)
         for value in (-1e9, -3.0):
-            for given in (mask, Tensor(mask)):
+            for given in (mask, minigrad.tensor(mask)):
                 same(lambda s, given=given, value=value: F.apply_attention_mask(s, given, value),
                      [scores], by_hand.apply_attention_mask(scores, mask, value),
                      lambda g: [np.where(mask, g, 0)])  # fmt: skip
@@ -194,7 +194,7 @@ class TestPositionsAndMasks:
 
     def test_a_padding_mask_is_the_key_padding_mask_inverted(self) -> None:
         block = nn.TransformerEncoderBlock(D, H).double()
-        x = Tensor(draw(3, 4, D))
+        x = minigrad.tensor(draw(3, 4, D))
         real = F.create_padding_mask([3, 1, 4], 4)
         before = block(x, key_padding_mask=~real)
         assert_close(block(x, real[:, None, None, :]), before)
@@ -285,7 +285,7 @@ class TestAQueryWithoutAKey:
         assert_close(ours.data[:, [0, 2]], by[:, [0, 2]])
 
     def test_in_the_steps_it_depends_on_the_mask_value(self) -> None:
-        scores = Tensor(draw(N, L, S))
+        scores = minigrad.tensor(draw(N, L, S))
         replaced = F.attention_weights(F.apply_attention_mask(scores, self.nowhere))
         assert (replaced.data[:, 1] == 1 / S).all()
         removed = F.attention_weights(F.apply_attention_mask(scores, self.nowhere, -np.inf))
@@ -294,7 +294,7 @@ class TestAQueryWithoutAKey:
     def test_in_additive_attention(self) -> None:
         arrays = [draw(*shape) for shape in ADDITIVE]
         by, weights = by_hand.additive_attention(*arrays, self.nowhere)
-        leaves = [Tensor(array, requires_grad=True) for array in arrays]
+        leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
         ours, found = F.additive_attention(*leaves, self.nowhere)
         assert (weights[:, 1] == 1 / S).all()
         assert not found.data[:, 1].any()
@@ -306,7 +306,7 @@ class TestAQueryWithoutAKey:
         block, hand = pair()
         x, mask = draw(N, L, D), np.tri(L, dtype=bool)
         mask[0] = False  # query 0 has no key
-        by, ours = hand.forward(x, mask), block(Tensor(x), mask).data
+        by, ours = hand.forward(x, mask), block(minigrad.tensor(x), mask).data
         assert np.abs(by - ours)[:, 0].min() > 1e-6
         assert_close(ours[:, 1:], by[:, 1:])
         nothing = x[:, :1] + by_hand.feed_forward(
@@ -318,7 +318,7 @@ class TestAQueryWithoutAKey:
 
 def test_masks_of_additive_attention_have_an_effect_and_combine() -> None:
     layer = nn.AdditiveAttention(2, 3, 7).double()
-    tensors = [Tensor(draw(*shape)) for shape in ADDITIVE[:3]]
+    tensors = [minigrad.tensor(draw(*shape)) for shape in ADDITIVE[:3]]
     padding = np.array([[0, 0, 0, 1], [0, 1, 1, 0]], bool)
     keep = PAIRS & ~padding[:, None] & np.tri(L, S, dtype=bool)
     both = layer(*tensors, padding, PAIRS, True)

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.nn import functional as F
 
 float64 = minigrad.float64
@@ -97,7 +97,7 @@ def attentions(draws: Any) -> tuple[Any, list[Tensor], dict[str, Any]]:
     else:
         layer = nn.DotProductAttention(*widths, width)
     tensors = [
-        Tensor(scale * rng.normal(size=shape))
+        tensor(scale * rng.normal(size=shape))
         for shape in zip((n,) * 3, (length, size, size), widths, strict=True)
     ]
     masks: dict[str, Any] = {"is_causal": draws(st.booleans())}
@@ -155,7 +155,7 @@ class TestProperties:
         for parameter in layer.parameters():
             nn.init.constant(parameter, 1.0)
         K, V = Tensor([[[1.0], [-1.0]]]), Tensor([[[1.0], [-1.1]]])
-        first, second = (layer(Tensor([[[q]]]), K, V).item() for q in (0.01, 10.0))
+        first, second = (layer(tensor([[[q]]]), K, V).item() for q in (0.01, 10.0))
         assert first < 0 < second
 
     @given(st.integers(0, 2**32), sizes, sizes, sizes, st.integers(-8, 1))
@@ -169,8 +169,8 @@ class TestProperties:
         K, V = rng.normal(size=(size, d)), rng.normal(size=(size, d_v))
         q = rng.normal(size=(2, d))
         q[1] = q[0] + 10.0**power * q[1]
-        weights = F.softmax(F.compute_attention_scores(Tensor(q), Tensor(K)))
-        first, second = (weights @ Tensor(V)).data
+        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K)))
+        first, second = (weights @ tensor(V)).data
         bound = np.linalg.norm(q[0] - q[1]) / d**0.5
         bound *= np.linalg.norm(K, axis=1).max() * np.linalg.norm(V, axis=1).max()
         assert np.linalg.norm(first - second) <= bound * (1 + 1e-6) + 1e-12
@@ -196,7 +196,7 @@ class TestProperties:
         """
         rng = np.random.default_rng(seed)
         q, K = 3 * rng.normal(size=(size + more, 8)), 3 * rng.normal(size=(size, 8))
-        weights = F.softmax(F.compute_attention_scores(Tensor(q), Tensor(K))).data
+        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K))).data
         smallest = np.linalg.svd(weights, compute_uv=False)[-1]
         assume(smallest > 1e-6)
         V1, V2 = rng.normal(size=(2, size, d_v))

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, nn
+from minigrad import Tensor, nn, tensor
 from minigrad.autograd import gradcheck
 from minigrad.nn import by_hand
 from minigrad.nn import functional as F
@@ -79,7 +79,7 @@ factors = st.floats(-10, 10)
 
 def attentions(seed: int, queries: int, keys: int, width: int) -> list[Tensor]:
     rng = np.random.default_rng(seed)
-    return [Tensor(rng.normal(size=(n, width))) for n in (queries, keys, keys)]
+    return [tensor(rng.normal(size=(n, width))) for n in (queries, keys, keys)]
 
 
 def attend(Q: Any, K: Any, V: Any) -> np.ndarray:
@@ -95,13 +95,13 @@ class TestShiftInvariance:
 
     @given(seeds, sizes, st.floats(-1e4, 1e4))
     def test_holds(self, seed: int, size: int, c: float) -> None:
-        v = Tensor(np.random.default_rng(seed).normal(size=size))
+        v = tensor(np.random.default_rng(seed).normal(size=size))
         np.testing.assert_allclose(F.softmax(v + c).data, F.softmax(v).data, rtol=1e-10)
 
     @given(seeds, sizes)
     def test_so_the_gradient_sums_to_zero(self, seed: int, size: int) -> None:
         rng = np.random.default_rng(seed)
-        v = Tensor(rng.normal(size=size), requires_grad=True)
+        v = tensor(rng.normal(size=size), requires_grad=True)
         (F.softmax(v) * rng.normal(size=size)).sum().backward()
         assert v.grad.sum().item() == pytest.approx(0, abs=1e-12)
 
