@@ -321,7 +321,7 @@ INTO_BYTES: dict[str, Callable[[Any], Any]] = {
     "tensor": lambda v: minigrad.tensor([1, v], dtype=np.uint8),
     "tensor of an array": lambda v: minigrad.tensor(np.array(v), dtype=np.uint8),
     "tensor of a tensor": lambda v: minigrad.tensor(tensor(v), dtype=np.uint8),
-    "Tensor": lambda v: tensor(v, dtype=np.uint8),
+    "Tensor": lambda v: Tensor(v, dtype=np.uint8),
     "full": lambda v: minigrad.full((1,), v, np.uint8),
     "full_like": lambda v: minigrad.full_like(BYTES, v),
     "arange": lambda v: minigrad.arange(v, v + 2, dtype=np.uint8),
@@ -352,7 +352,7 @@ FROM_LARGE: dict[str, tuple[Callable[[int, Any], Tensor], Callable[[int], list[i
     "tensor": (lambda n, d: minigrad.tensor(n, dtype=d), lambda n: [n]),
     "tensor of a list": (lambda n, d: minigrad.tensor([[n, 1]], dtype=d), lambda n: [n, 1]),
     "tensor of both signs": (lambda n, d: minigrad.tensor([n, -1], dtype=d), lambda n: [n, -1]),
-    "Tensor": (lambda n, d: tensor([True, n], dtype=d), lambda n: [1, n]),
+    "Tensor": (lambda n, d: Tensor([True, n], dtype=d), lambda n: [1, n]),
     "full": (lambda n, d: minigrad.full((1,), n, d), lambda n: [n]),
     "arange": (lambda n, d: minigrad.arange(n, n + 3, dtype=d), lambda n: [n, n + 1, n + 2]),
     "arange backwards": (

@@ -16,6 +16,7 @@ from minigrad.autograd.api import grad
 from minigrad.autograd.call import call_path
 from minigrad.autograd.mode import State, state
 from minigrad.autograd.primitive import Primitive
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 from minigrad.viz.formula import reading_of
 from minigrad.viz.formula.definitions import Reading
@@ -168,9 +169,9 @@ def _slopes(
     made: dict[str, Tensor] = {}
     draw = np.random.default_rng(0).uniform
 
-    def tensor(name: str, value: Any) -> Any:
+    def operand(name: str, value: Any) -> Any:
         if isinstance(value, tuple) and op.variadic and name == op.params[0]:
-            return [tensor(f"{name}[{i}]", one) for i, one in enumerate(value)]
+            return [operand(f"{name}[{i}]", one) for i, one in enumerate(value)]
         if not isinstance(value, np.ndarray):
             return value
         if drawn and value.dtype.kind == "f":
@@ -181,7 +182,7 @@ def _slopes(
     outer = state.get()
     state.set(State())
     try:
-        arguments = [tensor(name, values[name]) for name in op.params]
+        arguments = [operand(name, values[name]) for name in op.params]
         result = op.call_with(call_path(op), arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         known = {i: y for i, y in enumerate(outputs) if y.requires_grad}
