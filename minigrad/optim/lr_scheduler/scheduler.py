@@ -1,12 +1,15 @@
 """LRScheduler: the base class, which counts steps and sets learning rates."""
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
 from minigrad.support.checks import check_number, check_size
+
+EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after each epoch"
 
 
 class LRScheduler:
@@ -120,14 +123,31 @@ class LRScheduler:
         """Return the current learning rates, one for each group."""
         return self._lrs
 
+    @property
+    def _last_lr(self) -> list[float]:
+        return self.get_last_lr()
+
     @effect
-    def step(self) -> None:
+    def step(self, epoch: int | None = None) -> None:
         """Set the learning rates of the next step.
+
+        Args:
+            epoch: The number of the step, instead of the next. PyTorch advises against it.
 
         Raises:
             ValueError: The optimizer was given more groups, or a learning rate is negative or not
                 finite.
         """
+        if epoch is None:
+            self._advance()
+            return
+        warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
+        self._restart()
+        while self.last_epoch < epoch:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Set the learning rates of the next step."""
         groups = self.optimizer.param_groups
         if len(groups) != len(self.base_lrs):
             raise ValueError(
