@@ -224,7 +224,7 @@ def own(world: Any) -> Any:
 
 def test_an_optimizer_of_ones_own_runs() -> None:
     results = []
-    for world in (door, torch):
+    for world in (minigrad, torch):
         w = world.nn.Parameter(world.ones(3))
         optimizer = own(world)([w], lr=0.3)
         for step in range(4):

@@ -10,7 +10,7 @@ import pytest
 from side_by_side import assert_close, draw, torch
 
 import minigrad
-from minigrad import Tensor, nn, optim
+from minigrad import nn, optim
 
 STEPS = 50
 DECAY = {"weight_decay": 0.2}
@@ -129,7 +129,7 @@ def muon_steps(options: dict[str, Any], dtype: Any) -> list[tuple[Any, Any]]:
         give_gradients(mine, other, step)
         ours.step()
         theirs.step()
-        found += [(a.data.copy(), b.detach().clone()) for a, b in zip(mine, other, strict=True)]
+        found += [(a.numpy().copy(), b.detach().clone()) for a, b in zip(mine, other, strict=True)]
     return found
 
 
@@ -174,7 +174,7 @@ def regression(dtype: Any, **options: Any) -> list[tuple[Any, Any, list[Any]]]:
     inputs, first, last = (a.astype(dtype) for a in (draw(30, 6), draw(6, 5) / 2, draw(5) / 2))
     targets = np.sin(inputs @ draw(6)).astype(dtype)
     made = []
-    for tensor, of in ((Tensor, optim), (torch.tensor, torch.optim)):
+    for tensor, of in ((minigrad.tensor, optim), (torch.tensor, torch.optim)):
         x, y = tensor(inputs), tensor(targets)
         params = [tensor(first, requires_grad=True), tensor(last, requires_grad=True)]
         idle = tensor(targets, requires_grad=True)
@@ -239,7 +239,9 @@ def test_an_average_of_weights(make: Any) -> None:
     sgd = [optim.SGD(model.parameters(), lr=0.1), torch.optim.SGD(other.parameters(), lr=0.1)]
     for step in range(4):
         array = draw(8, 3, seed=step)
-        for net, optimizer, tensor in zip((model, other), sgd, (Tensor, torch.tensor), strict=True):
+        for net, optimizer, tensor in zip(
+            (model, other), sgd, (minigrad.tensor, torch.tensor), strict=True
+        ):
             optimizer.zero_grad()
             (net(tensor(array)) ** 3).mean().backward()
             optimizer.step()
