@@ -224,8 +224,9 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
     Example:
         >>> import minigrad
-        >>> [tuple(x.shape) for x in minigrad.broadcast_tensors(minigrad.ones(2, 1), minigrad.ones(3))]
-        [(2, 3), (2, 3)]
+        >>> x, y = minigrad.broadcast_tensors(minigrad.ones(2, 1), minigrad.ones(3))
+        >>> x.shape == y.shape == (2, 3)
+        True
     """
     return ops.broadcast_arrays(*tensors)
 
