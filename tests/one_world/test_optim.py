@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import pickle
 from typing import Any
 
 import numpy as np
@@ -300,3 +301,37 @@ def test_pytorchs_names_are_the_same_classes() -> None:
             assert getattr(door.optim, name) is getattr(minigrad.optim, name)
     for name in lr_scheduler.__all__:
         assert getattr(door.optim.lr_scheduler, name) is getattr(lr_scheduler, name)
+
+
+STATES = """
+LambdaLR(o, lambda step: 1 / (1 + step))
+MultiplicativeLR(o, lambda step: 0.9)
+StepLR(o, 3)
+MultiStepLR(o, [7, 3, 7], 0.5)
+ConstantLR(o, 0.1, 6)
+LinearLR(o, 0.1, 0.5, 8)
+ExponentialLR(o, 0.9)
+PolynomialLR(o, 8, 2.0)
+CosineAnnealingLR(o, 6)
+CosineAnnealingWarmRestarts(o, 3, 2)
+"""
+
+
+@pytest.mark.parametrize("line", STATES.strip().splitlines())
+def test_a_schedule_goes_on_from_pytorchs_state(line: str) -> None:
+    schedules = []
+    for world in (minigrad, torch):
+        o = world.optim.SGD([world.ones(1, requires_grad=True)], lr=0.5)
+        schedules.append((o, eval(line, {**vars(world.optim.lr_scheduler), "o": o})))
+    (ours, schedule), (theirs, other) = schedules
+    for _ in range(4):
+        theirs.step()
+        other.step()
+    ours.load_state_dict(theirs.state_dict())
+    schedule.load_state_dict(pickle.loads(pickle.dumps(other.state_dict())))
+    for _ in range(6):
+        assert schedule.get_last_lr() == pytest.approx(other.get_last_lr())
+        ours.step()
+        theirs.step()
+        schedule.step()
+        other.step()
