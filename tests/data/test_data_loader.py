@@ -351,7 +351,7 @@ class TestLoaders:
         for call, message in (
             (lambda: stream[0], "Stream: a stream has no samples by index"),
             (
-                lambda: [*data.ChainDataset([stream, [1]])],
+                lambda: [*data.ChainDataset([[1]])],
                 "ChainDataset: streams expected, got list",
             ),
             (lambda: data.Subset(stream, [0]), "Subset: Stream is a stream"),
