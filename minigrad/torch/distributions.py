@@ -16,11 +16,11 @@ __path__: list[str] = []
 
 def _door(kind: Any) -> Any:
     """The class with methods that give PyTorch's tensors."""
-    names = ("sample", "rsample", "log_prob", "entropy", "cdf", "icdf")
+    names = ("sample", "rsample", "log_prob", "entropy", "cdf", "icdf", "enumerate_support")
     methods = {name: adopting(getattr(kind, name)) for name in names if hasattr(kind, name)}
 
     @functools.wraps(kind.__init__)
-    def init(self: Any, *args: Any, validate_args: Any = None, **kwargs: Any) -> None:
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
         kind.__init__(self, *args, **kwargs)
         adopt(vars(self))
 
