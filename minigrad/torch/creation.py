@@ -6,13 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import minigrad
 from minigrad import random
-from minigrad.autograd.node import Variable
-from minigrad.torch.random import drawing
 from minigrad.tensors.creation import full_like, tensor
+from minigrad.torch.random import drawing
 from minigrad.torch.tensor import _named, adopt
 
 __all__ = [
@@ -121,5 +118,3 @@ def randint_like(input: Any, low: int, high: int | None = None, **options: Any) 
     """Random integers, in the shape and dtype of a tensor."""
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input._data.shape)).to(input._data.dtype)
-
-
