@@ -31,7 +31,7 @@ Collate = Callable[[Any], Any]
 
 
 def get_worker_info() -> None:
-    """None: there are no worker processes, which share a stream among them.
+    """Return None: there are no worker processes, which would share a stream among them.
 
     Example:
         >>> from minigrad.data import get_worker_info

@@ -72,7 +72,7 @@ class Distribution:
             self._validate_args = bool(validate_args)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
-        """The distribution with its parameters broadcast to a larger batch.
+        """Broadcast the parameters to a larger batch.
 
         Args:
             batch_shape: The new shape of the batch.
