@@ -61,7 +61,7 @@ float64 = _dtype("float64")
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = (
     "data", "debugging", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained",
-    "viz",
+    "special", "viz",
 )  # fmt: skip
 _LATER_FROM = {
     "capture": "compiler",
@@ -82,6 +82,7 @@ if _typing.TYPE_CHECKING:
     from minigrad import onnx as onnx
     from minigrad import optim as optim
     from minigrad import pretrained as pretrained
+    from minigrad import special as special
     from minigrad import viz as viz
     from minigrad.compiler import capture as capture
     from minigrad.debugging import detect_anomaly as detect_anomaly

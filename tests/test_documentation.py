@@ -41,7 +41,7 @@ PUBLIC += [
         "autograd", "autograd.functional", "data", "debugging", "distributed", "distributions",
         "io", "learn", "linalg", "nn", "nn.by_hand", "nn.functional", "nn.generation", "nn.init",
         "nn.utils", "onnx", "optim", "optim.lr_scheduler", "optim.swa_utils", "pretrained",
-        "random", "viz",
+        "random", "special", "viz",
     )
 ]  # fmt: skip
 

@@ -27,9 +27,8 @@ for _name in ("amp", "distributions", "linalg", "special", "utils"):
 from minigrad.lucid import autograd as autograd  # noqa: E402 - they need what is above
 from minigrad.lucid import nn as nn  # noqa: E402
 from minigrad.lucid import optim as optim  # noqa: E402
-from minigrad.lucid.loader import DataLoader as _DataLoader  # noqa: E402
 
-globals()["utils"].data = _build.view("utils.data", DataLoader=_DataLoader)
+globals()["utils"].data = _build.view("utils.data")
 globals()["utils"].checkpoint = autograd.checkpoint
 _missing = _build.missing(__name__, _torch)
 

@@ -54,7 +54,7 @@ compile(target=None, *, dynamic=False) => T.compile(target)
 is_tensor(obj) => isinstance(obj, Tensor)
 save(obj, path) => T.save(obj, path)
 load(path, weights_only=True) => T.load(path, weights_only=weights_only)
-save_safetensors(state_dict, path, *, metadata=None) => io.save(state_dict, path)
+save_safetensors(state_dict, path, *, metadata=None) => io.save(state_dict, path, suffix=".safetensors")
 load_safetensors(path, *, device="cpu") => dict(io.load(path))
 """
 """Functions of `lucid`."""

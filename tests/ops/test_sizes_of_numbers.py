@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import linalg, nn, ops
+from minigrad import nn, ops
 from minigrad import tensor as made
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
+from minigrad.ops import linalg
 
 # The layers warn that squares overflow, as NumPy does; the result is right.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
