@@ -13,6 +13,8 @@ from minigrad.tensors.tensor import Tensor
 L = TypeVar("L", bound="FunctionLayer")
 Buffered = Any
 """The annotation of a field that is a buffer: a tensor or array, or None."""
+Legacy = bool | None
+"""The annotation of `size_average` and `reduce`, PyTorch's old words for `reduction`."""
 
 
 class FunctionLayer(Module):
@@ -34,19 +36,34 @@ class FunctionLayer(Module):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
 
 
+def reduction_of(owner: str, size_average: Any, reduce: Any, reduction: Any) -> Any:
+    """The reduction, which PyTorch's old `size_average` and `reduce` overrule."""
+    for name, value in (("size_average", size_average), ("reduce", reduce)):
+        if not isinstance(value, bool | None):
+            raise TypeError(
+                f"{owner}: {name} must be None or a bool, got {value!r}; write reduction={value!r}"
+            )
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
 class UnaryLayer(FunctionLayer):
     """A layer with one input."""
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Apply the function."""
-        return self._result(input_)
+        return self._result(input)
 
 
 @dataclass_transform(eq_default=False)
 def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
     """Give a class a constructor that takes and stores its annotated attributes.
 
-    The layer calls `function` with them, under the same names.
+    The layer calls `function` with them, under the same names. Those that are `Legacy` say what
+    `reduction` is, and are not stored.
     """
 
     def decorate(cls: type[L]) -> type[L]:
@@ -60,7 +77,8 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
             default = vars(cls).get(name, inspect.Parameter.empty)
             parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
         signature = inspect.Signature(parameters)
-        fields = tuple(parameter.name for parameter in parameters[1:])
+        old = [name for name, kind in kinds.items() if kind == "Legacy"]
+        fields = tuple(each.name for each in parameters[1:] if each.name not in old)
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             given = signature.bind(self, *args, **kwargs)
@@ -69,6 +87,9 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
             for name in fields:
                 store = self.register_buffer if kinds[name] == "Buffered" else self.__setattr__
                 store(name, given.arguments[name])
+            if old:
+                size_average, reduce, reduction = map(given.arguments.get, (*old, "reduction"))
+                self.reduction = reduction_of(cls.__name__, size_average, reduce, reduction)
             self._check()
 
         __init__.__signature__ = signature  # type: ignore[attr-defined]
