@@ -14,7 +14,7 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import values_of, zeroed
+from minigrad.ops._numerics import values_of, within_rule, zeroed
 from minigrad.ops.casting import clone
 
 __all__ = ["getitem", "setitem"]
@@ -261,8 +261,10 @@ def overwritten(shape: tuple[int, ...], index: Any) -> Any:
 
 
 _getitem.defvjp(x=lambda g, index, x_shape: IndexUpdate(g, index, x_shape))
-scatter_index.defvjp(value=lambda g, index: g[index])
+scatter_index.defvjp(value=lambda g, index: within_rule(_getitem, g, index))
 _setitem.defvjp(
     x=lambda g, x_shape, index: zeroed(g, written(x_shape, index)),
-    value=lambda g, x_shape, index: zeroed(g[index], overwritten(x_shape, index)),
+    value=lambda g, x_shape, index: zeroed(
+        within_rule(_getitem, g, index), overwritten(x_shape, index)
+    ),
 )

@@ -29,6 +29,8 @@ from minigrad.torch.autograd import enable_grad as enable_grad
 from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.tensors.creation import *
+from minigrad.tensors.functions import *
 from minigrad.torch.creation import *
 from minigrad.torch.func import vmap as vmap
 from minigrad.torch.helpers import NoDtype as _NoDtype
@@ -67,11 +69,6 @@ strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
 )  # fmt: skip
 layout = memory_format = str
-
-
-def is_tensor(obj: _Any) -> _Any:
-    """Whether it is a tensor."""
-    return isinstance(obj, Tensor)
 
 
 def compile(model: _Any = None, **options: _Any) -> _Any:
