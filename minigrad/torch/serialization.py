@@ -8,11 +8,8 @@ from typing import Any
 
 from minigrad.io import pt
 from minigrad.io.files import read_file, write_file
-from minigrad.nn import Parameter as _Parameter
 from minigrad.support.checks import on_cpu
 from minigrad.torch.modules import missing as _missing
-from minigrad.torch.nn.classes import Parameter
-from minigrad.torch.tensor import adopt
 
 __getattr__ = _missing(__name__)
 
@@ -65,17 +62,4 @@ def load(
     """
     if map_location is not None and not callable(map_location):
         on_cpu("cpu" if isinstance(map_location, dict) else str(map_location))
-    return _of_door(read_file(Path(f) if isinstance(f, (str, os.PathLike)) else f, pt))
-
-
-def _of_door(value: Any) -> Any:
-    """The same value with PyTorch's tensors."""
-    if value.__class__ is _Parameter:
-        value.__class__ = Parameter
-    elif isinstance(value, dict):
-        for part in value.values():
-            _of_door(part)
-    elif isinstance(value, (tuple, list)):
-        for part in value:
-            _of_door(part)
-    return adopt(value)
+    return read_file(Path(f) if isinstance(f, (str, os.PathLike)) else f, pt)

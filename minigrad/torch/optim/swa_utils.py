@@ -6,7 +6,6 @@ from minigrad.optim import swa_utils as _ours
 from minigrad.optim.swa_utils import get_ema_avg_fn as get_ema_avg_fn
 from minigrad.optim.swa_utils import update_bn as update_bn
 from minigrad.torch.modules import missing as _missing
-from minigrad.torch.nn.classes import _class_of
 from minigrad.torch.optim.lr_scheduler import LRScheduler as _LRScheduler
 
 __getattr__ = _missing(__name__)
@@ -16,7 +15,7 @@ class SWALR(_ours.SWALR, _LRScheduler):
     """The schedule of averaged weights."""
 
 
-class AveragedModel(_class_of(_ours.AveragedModel)):  # type: ignore[misc]
+class AveragedModel(_ours.AveragedModel):
     """A model whose weights are averages of another one's."""
 
     def __init__(
