@@ -17,6 +17,7 @@ import numpy as np
 from minigrad.autograd.dtypes import checked, operand, promote, to_array
 from minigrad.autograd.errors import explained
 from minigrad.autograd.events import Call, tell
+from minigrad.autograd.lending import held, lent
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
@@ -287,7 +288,7 @@ def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, frame: Fr
     node = _new(Node)
     node.plan = plan
     node.edges = sources
-    node.saved = saved
+    node.saved = held(saved) if lent else saved
     node.shape = out.shape
     node.dtype = out.dtype
     node.stamp = next(clock)

@@ -18,6 +18,7 @@ import numpy as np
 from minigrad.autograd import mutation
 from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.events import Call, Pull, effect, tell
+from minigrad.autograd.lending import lent, notice_writes
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
@@ -96,6 +97,8 @@ def run_backward(
     del roots
     seed = None  # so that `pending` alone holds the cotangents, see `uniquely_owned`
     asked = inputs is not None or bool(watched)
+    if lent:
+        notice_writes()
     outer = state.get()
     callbacks: list[Callable[[], None]] = []
     try:

@@ -117,6 +117,8 @@ def _normalized_part(index: Any) -> Any:
     array = _values(index) if known or isinstance(index, Variable) else np.array(index)
     if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
         array = array.astype(np.intp)  # x[[]] selects nothing
+    if array.dtype == np.uint8 and isinstance(index, (np.ndarray, Variable)):
+        return array.astype(bool)  # a mask, as in PyTorch
     if array.dtype.kind not in "biu":
         raise IndexError(f"getitem: an index holds integers or bools, got {array.dtype}")
     return array

@@ -5,12 +5,14 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
+from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import fitted, on_cpu, shape_of
@@ -43,14 +45,18 @@ _WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
 
 def created(function: Callable[P, T]) -> Callable[P, T]:
     """The function, which takes PyTorch's other keywords of creation too: they change nothing."""
-    checked_call = named(function)
+    checked_call: Any = named(function)
+    first = next(iter(signature(function).parameters.values()))
+    by_sizes = first.kind is first.VAR_POSITIONAL
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
-        if options.keys() & _WITHOUT_EFFECT:
-            given = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
-            return checked_call(*args, **given)  # type: ignore[arg-type]
-        return checked_call(*args, **options)
+        if not options:
+            return checked_call(*args)
+        given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
+        if by_sizes and "size" in given:
+            return checked_call(given.pop("size"), **given)
+        return checked_call(*args, **given)
 
     return call
 
@@ -133,7 +139,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         raise TypeError(f"from_numpy: an ndarray expected, got {type(ndarray).__name__}")
     if ndarray.dtype.kind not in "biuf" or not ndarray.flags.writeable:
         return tensor(ndarray)
-    return made(ndarray, False)
+    return made(borrow(ndarray), False)
 
 
 def scalar_tensor(s: Any, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
@@ -241,7 +247,7 @@ def eye(
 
 @created
 def arange(
-    start: float, end: float | None = None, step: float = 1, dtype: Any = None,
+    start: float | None = None, end: float | None = None, step: float = 1, dtype: Any = None,
     requires_grad: bool = False, device: Any = "cpu",
 ) -> Tensor:  # fmt: skip
     """Return numbers that are `step` apart, from `start` (or 0) up to, but not including, `end`.
@@ -257,7 +263,9 @@ def arange(
     on_cpu(device)
     if step == 0:
         raise ValueError("arange: step must not be 0")
-    bounds = (0, start, step) if end is None else (start, end, step)
+    if start is None and end is None:
+        raise TypeError("arange: the end is missing")
+    bounds: Any = (0, start, step) if end is None else (start or 0, end, step)
     large = any(isinstance(bound, int) and abs(bound) >= 2**63 for bound in bounds)
     whole = all(isinstance(bound, int) for bound in bounds)
     if large and whole:
@@ -294,7 +302,9 @@ def linspace(
     return made(fitted(values, chosen, "linspace"), requires_grad)
 
 
-def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, **options: Any) -> Tensor:
+def range(
+    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, **options: Any
+) -> Tensor:  # fmt: skip
     """Return numbers from `start` to `end`, which is included; floats by default.
 
     Example:

@@ -22,7 +22,6 @@ from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
-from minigrad.autograd.typing import Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
 
@@ -112,7 +111,7 @@ def reshaping(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 def conversion(name: str, dtype: str) -> Callable[..., Any]:
     """The method `name`, such as ``long``, that converts to a dtype."""
 
-    def method(self: Any) -> Any:
+    def method(self: Any, memory_format: Any = None) -> Any:
         return self.to(dtype)
 
     method.__name__ = method.__qualname__ = name

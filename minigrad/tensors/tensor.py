@@ -6,7 +6,7 @@ own docstring has the details. Here is what only a tensor has: attributes, gradi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
@@ -19,6 +19,7 @@ from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.engine import detach, hooked, watch_of, watched
 from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable, add_hook, add_post_hook, retain
+from minigrad.autograd.lending import lend
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
@@ -27,8 +28,8 @@ from minigrad.support.checks import check_flag, on_cpu, shape_of
 from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
 from minigrad.tensors.fills import Fills
 from minigrad.tensors.functions.arguments import sizes_of
-from minigrad.tensors.inplace import assign, inplace, read_again, set_item
 from minigrad.tensors.indices import two_steps
+from minigrad.tensors.inplace import assign, inplace, read_again, set_item
 from minigrad.tensors.methods import Methods
 from minigrad.tensors.size import Size
 
@@ -492,8 +493,14 @@ class Tensor(Methods, Fills, Variable):
     # Conversion to Python and NumPy
     # --------------------------------------------------------------------
 
-    def numpy(self) -> np.ndarray:
-        """Return the values as a read-only array; it sees later in-place writes.
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """Return the values as an array that shares the memory: it sees later writes in place.
+
+        It can be written to, unless the tensor requires a gradient. A backward pass that needs
+        values that were overwritten so is refused.
+
+        Args:
+            force: Changes nothing: a tensor that requires a gradient gives an array too.
 
         Example:
             >>> import minigrad
@@ -501,7 +508,7 @@ class Tensor(Methods, Fills, Variable):
             array([1., 1.], dtype=float32)
         """
         tell("left", self, ".numpy()")
-        return read_only(self._data)
+        return read_only(self._data) if history(self) is not None else lend(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if history(self) is not None:
@@ -513,7 +520,7 @@ class Tensor(Methods, Fills, Variable):
                     f"a {self.dtype} tensor cannot be viewed as {dtype} without a copy"
                 )
             return self._data.astype(dtype)
-        return self._data.copy() if copy else read_only(self._data)
+        return self._data.copy() if copy else lend(self._data)
 
     __array_ufunc__ = numpy_functions.array_ufunc
     __array_function__ = numpy_functions.array_function
@@ -525,7 +532,7 @@ class Tensor(Methods, Fills, Variable):
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return array_api.namespace(api_version)
 
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:  # noqa: ARG002  # the standard's
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:  # the standard's
         """Return this tensor: it is on the only device, the CPU, as the array API standard asks.
 
         Raises:

@@ -14,7 +14,9 @@ from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
+from minigrad.tensors.functions import *
 from minigrad.torch import autograd as autograd
 from minigrad.torch import distributions as distributions
 from minigrad.torch import linalg as linalg
@@ -29,8 +31,6 @@ from minigrad.torch.autograd import enable_grad as enable_grad
 from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
-from minigrad.tensors.creation import *
-from minigrad.tensors.functions import *
 from minigrad.torch.creation import *
 from minigrad.torch.func import vmap as vmap
 from minigrad.torch.helpers import NoDtype as _NoDtype

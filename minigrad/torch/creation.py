@@ -6,13 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import minigrad
 from minigrad import random
-from minigrad.autograd.node import Variable
-from minigrad.torch.random import drawing
 from minigrad.tensors.creation import full_like, tensor
+from minigrad.torch.random import drawing
 from minigrad.torch.tensor import _named, adopt
 
 __all__ = [
