@@ -107,7 +107,7 @@ def test_truncated_normal_has_the_moments_of_its_distribution() -> None:
 @pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (3, 2, 2), (1, 4), (0, 3), (3, 0)])
 def test_orthogonal(shape: tuple[int, ...]) -> None:
     weight = nn.init.orthogonal(minigrad.empty(shape, dtype=minigrad.float64), 2.0)
-    matrix = weight.numpy().reshape(shape[0], -1 if weight.size else math.prod(shape[1:]))
+    matrix = weight.numpy().reshape(shape[0], -1 if weight.numel() else math.prod(shape[1:]))
     short = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     np.testing.assert_allclose(short @ short.T, 4 * np.eye(len(short)), atol=1e-12)
 
