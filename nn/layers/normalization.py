@@ -179,8 +179,8 @@ class _BatchNorm(_Normalization):
         count = self.num_batches_tracked if self.training and 0 not in input_.shape else None
         momentum = weight_of_batch(count, self.momentum) if 0 not in input_.shape else 0.0
         return F.batch_norm(
-            input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
-            momentum, self.eps,
+            input_, self.running_mean, self.running_var, self.weight, self.bias,
+            self.training or self.running_mean is None, momentum, self.eps,
         )  # fmt: skip
 
     def _check_layout(self, input_: Tensor) -> None:

@@ -6,13 +6,16 @@ minigrad's constructor, and after ``;`` comes the next action. `device` and `dty
 
 from __future__ import annotations
 
+from functools import partial
 from types import FunctionType
 from typing import Any
 
+from minigrad.nn.functional.loss import reduction_of
 from minigrad.torch.nn import functional
-from minigrad.torch.nn.functional import reduced
 
-__all__ = ["methods"]
+__all__ = ["methods", "reduced"]
+
+reduced = partial(reduction_of, "torch.nn")
 
 _LINES = """
 AdaptiveMaxPool1d(output_size, return_indices=False) => output_size, **only(return_indices=return_indices)

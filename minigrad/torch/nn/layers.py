@@ -11,6 +11,7 @@ from typing import Any
 from minigrad.torch.helpers import refused
 from minigrad.torch.nn import functional
 from minigrad.torch.nn.classes import CLASSES, Module
+from minigrad.torch.nn.constructors import reduced
 
 __all__ = ["HELPERS", "LAYERS"]
 
@@ -68,7 +69,7 @@ def _made(line: str) -> type:
     own: dict[str, Any] = {}
     body = ["Module.__init__(self)", *(f"self.{name} = {name}" for name in names)]
     if "size_average" in names:
-        body.append("self.reduction = F.reduced(size_average, reduce, reduction)")
+        body.append("self.reduction = reduced(size_average, reduce, reduction)")
     if "weight" in names:
         body = [part for part in body if part != "self.weight = weight"]
         body.append('self.register_buffer("weight", weight)')
@@ -77,7 +78,7 @@ def _made(line: str) -> type:
         body
     )
     text += f"\ndef forward(self, {inputs}):\n    return {value}\n"
-    exec(text, {"F": functional, "Module": Module, "refused": refused}, own)
+    exec(text, {"F": functional, "Module": Module, "reduced": reduced, "refused": refused}, own)
     own |= {"__doc__": f"As PyTorch's: ``{value}``.", "repr_fields": tuple(shown)}
     return type(name, (Module,), {**own, "__module__": "minigrad.torch.nn"})
 
