@@ -49,11 +49,6 @@ class Embedding(Module):
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm = max_norm
         self.norm_type = norm_type
-        if scale_grad_by_freq:
-            raise NotImplementedError(
-                f"{type(self).__name__}: scale_grad_by_freq=True is not here; divide the weight's "
-                f"gradient by the counts of the rows"
-            )
         self.scale_grad_by_freq = scale_grad_by_freq
         self.sparse = sparse
         if _weight is None:
@@ -96,8 +91,9 @@ class Embedding(Module):
     def forward(self, input: Tensor | np.ndarray) -> Tensor:
         """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
         return F.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, sparse=self.sparse
-        )
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
+            scale_grad_by_freq=self.scale_grad_by_freq, sparse=self.sparse,
+        )  # fmt: skip
 
     def extra_repr(self) -> str:
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
@@ -148,7 +144,8 @@ class EmbeddingBag(Embedding):
         return F.embedding_bag(
             input, self.weight, offsets, self.max_norm, self.norm_type, mode=self.mode,
             per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
-            padding_idx=self.padding_idx, sparse=self.sparse,
+            padding_idx=self.padding_idx, scale_grad_by_freq=self.scale_grad_by_freq,
+            sparse=self.sparse,
         )  # fmt: skip
 
     @classmethod

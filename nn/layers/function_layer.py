@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
+from minigrad.nn.functional.loss import reduction_of
 from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.base import Module
 from minigrad.tensors.tensor import Tensor
@@ -34,20 +35,6 @@ class FunctionLayer(Module):
     def extra_repr(self) -> str:
         shown = [n for n in self.repr_fields if n != "inplace" or getattr(self, n)]
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
-
-
-def reduction_of(owner: str, size_average: Any, reduce: Any, reduction: Any) -> Any:
-    """The reduction, which PyTorch's old `size_average` and `reduce` overrule."""
-    for name, value in (("size_average", size_average), ("reduce", reduce)):
-        if not isinstance(value, bool | None):
-            raise TypeError(
-                f"{owner}: {name} must be None or a bool, got {value!r}; write reduction={value!r}"
-            )
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
 
 
 class UnaryLayer(FunctionLayer):
@@ -89,7 +76,8 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
                 store(name, given.arguments[name])
             if old:
                 size_average, reduce, reduction = map(given.arguments.get, (*old, "reduction"))
-                self.reduction = reduction_of(cls.__name__, size_average, reduce, reduction)
+                number = "beta" if "beta" in fields else ""
+                self.reduction = reduction_of(cls.__name__, size_average, reduce, reduction, number)
             self._check()
 
         __init__.__signature__ = signature  # type: ignore[attr-defined]

@@ -10,13 +10,12 @@ from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.loss import Reduction
+from minigrad.nn.functional.loss import Reduction, reduction_of
 from minigrad.nn.layers.function_layer import (
     Buffered,
     FunctionLayer,
     Legacy,
     layer_of,
-    reduction_of,
 )
 from minigrad.nn.module.argument_checks import NonNegative, NormType, Positive, Probability
 from minigrad.support.checks import check_number
