@@ -17,7 +17,7 @@ from minigrad.nn.layers.function_layer import (
     Legacy,
     layer_of,
 )
-from minigrad.nn.module.argument_checks import NonNegative, NormType, Positive, Probability
+from minigrad.nn.module.argument_checks import Count, NonNegative, NormType, Positive, Probability
 from minigrad.support.checks import check_number
 from minigrad.tensors.tensor import Tensor
 
@@ -371,7 +371,7 @@ class MultiMarginLoss(_WeightedLoss):
         1.5
     """
 
-    p: int = 1
+    p: Count = 1
     margin: float = 1.0
     weight: Buffered = None
     size_average: Legacy = None
@@ -442,7 +442,7 @@ class PairwiseDistance(FunctionLayer):
         [5.0]
     """
 
-    p: float = 2.0
+    p: NormType = 2.0
     eps: float = 1e-6
     keepdim: bool = False
 

@@ -12,6 +12,7 @@ from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.pooling import parts_per_axis
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
+from minigrad.nn.module.argument_checks import Count, NormType
 from minigrad.support.checks import check_sizes
 from minigrad.tensors.tensor import Tensor
 
@@ -168,7 +169,7 @@ class AvgPool2d(_AvgPoolNd):
     padding: Sizes = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
-    divisor_override: int | None = None
+    divisor_override: Count | None = None
 
 
 @layer_of(F.lp_pool1d)
@@ -181,7 +182,7 @@ class LPPool1d(UnaryLayer):
         [[[5.0, 1.0]]]
     """
 
-    norm_type: float
+    norm_type: NormType
     kernel_size: int
     stride: int | None = None
     ceil_mode: bool = False
@@ -197,7 +198,7 @@ class LPPool2d(UnaryLayer):
         [[[[4.0]]]]
     """
 
-    norm_type: float
+    norm_type: NormType
     kernel_size: Sizes
     stride: Sizes | None = None
     ceil_mode: bool = False

@@ -22,7 +22,7 @@ from minigrad.support.checks import check_probability, check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
+__all__ = ["GRU", "LSTM", "RNN"]
 
 S = TypeVar("S", Tensor, PackedSequence)
 Last = int | tuple[np.ndarray, np.ndarray]

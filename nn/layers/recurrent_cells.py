@@ -15,7 +15,7 @@ from minigrad.support.checks import check_size
 from minigrad.tensors.creation import empty, zeros
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
+__all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
 
 class RNNCellBase(Module):

@@ -13,6 +13,8 @@ from minigrad.nn.layers.pooling import _AdaptiveAvgPoolNd as _AdaptiveAvgPoolNd
 from minigrad.nn.layers.pooling import _AdaptiveMaxPoolNd as _AdaptiveMaxPoolNd
 from minigrad.nn.layers.pooling import _AvgPoolNd as _AvgPoolNd
 from minigrad.nn.layers.pooling import _MaxPoolNd as _MaxPoolNd
+from minigrad.nn.layers.recurrence import RNNBase as RNNBase
+from minigrad.nn.layers.recurrent_cells import RNNCellBase as RNNCellBase
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn import functional as functional
 from minigrad.torch.nn import init as init
