@@ -172,8 +172,19 @@ class AvgPool2d(_AvgPoolNd):
     divisor_override: Count | None = None
 
 
+class _LPPoolNd(UnaryLayer):
+    """The p-norms of windows along `axes` axes."""
+
+    axes: ClassVar[int]
+
+    def _check(self) -> None:
+        for name in ("kernel_size", "stride"):
+            if (sizes := getattr(self, name)) is not None:
+                check_sizes(type(self).__name__, name, sizes, self.axes)
+
+
 @layer_of(F.lp_pool1d)
-class LPPool1d(UnaryLayer):
+class LPPool1d(_LPPoolNd):
     """The p-norms of the windows of sequences: see `functional.lp_pool1d`.
 
     Example:
@@ -182,6 +193,8 @@ class LPPool1d(UnaryLayer):
         [[[5.0, 1.0]]]
     """
 
+    axes = 1
+
     norm_type: NormType
     kernel_size: int
     stride: int | None = None
@@ -189,7 +202,7 @@ class LPPool1d(UnaryLayer):
 
 
 @layer_of(F.lp_pool2d)
-class LPPool2d(UnaryLayer):
+class LPPool2d(_LPPoolNd):
     """The p-norms of the windows of images: see `functional.lp_pool2d`.
 
     Example:
@@ -197,6 +210,8 @@ class LPPool2d(UnaryLayer):
         >>> nn.LPPool2d(1, 2)(ones((1, 1, 2, 2))).tolist()
         [[[[4.0]]]]
     """
+
+    axes = 2
 
     norm_type: NormType
     kernel_size: Sizes

@@ -199,7 +199,8 @@ def functions(room: str, names: str, *arguments: Any) -> dict[str, tuple[Any, ..
 
 W, IMAGES = weight(), weight()[None, None]
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    **functions("functional", "batch_norm drop_path dropout dropout1d celu elu gumbel_softmax "
+    "functional.batch_norm": (W, None, None),
+    **functions("functional", "drop_path dropout dropout1d celu elu gumbel_softmax "
                 "hardtanh leaky_relu normalize rotary_pos_embedding", W),
     **functions("functional", "cosine_similarity huber_loss pairwise_distance smooth_l1_loss",
                 W, W),
@@ -212,18 +213,29 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "functional.embedding_bag": ([[1]], weight()),
     "functional.group_norm": (W, 1),
     "functional.instance_norm": (W[None],),
-    **functions("init", "kaiming_normal kaiming_uniform normal orthogonal trunc_normal uniform "
-                "xavier_normal xavier_uniform", weight()),
+    **functions("init", "kaiming_normal kaiming_normal_ kaiming_uniform kaiming_uniform_ normal "
+                "normal_ orthogonal orthogonal_ trunc_normal trunc_normal_ uniform uniform_ "
+                "xavier_normal xavier_normal_ xavier_uniform xavier_uniform_", weight()),
     "init.calculate_gain": ("leaky_relu",),
-    "init.sparse": (weight(), 0.5),
-    **functions("utils", "clip_grad_norm clip_grad_value", gradient(), 1.0),
+    **functions("init", "sparse sparse_", weight(), 0.5),
+    **functions("utils", "clip_grad_norm clip_grad_norm_ clip_grad_value clip_grad_value_",
+                gradient(), 1.0),
+    "utils.clip_grads_with_norm_": (gradient(), 1.0, 5.0),
     **functions("utils", "get_total_norm grad_norm", gradient()),
     "utils.spectral_norm": (nn.Linear(2, 2),),
 }  # fmt: skip
 ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
+    "init.constant_": "fills with any number, NaN too",
     "functional.pad": "writes any number, -inf too",
     "functional.softplus": "an op, with the number as its argument",
+    **dict.fromkeys(functions("functional", "celu_ elu_ hardtanh_ leaky_relu_ rrelu_ threshold_"),
+                    "as the function without _"),
+    **dict.fromkeys(functions("functional", "hardshrink hinge_embedding_loss local_response_norm "
+                              "multi_margin_loss poisson_nll_loss rrelu threshold "
+                              "triplet_margin_with_distance_loss"), "any number is one"),
+    **dict.fromkeys(functions("functional", "alpha_dropout lp_pool1d lp_pool2d pdist softshrink"),
+                    "tests/one_world"),
     "functional.apply_attention_mask": "writes any number, -inf too",
     "functional.scaled_dot_product_attention": "an op, with the scale as its argument",
 }
@@ -244,14 +256,19 @@ MEANT_BY_FUNCTIONS = {
     **dict.fromkeys([
         "elu.alpha", "leaky_relu.negative_slope", "uniform.a", "normal.mean", "trunc_normal.mean",
         "trunc_normal.a", "trunc_normal.b", "orthogonal.gain", "calculate_gain.param",
-        "kaiming_normal.a", "kaiming_uniform.a", "hardtanh.min_val", "hardtanh.max_val",
+        "kaiming_normal.a", "kaiming_uniform.a", "uniform_.a", "normal_.mean", "trunc_normal_.mean",
+        "trunc_normal_.a", "trunc_normal_.b", "orthogonal_.gain", "kaiming_normal_.a",
+        "kaiming_uniform_.a", "hardtanh.min_val", "hardtanh.max_val",
         "cosine_embedding_loss.margin", "margin_ranking_loss.margin",
     ], NEGATIVE),
     **dict.fromkeys([
         "embedding.norm_type", "embedding_bag.norm_type", "clip_grad_norm.max_norm",
-        "clip_grad_norm.norm_type", "clip_grad_value.clip_value", "get_total_norm.norm_type",
+        "clip_grad_norm.norm_type", "clip_grad_value.clip_value", "clip_grad_norm_.max_norm",
+        "clip_grad_norm_.norm_type", "clip_grad_value_.clip_value",
+        "clip_grads_with_norm_.max_norm", "get_total_norm.norm_type",
         "grad_norm.norm_type", "normalize.p", "pairwise_distance.p", "triplet_margin_loss.p",
     ], INFINITE),
+    "gumbel_softmax.eps": NUMBERS,  # it changes nothing
 }  # fmt: skip
 
 
@@ -260,6 +277,8 @@ def test_a_function_refuses_a_number_without_sense(path: str) -> None:
     part, _, name = path.partition(".")
     function = getattr(getattr(nn, part), name)
     others = {"max_norm": 1.0} if name.startswith("embedding") else {}
+    if name == "batch_norm":
+        others["training"] = True
     if path.startswith("init.kaiming"):
         others["nonlinearity"] = "leaky_relu"
     meant = lambda option: MEANT_BY_FUNCTIONS.get(f"{name}.{option}", ())

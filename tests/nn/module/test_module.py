@@ -469,8 +469,8 @@ class TestBackwardHooks:
             packed = nn.utils.rnn.pack_sequence([x, x[:2]])
             output, _ = lstm(packed)
             assert isinstance(output, nn.utils.rnn.PackedSequence)
-            reference = weakref.ref(output.numpy())
-            output.numpy().sum().backward()
+            reference = weakref.ref(output.data)
+            output.data.sum().backward()
             del output
             assert reference() is None
         finally:
