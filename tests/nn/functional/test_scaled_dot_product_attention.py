@@ -44,14 +44,16 @@ def test_scale_and_dropout() -> None:
     assert not dropped.data.any()
 
 
-def test_a_mask_of_three_axes_counts_batches_not_heads() -> None:
+def test_a_mask_of_three_axes_counts_heads_and_in_a_layer_batches() -> None:
+    """As PyTorch broadcasts for the function."""
     q, k, v = draw(N, H, L, 3), draw(N, H, S, 3), draw(N, H, S, 2)
     keep = np.random.default_rng(0).random((N, L, S)) < 0.8
-    found = F.scaled_dot_product_attention(q, k, v, keep)
-    spelled_out = np.broadcast_to(keep[:, None], (N, H, L, S))
-    np.testing.assert_allclose(
-        found.data, F.scaled_dot_product_attention(q, k, v, spelled_out).data
-    )
+    for call, axes in (
+        (lambda mask: F.scaled_dot_product_attention(q, k, v, mask), keep[None]),
+        (lambda mask: nn.ScaledDotProductAttention(mask)(q, k, v), keep[:, None]),
+    ):
+        spelled_out = np.broadcast_to(axes, (N, H, L, S))
+        np.testing.assert_allclose(call(keep).numpy(), call(spelled_out).numpy())
 
 
 def test_the_module() -> None:

@@ -153,7 +153,7 @@ def test_a_loss_that_is_nan_has_a_gradient_that_is_nan(name: str, create_graph: 
 
 def test_the_curvature_of_kl_div_at_a_small_target() -> None:
     y = Tensor([1e-30, 0.5, 0.0], requires_grad=True)
-    loss = F.kl_div(Tensor([-1.0, -2.0, -3.0]), y, "sum")
+    loss = F.kl_div(Tensor([-1.0, -2.0, -3.0]), y, reduction="sum")
     slope = minigrad.autograd.grad(loss, y, create_graph=True)
     np.testing.assert_allclose(slope.numpy()[1:], [np.log(0.5) + 3, 3.0], rtol=1e-6)
     bend = minigrad.autograd.grad(slope.sum(), y).numpy()

@@ -191,11 +191,18 @@ def functions(room: str, names: str, *arguments: Any) -> dict[str, tuple[Any, ..
 
 W, IMAGES = weight(), weight()[None, None]
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    **functions("functional", "batch_norm drop_path dropout dropout1d celu elu gumbel_softmax "
-                "hardtanh leaky_relu normalize rotary_pos_embedding", W),
-    **functions("functional", "cosine_similarity huber_loss pairwise_distance smooth_l1_loss",
-                W, W),
-    **functions("functional", "gaussian_nll_loss margin_ranking_loss triplet_margin_loss", W, W, W),
+    **functions("functional", "alpha_dropout drop_path dropout dropout1d celu elu gumbel_softmax "
+                "hardshrink hardtanh leaky_relu normalize rotary_pos_embedding softshrink", W),
+    "functional.rrelu": (W, -9.0, 9.0),
+    **functions("functional", "cosine_similarity hinge_embedding_loss huber_loss pairwise_distance "
+                "poisson_nll_loss smooth_l1_loss", W, W),
+    **functions("functional", "gaussian_nll_loss margin_ranking_loss triplet_margin_loss "
+                "triplet_margin_with_distance_loss", W, W, W),
+    "functional.batch_norm": (W, None, None, None, None, True),
+    "functional.local_response_norm": (IMAGES, 2),
+    "functional.lp_pool1d": (IMAGES[0], 2.0, 2),
+    "functional.lp_pool2d": (IMAGES, 2.0, 2),
+    "functional.multi_margin_loss": (W, [0, 1]),
     **functions("functional", "layer_norm rms_norm", W, 2),
     "functional.cosine_embedding_loss": (W, W, [1, -1]),
     "functional.cross_entropy": (W, [0, 1]),
@@ -216,6 +223,12 @@ ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
     "functional.pad": "writes any number, -inf too",
     "functional.softplus": "an op, with the number as its argument",
+    "functional.pdist": "an op of norms, with the number as its argument",
+    "functional.threshold": "writes any number, -inf too",
+    **{
+        f"functional.{name}_": "as the function without _"
+        for name in ("celu", "elu", "hardtanh", "leaky_relu", "rrelu", "threshold")
+    },
     "functional.apply_attention_mask": "writes any number, -inf too",
     "functional.scaled_dot_product_attention": "an op, with the scale as its argument",
 }
@@ -237,7 +250,9 @@ MEANT_BY_FUNCTIONS = {
         "elu.alpha", "leaky_relu.negative_slope", "uniform.a", "normal.mean", "trunc_normal.mean",
         "trunc_normal.a", "trunc_normal.b", "orthogonal.gain", "calculate_gain.param",
         "kaiming_normal.a", "kaiming_uniform.a", "hardtanh.min_val", "hardtanh.max_val",
-        "cosine_embedding_loss.margin", "margin_ranking_loss.margin",
+        "cosine_embedding_loss.margin", "margin_ranking_loss.margin", "hardshrink.lambd",
+        "hinge_embedding_loss.margin", "multi_margin_loss.margin", "rrelu.lower", "rrelu.upper",
+        "gumbel_softmax.eps",
     ], NEGATIVE),
     **dict.fromkeys([
         "embedding.norm_type", "embedding_bag.norm_type", "clip_grad_norm.max_norm",
