@@ -10,11 +10,13 @@ from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
-from minigrad.tensors.functions import pdist
+from minigrad.tensors import functions
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
+
+pdist = framed(functions.pdist)
 
 
 @spelled
