@@ -16,8 +16,6 @@ from minigrad.tensors.tensor import Tensor
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
-pdist = framed(functions.pdist)
-
 
 @spelled
 @framed
@@ -66,6 +64,22 @@ def pairwise_distance(
     check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
     check_number("pairwise_distance", "eps", eps, 0.0)
     return vector_norm(floating(x1) - x2 + eps, ord=p, axis=-1, keepdims=keepdim)
+
+
+@framed
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Compute the distance of each row to each later one, as one row of n · (n - 1) / 2 numbers.
+
+    Args:
+        input: n vectors, of shape (n, D).
+        p: The p of the p-norm; inf for the largest absolute value.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.pdist(tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])).tolist()
+        [5.0, 1.0, 4.242640495300293]
+    """
+    return functions.pdist(input, p)
 
 
 def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:
