@@ -16,6 +16,7 @@ from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
+from minigrad.tensors.creation import tensor as _tensor
 from minigrad.tensors.functions import *
 from minigrad.torch import autograd as autograd
 from minigrad.torch import distributions as distributions
@@ -53,6 +54,7 @@ from minigrad.torch.tensor import Tensor as Tensor
 
 __version__ = _Version("2.13.0")
 device = Device
+tensor = _tensor  # not the module of this name
 
 globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)

@@ -260,7 +260,9 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         >>> nn.functional.hardshrink(tensor([-2.0, 0.25, 1.0])).tolist()
         [-2.0, 0.0, 1.0]
     """
-    return ops.where(ops.abs(input) <= lambd, 0.0, input)
+    check_number("hardshrink", "lambd", lambd)
+    x = floating(input)
+    return _shrunk(x, lambd, x)
 
 
 @framed
@@ -273,7 +275,13 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
         [-1.5, 0.0, 0.5]
     """
     check_number("softshrink", "lambd", lambd, 0.0)
-    return ops.where(ops.abs(input) <= lambd, 0.0, input - lambd * ops.sign(input))
+    x = floating(input)
+    return _shrunk(x, lambd, x - lambd * ops.sign(x))
+
+
+def _shrunk(x: Tensor, lambd: float, beyond: Tensor) -> Tensor:
+    """0 from -lambd to lambd, and NaN at NaN, with slope 0."""
+    return ops.where(ops.abs(x) > lambd, beyond, x.detach() * 0.0)
 
 
 @framed

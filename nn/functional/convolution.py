@@ -59,7 +59,7 @@ def conv2d(
         likewise, or (O, P, P').
 
     Raises:
-        TypeError: Input and weight both hold integers.
+        TypeError: Input and weight both hold bools.
         ValueError: The shapes do not fit, or the kernel does not fit into the input.
 
     Example:
@@ -116,7 +116,7 @@ def conv_transpose2d(
         output_padding + 1 and P' likewise; without N if the input has none.
 
     Raises:
-        TypeError: Input and weight both hold integers.
+        TypeError: Input and weight both hold bools.
         ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
@@ -225,8 +225,5 @@ def _transposed(
 def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
     if weight.ndim != axes + 2:
         raise value_error(f"{owner}: the weight needs {axes + 2} axes, got shape {weight.shape}")
-    if input.dtype.kind != "f" and weight.dtype.kind != "f":
-        raise type_error(
-            f"{owner}: floating-point numbers expected, got an input of {input.dtype} and a weight "
-            f"of {weight.dtype}; convert one of them with .float()"
-        )
+    if input.dtype.kind == weight.dtype.kind == "b":
+        raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from minigrad.nn.functional import activation
+from minigrad.nn.functional.framing import framed
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@framed
 def relu_(input: Tensor) -> Tensor:
     """Overwrite a tensor with its `relu`.
 
@@ -22,6 +24,7 @@ def relu_(input: Tensor) -> Tensor:
     return activation.relu(input, inplace=True)
 
 
+@framed
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """Overwrite a tensor with its `leaky_relu`.
 
@@ -33,6 +36,7 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     return activation.leaky_relu(input, negative_slope, inplace=True)
 
 
+@framed
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """Overwrite a tensor with its `elu`.
 
@@ -44,6 +48,7 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     return activation.elu(input, alpha, inplace=True)
 
 
+@framed
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """Overwrite a tensor with its `celu`.
 
@@ -55,6 +60,7 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     return activation.celu(input, alpha, inplace=True)
 
 
+@framed
 def selu_(input: Tensor) -> Tensor:
     """Overwrite a tensor with its `selu`.
 
@@ -66,6 +72,7 @@ def selu_(input: Tensor) -> Tensor:
     return activation.selu(input, inplace=True)
 
 
+@framed
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """Overwrite a tensor with its `hardtanh`.
 
@@ -77,6 +84,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     return activation.hardtanh(input, min_val, max_val, inplace=True)
 
 
+@framed
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """Overwrite a tensor with its `threshold`.
 
@@ -88,6 +96,7 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     return activation.threshold(input, threshold, value, inplace=True)
 
 
+@framed
 def rrelu_(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
 ) -> Tensor:

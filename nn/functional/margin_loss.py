@@ -14,6 +14,7 @@ from minigrad.nn.functional.loss import Reduction, like, reduced, reduction_of
 from minigrad.nn.functional.metric_loss import at_least_0
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
+from minigrad.support.checks import check_number
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
@@ -43,6 +44,7 @@ def hinge_embedding_loss(
         3.5
     """
     name = "hinge_embedding_loss"
+    check_number(name, "margin", margin)
     reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = ops.where(y != 1, at_least_0(margin - x), 0.0) + ops.where(y != -1, x, 0.0)
@@ -129,20 +131,21 @@ def multi_margin_loss(
         0.5
     """
     name = "multi_margin_loss"
+    check_number(name, "margin", margin)
     reduction = reduction_of(name, size_average, reduce, reduction)
     right = asarray(target)
     if right.dtype.kind not in "iu":
         raise type_error(f"{name}: classes expected as integers, got a target of {right.dtype}")
     if p not in (1, 2):
         raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
-    one = input.ndim == 1 and right.shape == (1,)
-    if input.ndim not in (1, 2) or not (one or right.shape == input.shape[:-1]):
+    one = input.ndim < 2 and right.shape in ((), (1,))
+    if not one and (input.ndim != 2 or right.shape != input.shape[:1]):
         raise value_error(
             f"{name}: an input of shape (N, C) or (C,) with a target of shape (N,) or () expected, "
             f"got {input.shape} and {right.shape}"
         )
-    classes = input.shape[-1]
-    rows, right = ops.reshape(input, (-1, classes)), ops.reshape(right, (-1, 1))
+    rows: Any = input if input.ndim == 2 else ops.reshape(input, (1, -1))
+    right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]
     if (values_of(right) < 0).any() or (values_of(right) >= classes).any():
         raise IndexError(f"{name}: classes from 0 to {classes - 1} expected")
     within = at_least_0(margin - ops.take_along_axis(rows, right, 1) + rows)

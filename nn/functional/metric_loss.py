@@ -242,6 +242,7 @@ def poisson_nll_loss(
         1.0
     """
     name = "poisson_nll_loss"
+    check_number(name, "eps", eps, 0.0)
     reduction = reduction_of(name, size_average, reduce, reduction)
     y, x = like(name, input, target), floating(input)
     losses = ops.exp(x) - y * x if log_input else x - y * ops.log(x + eps)

@@ -265,6 +265,8 @@ def local_response_norm(
         [[[0.3333333432674408], [0.25], [0.3333333432674408]]]
     """
     check_size("local_response_norm", "size", size)
+    for name, value in (("alpha", alpha), ("beta", beta), ("k", k)):
+        check_number("local_response_norm", name, value, 0.0)
     if input.ndim < 3:
         raise value_error(
             f"local_response_norm: an input of shape (N, C, L, ...) expected, got {input.shape}"

@@ -150,7 +150,7 @@ def avg_pool2d(
         (C, P, P').
 
     Raises:
-        TypeError: The input holds integers: their mean would be cut off.
+        TypeError: The input holds integers that are no int64, of which means are cut off towards 0.
         ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
@@ -346,9 +346,10 @@ def _average(
     owner: str, axes: int, input: Tensor, kernel_size: Sizes, stride: Sizes | None,
     padding: Sizes, ceil_mode: bool, count_include_pad: bool, divisor: int | None,
 ) -> Tensor:  # fmt: skip
-    if input.dtype.kind != "f":
+    if input.dtype.kind != "f" and input.dtype != np.int64:
         raise type_error(
-            f"{owner}: a floating-point input expected, got {input.dtype}; convert it with .float()"
+            f"{owner}: floating-point numbers or int64 expected, got {input.dtype}: its sums "
+            f"may be too large; convert the input with .float()"
         )
     if divisor is not None:
         check_size(owner, "divisor_override", divisor)
@@ -359,9 +360,9 @@ def _average(
         pairs = _pairs(x.shape[2:], window, ceil_mode)
         sums = ops.sum_pool(widened(x), kernel, strides, pairs, gaps)
         if divisor is not None:
-            return _divided(sums, divisor, x)
+            return _means(sums, divisor, x)
         if not any(widths) and not ceil_mode:
-            return _divided(sums, math.prod(kernel), x)
+            return _means(sums, math.prod(kernel), x)
         counts = np.ones((), int)
         for size, count, reach, step, width in zip(
             x.shape[2:], sums.shape[2:], kernel, strides, widths, strict=True
@@ -373,9 +374,16 @@ def _average(
             else:
                 inside = np.minimum(ends, size) - np.maximum(starts, 0)
             counts = counts[..., None] * inside
-        return _divided(sums, counts, x)
+        return _means(sums, counts, x)
 
     return over_a_batch(owner, axes, input, pooled)
+
+
+def _means(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
+    """Divide sums; whole numbers stay whole, cut off towards 0."""
+    if x.dtype.kind == "f":
+        return _divided(sums, counts, x)
+    return ops.sign(sums) * ops.floor_divide(ops.abs(sums), counts)
 
 
 def parts_per_axis(

@@ -169,4 +169,4 @@ def _dropped(x: Tensor, leading: int, p: float, scale: bool = True) -> Tensor:
 def _kept_places(key: int, shape: tuple[int, ...], ndim: int, p: float) -> np.ndarray:
     """True at the places of the leading axes that a random key keeps."""
     kept: np.ndarray = dropout_factor(key, shape, p, np.float32) != 0
-    return kept.reshape(*shape, *(1,) * (ndim - len(shape)))
+    return kept.reshape((*shape, *(1,) * (ndim - len(shape))))

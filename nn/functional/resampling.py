@@ -105,6 +105,7 @@ def interpolate(
     return x.astype(input.dtype) if smooth and input.dtype == np.float16 else x
 
 
+@framed
 def upsample(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None,
     mode: Mode = "nearest", align_corners: bool | None = None,
@@ -119,6 +120,7 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
+@framed
 def upsample_nearest(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
 ) -> Tensor:
@@ -132,6 +134,7 @@ def upsample_nearest(
     return interpolate(input, size, scale_factor)
 
 
+@framed
 def upsample_bilinear(
     input: Tensor, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
 ) -> Tensor:

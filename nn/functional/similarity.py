@@ -10,7 +10,7 @@ from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
-from minigrad.tensors.functions import pdist
+from minigrad.tensors import functions
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
@@ -64,6 +64,22 @@ def pairwise_distance(
     check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
     check_number("pairwise_distance", "eps", eps, 0.0)
     return vector_norm(floating(x1) - x2 + eps, ord=p, axis=-1, keepdims=keepdim)
+
+
+@framed
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Compute the distance of each row to each later one, as one row of n · (n - 1) / 2 numbers.
+
+    Args:
+        input: n vectors, of shape (n, D).
+        p: The p of the p-norm; inf for the largest absolute value.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.pdist(tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])).tolist()
+        [5.0, 1.0, 4.242640495300293]
+    """
+    return functions.pdist(input, p)
 
 
 def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:

@@ -176,11 +176,14 @@ class _LPPoolNd(UnaryLayer):
     """The p-norms of windows along `axes` axes."""
 
     axes: ClassVar[int]
+    kernel_size: Sizes
+    stride: Sizes | None
 
     def _check(self) -> None:
-        for name in ("kernel_size", "stride"):
-            if (sizes := getattr(self, name)) is not None:
-                check_sizes(type(self).__name__, name, sizes, self.axes)
+        owner = type(self).__name__
+        check_sizes(owner, "kernel_size", self.kernel_size, self.axes)
+        if self.stride is not None:
+            check_sizes(owner, "stride", self.stride, self.axes)
 
 
 @layer_of(F.lp_pool1d)

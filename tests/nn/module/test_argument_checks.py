@@ -199,12 +199,18 @@ def functions(room: str, names: str, *arguments: Any) -> dict[str, tuple[Any, ..
 
 W, IMAGES = weight(), weight()[None, None]
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    "functional.batch_norm": (W, None, None),
-    **functions("functional", "drop_path dropout dropout1d celu elu gumbel_softmax "
-                "hardtanh leaky_relu normalize rotary_pos_embedding", W),
-    **functions("functional", "cosine_similarity huber_loss pairwise_distance smooth_l1_loss",
-                W, W),
-    **functions("functional", "gaussian_nll_loss margin_ranking_loss triplet_margin_loss", W, W, W),
+    **functions("functional", "alpha_dropout drop_path dropout dropout1d celu elu gumbel_softmax "
+                "hardshrink hardtanh leaky_relu normalize rotary_pos_embedding softshrink", W),
+    "functional.rrelu": (W, -9.0, 9.0),
+    **functions("functional", "cosine_similarity hinge_embedding_loss huber_loss pairwise_distance "
+                "poisson_nll_loss smooth_l1_loss", W, W),
+    **functions("functional", "gaussian_nll_loss margin_ranking_loss triplet_margin_loss "
+                "triplet_margin_with_distance_loss", W, W, W),
+    "functional.batch_norm": (W, None, None, None, None, True),
+    "functional.local_response_norm": (IMAGES, 2),
+    "functional.lp_pool1d": (IMAGES[0], 2.0, 2),
+    "functional.lp_pool2d": (IMAGES, 2.0, 2),
+    "functional.multi_margin_loss": (W, [0, 1]),
     **functions("functional", "layer_norm rms_norm", W, 2),
     "functional.cosine_embedding_loss": (W, W, [1, -1]),
     "functional.cross_entropy": (W, [0, 1]),
@@ -229,13 +235,12 @@ ELSEWHERE = {
     "init.constant_": "fills with any number, NaN too",
     "functional.pad": "writes any number, -inf too",
     "functional.softplus": "an op, with the number as its argument",
-    **dict.fromkeys(functions("functional", "celu_ elu_ hardtanh_ leaky_relu_ rrelu_ threshold_"),
-                    "as the function without _"),
-    **dict.fromkeys(functions("functional", "hardshrink hinge_embedding_loss local_response_norm "
-                              "multi_margin_loss poisson_nll_loss rrelu threshold "
-                              "triplet_margin_with_distance_loss"), "any number is one"),
-    **dict.fromkeys(functions("functional", "alpha_dropout lp_pool1d lp_pool2d pdist softshrink"),
-                    "tests/one_world"),
+    "functional.pdist": "an op of norms, with the number as its argument",
+    "functional.threshold": "writes any number, -inf too",
+    **{
+        f"functional.{name}_": "as the function without _"
+        for name in ("celu", "elu", "hardtanh", "leaky_relu", "rrelu", "threshold")
+    },
     "functional.apply_attention_mask": "writes any number, -inf too",
     "functional.scaled_dot_product_attention": "an op, with the scale as its argument",
 }
@@ -259,7 +264,9 @@ MEANT_BY_FUNCTIONS = {
         "kaiming_normal.a", "kaiming_uniform.a", "uniform_.a", "normal_.mean", "trunc_normal_.mean",
         "trunc_normal_.a", "trunc_normal_.b", "orthogonal_.gain", "kaiming_normal_.a",
         "kaiming_uniform_.a", "hardtanh.min_val", "hardtanh.max_val",
-        "cosine_embedding_loss.margin", "margin_ranking_loss.margin",
+        "cosine_embedding_loss.margin", "margin_ranking_loss.margin", "hardshrink.lambd",
+        "hinge_embedding_loss.margin", "multi_margin_loss.margin", "rrelu.lower", "rrelu.upper",
+        "gumbel_softmax.eps",
     ], NEGATIVE),
     **dict.fromkeys([
         "embedding.norm_type", "embedding_bag.norm_type", "clip_grad_norm.max_norm",
@@ -268,7 +275,6 @@ MEANT_BY_FUNCTIONS = {
         "clip_grads_with_norm_.max_norm", "get_total_norm.norm_type",
         "grad_norm.norm_type", "normalize.p", "pairwise_distance.p", "triplet_margin_loss.p",
     ], INFINITE),
-    "gumbel_softmax.eps": NUMBERS,  # it changes nothing
 }  # fmt: skip
 
 
@@ -277,8 +283,6 @@ def test_a_function_refuses_a_number_without_sense(path: str) -> None:
     part, _, name = path.partition(".")
     function = getattr(getattr(nn, part), name)
     others = {"max_norm": 1.0} if name.startswith("embedding") else {}
-    if name == "batch_norm":
-        others["training"] = True
     if path.startswith("init.kaiming"):
         others["nonlinearity"] = "leaky_relu"
     meant = lambda option: MEANT_BY_FUNCTIONS.get(f"{name}.{option}", ())
