@@ -34,6 +34,7 @@ from minigrad.random import seed as seed
 from minigrad.random import set_rng_state as set_rng_state
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
+from minigrad.tensors.creation import tensor as _tensor
 from minigrad.tensors.functions import *
 from minigrad.torch import autograd as autograd
 from minigrad.torch import distributions as distributions
@@ -63,6 +64,7 @@ from minigrad.torch.tensor import Tensor as Tensor
 
 __version__ = _Version("2.13.0")
 device = Device
+tensor = _tensor  # not the module of this name
 
 globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)
