@@ -64,7 +64,7 @@ class GradFn:
             raise RuntimeError(f"{self.name()}: a backward pass freed what it saved")
         values = zip(self.node.plan.saved_names, self.node.saved, strict=True)
         return {
-            name: with_history(value, None) if hasattr(value, "dtype") else value
+            name: with_history(value, None) if hasattr(value, "shape") else value
             for name, value in values
         }
 

@@ -62,7 +62,7 @@ def created(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
-    return get_default_dtype() if dtype is None else checked(dtype, name)
+    return checked(float if dtype is None else dtype, name)
 
 
 @created

@@ -39,6 +39,12 @@ class Parameter(Tensor):
     ) -> None:  # fmt: skip
         super().__init__(data, requires_grad=requires_grad, dtype=dtype, device=device)
 
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
+
+    def _shown_as(self) -> str:
+        return "tensor"
+
 
 class Buffer(Tensor):
     """A tensor of a module that is not trained, but converted by `Module.to` and saved.
@@ -61,3 +67,6 @@ class Buffer(Tensor):
     ) -> None:
         super().__init__(data, dtype=dtype, device=device)
         self.persistent = persistent
+
+    def _shown_as(self) -> str:
+        return "tensor"

@@ -12,7 +12,8 @@ from typing import Any
 
 import minigrad
 from minigrad import nn as ours
-from minigrad.torch.helpers import NoDtype, refused
+from minigrad.autograd.dtype_class import bfloat16
+from minigrad.torch.helpers import refused
 from minigrad.torch.nn import multihead, transformers
 from minigrad.torch.nn.constructors import methods
 from minigrad.torch.tensor import Tensor
@@ -132,7 +133,7 @@ class Module(ours.Module):
 
     def bfloat16(self) -> Any:
         """A TypeError: NumPy has no such dtype."""
-        return self.to(NoDtype("bfloat16"))
+        return self.to(bfloat16)
 
     def share_memory(self) -> Any:
         """An error: processes do not share tensors."""
