@@ -25,6 +25,7 @@ from minigrad import random as random
 from minigrad import trace as _trace  # noqa: F401 - before the op `trace`, or it takes its place
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype
+from minigrad.autograd import inference_mode as inference_mode
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import no_grad as no_grad
 from minigrad.autograd import set_default_dtype as set_default_dtype
@@ -58,15 +59,15 @@ float64 = _dtype("float64")
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = (
-    "data", "debugging", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained",
-    "viz",
+    "data", "debugging", "distributed", "distributions", "func", "io", "nn", "onnx", "optim",
+    "pretrained", "viz",
 )  # fmt: skip
 _LATER_FROM = {
     "capture": "compiler",
     "detect_anomaly": "debugging",
     "load": "io",
     "save": "io",
-    "vmap": "transforms",
+    "vmap": "transforms.mapped",
 }
 
 if _typing.TYPE_CHECKING:
@@ -75,6 +76,7 @@ if _typing.TYPE_CHECKING:
     from minigrad import distributed as distributed
     from minigrad import distributions as distributions
     from minigrad import einops as einops
+    from minigrad import func as func
     from minigrad import io as io
     from minigrad import nn as nn
     from minigrad import onnx as onnx
@@ -85,7 +87,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.debugging import detect_anomaly as detect_anomaly
     from minigrad.io import load as load
     from minigrad.io import save as save
-    from minigrad.transforms import vmap as vmap
+    from minigrad.transforms.mapped import vmap as vmap
 else:
 
     def __getattr__(name):

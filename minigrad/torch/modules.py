@@ -49,9 +49,6 @@ accelerator.current_accelerator(check_available=False) => None
 accelerator.current_device_index() => refused("accelerator", "everything runs on the CPU")
 accelerator.device_count() => 0
 accelerator.is_available() => False
-autograd.graph.Node = GradFn
-autograd.graph.save_on_cpu(pin_memory=False) => nullcontext()
-autograd.graph.saved_tensors_hooks = saved_tensors_hooks
 backends.cuda.is_built() => False
 backends.cuda.matmul.{allow_bf16_reduced_precision_reduction allow_fp16_reduced_precision_reduction allow_tf32} = False
 backends.cuda.sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True) => nullcontext()
@@ -265,7 +262,6 @@ class Modules(MetaPathFinder, Loader):
 
 
 def _names() -> dict[str, Any]:
-    from minigrad.autograd import GradFn, saved_tensors_hooks
     from minigrad.nn.utils import parametrize
     from minigrad.onnx import export
     from minigrad.tensors.dlpack import from_dlpack
@@ -273,15 +269,15 @@ def _names() -> dict[str, Any]:
     return {
         "Any": Any, "Final": Final, "IntEnum": IntEnum, "Version": Version,
         "assert_close": assert_close, "nullcontext": nullcontext, "refused": refused,
-        "unchanged": unchanged, "GradFn": GradFn, "export": export, "from_dlpack": from_dlpack,
-        "parametrize": parametrize, "saved_tensors_hooks": saved_tensors_hooks,
+        "unchanged": unchanged, "export": export, "from_dlpack": from_dlpack,
+        "parametrize": parametrize,
         "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
     }  # fmt: skip
 
 
 _KNOWN: dict[str, str] = {}
 """The modules without a file, and whose names each has."""
-_FILES = {"autograd.functional", "func", "serialization"}
+_FILES = {"autograd.functional", "autograd.graph", "func", "serialization"}
 
 for _line in VIEWS.strip().splitlines():
     _target, _, _views = _line.partition(":")

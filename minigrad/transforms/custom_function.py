@@ -6,6 +6,7 @@ exercise in what an op saves and returns.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -48,6 +49,9 @@ class FunctionContext:
     def mark_non_differentiable(self, *outputs: Tensor) -> None:
         """Say that these outputs of `forward` have no derivative."""
         self._constant = outputs
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """PyTorch's; a gradient that `backward` gets is zeros where PyTorch's could be None."""
 
     def mark_dirty(self, *inputs: Tensor) -> None:  # noqa: ARG002  # PyTorch's
         """A RuntimeError: `forward` may not write to its inputs."""
@@ -94,7 +98,8 @@ class _Place(NamedTuple):
 class Function:
     """An op with a derivative of its own: define `forward` and `backward`, and call `apply`.
 
-    `forward` is not recorded. `backward` may be differentiated again, if it is made of ops.
+    `forward` is not recorded. `backward` may be differentiated again, if it is made of ops. With a
+    `setup_context`, `forward` has no argument `ctx`.
 
     Example:
         >>> import minigrad
@@ -122,6 +127,10 @@ class Function:
         raise NotImplementedError("Function: define forward(ctx, ...)")
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Save what `backward` needs, after `forward`, which then has no argument `ctx`."""
+
+    @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Compute the gradient of each argument, or None, from the gradient of each output."""
         raise NotImplementedError("Function: define backward(ctx, ...)")
@@ -145,7 +154,11 @@ class Function:
                 given[place] = cls._shown(wrap(array))
                 inputs[id(given[place])] = args[place]
             with no_grad(), within(context):
-                found = cls.forward(context, *given)
+                if cls.setup_context is Function.setup_context:
+                    found = cls.forward(context, *given)
+                else:
+                    found = cls.forward(*given)
+                    cls.setup_context(context, tuple(given), found)
             single = not isinstance(found, tuple)
             outputs = (found,) if single else found
             for i, output in enumerate(outputs):
@@ -205,3 +218,48 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
         return parts if recorded else [None if p is None else p._data for p in parts]
 
     return op
+
+
+class _Once(Function):
+    """The result of a backward that may not be differentiated."""
+
+    @staticmethod
+    def forward(ctx: Any, *tensors: Any) -> Any:  # noqa: ARG004
+        """Give the first one; the others are what it was computed from."""
+        return tensors[0]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:  # noqa: ARG004
+        """Refuse."""
+        raise RuntimeError("a backward that is marked once_differentiable is differentiated again")
+
+
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a `Function.backward` that may not be differentiated: doing so is an error.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import Function, grad, once_differentiable
+        >>> class Double(Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...
+        ...     @staticmethod
+        ...     @once_differentiable
+        ...     def backward(ctx, g):
+        ...         return 2 * g
+        >>> x = minigrad.tensor(3.0, requires_grad=True)
+        >>> grad(Double.apply(x), x)
+        (Tensor(2., dtype=float32),)
+    """
+
+    @functools.wraps(fn)
+    def backward(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            found = fn(ctx, *grads)
+        several = found if isinstance(found, tuple) else (found,)
+        marked = [x if x is None else _Once.apply(x, *grads) for x in several]
+        return tuple(marked) if isinstance(found, tuple) else marked[0]
+
+    return backward
