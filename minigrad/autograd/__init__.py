@@ -31,6 +31,7 @@ _LATER = {
     "OpMemory": "debugging",
     "Variable": "tensors.variable",
     "checkpoint": "transforms.checkpointing",
+    "checkpoint_sequential": "transforms.checkpointing",
     "detect_anomaly": "debugging",
     "gradcheck": "checking",
     "gradgradcheck": "checking",
@@ -49,7 +50,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.debugging.grad_fn import GradFn
     from minigrad.debugging.saved_tensors import saved_tensors_hooks
     from minigrad.tensors.variable import Variable
-    from minigrad.transforms.checkpointing import checkpoint
+    from minigrad.transforms.checkpointing import checkpoint, checkpoint_sequential
     from minigrad.transforms.custom_function import Function, once_differentiable
 else:
 
@@ -64,10 +65,11 @@ else:
 __all__ = [
     "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
     "Observer", "OpMemory", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
-    "checkpoint", "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad",
-    "gradcheck", "gradgradcheck", "graph", "graph_memory", "inference_mode", "is_grad_enabled",
-    "no_grad", "once_differentiable", "primitive", "saved_tensors_hooks", "set_default_dtype",
-    "set_detect_anomaly", "set_grad_enabled", "why_no_grad",
+    "checkpoint", "checkpoint_sequential", "detect_anomaly", "enable_grad", "functional",
+    "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph", "graph_memory",
+    "inference_mode", "is_grad_enabled", "no_grad", "once_differentiable", "primitive",
+    "saved_tensors_hooks", "set_default_dtype", "set_detect_anomaly", "set_grad_enabled",
+    "why_no_grad",
 ]  # fmt: skip
 
 
