@@ -130,7 +130,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "freed",
-            ("grad(y, x, create_graph=True)", "grad(y, x)"),
+            ("(slope,) = grad(y, x, create_graph=True)", "(slope,) = grad(y, x)"),
         ),
         Wrong(
             "no effect",

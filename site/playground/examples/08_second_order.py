@@ -18,4 +18,4 @@ for _ in range(6):
     print(f"x = {x.item():.10f}, slope {slope.item():+.2e}, curvature {curvature.item():.3f}")
     x = (x - slope / curvature).detach().requires_grad_()
 
-grad(f(x), x, create_graph=True)
+grad(f(x), x, create_graph=True)[0]
