@@ -31,8 +31,7 @@ class FunctionContext:
         needs_input_grad: For each argument of `apply`, whether it requires a gradient.
     """
 
-    def __init__(self, arguments: Sequence[Any], shown: Callable[[Any], Any]) -> None:
-        self._shown = shown
+    def __init__(self, arguments: Sequence[Any]) -> None:
         self.needs_input_grad = tuple(
             [isinstance(x, Variable) and x._node is not None for x in arguments]
         )
@@ -68,7 +67,7 @@ class FunctionContext:
         for tensor in self._saved:
             if isinstance(tensor, _Place):
                 edge = None if node is None else Output(node, tensor.at)
-                tensor = self._shown(with_history(tensor.array, edge))
+                tensor = with_history(tensor.array, edge)
             if isinstance(tensor, Variable) and written_since(tensor._data, self._stamp):
                 raise RuntimeError(
                     "saved_tensors: a tensor was written in place after save_for_backward; save "
@@ -135,23 +134,18 @@ class Function:
         """Compute the gradient of each argument, or None, from the gradient of each output."""
         raise NotImplementedError("Function: define backward(ctx, ...)")
 
-    @staticmethod
-    def _shown(tensor: Any) -> Any:
-        """The tensor as `forward` and `backward` see it; another class may mean others."""
-        return tensor
-
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Call the op: what `forward` returns, with a history if an argument has one."""
         places = tuple([i for i, x in enumerate(args) if isinstance(x, Variable)])
-        context = FunctionContext(args, cls._shown)
+        context = FunctionContext(args)
         single = False
 
         def run(arrays: tuple[np.ndarray, ...]) -> Any:
             nonlocal single
             given, inputs = list(args), {}
             for place, array in zip(places, arrays, strict=True):
-                given[place] = cls._shown(wrap(array))
+                given[place] = wrap(array)
                 inputs[id(given[place])] = args[place]
             with no_grad(), within(context):
                 if cls.setup_context is Function.setup_context:
@@ -204,7 +198,7 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
     @op.defjoint(*names)
     def _rule(g: tuple[Any, ...], needed: tuple[bool, ...], context: Any) -> list[Any]:
         recorded = isinstance(g[0], Variable)
-        found = cls.backward(context, *map(cls._shown, g if recorded else map(wrap, g)))
+        found = cls.backward(context, *(g if recorded else map(wrap, g)))
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) != count:
             raise RuntimeError(

@@ -1,17 +1,11 @@
 """`torch.utils.checkpoint`: run a function again in the backward pass."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 
-from minigrad.torch.build import adopting
 from minigrad.torch.modules import missing as _missing
-from minigrad.transforms import checkpointing as _ours
 from minigrad.transforms.checkpointing import *
 
 __getattr__ = _missing(__name__)
-checkpoint = adopting(_ours.checkpoint)
-checkpoint_sequential = adopting(_ours.checkpoint_sequential)
 
 
 def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
