@@ -27,6 +27,7 @@ from minigrad import trace as _trace  # noqa: F401 - before the op `trace`, or i
 from minigrad.autograd import dtype_class as _dtypes
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype
+from minigrad.autograd import inference_mode as inference_mode
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import no_grad as no_grad
 from minigrad.autograd import set_default_dtype as set_default_dtype
@@ -68,8 +69,8 @@ bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = (
-    "data", "debugging", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained",
-    "special", "viz",
+    "data", "debugging", "distributed", "distributions", "func", "io", "nn", "onnx", "optim",
+    "pretrained", "special", "viz",
 )  # fmt: skip
 _LATER_FROM = {
     "Generator": "random",
@@ -78,7 +79,7 @@ _LATER_FROM = {
     "detect_anomaly": "debugging",
     "load": "io",
     "save": "io",
-    "vmap": "transforms",
+    "vmap": "transforms.mapped",
 }
 
 if _typing.TYPE_CHECKING:
@@ -87,6 +88,7 @@ if _typing.TYPE_CHECKING:
     from minigrad import distributed as distributed
     from minigrad import distributions as distributions
     from minigrad import einops as einops
+    from minigrad import func as func
     from minigrad import io as io
     from minigrad import nn as nn
     from minigrad import onnx as onnx
@@ -100,7 +102,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.io import save as save
     from minigrad.random import Generator as Generator
     from minigrad.random import default_generator as default_generator
-    from minigrad.transforms import vmap as vmap
+    from minigrad.transforms.mapped import vmap as vmap
 else:
 
     def __getattr__(name):

@@ -146,14 +146,17 @@ def batch_norm(
     return out
 
 
-@effect
 def update_running(running: Tensor | None, found: Tensor, momentum: float) -> None:
-    """Move a running statistic towards that of a batch."""
+    """Move a running statistic, if there is one, towards that of a batch."""
     if running is not None:
-        new = found._data.astype(running.dtype) * momentum
-        assign(
-            running, running._data * (1 - momentum) + new
-        )  # no op: a checkpoint may run it again
+        move_running(running, found, momentum)
+
+
+@effect
+def move_running(running: Tensor, found: Tensor, momentum: float) -> None:
+    """Move a running statistic towards that of a batch."""
+    new = found._data.astype(running.dtype) * momentum
+    assign(running, running._data * (1 - momentum) + new)  # no op: a checkpoint may run it again
 
 
 def _check_channels(owner: str, input: Tensor, **parts: Tensor | None) -> None:
