@@ -1,11 +1,6 @@
-"""`torch.nn.functional`: minigrad's own functions, whose results are PyTorch's tensors."""
+"""`torch.nn.functional`: minigrad's, which has PyTorch's functions."""
 
-from __future__ import annotations
-
-from minigrad.nn import functional as _own
-from minigrad.torch.build import adopting as _adopting
+from minigrad.nn.functional import *
 from minigrad.torch.modules import missing as _missing
 
-__all__ = _own.__all__
-globals().update({_name: _adopting(getattr(_own, _name)) for _name in __all__})
 __getattr__ = _missing(__name__)
