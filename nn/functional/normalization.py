@@ -12,7 +12,7 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
-from minigrad.ops.casting import as_tensor
+from minigrad.ops.casting import as_tensor, floating
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import assign
@@ -275,8 +275,9 @@ def local_response_norm(
             f"local_response_norm: an input of shape (N, C, L, ...) expected, got {input.shape}"
         )
     around = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
-    windows = ops.unfold(ops.pad(input * input, around), 1, size, 1)
-    return input / (ops.mean(windows, -1) * alpha + k) ** beta
+    x = floating(input)
+    windows = ops.unfold(ops.pad(x * x, around), 1, size, 1)
+    return x / (ops.mean(windows, -1) * alpha + k) ** beta
 
 
 @spelled
