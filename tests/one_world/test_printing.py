@@ -225,7 +225,8 @@ def test_a_shape_is_a_tuple_that_prints_as_a_size() -> None:
 def test_a_script_of_pytorchs_prints_torch(tmp_path: Any) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "import torch\nx = torch.ones(2, dtype=torch.float64)\nprint(x, x.dtype, x.shape, x.type())\n"
+        "import torch\nx = torch.ones(2, dtype=torch.float64)\n"
+        "print(x, x.dtype, x.shape, x.type())\n"
     )
     command = [sys.executable, "-m", "minigrad.torch", str(script)]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
