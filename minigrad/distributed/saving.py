@@ -209,7 +209,7 @@ def _read(folder: Path, parts: Mapping[str, Any], comm: Communicator) -> dict[st
             for loader in loaders:
                 if isinstance(part.sampler, DistributedSampler):  # its order needs no generator
                     loader["generator"] = loaders[0]["generator"]
-                if loader["batch_size"] * len(ranks) == (part.batch_size or 0) * comm.size:
+                if (loader["batch_size"] or 0) * len(ranks) == (part.batch_size or 0) * comm.size:
                     loader["batch_size"] = part.batch_size
     joining = _Joining([saved for _, _, saved in ranks], pieces, _parameters(parts))
     states = joining.value("states", {rank: each["states"] for rank, each in trees.items()})
