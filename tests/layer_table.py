@@ -237,7 +237,8 @@ LAYERS = [
     layer("SwiGLU", 4, 5, bias=True, of=SEQUENCES,
           by=lambda m, x: linear(m.down_proj, linear(m.gate_proj, x) * sigmoid(
               linear(m.gate_proj, x)) * linear(m.up_proj, x))),
-    layer("Embedding", 5, 4, given={"input": IDS}, by=lambda m, **ids: m.weight.numpy()[ids["input"]]),
+    layer("Embedding", 5, 4, given={"input": IDS},
+          by=lambda m, **ids: m.weight.numpy()[ids["input"]]),
     layer("Embedding", 5, 4, padding_idx=1, given={"input": IDS}),
     layer("EmbeddingBag", 5, 4, given={"input": IDS},
           by=lambda m, **ids: m.weight.numpy()[ids["input"]].mean(1)),
@@ -361,7 +362,7 @@ LAYERS = [
           by=lambda m, x: (x[..., :4].reshape(2, 4, 2, 2) ** 2).sum(-1) ** 0.5),
     layer("LPPool1d", 4, 3, 2, True, of=[(2, 4, 6)]),
     layer("LPPool2d", 2, 2, of=IMAGES),
-    layer("LPPool2d", 4, 2, 1, True, of=IMAGES),
+    layer("LPPool2d", 4, 3, 2, True, of=[(1, 2, 4, 6)]),
     layer("AvgPool2d", 3, 2, 1, ceil_mode=True, count_include_pad=False, of=[(1, 2, 4, 6)]),
     layer("AdaptiveAvgPool1d", 2, of=CHANNELS,
           by=lambda m, x: np.stack([x[..., :3].mean(-1), x[..., 2:].mean(-1)], -1)),
