@@ -16,9 +16,9 @@ from minigrad.nn.layers.pooling import _MaxPoolNd as _MaxPoolNd
 from minigrad.nn.layers.recurrence import RNNBase as RNNBase
 from minigrad.nn.layers.recurrent_cells import RNNCellBase as RNNCellBase
 from minigrad.torch.modules import missing as _missing
-from minigrad.torch.nn import functional as functional
-from minigrad.torch.nn import init as init
-from minigrad.torch.nn import utils as utils
+from minigrad.torch.nn import functional as functional  # type: ignore[no-redef]
+from minigrad.torch.nn import init as init  # type: ignore[no-redef]
+from minigrad.torch.nn import utils as utils  # type: ignore[no-redef]
 from minigrad.torch.nn.multihead import MultiheadAttention as MultiheadAttention
 from minigrad.torch.nn.stand_ins import *
 from minigrad.torch.nn.stand_ins import _ntuple as _ntuple
