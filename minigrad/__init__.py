@@ -32,10 +32,22 @@ from minigrad.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.ops.functions import *
+from minigrad.random import bernoulli as bernoulli
+from minigrad.random import get_rng_state as get_rng_state
+from minigrad.random import initial_seed as initial_seed
+from minigrad.random import manual_seed as manual_seed
 from minigrad.random import multinomial as multinomial
+from minigrad.random import normal as normal
+from minigrad.random import poisson as poisson
 from minigrad.random import rand as rand
+from minigrad.random import rand_like as rand_like
 from minigrad.random import randint as randint
+from minigrad.random import randint_like as randint_like
 from minigrad.random import randn as randn
+from minigrad.random import randn_like as randn_like
+from minigrad.random import randperm as randperm
+from minigrad.random import seed as seed
+from minigrad.random import set_rng_state as set_rng_state
 from minigrad.support import pytorch_names as _pytorch_names
 from minigrad.support.memory import *
 from minigrad.tensors.creation import *
@@ -64,7 +76,9 @@ _LATER = (
     "special", "viz",
 )  # fmt: skip
 _LATER_FROM = {
+    "Generator": "random",
     "capture": "compiler",
+    "default_generator": "random",
     "detect_anomaly": "debugging",
     "load": "io",
     "save": "io",
@@ -88,6 +102,8 @@ if _typing.TYPE_CHECKING:
     from minigrad.debugging import detect_anomaly as detect_anomaly
     from minigrad.io import load as load
     from minigrad.io import save as save
+    from minigrad.random import Generator as Generator
+    from minigrad.random import default_generator as default_generator
     from minigrad.transforms import vmap as vmap
 else:
 

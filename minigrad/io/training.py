@@ -133,7 +133,7 @@ def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> N
 
 def _restorer(part: Any) -> Callable[[], None]:
     """A function that restores the current state of a part."""
-    state = part.state_dict()
+    state = copy.deepcopy(part.state_dict())  # it shares memory with the part
     groups = [dict(group) for group in part.param_groups] if isinstance(part, Optimizer) else []
 
     def restore() -> None:

@@ -173,6 +173,6 @@ ABSENT = {
     **dict.fromkeys(
         ("SinusoidalEmbedding", "sinusoidal_embedding"), "minigrad.nn.SinusoidalPosEmbedding"),
     "transforms": "minigrad.data.transforms",
-    "eta_min": "pass a PolynomialLR without it", "SparseAdam": "tensors are dense: Adam",
+    "eta_min": "pass a PolynomialLR without it",
 }  # fmt: skip
 """The names that are not here, and what to do instead."""

@@ -784,8 +784,7 @@ class Tensor(Methods, Fills, Variable):
         self, num_samples: int, replacement: bool = False, *, generator: Any = None
     ) -> Tensor:
         """Draw indices with the elements as weights; see `minigrad.multinomial`."""
-        with random.drawing_from(generator):
-            return random.multinomial(self, num_samples, replacement)
+        return random.multinomial(self, num_samples, replacement, generator=generator)
 
     # New tensors of the same dtype ------------------------------------------------------------
 
