@@ -5,8 +5,9 @@ import os as _os
 import types as _types
 import typing as _typing
 
-from numpy import dtype as _dtype
 from numpy import e as e
+from numpy import finfo as finfo
+from numpy import iinfo as iinfo
 from numpy import inf as inf
 from numpy import nan as nan
 from numpy import newaxis as newaxis
@@ -23,12 +24,15 @@ from minigrad import linalg as linalg
 from minigrad import ops as ops
 from minigrad import random as random
 from minigrad import trace as _trace  # noqa: F401 - before the op `trace`, or it takes its place
+from minigrad.autograd import dtype_class as _dtypes
 from minigrad.autograd import enable_grad as enable_grad
 from minigrad.autograd import get_default_dtype as get_default_dtype
+from minigrad.autograd import inference_mode as inference_mode
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import no_grad as no_grad
 from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.autograd import set_grad_enabled as set_grad_enabled
+from minigrad.autograd.dtype_class import *
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.ops.functions import *
@@ -54,26 +58,19 @@ from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *
 from minigrad.tensors.lucid2 import *
+from minigrad.tensors.printing import *
 from minigrad.tensors.rows import SparseRows as SparseRows
 from minigrad.tensors.size import Size as Size
 from minigrad.tensors.tensor import *
 
 __version__ = "0.3.0"
 
-bool_ = _dtype("bool")
-int8 = _dtype("int8")
-int16 = _dtype("int16")
-int32 = _dtype("int32")
-int64 = _dtype("int64")
-uint8 = _dtype("uint8")
-float16 = _dtype("float16")
-float32 = _dtype("float32")
-float64 = _dtype("float64")
+bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 
 # Imported on first use. Type checkers read the imports below instead of `__getattr__`.
 _LATER = (
-    "data", "debugging", "distributed", "distributions", "io", "nn", "onnx", "optim", "pretrained",
-    "special", "viz",
+    "data", "debugging", "distributed", "distributions", "func", "io", "nn", "onnx", "optim",
+    "pretrained", "special", "viz",
 )  # fmt: skip
 _LATER_FROM = {
     "Generator": "random",
@@ -82,7 +79,7 @@ _LATER_FROM = {
     "detect_anomaly": "debugging",
     "load": "io",
     "save": "io",
-    "vmap": "transforms",
+    "vmap": "transforms.mapped",
 }
 
 if _typing.TYPE_CHECKING:
@@ -91,6 +88,7 @@ if _typing.TYPE_CHECKING:
     from minigrad import distributed as distributed
     from minigrad import distributions as distributions
     from minigrad import einops as einops
+    from minigrad import func as func
     from minigrad import io as io
     from minigrad import nn as nn
     from minigrad import onnx as onnx
@@ -104,7 +102,7 @@ if _typing.TYPE_CHECKING:
     from minigrad.io import save as save
     from minigrad.random import Generator as Generator
     from minigrad.random import default_generator as default_generator
-    from minigrad.transforms import vmap as vmap
+    from minigrad.transforms.mapped import vmap as vmap
 else:
 
     def __getattr__(name):
@@ -126,9 +124,10 @@ _eager = [
     name
     for name, value in globals().items()
     if not name.startswith("_") and not isinstance(value, _types.ModuleType)
+    if name not in ("bool", "float", "int")  # `from minigrad import *` hides no builtin type
 ]
 __all__ = sorted([*_eager, "autograd", "linalg", "ops", "random", *_LATER, *_LATER_FROM])
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "bool", "float", "int"]

@@ -606,7 +606,7 @@ def randint_like(
 
 
 def _float(dtype: Any, name: str) -> np.dtype[Any]:
-    chosen = get_default_dtype() if dtype is None else checked(dtype, name)
+    chosen = checked(float if dtype is None else dtype, name)
     if chosen.kind != "f":
         raise TypeError(f"{name}: a float dtype expected, got {chosen}; use randint for integers")
     return chosen

@@ -237,7 +237,8 @@ LAYERS = [
     layer("SwiGLU", 4, 5, bias=True, of=SEQUENCES,
           by=lambda m, x: linear(m.down_proj, linear(m.gate_proj, x) * sigmoid(
               linear(m.gate_proj, x)) * linear(m.up_proj, x))),
-    layer("Embedding", 5, 4, given={"input": IDS}, by=lambda m, **ids: m.weight.numpy()[ids["input"]]),
+    layer("Embedding", 5, 4, given={"input": IDS},
+          by=lambda m, **ids: m.weight.numpy()[ids["input"]]),
     layer("Embedding", 5, 4, padding_idx=1, given={"input": IDS}),
     layer("EmbeddingBag", 5, 4, given={"input": IDS},
           by=lambda m, **ids: m.weight.numpy()[ids["input"]].mean(1)),

@@ -35,7 +35,7 @@ CPU = Device("cpu")
 
 
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
-    return get_default_dtype() if dtype is None else checked(dtype, name)
+    return checked(float if dtype is None else dtype, name)
 
 
 @created

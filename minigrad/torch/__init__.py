@@ -9,9 +9,12 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from minigrad.autograd import dtype_class as _dtypes
 from minigrad.autograd import get_default_dtype as get_default_dtype
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
+from minigrad.autograd.dtype_class import *
+from minigrad.autograd.dtype_class import dtype as dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.random import Generator as Generator
@@ -51,7 +54,6 @@ from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.func import vmap as vmap
-from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
 from minigrad.torch.modules import BOTH as _BOTH
 from minigrad.torch.modules import Version as _Version
@@ -69,13 +71,8 @@ tensor = _tensor  # not the module of this name
 globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)
 
-float16 = half = _np.dtype("float16")
-float32 = float = _np.dtype("float32")
-float64 = double = _np.dtype("float64")
-bfloat16 = _NoDtype("bfloat16")
-int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
-short, int, long, uint8, bool = int16, int32, int64, _np.dtype("uint8"), _np.dtype("bool")
-dtype, finfo, iinfo = _np.dtype, _np.finfo, _np.iinfo
+bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
+finfo, iinfo = _np.finfo, _np.iinfo
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
@@ -107,7 +104,7 @@ class _Kind(type):
 
 
 for _name, _kind in _KINDS.items():
-    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": _np.dtype(_name)})
+    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": dtype(_name)})
 
 
 def set_default_tensor_type(t: _Any) -> None:

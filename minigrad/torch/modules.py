@@ -49,9 +49,6 @@ accelerator.current_accelerator(check_available=False) => None
 accelerator.current_device_index() => refused("accelerator", "everything runs on the CPU")
 accelerator.device_count() => 0
 accelerator.is_available() => False
-autograd.graph.Node = GradFn
-autograd.graph.save_on_cpu(pin_memory=False) => nullcontext()
-autograd.graph.saved_tensors_hooks = saved_tensors_hooks
 backends.cuda.is_built() => False
 backends.cuda.matmul.{allow_bf16_reduced_precision_reduction allow_fp16_reduced_precision_reduction allow_tf32} = False
 backends.cuda.sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True) => nullcontext()
@@ -272,7 +269,7 @@ def _names() -> dict[str, Any]:
 
 _KNOWN: dict[str, str] = {}
 """The modules without a file, and whose names each has."""
-_FILES = {"autograd.functional", "func", "serialization"}
+_FILES = {"autograd.functional", "autograd.graph", "func", "serialization"}
 
 for _line in VIEWS.strip().splitlines():
     _target, _, _views = _line.partition(":")

@@ -12,7 +12,7 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
-from minigrad.ops.casting import as_tensor
+from minigrad.ops.casting import as_tensor, floating
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import assign
@@ -146,14 +146,17 @@ def batch_norm(
     return out
 
 
-@effect
 def update_running(running: Tensor | None, found: Tensor, momentum: float) -> None:
-    """Move a running statistic towards that of a batch."""
+    """Move a running statistic, if there is one, towards that of a batch."""
     if running is not None:
-        new = found._data.astype(running.dtype) * momentum
-        assign(
-            running, running._data * (1 - momentum) + new
-        )  # no op: a checkpoint may run it again
+        move_running(running, found, momentum)
+
+
+@effect
+def move_running(running: Tensor, found: Tensor, momentum: float) -> None:
+    """Move a running statistic towards that of a batch."""
+    new = found._data.astype(running.dtype) * momentum
+    assign(running, running._data * (1 - momentum) + new)  # no op: a checkpoint may run it again
 
 
 def _check_channels(owner: str, input: Tensor, **parts: Tensor | None) -> None:
@@ -272,8 +275,9 @@ def local_response_norm(
             f"local_response_norm: an input of shape (N, C, L, ...) expected, got {input.shape}"
         )
     around = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
-    windows = ops.unfold(ops.pad(input * input, around), 1, size, 1)
-    return input / (ops.mean(windows, -1) * alpha + k) ** beta
+    x = floating(input)
+    windows = ops.unfold(ops.pad(x * x, around), 1, size, 1)
+    return x / (ops.mean(windows, -1) * alpha + k) ** beta
 
 
 @spelled

@@ -158,11 +158,11 @@ def test_each_argument_alone(case: Case) -> None:
         for create_graph in (False, True):
             outputs = outputs_of(case.on(OURS)(*inputs))
             weights = cotangents(outputs)
-            alone = grad(outputs, inputs[k], weights, create_graph=create_graph)
+            (alone,) = grad(outputs, inputs[k], weights, create_graph=create_graph)
             np.testing.assert_allclose(alone.numpy(), together[k], rtol=1e-10, atol=1e-13)
         asked = variables(case)
         outputs = outputs_of(case.on(OURS)(*asked))
-        found = grad(outputs, asked[k], cotangents(outputs))
+        (found,) = grad(outputs, asked[k], cotangents(outputs))
         np.testing.assert_array_equal(found.numpy(), together[k])
         assert all(tensor.grad is None for tensor in asked)
 

@@ -72,7 +72,8 @@ def test_heads_of_queries_that_share_keys(causal: bool, mask: Any) -> None:
     keep = None if mask is None else np.random.default_rng(0).random(mask) < 0.7
     options: dict[str, Any] = {"attn_mask": keep, "is_causal": causal, "output_weight": True}
     found = F.scaled_dot_product_attention(q, k, v, enable_gqa=True, **options)
-    expected = F.scaled_dot_product_attention(q, k.repeat(2, 1), v.repeat(2, 1), **options)
+    twice = (np.repeat(x, 2, axis=1) for x in (k, v))
+    expected = F.scaled_dot_product_attention(q, *twice, **options)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one.data, other.data)
     for heads in (3, 5):

@@ -129,8 +129,8 @@ MEANT = {
         "Embedding.padding_idx", "CrossEntropyLoss.ignore_index", "NLLLoss.ignore_index",
     ], (-1,)),
     # the largest absolute value
-    **dict.fromkeys(["EmbeddingBag.norm_type", "Embedding.norm_type", "TripletMarginLoss.p", "PairwiseDistance.p",
-                     "LPPool1d.norm_type", "LPPool2d.norm_type"],
+    **dict.fromkeys(["EmbeddingBag.norm_type", "Embedding.norm_type", "TripletMarginLoss.p",
+                     "PairwiseDistance.p", "LPPool1d.norm_type", "LPPool2d.norm_type"],
                     INFINITE),
 }  # fmt: skip
 """Odd numbers that mean something. None does where the annotation says so."""
