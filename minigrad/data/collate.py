@@ -38,7 +38,7 @@ def default_collate(samples: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return samples
     if isinstance(first, (Tensor, np.ndarray)):
-        _check_alike("shapes", [np.shape(sample) for sample in samples])
+        _check_alike("shapes", [tuple(np.shape(sample)) for sample in samples])
         return ops.stack([asarray(s) for s in samples])
     if isinstance(first, (bool, int, float, np.generic)):
         python_floats = isinstance(first, float) and not isinstance(first, np.generic)

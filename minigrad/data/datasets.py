@@ -151,7 +151,7 @@ class TensorDataset(Dataset):
             t if isinstance(t, Tensor) else tensor(to_array(t, name="TensorDataset"))
             for t in tensors
         )
-        shapes = [tensor.shape for tensor in self.tensors]
+        shapes = [tuple(tensor.shape) for tensor in self.tensors]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
             raise ValueError(
                 f"TensorDataset: tensors of equal length expected, got shapes {shapes}"

@@ -57,7 +57,7 @@ class Categorical(Distribution):
         if not tensor.ndim or not tensor.shape[-1]:
             raise ValueError(
                 f"Categorical: {name} of shape (..., classes) expected, with at least one class, "
-                f"got {tensor.shape}"
+                f"got {tuple(tensor.shape)}"
             )
         if probs is None:
             largest = np.max(values_of(tensor), axis=-1)
