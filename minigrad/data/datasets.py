@@ -143,7 +143,7 @@ class TensorDataset(Dataset):
         >>> from minigrad.data import TensorDataset
         >>> dataset = TensorDataset(minigrad.arange(6).reshape(3, 2), [7, 8, 9])
         >>> dataset[1]
-        (Tensor([2, 3], dtype=int64), Tensor(8, dtype=int64))
+        (tensor([2, 3]), tensor(8))
     """
 
     def __init__(self, *tensors: Any) -> None:
