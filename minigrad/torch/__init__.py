@@ -39,6 +39,7 @@ from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
 from minigrad.tensors.creation import tensor as _tensor
 from minigrad.tensors.functions import *
+from minigrad.tensors.kinds import *
 from minigrad.torch import autograd as autograd
 from minigrad.torch import distributions as distributions
 from minigrad.torch import linalg as linalg
@@ -60,7 +61,6 @@ from minigrad.torch.modules import Version as _Version
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
-from minigrad.torch.tensor import KINDS as _KINDS
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor
 
@@ -91,26 +91,10 @@ def _assert(condition: _Any, message: str) -> None:
         raise AssertionError(message)
 
 
-class _Kind(type):
-    """The class of `FloatTensor` and the others: a tensor of that dtype is an instance of it."""
-
-    kind: _Any
-
-    def __call__(cls, *data: _Any) -> _Any:
-        return Tensor(*data).to(cls.kind)
-
-    def __instancecheck__(cls, x: _Any) -> _Any:
-        return isinstance(x, Tensor) and x._data.dtype == cls.kind
-
-
-for _name, _kind in _KINDS.items():
-    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": dtype(_name)})
-
-
 def set_default_tensor_type(t: _Any) -> None:
     """Set the default dtype by the name of a type of tensors, or by the type."""
     name = t if isinstance(t, str) else t.__name__
-    set_default_dtype(globals()[name.removeprefix("torch.")].kind)
+    set_default_dtype(globals()[name.removeprefix("torch.")].dtype)
 
 
 __getattr__ = _missing(__name__)
