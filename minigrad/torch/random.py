@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from minigrad import random as ours
-from minigrad.torch.absent import not_here
 
 _seed = 0
 
@@ -106,7 +105,3 @@ class _Default:
 
 
 default_generator = _Default()
-
-
-def __getattr__(name: str) -> Any:
-    not_here(__name__, name)

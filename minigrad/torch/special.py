@@ -3,9 +3,6 @@
 import minigrad
 from minigrad.torch.build import adopting
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
-from minigrad.torch.modules import missing as _missing
-
-__getattr__ = _missing(__name__)
 
 _SAME = (
     "digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "log1p", "log_softmax", "logit",

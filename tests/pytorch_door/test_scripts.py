@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -103,3 +104,9 @@ def test_a_file_that_is_not_there() -> None:
     assert done.returncode == 2
     assert "there is no file no_such_file.py" in done.stderr
     assert "usage: python -m minigrad.torch FILE" in run("--help").stdout
+
+
+@pytest.mark.usefixtures("global_random")
+def test_the_typed_training_script_runs() -> None:
+    """What type checkers say of it is in tests/test_typing.py."""
+    runpy.run_path(str(Path(__file__).with_name("typed_training.py")))

@@ -1,6 +1,8 @@
 """`torch.nn`: modules, layers and losses as PyTorch means them."""
 
 from minigrad.torch.modules import missing as _missing
+from minigrad.torch.nn import attention as attention
+from minigrad.torch.nn import common_types as common_types
 from minigrad.torch.nn import functional as functional
 from minigrad.torch.nn import init as init
 from minigrad.torch.nn import utils as utils

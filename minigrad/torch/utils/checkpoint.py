@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import autograd
-from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import adopt
-
-__getattr__ = _missing(__name__)
 
 
 def checkpoint(

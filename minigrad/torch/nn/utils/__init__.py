@@ -11,6 +11,7 @@ from minigrad.nn.utils import vector_to_parameters as vector_to_parameters
 from minigrad.torch.creation import tensor
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import adopt_module
+from minigrad.torch.nn.utils import parametrize as parametrize
 from minigrad.torch.nn.utils import rnn as rnn
 from minigrad.torch.tensor import Tensor, adopt
 
