@@ -40,8 +40,10 @@ from minigrad.support import pytorch_names as _pytorch_names
 from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
+from minigrad.tensors.functions import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.rows import SparseRows as SparseRows
+from minigrad.tensors.size import Size as Size
 from minigrad.tensors.tensor import *
 
 __version__ = "0.3.0"

@@ -399,11 +399,11 @@ def repeating() -> Any | None:
 
 
 @contextmanager
-def drawing_from(own: np.random.Generator) -> Iterator[None]:
-    """Within the block, make minigrad draw from `own`, in this thread."""
+def drawing_from(own: np.random.Generator | None) -> Iterator[None]:
+    """Within the block, make minigrad draw from `own`, if it is given, in this thread."""
     outer = _repeating.get()
     try:
-        _repeating.set(own)
+        _repeating.set(outer if own is None else own)
         yield
     finally:
         _repeating.set(outer)

@@ -134,12 +134,12 @@ def affine(m: Any, x: Any, axis: int = -1) -> Any:
     """Times the weight plus the bias, along one axis."""
     shape = [1] * x.ndim
     shape[axis] = -1
-    return x * m.weight.data.reshape(shape) + m.bias.data.reshape(shape)
+    return x * m.weight.numpy().reshape(shape) + m.bias.numpy().reshape(shape)
 
 
 def linear(m: Any, x: Any) -> Any:
     out = x @ m.weight.data.T
-    return out if m.bias is None else out + m.bias.data
+    return out if m.bias is None else out + m.bias.numpy()
 
 
 def log_softmax(x: Any, axis: int = 1) -> Any:
@@ -195,9 +195,9 @@ def squeezed(block: Any, x: Any) -> Any:
 def selected(block: Any, x: Any) -> Any:
     outs = [branch(tensor(x)).numpy() for branch in block.branches]
     first, norm, last = block.attention[1], block.attention[2], block.attention[4]
-    hidden = sum(outs).mean((2, 3)) @ first.weight.data.reshape(first.weight.shape[:2]).T
+    hidden = sum(outs).mean((2, 3)) @ first.weight.numpy().reshape(first.weight.shape[:2]).T
     hidden = affine(norm, normal(hidden, 0, norm.eps))
-    scores = np.maximum(hidden, 0) @ last.weight.data.reshape(last.weight.shape[:2]).T
+    scores = np.maximum(hidden, 0) @ last.weight.numpy().reshape(last.weight.shape[:2]).T
     weights = np.exp(log_softmax(scores))
     return sum(out * weights[:, i].reshape(-1, 1, 1, 1) for i, out in enumerate(outs))
 
@@ -218,7 +218,7 @@ def biased(m: Any, x: Any, bias: Any) -> Any:
 def packed(m: Any, x: Any) -> Any:
     """A recurrence over sequences of unequal length."""
     given = nn.utils.rnn.pack_padded_sequence(x, [1, 3], enforce_sorted=False)
-    return m(given)[0].data
+    return m(given)[0].numpy()
 
 
 ENCODER = layer("TransformerEncoderLayer", 4, 2, 5, 0.0, "gelu", norm_first=True)
@@ -230,16 +230,16 @@ LAYERS = [
     layer("Linear", 4, 3, of=SEQUENCES, by=linear),
     layer("Linear", 4, 3, bias=False, of=[(4,)], by=linear),
     layer("Bilinear", 4, 3, 2, of=[(5, 2, 4), (5, 2, 3)],
-          by=lambda m, x, y: np.einsum("abi,oij,abj->abo", x, m.weight.data, y) + m.bias.data),
+          by=lambda m, x, y: np.einsum("abi,oij,abj->abo", x, m.weight.numpy(), y) + m.bias.numpy()),
     layer("Bilinear", 4, 3, 2, bias=False, of=[(5, 4), (5, 3)]),
     layer("SwiGLU", 4, of=SEQUENCES),
     layer("SwiGLU", 4, 5, bias=True, of=SEQUENCES,
           by=lambda m, x: linear(m.down_proj, linear(m.gate_proj, x) * sigmoid(
               linear(m.gate_proj, x)) * linear(m.up_proj, x))),
-    layer("Embedding", 5, 4, given={"input_": IDS}, by=lambda m, input_: m.weight.data[input_]),
+    layer("Embedding", 5, 4, given={"input_": IDS}, by=lambda m, input_: m.weight.numpy()[input_]),
     layer("Embedding", 5, 4, padding_idx=1, given={"input_": IDS}),
     layer("EmbeddingBag", 5, 4, given={"input_": IDS},
-          by=lambda m, input_: m.weight.data[input_].mean(1)),
+          by=lambda m, input_: m.weight.numpy()[input_].mean(1)),
     layer("EmbeddingBag", 5, 4, mode="sum", padding_idx=3, given={"input_": IDS}),
     layer("Flatten", of=SEQUENCES, by=lambda m, x: x.reshape(2, 12)),
     layer("Flatten", 0, 1, of=SEQUENCES, by=lambda m, x: x.reshape(6, 4)),
@@ -249,17 +249,17 @@ LAYERS = [
     # normalization
     layer("LayerNorm", 4, of=SEQUENCES, by=lambda m, x: affine(m, normal(x, -1))),
     layer("LayerNorm", 4, 1e-3, bias=False, of=SEQUENCES,
-          by=lambda m, x: normal(x, -1, 1e-3) * m.weight.data),
+          by=lambda m, x: normal(x, -1, 1e-3) * m.weight.numpy()),
     layer("LayerNorm", (3, 4), of=SEQUENCES,
-          by=lambda m, x: normal(x, (1, 2)) * m.weight.data + m.bias.data),
+          by=lambda m, x: normal(x, (1, 2)) * m.weight.numpy() + m.bias.numpy()),
     layer("LayerNorm", 4, elementwise_affine=False, of=SEQUENCES),
-    layer("RMSNorm", 4, 1e-3, of=SEQUENCES, by=lambda m, x: m.weight.data * x / np.sqrt(
+    layer("RMSNorm", 4, 1e-3, of=SEQUENCES, by=lambda m, x: m.weight.numpy() * x / np.sqrt(
         (x * x).mean(-1, keepdims=True) + 1e-3)),
     layer("RMSNorm", 4, elementwise_affine=False, of=SEQUENCES),
     layer("BatchNorm1d", 4, of=CHANNELS, by=lambda m, x: affine(m, normal(x, (0, 2)), 1)),
     layer("BatchNorm1d", 4, 1e-2, affine=False, of=[(5, 4)], by=lambda m, x: normal(x, 0, 1e-2)),
     layer("BatchNorm1d", 4, bias=False, track_running_stats=False, of=[(5, 4)],
-          call=lambda m, x: m.eval()(x), by=lambda m, x: normal(x, 0) * m.weight.data),
+          call=lambda m, x: m.eval()(x), by=lambda m, x: normal(x, 0) * m.weight.numpy()),
     layer("BatchNorm1d", 4, momentum=0.5, of=[(5, 4)]),
     layer("BatchNorm2d", 4, 1e-2, momentum=None, of=IMAGES),
     layer("BatchNorm2d", 4, affine=False, track_running_stats=False, of=IMAGES),
@@ -303,7 +303,7 @@ LAYERS = [
     layer("LogSoftmax", 0, of=SEQUENCES, by=lambda m, x: log_softmax(x, 0)),
     layer("PReLU", of=[(5,)]),
     layer("PReLU", 4, 0.1, of=CHANNELS,
-          by=lambda m, x: np.where(x > 0, x, x * m.weight.data[:, None])),
+          by=lambda m, x: np.where(x > 0, x, x * m.weight.numpy()[:, None])),
     layer("GLU", of=SEQUENCES, by=lambda m, x: x[..., :2] * sigmoid(x[..., 2:])),
     layer("GLU", 1, of=[(2, 4, 3)], by=lambda m, x: x[:, :2] * sigmoid(x[:, 2:])),
     # dropout
@@ -321,8 +321,8 @@ LAYERS = [
     layer("Conv2d", 4, 6, 3, bias=False, **WINDOW, of=[(2, 4, 5, 7)]),
     layer("Conv2d", 2, 3, (2, 3), padding="same", padding_mode="reflect", of=[(1, 2, 3, 3)]),
     layer("Conv2d", 2, 2, 2, dilation=(1, 2), of=[(1, 2, 3, 4)]),
-    layer("ConvTranspose1d", 4, 4, 2, of=CHANNELS, by=lambda m, x: m.bias.data[:, None] + sum(
-        np.einsum("nil,io->nol", np.pad(x, ((0, 0), (0, 0), (k, 1 - k))), m.weight.data[..., k])
+    layer("ConvTranspose1d", 4, 4, 2, of=CHANNELS, by=lambda m, x: m.bias.numpy()[:, None] + sum(
+        np.einsum("nil,io->nol", np.pad(x, ((0, 0), (0, 0), (k, 1 - k))), m.weight.numpy()[..., k])
         for k in range(2))),
     layer("ConvTranspose1d", 4, 6, 3, **WINDOW, of=CHANNELS),
     layer("ConvTranspose1d", 4, 6, 3, **WINDOW, padding=1, output_padding=1, bias=False,
@@ -394,7 +394,7 @@ LAYERS = [
     layer("GRU", 4, 2, 2, of=[(3, 2, 4), (2, 2, 2)]),
     layer("GRU", 4, 2, 2, bidirectional=True, dropout=0.4, of=[(3, 2, 4)], call=packed),
     layer("RNNCell", 4, 4, of=[(2, 4)], by=lambda m, x: np.tanh(
-        x @ m.weight_ih.data.T + m.bias_ih.data + m.bias_hh.data)),
+        x @ m.weight_ih.data.T + m.bias_ih.numpy() + m.bias_hh.numpy())),
     layer("RNNCell", 4, 2, bias=False, nonlinearity="relu", of=[(3, 4), (3, 2)],
           by=lambda m, x, h: np.maximum(x @ m.weight_ih.data.T + h @ m.weight_hh.data.T, 0)),
     layer("LSTMCell", 4, 4, of=[(2, 4)]),
@@ -405,9 +405,9 @@ LAYERS = [
     layer("GRUCell", 4, 2, bias=False, of=[(3, 4), (3, 2)]),
     # positions
     layer("LearnedPosEmbedding", 5, 4, of=SEQUENCES,
-          by=lambda m, x: x + m.pos_emb.weight.data[:3]),
+          by=lambda m, x: x + m.pos_emb.weight.numpy()[:3]),
     layer("LearnedPosEmbedding", 5, 4, of=SEQUENCES, given={"offset": 2},
-          by=lambda m, x, offset: x + m.pos_emb.weight.data[2:]),
+          by=lambda m, x, offset: x + m.pos_emb.weight.numpy()[2:]),
     layer("SinusoidalPosEmbedding", 4, of=SEQUENCES),
     layer("RotaryPosEmbedding", 4, of=SEQUENCES),
     layer("RotaryPosEmbedding", 4, interleaved=False, of=SEQUENCES),
@@ -484,18 +484,18 @@ LAYERS = [
     layer("SelectiveKernel", 2, 4, [2, 4], padding="same", reduction=2, of=[(3, 2, 3, 4)],
           by=selected),
     layer("EinMix", "a b -> b a", "a b", a=4, b=5, of=VECTORS,
-          by=lambda m, x: (x * m.weight.data).T),
+          by=lambda m, x: (x * m.weight.numpy()).T),
     layer("EinMix", "... i -> ... o", "i o", "o", i=4, o=3, of=SEQUENCES,
-          by=lambda m, x: x @ m.weight.data + m.bias.data),
+          by=lambda m, x: x @ m.weight.numpy() + m.bias.numpy()),
     layer("EinMix", "n ... i -> n ... k o", "i k o", "o", i=4, k=2, o=3, of=SEQUENCES,
-          by=lambda m, x: np.einsum("nli,iko->nlko", x, m.weight.data) + m.bias.data),
+          by=lambda m, x: np.einsum("nli,iko->nlko", x, m.weight.numpy()) + m.bias.numpy()),
     layer("EinMix", "n l (h i) -> l n (h o)", "h i o", "h o", h=2, i=2, o=4, of=SEQUENCES,
-          by=lambda m, x: (np.einsum("nlhi,hio->lnho", x.reshape(2, 3, 2, 2), m.weight.data)
-                           + m.bias.data.reshape(2, 4)).reshape(3, 2, 8)),
+          by=lambda m, x: (np.einsum("nlhi,hio->lnho", x.reshape(2, 3, 2, 2), m.weight.numpy())
+                           + m.bias.numpy().reshape(2, 4)).reshape(3, 2, 8)),
     layer("EinMix", "n c h w -> n d h", "c d h", "d", c=4, d=2, h=3, of=IMAGES,
-          by=lambda m, x: np.einsum("nchw,cdh->ndh", x, m.weight.data) + m.bias.data.reshape(2, 1)),
+          by=lambda m, x: np.einsum("nchw,cdh->ndh", x, m.weight.numpy()) + m.bias.numpy().reshape(2, 1)),
     layer("EinMix", "n 1 c -> 1 n c", "c", c=3, of=[(2, 1, 3)],
-          by=lambda m, x: (x * m.weight.data).swapaxes(0, 1)),
+          by=lambda m, x: (x * m.weight.numpy()).swapaxes(0, 1)),
     layer("Rearrange", "a b -> b a", of=VECTORS, by=lambda m, x: x.T),
     layer("Rearrange", "... a b -> b ... a", of=SEQUENCES, by=lambda m, x: np.moveaxis(x, 2, 0)),
     layer("Rearrange", "n (h p) (w q) -> n (h w) (p q)", p=2, q=3, of=[(2, 4, 6)],

@@ -201,8 +201,8 @@ def test_numpy_testing_printing_and_saving_take_every_tensor() -> None:
         assert np.array_repr(x) == np.array_repr(POINTS)
         assert np.array_str(x) == np.array_str(POINTS)
         assert f"{x}" == repr(x) == str(x)
-        assert np.may_share_memory(x, x.data)
-        assert np.shares_memory(x[0], x.data)
+        assert np.may_share_memory(x, x.numpy())
+        assert np.shares_memory(x[0], x.numpy())
         assert np.isclose(x, POINTS).all()
         assert np.result_type(x, np.float32) == np.float64
         for save, load in ((np.save, np.load), (np.savetxt, np.loadtxt)):

@@ -17,6 +17,7 @@ import numpy as np
 from minigrad.autograd.dtypes import checked, operand, promote, to_array
 from minigrad.autograd.errors import explained
 from minigrad.autograd.events import Call, tell
+from minigrad.autograd.lending import held, lent
 from minigrad.autograd.mode import located, state
 from minigrad.autograd.mutation import rewritten, update, view_of
 from minigrad.autograd.node import Edge, Node, Variable, clock, node_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from minigrad.autograd.scope import Frame
 
 __all__ = [
-    "call_path", "classed", "cut_off", "made", "record", "record_outputs", "rounded_once",
+    "call_path", "cut_off", "made", "record", "record_outputs", "rounded_once",
     "with_history", "without_rules", "wrap",
 ]  # fmt: skip
 
@@ -36,7 +37,6 @@ _new = object.__new__  # without `__init__`, which checks and copies: a result n
 _ndarray = np.ndarray
 _FIRST, _SECOND, _BOTH = (0,), (1,), (0, 1)
 _MISSING = Parameter.empty
-_other_classes = Variable.other_classes
 _last_without_rules: Primitive | None = None  # the last op at which a history ended
 
 
@@ -128,8 +128,6 @@ def _one_array(op: Primitive, general: Callable[..., Any]) -> Callable[..., Any]
             result = record(plan, (source,), saved, out, frame)
         if result._data.base is not None or out is array:
             view_of(result, x)
-        if _other_classes:
-            classed((result,), (x,))
         if observers:
             _tell(op, (x, *static), (array, *static), (), result)
         return result
@@ -190,8 +188,6 @@ def _two_arrays(op: Primitive) -> Callable[..., Any]:
         if result._data.base is not None or out is x or out is y:
             view_of(result, a)
             view_of(result, b)
-        if _other_classes:
-            classed((result,), (a, b))
         if observers:
             _tell(op, (a, b), (x, y), (), result)
         return result
@@ -233,8 +229,6 @@ def _any_signature(op: Primitive) -> Callable[..., Any]:
             make = functools.partial(cut_off, op) if recorded else wrap
             result = tuple(map(make, out)) if several else make(out)
         _find_views(result if several else (result,), (*args, *kwargs.values()))
-        if _other_classes:
-            classed(result if several else (result,), (*args, *kwargs.values()))
         if observers:
             _tell(op, op.bind(args, kwargs), values, tuple(extra), result)
         return result
@@ -260,21 +254,6 @@ def rounded_once(
     """Compute float16 in a wider dtype, forward and backward, and round the result once."""
     wide = [part.astype(dtype) if hasattr(part, "astype") else part for part in arrays]
     return function(*wide, *static).astype(np.float16)
-
-
-def classed(results: Sequence[Any], arguments: Sequence[Any]) -> None:
-    """Give results the class that a tensor among the arguments asks for, if it is not the first.
-
-    The first is minigrad's own Tensor. Another library's meaning of its names is a class beside it.
-    """
-    for value in arguments:
-        if isinstance(value, Variable):
-            if value.result_class is not Variable.result_class:
-                for result in results:
-                    result.__class__ = value.result_class
-                return
-        elif isinstance(value, (tuple, list)):
-            classed(results, value)
 
 
 def wrap(out: Any) -> Any:
@@ -309,7 +288,7 @@ def record(plan: Plan, sources: Any, saved: tuple[Any, ...], out: Any, frame: Fr
     node = _new(Node)
     node.plan = plan
     node.edges = sources
-    node.saved = saved
+    node.saved = held(saved) if lent else saved
     node.shape = out.shape
     node.dtype = out.dtype
     node.stamp = next(clock)

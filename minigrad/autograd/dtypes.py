@@ -144,12 +144,14 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
     """Bring operands, arrays and Python scalars, to the dtype in which they are computed.
 
     It is a float with `floats_only`, for ops that are defined on floats only, as division is.
-    Integers that are `compared` stay what they are: no dtype holds all of int64 and of uint64.
+    An array without axes is weak beside those with axes: of integers and a float without axes, the
+    float's dtype. Integers that are `compared` stay what they are: no dtype holds all of int64 and of uint64.
     Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     strong = [array.dtype for array in arrays if array.ndim] or [array.dtype for array in arrays]
     floats = [dtype for dtype in strong if dtype.kind == "f"]
+    floats = floats or [array.dtype for array in arrays if array.dtype.kind == "f"]
     if floats:
         common = floats[0] if len(floats) == 1 else np.result_type(*floats)
     else:

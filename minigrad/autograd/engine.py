@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd import mutation
-from minigrad.autograd.call import classed, with_history, wrap
+from minigrad.autograd.call import with_history, wrap
 from minigrad.autograd.events import Call, Pull, effect, tell
+from minigrad.autograd.lending import lent, notice_writes
 from minigrad.autograd.mode import State, located, state
 from minigrad.autograd.node import FREED, Edge, Leaf, Node, Output, Variable, Watch, node_of
 from minigrad.autograd.plan import Plan
@@ -96,6 +97,8 @@ def run_backward(
     del roots
     seed = None  # so that `pending` alone holds the cotangents, see `uniquely_owned`
     asked = inputs is not None or bool(watched)
+    if lent:
+        notice_writes()
     outer = state.get()
     callbacks: list[Callable[[], None]] = []
     try:
@@ -355,8 +358,6 @@ def _run_hooks(hooks: dict[int, Any], edge: Edge, pending: dict[Edge, Any]) -> N
 def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
     """Run a node's rules on tensors, so that the cotangents have a history of their own."""
     op = plan.op
-    if Variable.other_classes:  # rules mean what minigrad's own Tensor means
-        g = [_own(part) for part in g] if op.multiple_outputs else _own(g)
     values = dict(zip(plan.saved_names, node.saved, strict=True))
     edges = dict(zip(plan.slots, node.edges, strict=True))
     if not op.variadic:
@@ -377,12 +378,6 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
         return _pull_decomposition(plan, values, g)
     return plan.pull(g, *values.values())
 
-
-def _own(value: Any) -> Any:
-    """A tensor of the first class of results, with the same history."""
-    if isinstance(value, Variable) and value.__class__ is not Variable.result_class:
-        return with_history(value._data, mutation.history(value))
-    return value
 
 
 def _observed(value: Any) -> Any:
@@ -451,8 +446,6 @@ def copied(thing: Any) -> Any:
 def _without_history(op: Primitive, thing: Any) -> Any:
     data = thing._data if isinstance(thing, Variable) else thing
     made = wrap(op.forward(data))
-    if Variable.other_classes:
-        classed((made,), (thing,))
     if state.get().observers:
         tell("ran", Call(op, (thing,), (data,), (made,), (), None, state.get().frame))
     return made

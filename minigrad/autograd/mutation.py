@@ -43,8 +43,8 @@ def mark_written(*arrays: np.ndarray) -> None:
         >>> from minigrad.autograd.mutation import mark_written
         >>> x = minigrad.ones(2, requires_grad=True)
         >>> y = (x * x).sum()
-        >>> x.data[:] = 5.0
-        >>> mark_written(x.data)
+        >>> x._data[:] = 5.0
+        >>> mark_written(x._data)
         >>> y.backward()  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         RuntimeError: multiply: its input b was written in place after it was saved...

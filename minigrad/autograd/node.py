@@ -25,7 +25,7 @@ class FREED:
 
 
 class Variable:
-    """An array with a place in the graph; ops return its subclass declared with ``results=True``.
+    """An array with a place in the graph; the results of ops are of its subclass `result_class`.
 
     Example:
         >>> import minigrad
@@ -40,16 +40,6 @@ class Variable:
     _current: float = 0  # without a history: the time up to which it knows of recorded writes
 
     result_class: type[Variable]  # what the results of ops are
-    other_classes: list[type[Variable]] = []  # noqa: RUF012 - of results, beside the first
-
-    def __init_subclass__(cls, results: bool = False, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if results and hasattr(Variable, "result_class"):
-            cls.result_class = cls
-            Variable.other_classes.append(cls)
-        elif results:
-            Variable.result_class = cls
-
     def _read_again(self) -> None:
         """Take the history that a view has after a recorded write to its base."""
         raise NotImplementedError

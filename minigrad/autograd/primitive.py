@@ -40,6 +40,12 @@ by_numpy: dict[Any, Callable[..., Any]] = {}
 """The op that answers for a NumPy function."""
 
 
+SPELLINGS = {
+    "input": "x", "dim": "axis", "dims": "axes", "keepdim": "keepdims", "other": "b",
+}  # fmt: skip
+"""PyTorch's names of arguments, which a call by keywords may use, and those of the ops."""
+
+
 class Primitive:
     """The record of an op: its forward function, its rules, its decomposition.
 
@@ -96,6 +102,9 @@ class Primitive:
         needed = [i for i, default in enumerate(self.defaults) if default is REQUIRED]
         self.required = needed[-1] + 1 if needed else 0
         self.places = {name: i for i, name in enumerate(self.params)}
+        for theirs, own in SPELLINGS.items():
+            if own in self.places:
+                self.places.setdefault(theirs, self.places[own])
         self.arrays = len(needed) if arrays is None else arrays
         self.residuals, self.multiple_outputs = residuals, multiple_outputs
         self.float_inputs, self.compares, self.casts = float_inputs, compares, casts
@@ -230,6 +239,8 @@ class Primitive:
             if place < given:
                 return None
             values[place] = value
+        if len(kwargs) > 1 and len({self.places[name] for name in kwargs}) < len(kwargs):
+            return None  # one argument under two names
         for place in self.axes:
             if values[place].__class__ is list:
                 values[place] = tuple(values[place])

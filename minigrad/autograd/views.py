@@ -70,8 +70,12 @@ def _slice(first: int, last: int, step: int, length: int) -> slice:
 
 def owner(array: np.ndarray) -> np.ndarray:
     """The array that owns the memory of `array`: the last along ``.base``, or itself."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
+    base = array.base
+    while base is not None:
+        base = base.obj if isinstance(base, memoryview) else base
+        if not isinstance(base, np.ndarray):
+            break
+        array, base = base, base.base
     return array
 
 

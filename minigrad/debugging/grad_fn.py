@@ -7,6 +7,9 @@ from typing import Any
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
 
+_SHORT = {"divide": "div", "multiply": "mul", "negative": "neg", "power": "pow", "subtract": "sub"}
+"""Names of ops that PyTorch's nodes have in short."""
+
 
 class GradFn:
     """The op that made a tensor, ``x.grad_fn``, for reading a graph step by step.
@@ -19,21 +22,23 @@ class GradFn:
         >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
         >>> y = (x * x).sum()
         >>> y.grad_fn
-        <GradFn sum>
+        <SumBackward0>
         >>> y.grad_fn.next_functions
-        ((<GradFn multiply>, 0),)
+        ((<MulBackward0>, 0),)
         >>> product = y.grad_fn.next_functions[0][0]
         >>> sorted(product.saved), product.next_functions
-        (['a', 'b'], ((<GradFn AccumulateGrad>, 0), (<GradFn AccumulateGrad>, 0)))
+        (['a', 'b'], ((<AccumulateGrad>, 0), (<AccumulateGrad>, 0)))
     """
 
     def __init__(self, node: Node | Leaf) -> None:
         self.node = node
 
-    @property
     def name(self) -> str:
-        """The name of the op; "AccumulateGrad" for a leaf."""
-        return self.node.plan.op.name if isinstance(self.node, Node) else "AccumulateGrad"
+        """The name of the op as PyTorch writes it, such as "MulBackward0"; of a leaf too."""
+        if isinstance(self.node, Leaf):
+            return "torch::autograd::AccumulateGrad"
+        op = self.node.plan.op.name
+        return "".join(map(str.capitalize, _SHORT.get(op, op).split("_"))) + "Backward0"
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn, int], ...]:
@@ -56,7 +61,7 @@ class GradFn:
         if isinstance(self.node, Leaf):
             return {}
         if self.node.saved is FREED:
-            raise RuntimeError(f"{self.name}: a backward pass freed what it saved")
+            raise RuntimeError(f"{self.name()}: a backward pass freed what it saved")
         values = zip(self.node.plan.saved_names, self.node.saved, strict=True)
         return {
             name: with_history(value, None) if hasattr(value, "dtype") else value
@@ -71,7 +76,7 @@ class GradFn:
             AttributeError: It is not a leaf.
         """
         if isinstance(self.node, Node):
-            raise AttributeError(f"variable: {self.name} is the result of an op, not a leaf")
+            raise AttributeError(f"variable: {self.name()} is the result of an op, not a leaf")
         return self.node.tensor
 
     def __eq__(self, other: object) -> bool:
@@ -81,4 +86,4 @@ class GradFn:
         return hash(self.node)
 
     def __repr__(self) -> str:
-        return f"<GradFn {self.name}>"
+        return f"<{self.name().rpartition(':')[2]}>"

@@ -19,8 +19,6 @@ globals().update(_build.exported(_torch))
 _names = {"T": _torch, "F": _torch.nn.functional, "Tensor": Tensor, "io": _io}
 _own = _build.lines(_table.FUNCTIONS, _names, __name__)
 globals().update(_own)
-for _name in _table.METHODS.split():
-    setattr(Tensor, _name, _own[_name])
 bool_ = _torch.bool
 
 for _name in ("amp", "distributions", "linalg", "special", "utils"):

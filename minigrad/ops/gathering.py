@@ -383,6 +383,6 @@ _scatter.defvjp(
     src=_src_of_scatter,
 )
 _index_add.defvjp(
-    x=lambda g: g, source=lambda g, index, axis, alpha: g.take(index_of(index), axis) * alpha
+    x=lambda g: g, source=lambda g, index, axis, alpha: np.take(g, index_of(index), axis) * alpha
 )
 _scatter_add.defvjp(x=lambda g: g, src=_src_of_scatter_add)

@@ -14,7 +14,7 @@ from minigrad.autograd.mode import state
 from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import values_of, zeroed
+from minigrad.ops._numerics import values_of, within_rule, zeroed
 from minigrad.ops.casting import clone
 
 __all__ = ["getitem", "setitem"]
@@ -117,6 +117,8 @@ def _normalized_part(index: Any) -> Any:
     array = _values(index) if known or isinstance(index, Variable) else np.array(index)
     if array.size == 0 and not isinstance(index, (np.ndarray, Variable)):
         array = array.astype(np.intp)  # x[[]] selects nothing
+    if array.dtype == np.uint8 and isinstance(index, (np.ndarray, Variable)):
+        return array.astype(bool)  # a mask, as in PyTorch
     if array.dtype.kind not in "biu":
         raise IndexError(f"getitem: an index holds integers or bools, got {array.dtype}")
     return array
@@ -261,8 +263,10 @@ def overwritten(shape: tuple[int, ...], index: Any) -> Any:
 
 
 _getitem.defvjp(x=lambda g, index, x_shape: IndexUpdate(g, index, x_shape))
-scatter_index.defvjp(value=lambda g, index: g[index])
+scatter_index.defvjp(value=lambda g, index: within_rule(_getitem, g, index))
 _setitem.defvjp(
     x=lambda g, x_shape, index: zeroed(g, written(x_shape, index)),
-    value=lambda g, x_shape, index: zeroed(g[index], overwritten(x_shape, index)),
+    value=lambda g, x_shape, index: zeroed(
+        within_rule(_getitem, g, index), overwritten(x_shape, index)
+    ),
 )

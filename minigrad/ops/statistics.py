@@ -279,7 +279,7 @@ def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
 
 
 nanmean.defvjp(x=_nanmean_x)
-bincount.defvjp(weights=lambda g, x: g.take(index_of(x)))
+bincount.defvjp(weights=lambda g, x: np.take(g, index_of(x)))
 mean.defvjp(x=lambda g, x_shape, axis: undo_reduction(g * _part(x_shape, axis), x_shape, axis))
 var.defvjp(x=_var_x)
 std.defvjp(x=_std_x)

@@ -121,7 +121,8 @@ def shapes_that_clash(values: tuple[Any, ...]) -> str | None:
 
 def on_cpu(device: Any) -> None:
     """Refuse every device except the CPU."""
-    if device is not None and str(device) != "cpu":
+    named = getattr(device, "type", device)
+    if named is not None and str(named) not in ("cpu", "cpu:0"):
         raise ValueError(f'minigrad runs on the CPU only: device="cpu" expected, got {device!r}')
 
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
+from collections.abc import Callable
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
+from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import fitted, on_cpu, shape_of
 from minigrad.support.signatures import named
 
 __all__ = [
-    "arange", "asarray", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones",
-    "ones_like", "tensor", "zeros", "zeros_like",
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full",
+    "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
+    "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -34,13 +40,34 @@ class Device(str):
 CPU = Device("cpu")
 
 
+_WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
+
+
+def created(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, which takes PyTorch's other keywords of creation too: they change nothing."""
+    checked_call: Any = named(function)
+    first = next(iter(signature(function).parameters.values()))
+    by_sizes = first.kind is first.VAR_POSITIONAL
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> T:
+        if not options:
+            return checked_call(*args)
+        given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
+        if by_sizes and "size" in given:
+            return checked_call(given.pop("size"), **given)
+        return checked_call(*args, **given)
+
+    return call
+
+
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
     return get_default_dtype() if dtype is None else checked(dtype, name)
 
 
-@named
+@created
 def tensor(
-    data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu"
+    data: Any, requires_grad: bool = False, dtype: Any = None, device: Any = "cpu"
 ) -> Tensor:
     """Create a tensor from numbers, nested lists, an array or another tensor; always copies.
 
@@ -57,7 +84,7 @@ def tensor(
     return made(to_array(data, dtype, name="tensor"), requires_grad)
 
 
-@named
+@created
 def asarray(obj: Any, dtype: Any = None) -> Tensor:
     """Convert numbers, nested lists or an array to a tensor; a tensor stays itself.
 
@@ -77,14 +104,63 @@ def asarray(obj: Any, dtype: Any = None) -> Tensor:
     return known if dtype is None else known.astype(dtype)
 
 
-@named
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """Return a tensor of the data; a tensor of that dtype stays itself.
+
+    Args:
+        data: What `tensor` takes.
+        dtype: The dtype of the result; that of the data if None.
+        device: "cpu".
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.as_tensor(x) is x
+        True
+    """
+    on_cpu(device)
+    return asarray(data, dtype)
+
+
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """Return a tensor that shares the memory of an array, if that can be written to.
+
+    Raises:
+        TypeError: It is not an array of numbers.
+
+    Example:
+        >>> import minigrad, numpy as np
+        >>> array = np.zeros(2)
+        >>> minigrad.from_numpy(array)[0] = 1
+        >>> array
+        array([1., 0.])
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"from_numpy: an ndarray expected, got {type(ndarray).__name__}")
+    if ndarray.dtype.kind not in "biuf" or not ndarray.flags.writeable:
+        return tensor(ndarray)
+    return made(borrow(ndarray), False)
+
+
+def scalar_tensor(s: Any, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
+    """Return a tensor without axes, of the default dtype if none is given.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.scalar_tensor(2).dtype
+        dtype('float32')
+    """
+    return tensor(s, dtype=_dtype(dtype, "scalar_tensor"), device=device, **options)
+
+
+@created
 def zeros(
-    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    *size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
     """Return a tensor of zeros.
 
     Args:
-        *shape: The lengths of the axes, or one tuple of them.
+        *size: The lengths of the axes, or one tuple of them.
         dtype: The default dtype if None.
         requires_grad: Whether to compute gradients for it.
         device: "cpu".
@@ -98,12 +174,12 @@ def zeros(
         (2, 3)
     """
     on_cpu(device)
-    return made(np.zeros(shape_of("zeros", shape), _dtype(dtype, "zeros")), requires_grad)
+    return made(np.zeros(shape_of("zeros", size), _dtype(dtype, "zeros")), requires_grad)
 
 
-@named
+@created
 def ones(
-    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    *size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
     """Return a tensor of ones; arguments and errors as for `zeros`.
 
@@ -113,12 +189,12 @@ def ones(
         Tensor([1., 1.], dtype=float32)
     """
     on_cpu(device)
-    return made(np.ones(shape_of("ones", shape), _dtype(dtype, "ones")), requires_grad)
+    return made(np.ones(shape_of("ones", size), _dtype(dtype, "ones")), requires_grad)
 
 
-@named
+@created
 def empty(
-    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    *size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
     """Return a tensor whose values are not set; arguments and errors as for `zeros`.
 
@@ -128,12 +204,12 @@ def empty(
         (2, 3)
     """
     on_cpu(device)
-    return made(np.empty(shape_of("empty", shape), _dtype(dtype, "empty")), requires_grad)
+    return made(np.empty(shape_of("empty", size), _dtype(dtype, "empty")), requires_grad)
 
 
-@named
+@created
 def full(
-    shape: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    size: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
     """Return a tensor filled with one value; arguments and errors as for `zeros`.
 
@@ -146,13 +222,13 @@ def full(
     """
     on_cpu(device)
     value = to_array(fill_value, dtype, name="full")
-    return made(np.full(shape_of("full", (shape,)), value, value.dtype), requires_grad)
+    return made(np.full(shape_of("full", (size,)), value, value.dtype), requires_grad)
 
 
-@named
+@created
 def eye(
     n: int, m: int | None = None, dtype: Any = None, requires_grad: bool = False,
-    device: str = "cpu", *, k: int = 0,
+    device: Any = "cpu", *, k: int = 0,
 ) -> Tensor:  # fmt: skip
     """Return an identity matrix of shape (n, m), or (n, n): ones on the diagonal, else zeros.
 
@@ -169,14 +245,14 @@ def eye(
     return made(np.eye(rows, columns, k, dtype=_dtype(dtype, "eye")), requires_grad)
 
 
-@named
+@created
 def arange(
-    start: float, stop: float | None = None, step: float = 1, dtype: Any = None,
-    requires_grad: bool = False, device: str = "cpu",
+    start: float | None = None, end: float | None = None, step: float = 1, dtype: Any = None,
+    requires_grad: bool = False, device: Any = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Return numbers that are `step` apart, from `start` (or 0) up to, but not including, `stop`.
+    """Return numbers that are `step` apart, from `start` (or 0) up to, but not including, `end`.
 
-    One number alone is `stop`. By default integers are int64, and other numbers have the default
+    One number alone is `end`. By default integers are int64, and other numbers have the default
     dtype. The other arguments are as for `zeros`.
 
     Example:
@@ -187,11 +263,13 @@ def arange(
     on_cpu(device)
     if step == 0:
         raise ValueError("arange: step must not be 0")
-    bounds = (0, start, step) if stop is None else (start, stop, step)
+    if start is None and end is None:
+        raise TypeError("arange: the end is missing")
+    bounds: Any = (0, start, step) if end is None else (start or 0, end, step)
     large = any(isinstance(bound, int) and abs(bound) >= 2**63 for bound in bounds)
     whole = all(isinstance(bound, int) for bound in bounds)
     if large and whole:
-        numbers = [*range(*bounds)]  # NumPy would make floats of them
+        numbers = [*builtins.range(*bounds)]  # NumPy would make floats of them
         return made(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
     values = np.arange(*(map(float, bounds) if large else bounds))
     if dtype is None and values.dtype.kind == "f":
@@ -201,14 +279,14 @@ def arange(
     return made(to_array(values, dtype, name="arange"), requires_grad)
 
 
-@named
+@created
 def linspace(
-    start: float, stop: float, num: int = 50, dtype: Any = None, requires_grad: bool = False,
-    device: str = "cpu", *, endpoint: bool = True,
+    start: float, end: float, steps: int, dtype: Any = None, requires_grad: bool = False,
+    device: Any = "cpu",
 ) -> Tensor:  # fmt: skip
-    """Return `num` evenly spaced numbers from `start` to `stop`, both included.
+    """Return evenly spaced numbers from `start` to `end`, both included.
 
-    Without `endpoint`, `stop` is not included. The other arguments are as for `zeros`.
+    The arguments after `steps` are as for `zeros`. Integers are cut off.
 
     Example:
         >>> import minigrad
@@ -216,12 +294,54 @@ def linspace(
         Tensor([0. , 0.5, 1. ], dtype=float32)
     """
     on_cpu(device)
-    low, high = to_array([start, stop], np.float64, name="linspace")
+    low, high = to_array([start, end], np.float64, name="linspace")
     chosen = _dtype(dtype, "linspace")
-    values = np.linspace(low, high, shape_of("linspace", (num,))[0], endpoint)
+    values = np.linspace(low, high, shape_of("linspace", (steps,))[0])
     if chosen.kind in "iu":
-        values = np.floor(values)  # as NumPy does
+        values = np.trunc(values)
     return made(fitted(values, chosen, "linspace"), requires_grad)
+
+
+def range(
+    start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, **options: Any
+) -> Tensor:  # fmt: skip
+    """Return numbers from `start` to `end`, which is included; floats by default.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.range(1, 3).tolist()
+        [1.0, 2.0, 3.0]
+    """
+    start, end = (0, start) if end is None else (start, end)
+    return arange(start, end + step, step, _dtype(dtype, "range"), **options)
+
+
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: Any) -> Tensor:
+    """Return powers of a base, with evenly spaced exponents from `start` to `end`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.logspace(0, 2, 3).tolist()
+        [1.0, 10.0, 100.0]
+    """
+    powers: Tensor = base ** linspace(start, end, steps, **options)
+    return powers
+
+
+def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
+    """Return the indices of the lower triangle of a matrix: a row of rows, a row of columns.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.tril_indices(2, 2).tolist()
+        [[0, 1, 1], [0, 0, 1]]
+    """
+    return tensor(np.stack(np.tril_indices(row, offset, col)), **options)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
+    """Return the indices of the upper triangle of a matrix: a row of rows, a row of columns."""
+    return tensor(np.stack(np.triu_indices(row, offset, col)), **options)
 
 
 def _like(x: Any, dtype: Any, name: str, device: str) -> dict[str, Any]:
@@ -230,11 +350,11 @@ def _like(x: Any, dtype: Any, name: str, device: str) -> dict[str, Any]:
     return {"shape": known.shape, "dtype": known.dtype if dtype is None else checked(dtype, name)}
 
 
-@named
+@created
 def zeros_like(
-    x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    input: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
-    """Return zeros in the shape of `x`, a tensor or an array, and in its dtype by default.
+    """Return zeros in the shape of `input`, a tensor or an array, and in its dtype by default.
 
     The other arguments are as for `zeros`.
 
@@ -243,12 +363,12 @@ def zeros_like(
         >>> minigrad.zeros_like(minigrad.ones(2))
         Tensor([0., 0.], dtype=float32)
     """
-    return made(np.zeros(**_like(x, dtype, "zeros_like", device)), requires_grad)
+    return made(np.zeros(**_like(input, dtype, "zeros_like", device)), requires_grad)
 
 
-@named
+@created
 def ones_like(
-    x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    input: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
     """Return ones in the shape and dtype of another tensor; arguments as for `zeros_like`.
 
@@ -257,12 +377,12 @@ def ones_like(
         >>> minigrad.ones_like(minigrad.zeros(2))
         Tensor([1., 1.], dtype=float32)
     """
-    return made(np.ones(**_like(x, dtype, "ones_like", device)), requires_grad)
+    return made(np.ones(**_like(input, dtype, "ones_like", device)), requires_grad)
 
 
-@named
+@created
 def empty_like(
-    x: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    input: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
     """Return values that are not set, in the shape and dtype of another; see `zeros_like`.
 
@@ -271,12 +391,12 @@ def empty_like(
         >>> minigrad.empty_like(minigrad.zeros(2)).shape
         (2,)
     """
-    return made(np.empty(**_like(x, dtype, "empty_like", device)), requires_grad)
+    return made(np.empty(**_like(input, dtype, "empty_like", device)), requires_grad)
 
 
-@named
+@created
 def full_like(
-    x: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
+    input: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
 ) -> Tensor:
     """Return one value in the shape and dtype of another tensor; arguments as for `zeros_like`.
 
@@ -285,6 +405,6 @@ def full_like(
         >>> minigrad.full_like(minigrad.zeros(2), 3)
         Tensor([3., 3.], dtype=float32)
     """
-    like = _like(x, dtype, "full_like", device)
+    like = _like(input, dtype, "full_like", device)
     value = to_array(fill_value, like["dtype"], name="full_like")
     return made(np.full(fill_value=value, **like), requires_grad)

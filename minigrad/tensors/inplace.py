@@ -9,6 +9,7 @@ get their new history when they are next read (autograd/mutation.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,8 @@ from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
-from minigrad.autograd.typing import Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
-from minigrad.support.signatures import fits, misfit, signature_of
 
 
 def set_item(tensor: Any, index: Any, value: Any) -> None:
@@ -55,21 +54,17 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
         ) from None  # fmt: skip
 
 
-def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
     """The in-place method `name`, such as ``add_``, of an op whose result has its tensor's shape.
 
     The method changes its tensor and returns it.
     """
 
-    def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
-        if keywords:
-            if not fits(op, (self, *args), keywords):
-                raise misfit(name, op, (self, *args), keywords)
-            args = signature_of(op).bind(self, *args, **keywords).args[1:]
-        recorded = _prepare(name, self, *args)
+    def method(self: Any, *args: Any, **keywords: Any) -> Any:
+        recorded = _prepare(name, self, *args, *keywords.values())
         before = next(clock)
-        with np.errstate(all="ignore"):
-            result = op(self, *args) if recorded else _unrecorded(op, self, args)
+        with np.errstate(all="ignore"), nullcontext() if recorded else no_grad():
+            result = op(self, *args, **keywords)
         if result.shape != self.shape:
             raise ValueError(
                 f"{name}: the result has shape {result.shape}, the tensor {self.shape}"
@@ -93,15 +88,35 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     return method
 
 
-def overwritten(tensor: Tensor, function: Callable[..., Any], *args: Any) -> Tensor:
+def overwritten(tensor: Any, function: Callable[..., Any], *args: Any) -> Any:
     """Overwrite the tensor with ``function(tensor, *args)`` and return it."""
-    written: Tensor = inplace(function, function.__name__)(tensor, *args)
-    return written
+    return inplace(function, function.__name__)(tensor, *args)
 
 
-def _unrecorded(op: Callable[..., Any], tensor: Any, args: tuple[Any, ...]) -> Any:
-    with no_grad():
-        return op(tensor, *args)
+def reshaping(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The method `name`, such as ``squeeze_``, that gives a tensor itself another shape."""
+
+    def method(self: Any, *args: Any, **keywords: Any) -> Any:
+        if is_grad_enabled() and isinstance(history(self), Leaf):
+            raise RuntimeError(f"{name}: a leaf that requires grad cannot be changed")
+        result = function(self, *args, **keywords)
+        self._data, self._node = result._data, result._node
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"Give the tensor itself the shape of what `{function.__name__}` returns."
+    return method
+
+
+def conversion(name: str, dtype: str) -> Callable[..., Any]:
+    """The method `name`, such as ``long``, that converts to a dtype."""
+
+    def method(self: Any, memory_format: Any = None) -> Any:
+        return self.to(dtype)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"Convert to {dtype}; see `Tensor.to`."
+    return method
 
 
 def assign(tensor: Any, values: Any, name: str = "assign") -> None:

@@ -17,9 +17,9 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["cube", "div", "grad_enabled", "sub", "to_tensor", "unsqueeze"]
+__all__ = ["cube", "grad_enabled", "to_tensor"]
 
-grad_enabled, sub, unsqueeze = is_grad_enabled, ops.subtract, ops.expand_dims
+grad_enabled = is_grad_enabled
 
 
 def to_tensor(
@@ -41,23 +41,6 @@ def to_tensor(
         [1.0, 2.0]
     """
     return tensor(a, requires_grad, dtype, device)
-
-
-def div(a: Any, b: Any, floor: bool = False) -> Tensor:
-    """Divide element by element.
-
-    Args:
-        a: Tensor, array or number.
-        b: The divisor.
-        floor: Round down.
-
-    Example:
-        >>> import minigrad
-        >>> x = minigrad.tensor([7.0])
-        >>> minigrad.div(x, 2).item(), minigrad.div(x, 2, floor=True).item()
-        (3.5, 3.0)
-    """
-    return ops.floor_divide(a, b) if floor else ops.divide(a, b)
 
 
 def cube(x: Any) -> Tensor:
@@ -89,37 +72,8 @@ def gpu(x: Tensor) -> Tensor:
     return x
 
 
-def new_tensor(x: Tensor) -> Tensor:
-    """Create a leaf with a copy of the values."""
-    return tensor(x, x.requires_grad)
-
-
-def cpu(x: Tensor) -> Tensor:
-    """Return the tensor: it is on the CPU."""
-    return x
-
-
-def is_cpu(x: Tensor) -> bool:
-    """Return True: a tensor is on the CPU."""
-    return True
-
-
-def is_gpu(x: Tensor) -> bool:
-    """Return False: a tensor is on the CPU."""
-    return False
-
-
-for _method in (zero, gpu, new_tensor, cpu, is_cpu, is_gpu):
+for _method in (zero, gpu):
     setattr(Tensor, _method.__name__, _method)
-
-
-def _conversion(name: str, dtype: np.dtype[Any]) -> Callable[[Tensor], Tensor]:
-    def convert(x: Tensor) -> Tensor:
-        return x.astype(dtype)
-
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"Convert to {dtype}; see `minigrad.astype`."
-    return convert
 
 
 def _creation(name: str, dtype: np.dtype[Any]) -> Callable[..., Tensor]:
@@ -143,7 +97,6 @@ for _name, _dtype in {
     "Bool": "bool", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64",
     "Half": "float16", "Float": "float32", "Double": "float64",
 }.items():  # fmt: skip
-    setattr(Tensor, _name.lower(), _conversion(_name.lower(), np.dtype(_dtype)))
     globals()[f"{_name}Tensor"] = _creation(f"{_name}Tensor", np.dtype(_dtype))
     __all__.append(f"{_name}Tensor")
     if _name != "Bool":

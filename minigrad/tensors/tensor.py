@@ -1,37 +1,48 @@
 """Tensor: an array that remembers how it was made.
 
-Nearly every method is an op, bound under its name; the op's own docstring has the details.
+Most methods are functions, bound under their names in `minigrad.tensors.methods`; the function's
+own docstring has the details. Here is what only a tensor has: attributes, gradients, conversions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
-from inspect import getattr_static
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
 
 import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd import api as gradients
 from minigrad.autograd.call import made
-from minigrad.autograd.dtypes import checked, to_array
-from minigrad.autograd.engine import detach, hooked
+from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
+from minigrad.autograd.engine import detach, hooked, watch_of, watched
 from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable, add_hook, add_post_hook, retain
+from minigrad.autograd.lending import lend
 from minigrad.autograd.mode import state, version
 from minigrad.autograd.mutation import history, view_of
 from minigrad.autograd.node import Leaf, Node, Variable, node_of
 from minigrad.autograd.views import read_only
-from minigrad.support.checks import check_flag, on_cpu
-from minigrad.support.pytorch_names import METHODS, Elsewhere
-from minigrad.tensors import array_api, creation, dlpack, numpy_functions
+from minigrad.support.checks import check_flag, on_cpu, shape_of
+from minigrad.tensors import array_api, creation, dlpack, functions, numpy_functions
+from minigrad.tensors.fills import Fills
+from minigrad.tensors.functions.arguments import sizes_of
+from minigrad.tensors.indices import two_steps
 from minigrad.tensors.inplace import assign, inplace, read_again, set_item
+from minigrad.tensors.methods import Methods
+from minigrad.tensors.size import Size
 
 if TYPE_CHECKING:
     from minigrad.debugging.grad_fn import GradFn
 
 __all__ = ["Tensor"]
+
+KINDS = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
+    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+}  # fmt: skip
+_DEVICES = ("cpu", "gpu", "cuda", "mps", "xpu", "meta")
 
 
 def _operator(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
@@ -49,18 +60,20 @@ def _reflected(op: Callable[..., Any]) -> Callable[[Tensor, Any], Tensor]:
     return method
 
 
-class Tensor(Variable, results=True):
+class Tensor(Methods, Fills, Variable):
     """An n-dimensional array that can be part of a compute graph.
 
+    ``Tensor([1, 2])`` holds floats, whatever the data are; `minigrad.tensor` keeps their dtype.
+
     Args:
-        data: Numbers, nested lists, an array or another tensor; always copied. Python floats
-            become the default dtype (float32), integers int64; arrays keep their dtype.
+        *data: Numbers, nested lists, an array or another tensor, always copied; or the lengths of
+            the axes of a tensor of zeros, one by one.
         requires_grad: Whether to compute gradients for it; floats only.
-        dtype: The dtype; None for the rule above.
+        dtype: The dtype; the default dtype (float32) if None.
         device: "cpu".
 
     Attributes:
-        data: The array itself. Writing to it bypasses the graph and the mutation checks.
+        data: A tensor that shares the memory and has no history.
         grad: The accumulated gradient: a Tensor, or None before the first backward pass.
 
     Raises:
@@ -70,39 +83,50 @@ class Tensor(Variable, results=True):
         ValueError: A nested list is ragged, a NaN cannot become an integer, or `device` is not
             "cpu".
 
+    Source: PyTorch 2.13, "torch.Tensor".
+
     Example:
         >>> from minigrad import Tensor
         >>> x = Tensor([1.0, 2.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> x.grad
         Tensor([2., 4.], dtype=float32)
+        >>> Tensor(2, 3).shape == (2, 3)
+        True
     """
 
     _grad: Tensor | None = None
 
     def __init__(
-        self, data: Any, requires_grad: bool = False, dtype: Any = None, device: str = "cpu"
+        self, *data: Any, requires_grad: bool = False, dtype: Any = None, device: Any = "cpu"
     ) -> None:
         on_cpu(device)
-        self._data = to_array(data, dtype, name="Tensor")
+        if data[1:] == (True,) or data[1:] == (False,):  # Lucid 2's second argument
+            data, requires_grad = data[:1], data[1]
+        dtype = get_default_dtype() if dtype is None else dtype
+        if all(isinstance(part, (int, np.integer)) for part in data):
+            self._data = np.zeros(shape_of("Tensor", data or (0,)), checked(dtype, "Tensor"))
+        elif len(data) > 1:
+            raise TypeError(f"Tensor: the data or the lengths of the axes expected, got {data!r}")
+        else:
+            self._data = to_array(data[0], dtype, name="Tensor")
         if state.get().observers:
             tell("created", self)
         if requires_grad:
             if not isinstance(requires_grad, (bool, np.bool_)):
-                raise TypeError(
-                    f"Tensor: requires_grad must be a bool, got {requires_grad!r}; "
-                    f"a tensor of a shape that is not filled is minigrad.empty(*shape)"
-                )
+                raise TypeError(f"Tensor: requires_grad must be a bool, got {requires_grad!r}")
             self.requires_grad = True
 
     # Array attributes -----------------------------------------------------------------------------
 
+    is_cuda = is_sparse = is_xpu = is_mps = is_xla = is_mkldnn = is_quantized = is_meta = False
+    is_nested = is_ipu = is_mtia = is_maia = is_vulkan = is_sparse_csr = is_gpu = False
+    is_cpu = True
+
     @property
-    def data(self) -> np.ndarray:
-        """The array itself. Writing to it bypasses the graph and the mutation checks."""
-        if state.get().observers:  # not to call `tell`: this is read often
-            tell("left", self, ".data")
-        return self._data
+    def data(self) -> Tensor:
+        """A tensor that shares the memory and has no history; writing to it is not recorded."""
+        return detach(self)
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -130,19 +154,73 @@ class Tensor(Variable, results=True):
         tell("wrote", self, value)
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Size:
         """The lengths of the axes."""
-        return self._data.shape
+        return Size(self._data.shape)
+
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    def size(self, dim: int | None = None) -> Size | int:
+        """The lengths of the axes, or of one."""
+        return Size(self._data.shape) if dim is None else self._data.shape[dim]
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
         return self._data.ndim
 
-    @property
-    def size(self) -> int:
+    def dim(self) -> int:
+        """The number of axes."""
+        return self._data.ndim
+
+    ndimension = dim
+
+    def nelement(self) -> int:
         """The number of elements."""
         return self._data.size
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements apart neighbours along each axis, or along one, are."""
+        steps = tuple([step // self._data.itemsize for step in self._data.strides])
+        return steps if dim is None else steps[dim]
+
+    def storage_offset(self) -> int:
+        """How many elements after the start of the memory the first one is."""
+        start = self if self._base is None else self._base
+        return (self._data.ctypes.data - start._data.ctypes.data) // self._data.itemsize
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Whether the elements lie one after the other in memory."""
+        return self._data.flags.c_contiguous
+
+    def contiguous(self, memory_format: Any = None) -> Tensor:
+        """The tensor itself: no op asks for a layout."""
+        return self
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self._data.ctypes.data
+
+    def element_size(self) -> int:
+        """The bytes of an element."""
+        return self._data.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return self._data.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self._data.nbytes
+
+    @property
+    def layout(self) -> str:
+        """Always "torch.strided"."""
+        return "torch.strided"
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -161,6 +239,16 @@ class Tensor(Variable, results=True):
 
     @property
     def mT(self) -> Tensor:
+        """The tensor with its last two axes exchanged."""
+        return ops.swapaxes(self, -1, -2)
+
+    @property
+    def H(self) -> Tensor:
+        """The transpose of a matrix."""
+        return ops.transpose(self)
+
+    @property
+    def mH(self) -> Tensor:
         """The tensor with its last two axes exchanged."""
         return ops.swapaxes(self, -1, -2)
 
@@ -226,12 +314,24 @@ class Tensor(Variable, results=True):
     @effect
     def grad(self, value: Any) -> None:
         if value is not None:
-            value = value if isinstance(value, Tensor) else Tensor(value, dtype=self.dtype)
+            value = value if isinstance(value, Tensor) else creation.tensor(value, dtype=self.dtype)
             if value.shape != self.shape:
                 raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
             if not value._data.flags.writeable:  # clipping and optimizers write to it
                 value = value.clone()
         self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether backward passes keep its gradient although an op made it."""
+        edge = self._node
+        return not self.is_leaf and node_of(edge) in watched and (
+            watch_of(edge).retained is not None
+        )
 
     @effect
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -298,6 +398,17 @@ class Tensor(Variable, results=True):
             Tensor([2., 2.], dtype=float32, requires_grad=True)
         """
         return detach(self)
+
+    def detach_(self) -> Self:
+        """Forget the history, in place.
+
+        Raises:
+            RuntimeError: It views the memory of another tensor.
+        """
+        if self._base is not None:
+            raise RuntimeError("detach_: a view cannot be detached in place; use detach()")
+        self._node = None
+        return self
 
     def retain_grad(self) -> None:
         """Store the gradient of this intermediate tensor in ``.grad`` during backward passes.
@@ -382,8 +493,14 @@ class Tensor(Variable, results=True):
     # Conversion to Python and NumPy
     # --------------------------------------------------------------------
 
-    def numpy(self) -> np.ndarray:
-        """Return the values as a read-only array; it sees later in-place writes.
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """Return the values as an array that shares the memory: it sees later writes in place.
+
+        It can be written to, unless the tensor requires a gradient. A backward pass that needs
+        values that were overwritten so is refused.
+
+        Args:
+            force: Changes nothing: a tensor that requires a gradient gives an array too.
 
         Example:
             >>> import minigrad
@@ -391,7 +508,7 @@ class Tensor(Variable, results=True):
             array([1., 1.], dtype=float32)
         """
         tell("left", self, ".numpy()")
-        return read_only(self._data)
+        return read_only(self._data) if history(self) is not None else lend(self._data)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if history(self) is not None:
@@ -403,7 +520,7 @@ class Tensor(Variable, results=True):
                     f"a {self.dtype} tensor cannot be viewed as {dtype} without a copy"
                 )
             return self._data.astype(dtype)
-        return self._data.copy() if copy else read_only(self._data)
+        return self._data.copy() if copy else lend(self._data)
 
     __array_ufunc__ = numpy_functions.array_ufunc
     __array_function__ = numpy_functions.array_function
@@ -415,7 +532,7 @@ class Tensor(Variable, results=True):
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         return array_api.namespace(api_version)
 
-    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:  # noqa: ARG002  # the standard's
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:  # the standard's
         """Return this tensor: it is on the only device, the CPU, as the array API standard asks.
 
         Raises:
@@ -559,10 +676,15 @@ class Tensor(Variable, results=True):
         """Convert to another dtype; see `minigrad.astype`."""
         return ops.astype(self, dtype)
 
-    def to(self, target: Any) -> Tensor:
-        """Convert to a dtype; the device "cpu" is accepted and changes nothing.
+    def to(self, *target: Any, **options: Any) -> Tensor:
+        """Convert to another dtype; the tensor itself if it has that.
+
+        Args:
+            *target: A dtype, the device "cpu", or a tensor whose dtype is meant.
+            **options: `dtype`, `device`, `copy`; `non_blocking` and `memory_format` change nothing.
 
         Raises:
+            TypeError: A keyword, or the dtype, is unknown.
             ValueError: Another device was asked for.
 
         Example:
@@ -570,23 +692,129 @@ class Tensor(Variable, results=True):
             >>> minigrad.ones(2).to(minigrad.float64).dtype
             dtype('float64')
         """
-        if isinstance(target, str) and target.split(":")[0] in ("cpu", "gpu", "cuda", "mps"):
-            on_cpu(target)
-            return self
-        return ops.astype(self, checked(target, "to"))
+        dtype, copy = options.pop("dtype", None), options.pop("copy", False)
+        for what in (*target, options.pop("device", None)):
+            if isinstance(what, Variable):
+                dtype = what._data.dtype
+            elif str(getattr(what, "type", what)).split(":")[0] in _DEVICES:
+                on_cpu(what)
+            elif what is not None and not isinstance(what, bool):
+                dtype = what
+        if unknown := options.keys() - {"non_blocking", "memory_format"}:
+            raise TypeError(f"to: unknown keywords: {', '.join(sorted(unknown))}")
+        if dtype is not None and checked(dtype, "to") != self._data.dtype:
+            return ops.astype(self, dtype)
+        return ops.clone(self) if copy else self
 
-    def reshape(self, *shape: int | Sequence[int]) -> Tensor:
+    def type(self, dtype: Any = None) -> Any:
+        """The name of the type, such as "torch.FloatTensor"; with a dtype, the tensor in it.
+
+        Raises:
+            ValueError: A name is not that of a type of tensors.
+        """
+        if dtype is None:
+            return f"torch.{KINDS[self._data.dtype.name]}Tensor"
+        if isinstance(dtype, str):
+            kind = dtype.removeprefix("torch.").removesuffix("Tensor")
+            found = [name for name, known in KINDS.items() if known == kind]
+            if not found:
+                raise ValueError(f"type: {dtype!r} is not the name of a type of tensors")
+            dtype = found[0]
+        return self.to(getattr(dtype, "dtype", dtype))
+
+    def type_as(self, other: Tensor) -> Tensor:
+        """Convert to the dtype of another tensor."""
+        return self.to(other)
+
+    def cpu(self) -> Tensor:
+        """The tensor itself: it is on the CPU."""
+        return self
+
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> NoReturn:
+        """Raise an error: there is no GPU."""
+        raise RuntimeError("cuda: minigrad runs on the CPU; ask torch.cuda.is_available() first")
+
+    def pin_memory(self) -> Tensor:
+        """The tensor itself."""
+        return self
+
+    def is_pinned(self) -> bool:
+        """False."""
+        return False
+
+    def is_shared(self) -> bool:
+        """False: processes do not share tensors."""
+        return False
+
+    def to_dense(self) -> Tensor:
+        """The tensor itself: it is dense."""
+        return self
+
+    # Shapes -----------------------------------------------------------------------------------
+
+    def reshape(self, *shape: Any) -> Tensor:
         """Change the shape; see `minigrad.reshape`."""
-        return ops.reshape(self, _one_tuple(shape))
+        return ops.reshape(self, sizes_of(shape))
 
-    def transpose(self, *axes: int | Sequence[int] | None) -> Tensor:
-        """Reorder the axes, or reverse them; see `minigrad.transpose`."""
-        chosen = _one_tuple(axes)
-        return ops.transpose(self, chosen if chosen and chosen != (None,) else None)
+    def view(self, *shape: Any) -> Tensor:
+        """Give the elements another shape.
 
-    def broadcast_to(self, *shape: int | Sequence[int]) -> Tensor:
+        Raises:
+            NotImplementedError: A dtype is given: bytes are not read as another one.
+        """
+        if len(shape) == 1 and isinstance(shape[0], (np.dtype, type)):
+            raise NotImplementedError(
+                "view: bytes are not read as another dtype here; .to(dtype) converts numbers"
+            )
+        return ops.reshape(self, sizes_of(shape))
+
+    def broadcast_to(self, *size: Any) -> Tensor:
         """Repeat along axes of length 1; see `minigrad.broadcast_to`."""
-        return ops.broadcast_to(self, _one_tuple(shape))
+        return ops.broadcast_to(self, sizes_of(size))
+
+    def where(self, condition: Any, other: Any) -> Tensor:
+        """Its elements where the condition holds, others elsewhere."""
+        return ops.where(condition, self, other)
+
+    def polygamma(self, n: int) -> Tensor:
+        """The nth derivative of digamma; see `minigrad.polygamma`."""
+        return functions.polygamma(n, self)
+
+    def multinomial(
+        self, num_samples: int, replacement: bool = False, *, generator: Any = None
+    ) -> Tensor:
+        """Draw indices with the elements as weights; see `minigrad.multinomial`."""
+        with random.drawing_from(generator):
+            return random.multinomial(self, num_samples, replacement)
+
+    # New tensors of the same dtype ------------------------------------------------------------
+
+    def new_tensor(
+        self, data: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    ) -> Tensor:
+        """A leaf of the data, by default in this one's dtype; without data, a copy of this one."""
+        data = self if data is None else data
+        return creation.tensor(data, requires_grad, dtype or self.dtype, device)
+
+    def new_zeros(self, *size: Any, **options: Any) -> Tensor:
+        """Zeros, by default in this tensor's dtype; see `minigrad.zeros`."""
+        return creation.zeros(*size, **{"dtype": self.dtype, **options})
+
+    def new_ones(self, *size: Any, **options: Any) -> Tensor:
+        """Ones, by default in this tensor's dtype; see `minigrad.ones`."""
+        return creation.ones(*size, **{"dtype": self.dtype, **options})
+
+    def new_empty(self, *size: Any, **options: Any) -> Tensor:
+        """A tensor that is not filled, by default in this one's dtype; see `minigrad.empty`."""
+        return creation.empty(*size, **{"dtype": self.dtype, **options})
+
+    def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:
+        """One number everywhere, by default in this tensor's dtype; see `minigrad.full`."""
+        return creation.full(size, fill_value, **{"dtype": self.dtype, **options})
+
+    def new(self, *data: Any) -> Tensor:
+        """A tensor as the constructor makes it, in this one's dtype."""
+        return Tensor(*data, dtype=self.dtype)
 
     # Operators ------------------------------------------------------------------------------
 
@@ -623,8 +851,17 @@ class Tensor(Variable, results=True):
     __gt__ = ops.greater
     __ge__ = ops.greater_equal
     __hash__ = object.__hash__
-    __getitem__ = ops.getitem
-    __setitem__ = set_item
+
+    def __getitem__(self, index: Any) -> Tensor:
+        if index.__class__ is tuple and (steps := two_steps(index, self._data.ndim)):
+            return ops.getitem(ops.getitem(self, steps[0]), steps[1])
+        return ops.getitem(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if index.__class__ is tuple and (steps := two_steps(index, self._data.ndim)):
+            set_item(ops.getitem(self, steps[0]), steps[1], value)
+        else:
+            set_item(self, index, value)
 
     # Not a tensor for None and strings: `t == None` is False. `object` declares a bool.
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
@@ -647,155 +884,6 @@ class Tensor(Variable, results=True):
     def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return ops.floor_divide(other, self), ops.remainder(other, self)
 
-    # Methods --------------------------------------------------------------------------------
-
-    abs = ops.abs
-    add = ops.add
-    all = ops.all
-    allclose = ops.allclose
-    any = ops.any
-    arccos = ops.arccos
-    arccosh = ops.arccosh
-    arcsin = ops.arcsin
-    arcsinh = ops.arcsinh
-    arctan = ops.arctan
-    arctan2 = ops.arctan2
-    arctanh = ops.arctanh
-    argmax = ops.argmax
-    argmin = ops.argmin
-    argsort = ops.argsort
-    argwhere = ops.argwhere
-    bincount = ops.bincount
-    cbrt = ops.cbrt
-    ceil = ops.ceil
-    chunk = ops.chunk
-    clip = ops.clip
-    clone = ops.clone
-    copysign = ops.copysign
-    cos = ops.cos
-    cosh = ops.cosh
-    count_nonzero = ops.count_nonzero
-    cummax = ops.cummax
-    cummin = ops.cummin
-    cumprod = ops.cumprod
-    cumsum = ops.cumsum
-    deg2rad = ops.deg2rad
-    diag = ops.diag
-    diag_embed = ops.diag_embed
-    diagonal = ops.diagonal
-    diff = ops.diff
-    digamma = ops.digamma
-    divide = ops.divide
-    dot = ops.dot
-    dsplit = ops.dsplit
-    erf = ops.erf
-    erfc = ops.erfc
-    erfinv = ops.erfinv
-    exp = ops.exp
-    exp2 = ops.exp2
-    expand = ops.expand
-    expand_dims = ops.expand_dims
-    expm1 = ops.expm1
-    flatten = ops.flatten
-    flip = ops.flip
-    floor = ops.floor
-    floor_divide = ops.floor_divide
-    fmax = ops.fmax
-    fmin = ops.fmin
-    fmod = ops.fmod
-    gather = ops.gather
-    gelu = ops.gelu
-    histogram = ops.histogram
-    hsplit = ops.hsplit
-    hypot = ops.hypot
-    index_add = ops.index_add
-    index_fill = ops.index_fill
-    inner = ops.inner
-    isclose = ops.isclose
-    isfinite = ops.isfinite
-    isinf = ops.isinf
-    isnan = ops.isnan
-    lgamma = ops.lgamma
-    log = ops.log
-    log1p = ops.log1p
-    log2 = ops.log2
-    log10 = ops.log10
-    log_softmax = ops.log_softmax
-    logaddexp = ops.logaddexp
-    logcumsumexp = ops.logcumsumexp
-    logical_and = ops.logical_and
-    logical_not = ops.logical_not
-    logical_or = ops.logical_or
-    logical_xor = ops.logical_xor
-    logit = ops.logit
-    logsumexp = ops.logsumexp
-    masked_fill = ops.masked_fill
-    masked_select = ops.masked_select
-    matmul = ops.matmul
-    max = ops.max
-    maximum = ops.maximum
-    mean = ops.mean
-    median = ops.median
-    min = ops.min
-    minimum = ops.minimum
-    moveaxis = ops.moveaxis
-    multiply = ops.multiply
-    nan_to_num = ops.nan_to_num
-    nanmean = ops.nanmean
-    nansum = ops.nansum
-    negative = ops.negative
-    nonzero = ops.nonzero
-    norm = ops.norm
-    outer = ops.outer
-    pad = ops.pad
-    power = ops.power
-    prod = ops.prod
-    quantile = ops.quantile
-    rad2deg = ops.rad2deg
-    ravel = ops.ravel
-    reciprocal = ops.reciprocal
-    relu = ops.relu
-    remainder = ops.remainder
-    repeat = ops.repeat
-    roll = ops.roll
-    round = ops.round
-    rsqrt = ops.rsqrt
-    scatter = ops.scatter
-    scatter_add = ops.scatter_add
-    scatter_reduce = ops.scatter_reduce
-    sigmoid = ops.sigmoid
-    sign = ops.sign
-    silu = ops.silu
-    sin = ops.sin
-    sinh = ops.sinh
-    softmax = ops.softmax
-    softplus = ops.softplus
-    sort = ops.sort
-    split = ops.split
-    sqrt = ops.sqrt
-    square = ops.square
-    squeeze = ops.squeeze
-    std = ops.std
-    subtract = ops.subtract
-    sum = ops.sum
-    swapaxes = ops.swapaxes
-    take = ops.take
-    take_along_axis = ops.take_along_axis
-    tan = ops.tan
-    tanh = ops.tanh
-    tile = ops.tile
-    topk = ops.topk
-    trace = ops.trace
-    tril = ops.tril
-    triu = ops.triu
-    trunc = ops.trunc
-    unbind = ops.unbind
-    unfold = ops.unfold
-    unique = ops.unique
-    unsqueeze = ops.expand_dims
-    var = ops.var
-    vsplit = ops.vsplit
-
     # In place -------------------------------------------------------------------------------
 
     _read_again = read_again
@@ -811,35 +899,6 @@ class Tensor(Variable, results=True):
     __ixor__ = inplace(ops.bitwise_xor, "__ixor__")
     __ilshift__ = inplace(ops.left_shift, "__ilshift__")
     __irshift__ = inplace(ops.right_shift, "__irshift__")
-    add_ = inplace(ops.add, "add_")
-    sub_ = inplace(ops.subtract, "sub_")
-    mul_ = inplace(ops.multiply, "mul_")
-    div_ = inplace(ops.divide, "div_")
-    power_ = inplace(ops.power, "power_")
-    neg_ = inplace(ops.negative, "neg_")
-    abs_ = inplace(ops.abs, "abs_")
-    sign_ = inplace(ops.sign, "sign_")
-    reciprocal_ = inplace(ops.reciprocal, "reciprocal_")
-    square_ = inplace(ops.square, "square_")
-    sqrt_ = inplace(ops.sqrt, "sqrt_")
-    exp_ = inplace(ops.exp, "exp_")
-    log_ = inplace(ops.log, "log_")
-    log2_ = inplace(ops.log2, "log2_")
-    sin_ = inplace(ops.sin, "sin_")
-    cos_ = inplace(ops.cos, "cos_")
-    tan_ = inplace(ops.tan, "tan_")
-    arcsin_ = inplace(ops.arcsin, "arcsin_")
-    arccos_ = inplace(ops.arccos, "arccos_")
-    arctan_ = inplace(ops.arctan, "arctan_")
-    sinh_ = inplace(ops.sinh, "sinh_")
-    cosh_ = inplace(ops.cosh, "cosh_")
-    tanh_ = inplace(ops.tanh, "tanh_")
-    round_ = inplace(ops.round, "round_")
-    floor_ = inplace(ops.floor, "floor_")
-    ceil_ = inplace(ops.ceil, "ceil_")
-    maximum_ = inplace(ops.maximum, "maximum_")
-    minimum_ = inplace(ops.minimum, "minimum_")
-    clip_ = inplace(ops.clip, "clip_")
 
     # Creation -------------------------------------------------------------------------------
 
@@ -855,17 +914,4 @@ class Tensor(Variable, results=True):
     zeros = staticmethod(creation.zeros)
 
 
-def _one_tuple(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments as one tuple, for ``f(2, 3)`` and ``f((2, 3))``."""
-    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-
-
-def _own_names(tensor: Tensor) -> list[str]:
-    """The names that ``dir(tensor)`` lists."""
-    kind, names = type(tensor), object.__dir__(tensor)
-    return [n for n in names if not isinstance(getattr_static(kind, n, None), Elsewhere)]
-
-
-Tensor.__dir__ = _own_names  # type: ignore[assignment, method-assign]
-for _theirs, _ours in METHODS.items():
-    setattr(Tensor, _theirs, Elsewhere(_theirs, _ours))
+Variable.result_class = Tensor

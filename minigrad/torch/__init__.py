@@ -15,7 +15,9 @@ from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
+from minigrad.tensors.functions import *
 from minigrad.torch import accelerator as accelerator
 from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd
@@ -100,11 +102,6 @@ strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
 )  # fmt: skip
 layout = memory_format = str
-
-
-def is_tensor(obj: _Any) -> _Any:
-    """Whether it is a tensor."""
-    return isinstance(obj, Tensor)
 
 
 def _assert(condition: _Any, message: str) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from minigrad.tensors.functions.arguments import of_numbers, spelled
-from minigrad.torch.tensor import adopt
 
 __all__ = ["adopting", "made"]
 
@@ -24,7 +22,7 @@ def made(line: str, names: Mapping[str, Any], module: str) -> Callable[..., Any]
     call, _, value = line.partition(" => ")
     name = call.partition("(")[0]
     own: dict[str, Any] = {}
-    exec(f"def {call}:\n    return adopt({value})", {**names, "adopt": adopt}, own)
+    exec(f"def {call}:\n    return {value}", {**names}, own)
     function: Callable[..., Any] = own[name]
     function.__module__ = module
     function.__doc__ = f"As PyTorch's: ``{value}`` in minigrad's names."
@@ -32,13 +30,7 @@ def made(line: str, names: Mapping[str, Any], module: str) -> Callable[..., Any]
 
 
 def adopting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, whose results are PyTorch's tensors whatever it is given."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return adopt(function(*args, **kwargs))
-
-    return call
+    return function
 
 
 def _of_dim(function: Callable[..., Any]) -> Callable[..., Any]:

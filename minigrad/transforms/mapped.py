@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.call import classed, wrap
+from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
 from minigrad.autograd.engine import call_hook
 from minigrad.autograd.events import Call, effect, only_reads, undecorated
@@ -221,7 +221,6 @@ class _Run:
         tensor = ops.moveaxis(tensor, axis, 0) if axis % len(shape) else tensor
         array = tensor._data[0] if self._size else np.zeros(tensor._data.shape[1:])
         sample = wrap(read_only(np.array(array, tensor._data.dtype)))
-        classed((sample,), (tensor,))
         if history(tensor) is not None:
             sample._node = Leaf(sample)
         self._trace.mapped[self._trace.value(sample)] = Mapped(tensor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
@@ -14,7 +15,7 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["Flatten", "Unflatten"]
 
 
-@layer_of(Tensor.flatten)
+@layer_of(ops.flatten)
 class Flatten(UnaryLayer):
     """The axes from start_axis to end_axis as one; by default all but the batch axis.
 

@@ -19,7 +19,7 @@ Made = tuple[Callable[..., Any], Sequence[Any]]
 def bits(thing: Any) -> Any:
     """What can be compared bit for bit: arrays as dtype, shape and bytes, and so on within."""
     if isinstance(thing, Tensor):
-        return bits(thing.data)
+        return bits(thing.numpy())
     if isinstance(thing, (np.ndarray, np.generic)):
         return thing.dtype, thing.shape, thing.tobytes()
     if isinstance(thing, dict):

@@ -53,7 +53,7 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "numpy": lambda x: x.numpy(),
     "asarray": lambda x: np.asarray(x),
     "tolist": lambda x: x.tolist(),
-    "data": lambda x: x.data.sum(),
+    "data": lambda x: x.numpy().sum(),
     "allclose": lambda x: minigrad.allclose(x, x * 2),
     "repr": lambda x: repr(x * 2),
     "format": lambda x: f"{x.sum():.2f}",

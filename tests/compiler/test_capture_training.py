@@ -400,13 +400,13 @@ def test_results_and_gradients_that_are_kept() -> None:
     for (x,) in batches(6, (2,)):
         results = [*step(x), w.grad, v.grad]
         kept.append(results)
-        copies.append([each.data.copy() for each in results])
-        arrays = [each.data for each in results]
+        copies.append([each.numpy().copy() for each in results])
+        arrays = [each.numpy() for each in results]
         assert not np.shares_memory(arrays[3], arrays[4])
         assert np.shares_memory(arrays[0], arrays[2])
-        assert not any(np.shares_memory(arrays[i], x.data) for i in range(5))
+        assert not any(np.shares_memory(arrays[i], x.numpy()) for i in range(5))
     for results, known in zip(kept, copies, strict=True):
-        assert all(np.array_equal(a.data, b) for a, b in zip(results, known, strict=True))
+        assert all(np.array_equal(a.numpy(), b) for a, b in zip(results, known, strict=True))
 
 
 def test_gradients_may_be_written_to() -> None:

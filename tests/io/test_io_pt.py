@@ -40,7 +40,7 @@ def test_what_is_shared_stays_shared(tmp_path: Path) -> None:
     apart = np.arange(6.0)
     value = {
         "x": x, "again": x, "turned": x.T[1:], "row": x[1], "left": apart[:3], "right": apart[3:],
-        "bits": x.data.view(np.int32),
+        "bits": x.numpy().view(np.int32),
     }  # fmt: skip
     found = round_trip(value, tmp_path)
     assert found["x"] is found["again"]

@@ -120,8 +120,8 @@ def test_every_cache_gives_the_same_bits() -> None:
     beginnings = [[1, 2, 3], [4, 0, 1]]
     growing, scores = beam_search(model, beginnings, 8, **options)
     fixed, others = beam_search(model, beginnings, 8, cache=nn.StaticKVCache(11, 2), **options)
-    np.testing.assert_array_equal(growing.data, fixed.data)
-    np.testing.assert_array_equal(scores.data, others.data)
+    np.testing.assert_array_equal(growing.numpy(), fixed.numpy())
+    np.testing.assert_array_equal(scores.numpy(), others.numpy())
 
     class Whole(nn.Module):
         """Keeps ids instead of keys and values."""
@@ -133,8 +133,8 @@ def test_every_cache_gives_the_same_bits() -> None:
             return model.eval()(past.numpy()[:, 0, :, 0].astype(np.int64))[:, start:]
 
     whole, from_start = beam_search(Whole(), beginnings, 8, **options)
-    np.testing.assert_array_equal(growing.data, whole.data)
-    np.testing.assert_allclose(scores.data, from_start.data, rtol=1e-12)
+    np.testing.assert_array_equal(growing.numpy(), whole.numpy())
+    np.testing.assert_allclose(scores.numpy(), from_start.numpy(), rtol=1e-12)
 
 
 def test_it_ends_early() -> None:
@@ -160,20 +160,20 @@ def test_it_ends_early() -> None:
 
 def test_a_shorter_result_is_padded_and_no_longer_than_needed() -> None:
     found, scores = beam_search(table(), [[1, 0], [2, 2]], 9, num_beams=2, stop=0, length_penalty=0)
-    new = found.data[:, :, 2:]
+    new = found.numpy()[:, :, 2:]
     first = (new == 0).argmax(axis=2)
     assert (first < new.shape[2]).all()
     assert first.max() == new.shape[2] - 1
     for row, end in zip(new.reshape(4, -1), first.reshape(-1), strict=True):
         assert (row[end:] == 0).all()
-    assert (np.diff(scores.data, axis=1) <= 0).all()
+    assert (np.diff(scores.numpy(), axis=1) <= 0).all()
 
 
 def test_what_is_not_there_has_no_score() -> None:
     found, scores = beam_search(table(), [[1]], 1, num_beams=5, stop=2)
     assert found.shape == (1, 5, 2)
-    assert np.isfinite(scores.data).tolist() == [[True] * 3 + [False] * 2]
-    assert found.data[0, 3:, 1].tolist() == [2, 2]
+    assert np.isfinite(scores.numpy()).tolist() == [[True] * 3 + [False] * 2]
+    assert found.numpy()[0, 3:, 1].tolist() == [2, 2]
 
 
 def test_prompts_of_unequal_length() -> None:
@@ -182,8 +182,10 @@ def test_prompts_of_unequal_length() -> None:
     found, scores = beam_search(model, ids, 6, num_beams=3, stop=1, key_padding_mask=padding)
     for i, prompt in enumerate(PROMPTS):
         alone, theirs = beam_search(model, [prompt], 6, num_beams=3, stop=1)
-        np.testing.assert_allclose(scores.data[i], theirs.data[0], rtol=1e-9)
-        for row, other in zip(found.data[i, :, 5:], alone.data[0, :, len(prompt) :], strict=True):
+        np.testing.assert_allclose(scores.numpy()[i], theirs.numpy()[0], rtol=1e-9)
+        for row, other in zip(
+            found.numpy()[i, :, 5:], alone.numpy()[0, :, len(prompt) :], strict=True
+        ):
             width = min(len(row), len(other))
             assert row[:width].tolist() == other[:width].tolist()
 
@@ -191,10 +193,10 @@ def test_prompts_of_unequal_length() -> None:
 def test_a_filled_cache_is_gone_on_from() -> None:
     model, cache = Model().double(), nn.DynamicKVCache()
     start = generate(model, [[1, 2, 3]], 2, temperature=0, cache=cache)
-    found, scores = beam_search(model, start.data[:, -1:], 4, num_beams=3, cache=cache)
+    found, scores = beam_search(model, start.numpy()[:, -1:], 4, num_beams=3, cache=cache)
     whole, expected = beam_search(model, start, 4, num_beams=3)
-    np.testing.assert_array_equal(found.data[:, :, 1:], whole.data[:, :, 5:])
-    np.testing.assert_allclose(scores.data, expected.data, rtol=1e-10)
+    np.testing.assert_array_equal(found.numpy()[:, :, 1:], whole.numpy()[:, :, 5:])
+    np.testing.assert_allclose(scores.numpy(), expected.numpy(), rtol=1e-10)
 
 
 def test_a_decoder_repeats_its_memory() -> None:
@@ -212,8 +214,8 @@ def test_a_decoder_repeats_its_memory() -> None:
     found, scores = beam_search(
         decode, [[1], [2]], 5, num_beams=3, cache=nn.EncoderDecoderCache(), length_penalty=0.0
     )
-    for i, texts in enumerate(found.data):
-        for text, score in zip(texts, scores.data[i], strict=True):
+    for i, texts in enumerate(found.numpy()):
+        for text, score in zip(texts, scores.numpy()[i], strict=True):
             whole = model.decoder(tokens(text[None]), memory[i : i + 1], tgt_is_causal=True)
             logits = minigrad.log_softmax(head(whole), axis=-1).numpy()[0]
             total = sum(logits[j, text[j + 1]] for j in range(5))

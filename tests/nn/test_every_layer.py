@@ -57,12 +57,12 @@ def sum_of(outputs: list[Tensor]) -> Tensor:
 def everything(line: Layer, module: Any, inputs: list[Tensor]) -> dict[str, Any]:
     """Outputs, gradients and state of one call."""
     outputs = run(line, module, inputs)
-    found: dict[str, Any] = {f"output {k}": out.data for k, out in enumerate(outputs)}
+    found: dict[str, Any] = {f"output {k}": out.numpy() for k, out in enumerate(outputs)}
     if any(out.requires_grad for out in outputs):
         sum_of([out for out in outputs if out.requires_grad]).backward()
     for name, tensor in [*enumerate(inputs), *module.named_parameters()]:
-        found[f"gradient of {name}"] = None if tensor.grad is None else tensor.grad.data
-    return found | {f"state {name}": value.data for name, value in module.state_dict().items()}
+        found[f"gradient of {name}"] = None if tensor.grad is None else tensor.grad.numpy()
+    return found | {f"state {name}": value.numpy() for name, value in module.state_dict().items()}
 
 
 def assert_same(found: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -77,7 +77,7 @@ def test_it_computes_its_formula(line: Layer) -> None:
     (found,) = run(line, module, inputs)
     assert line.by is not None
     expected = line.by(module, *(x.numpy() for x in inputs), **line.given)
-    np.testing.assert_allclose(found.data, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9, atol=1e-12)
     assert found.shape == np.shape(expected)
 
 
@@ -190,7 +190,7 @@ def test_dtypes_stay(line: Layer, dtype: Any) -> None:
     for leaf in (*inputs, *module.parameters()):
         assert leaf.grad is not None
         assert (leaf.grad.dtype, leaf.grad.shape) == (leaf.dtype, leaf.shape)
-        assert np.isfinite(leaf.grad.data).all()
+        assert np.isfinite(leaf.grad.numpy()).all()
 
 
 NOT_BATCHED = {
@@ -211,13 +211,13 @@ BATCHED = cases(
 def test_a_batch_of_nothing(line: Layer) -> None:
     module, inputs = drawn(line)
     state = {name: value.numpy() for name, value in module.state_dict().items()}
-    empty = [minigrad.tensor(x.data[:0], requires_grad=True) for x in inputs]
+    empty = [minigrad.tensor(x.numpy()[:0], requires_grad=True) for x in inputs]
     outputs = run(line, module, empty)
     sum_of(outputs).backward()
     for leaf in (*empty, *module.parameters()):
         assert leaf.grad is not None
         assert leaf.grad.shape == leaf.shape
-        assert not leaf.grad.data.any()
+        assert not leaf.grad.numpy().any()
     for name, value in module.state_dict().items():
         np.testing.assert_array_equal(value.numpy(), state[name])
 
@@ -226,7 +226,7 @@ def test_a_batch_of_nothing(line: Layer) -> None:
 def test_any_memory_layout(line: Layer) -> None:
     """Columns first, backwards and repeated in memory: the same values and gradients."""
     module, inputs = drawn(line)
-    arrays = [x.data for x in inputs]
+    arrays = [x.numpy() for x in inputs]
     for turn in (
         np.asfortranarray, lambda a: np.flip(np.flip(a).copy()),
         lambda a: np.broadcast_to(a[:1], a.shape),
@@ -237,11 +237,11 @@ def test_any_memory_layout(line: Layer) -> None:
         pair = everything(line, found, given), everything(line, expected, plain)
         for name, value in pair[1].items():
             np.testing.assert_allclose(pair[0][name], value, rtol=1e-11, atol=1e-13, err_msg=name)
-    turned = [np.array(out.data, order="F") for out in run(line, module, inputs)]
+    turned = [np.array(out.numpy(), order="F") for out in run(line, module, inputs)]
     first = grad(run(line, module, inputs), inputs, turned)
     other = grad(run(line, module, inputs), inputs, [g.copy("C") for g in turned])
     for one, two in zip(first, other, strict=True):
-        np.testing.assert_allclose(one.data, two.data, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(one.numpy(), two.numpy(), rtol=1e-11, atol=1e-13)
 
 
 def wrong(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -299,7 +299,7 @@ def test_modes(line: Layer) -> None:
     outputs, again = line.run(module, *inputs), line.run(module, *inputs)
     assert minigrad.random.get_state() == before
     for one, other in zip(outputs, again, strict=True):
-        np.testing.assert_array_equal(one.data, other.data)
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
     assert all(not part.training for part in module.modules())
 
 
@@ -312,7 +312,7 @@ def test_copies_and_states(line: Layer) -> None:
     copies = [copy.deepcopy(module), pickle.loads(pickle.dumps(module)), new]
     expected = everything(line, module, inputs)
     for other in copies:
-        leaves = [minigrad.tensor(x.data, requires_grad=True) for x in inputs]
+        leaves = [minigrad.tensor(x.numpy(), requires_grad=True) for x in inputs]
         assert_same(everything(line, other, leaves), expected)
         assert repr(other) == repr(module)
         assert not {id(p) for p in other.parameters()} & {id(p) for p in module.parameters()}
@@ -326,10 +326,10 @@ def test_parameters_are_drawn_again(line: Layer) -> None:
         nn.init.constant(parameter, 7.0)
     module.reset_parameters()
     for p, a, b in zip(*(m.parameters() for m in (module, one, other)), strict=True):
-        constant = a.data == b.data
-        np.testing.assert_array_equal(p.data[constant], a.data[constant])
-        assert (p.data != 7.0).all()
-        assert (p.data != a.data)[~constant].all()
+        constant = a.numpy() == b.numpy()
+        np.testing.assert_array_equal(p.numpy()[constant], a.numpy()[constant])
+        assert (p.numpy() != 7.0).all()
+        assert (p.numpy() != a.numpy())[~constant].all()
 
 
 # Derivatives

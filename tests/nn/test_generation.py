@@ -49,7 +49,7 @@ def without_cache(model: Model, ids: Any, count: int) -> np.ndarray:
     model.eval()
     found = np.asarray(ids)
     for _ in range(count):
-        following = model(found).data[:, -1].argmax(axis=-1)
+        following = model(found).numpy()[:, -1].argmax(axis=-1)
         found = np.concatenate([found, following[:, None]], axis=1)
     return found
 
@@ -64,10 +64,10 @@ def test_greedy_through_the_cache_is_greedy_without(kind: str) -> None:
     model.seen.clear()
     cache = {"default": None, "growing": nn.DynamicKVCache(), "fixed": nn.StaticKVCache(11, 2)}
     found = generate(model, BEGINNINGS, 9, temperature=0, cache=cache[kind])
-    np.testing.assert_array_equal(found.data, expected)
+    np.testing.assert_array_equal(found.numpy(), expected)
     assert found.dtype == np.int64
     assert model.seen == [(2, 3)] + [(2, 1)] * 8
-    steps = [step.data for step in stream(model, BEGINNINGS, 9, temperature=0.0)]
+    steps = [step.numpy() for step in stream(model, BEGINNINGS, 9, temperature=0.0)]
     np.testing.assert_array_equal(np.stack(steps, axis=1), expected[:, 3:])
 
 
@@ -75,8 +75,8 @@ def test_a_filled_cache_is_gone_on_from() -> None:
     model, cache = Model(), nn.DynamicKVCache()
     whole = generate(model, BEGINNINGS, 6, temperature=0)
     first = generate(model, BEGINNINGS, 2, temperature=0, cache=cache)
-    rest = generate(model, first.data[:, 4:], 4, temperature=0, cache=cache)
-    np.testing.assert_array_equal(rest.data[:, 1:], whole.data[:, 5:])
+    rest = generate(model, first.numpy()[:, 4:], 4, temperature=0, cache=cache)
+    np.testing.assert_array_equal(rest.numpy()[:, 1:], whole.numpy()[:, 5:])
 
 
 def test_a_decoder() -> None:
@@ -91,9 +91,9 @@ def test_a_decoder() -> None:
         return head(output)
 
     cache = nn.EncoderDecoderCache()
-    found = generate(decode, BEGINNINGS, 5, temperature=0, cache=cache).data
+    found = generate(decode, BEGINNINGS, 5, temperature=0, cache=cache).numpy()
     whole = head(model.decoder(tokens(found[:, :-1]), memory, tgt_is_causal=True))
-    np.testing.assert_array_equal(whole.data[:, 2:].argmax(axis=-1), found[:, 3:])
+    np.testing.assert_array_equal(whole.numpy()[:, 2:].argmax(axis=-1), found[:, 3:])
 
 
 def test_it_repeats_from_a_seed() -> None:
@@ -101,7 +101,7 @@ def test_it_repeats_from_a_seed() -> None:
 
     def run(seed: int) -> np.ndarray:
         minigrad.random.seed(seed)
-        return generate(model, BEGINNINGS, 20).data
+        return generate(model, BEGINNINGS, 20).numpy()
 
     np.testing.assert_array_equal(run(1), run(1))
     assert (run(1) != run(2)).any()
@@ -161,7 +161,7 @@ class TestSample:
 
     @pytest.mark.parametrize(("options", "expected"), FREQUENCIES, ids=str)
     def test_frequencies(self, options: Any, expected: Any) -> None:
-        drawn = sample(np.broadcast_to(self.LOGITS, (40000, 4)), **options).data
+        drawn = sample(np.broadcast_to(self.LOGITS, (40000, 4)), **options).numpy()
         found = np.bincount(drawn, minlength=4) / 40000
         np.testing.assert_allclose(found, expected, atol=0.015)
         assert (found[np.array(expected) == 0] == 0).all()
@@ -235,9 +235,9 @@ class TestUnequalLengths:
         cache = nn.StaticKVCache(13, 2) if kind == "fixed" else None
         found = generate(model, ids, 8, temperature=0, cache=cache, key_padding_mask=padding)
         assert found.shape == (3, 13)
-        np.testing.assert_array_equal(found.data[:, :5], ids.data)
-        for row, prompt in zip(found.data, PROMPTS, strict=True):
-            alone = generate(model, [prompt], 8, temperature=0).data[0]
+        np.testing.assert_array_equal(found.numpy()[:, :5], ids.numpy())
+        for row, prompt in zip(found.numpy(), PROMPTS, strict=True):
+            alone = generate(model, [prompt], 8, temperature=0).numpy()[0]
             np.testing.assert_array_equal(row[5 - len(prompt) :], alone)
 
     def test_logits_are_those_of_the_prompt_alone(self) -> None:
@@ -256,12 +256,12 @@ class TestUnequalLengths:
         ids, padding = pad_left(PROMPTS)
         said = generate(model, ids, 3, temperature=0, cache=cache, key_padding_mask=padding)
         more, gaps = pad_left([[3], [5, 6], [9]])
-        turn = np.concatenate([said.data[:, -1:], more.data], axis=1)  # not in the cache yet
+        turn = np.concatenate([said.numpy()[:, -1:], more.numpy()], axis=1)  # not in the cache yet
         whole = np.concatenate([padding, np.zeros((3, 3), bool), gaps], axis=1)
         found = generate(model, turn, 4, temperature=0, cache=cache, key_padding_mask=whole)
         for i, prompt in enumerate(PROMPTS):
             before = generate(model, [prompt], 3, temperature=0).tolist()[0]
-            alone = generate(model, [before + more.data[i][~gaps[i]].tolist()], 4, temperature=0)
+            alone = generate(model, [before + more.numpy()[i][~gaps[i]].tolist()], 4, temperature=0)
             assert found.tolist()[i][-4:] == alone.tolist()[0][-4:]
 
     def test_gpt2(self) -> None:

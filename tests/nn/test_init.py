@@ -37,7 +37,7 @@ NORMAL: dict[str, tuple[Any, float, float]] = {
 @pytest.mark.parametrize("name", UNIFORM)
 def test_uniform(name: str) -> None:
     fill, bound = UNIFORM[name]
-    values = fill(minigrad.empty(*SHAPE)).data
+    values = fill(minigrad.empty(*SHAPE)).numpy()
     assert 0.999 * bound < np.abs(values).max() <= bound * (1 + 1e-6)
     assert abs(values.mean()) < 0.02 * bound
     assert values.std() == pytest.approx(bound / math.sqrt(3), rel=0.02)
@@ -46,7 +46,7 @@ def test_uniform(name: str) -> None:
 @pytest.mark.parametrize("name", NORMAL)
 def test_normal(name: str) -> None:
     fill, mean, std = NORMAL[name]
-    values = fill(minigrad.empty(*SHAPE)).data - mean
+    values = fill(minigrad.empty(*SHAPE)).numpy() - mean
     assert values.std() == pytest.approx(std, rel=0.02)
     assert abs(values.mean()) < 0.02 * std
     assert np.abs(values).max() > 3 * std
@@ -55,18 +55,18 @@ def test_normal(name: str) -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_in_place_and_in_the_tensors_dtype(dtype: Any) -> None:
     tensor = minigrad.zeros(3, 4, dtype=dtype)
-    data = tensor.data
+    data = tensor.numpy()
     assert init.normal(tensor) is tensor
-    assert tensor.data is data
+    assert tensor.numpy() is data
     assert tensor.dtype == dtype
-    assert tensor.data.any()
+    assert tensor.numpy().any()
 
 
 def test_seeded() -> None:
     minigrad.random.seed(1)
-    first = init.normal(minigrad.empty(5)).data.copy()
+    first = init.normal(minigrad.empty(5)).numpy().copy()
     minigrad.random.seed(1)
-    np.testing.assert_array_equal(init.normal(minigrad.empty(5)).data, first)
+    np.testing.assert_array_equal(init.normal(minigrad.empty(5)).numpy(), first)
 
 
 def test_a_graph_made_before_is_refused() -> None:
@@ -87,14 +87,14 @@ def test_gains() -> None:
 
 
 def test_zeros_and_ones() -> None:
-    assert not nn.init.zeros(minigrad.ones(2, 3)).data.any()
-    assert (nn.init.ones(minigrad.zeros(2, 3, dtype=minigrad.float16)).data == 1).all()
+    assert not nn.init.zeros(minigrad.ones(2, 3)).numpy().any()
+    assert (nn.init.ones(minigrad.zeros(2, 3, dtype=minigrad.float16)).numpy() == 1).all()
 
 
 def test_truncated_normal_has_the_moments_of_its_distribution() -> None:
     minigrad.random.seed(0)
     for mean, std, a, b in ((0.0, 1.0, -2.0, 2.0), (1.0, 0.5, 0.8, 4.0), (3.0, 1.0, -1.0, 1.0)):
-        values = nn.init.trunc_normal(minigrad.empty(50_000), mean, std, a, b).data
+        values = nn.init.trunc_normal(minigrad.empty(50_000), mean, std, a, b).numpy()
         low, high = (a - mean) / std, (b - mean) / std
         density = lambda x: math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
         inside = (math.erf(high / 2**0.5) - math.erf(low / 2**0.5)) / 2
@@ -107,7 +107,7 @@ def test_truncated_normal_has_the_moments_of_its_distribution() -> None:
 @pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (3, 2, 2), (1, 4), (0, 3), (3, 0)])
 def test_orthogonal(shape: tuple[int, ...]) -> None:
     weight = nn.init.orthogonal(minigrad.empty(shape, dtype=minigrad.float64), 2.0)
-    matrix = weight.data.reshape(shape[0], -1 if weight.size else math.prod(shape[1:]))
+    matrix = weight.numpy().reshape(shape[0], -1 if weight.size else math.prod(shape[1:]))
     short = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
     np.testing.assert_allclose(short @ short.T, 4 * np.eye(len(short)), atol=1e-12)
 
@@ -161,20 +161,20 @@ def test_layers_draw_within_their_bounds(name: str) -> None:
         pytest.importorskip("einops")
     make, bounds = DRAWN[name]
     for path, parameter in make().named_parameters():
-        largest = np.abs(parameter.data).max()
+        largest = np.abs(parameter.numpy()).max()
         bound = bounds.get(path, 0.0)
         assert 0.9 * bound <= largest <= bound * (1 + 1e-6), path
 
 
 def test_normal_weights_and_packed_projections_of_layers() -> None:
-    assert nn.Embedding(100, 100).weight.data.std() == pytest.approx(1, rel=0.1)
-    assert nn.LearnedPosEmbedding(100, 100).pos_emb.weight.data.std() == pytest.approx(
+    assert nn.Embedding(100, 100).weight.numpy().std() == pytest.approx(1, rel=0.1)
+    assert nn.LearnedPosEmbedding(100, 100).pos_emb.weight.numpy().std() == pytest.approx(
         0.02, rel=0.1
     )
-    assert 0.05 < nn.MultiHeadAttention(64, 4, add_bias_kv=True).bias_k.data.std() < 0.25
+    assert 0.05 < nn.MultiHeadAttention(64, 4, add_bias_kv=True).bias_k.numpy().std() < 0.25
     pytest.importorskip("einops")
     layer = nn.CausalSelfAttention(64, 4)  # each of (D, D), not the fused one of (3 D, D)
-    for part in np.split(layer.qkv_weights.weight.data, 3):
+    for part in np.split(layer.qkv_weights.weight.numpy(), 3):
         assert 0.95 * (6 / 128) ** 0.5 < np.abs(part).max() <= (6 / 128) ** 0.5 * (1 + 1e-6)
 
 

@@ -42,7 +42,7 @@ VALUES: dict[str, Program] = {
     "int": lambda m, x: x[:, : int(abs(x).sum()) % 2],
     "range": lambda m, x: x + len(range(ops.astype(x.max() * 0, np.int64))),
     "numpy": lambda m, x: x + x.numpy().max(),
-    "data": lambda m, x: x + np.sort(x.data),
+    "data": lambda m, x: x + np.sort(x.numpy()),
     "tolist": lambda m, x: x + x.tolist()[0][0][0],
     "asarray": lambda m, x: x + np.asarray(x).max(),
     "an array of rows": lambda m, x: x + np.array(list(x[0])).max(),

@@ -50,7 +50,7 @@ def selected(x: Tensor) -> Tensor:
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an op without an operator": (ops.median, r"median: this op has no ONNX operator \[in inner\]"),
     "dropout that never stops": (lambda x: F.dropout(x, 0.5, training=True), "dropout: .*inner"),
-    "a number from values": (lambda x: x * float(x.data.max()), r"\.data takes .*\[in inner\]"),
+    "a number from values": (lambda x: x * float(x.numpy().max()), r"\.data takes .*\[in inner\]"),
     "an array from sizes": (lambda x: x + np.hanning(x.shape[1])[:, None],
                             r"add: an array of float64.*\[in inner\]"),
     "an index from sizes": (lambda x: x[:, np.arange(x.shape[1]) * 7 % x.shape[1]],

@@ -105,7 +105,7 @@ def test_the_input_is_left_as_it_was() -> None:
         function(linalg, x).sum().backward()
         function(linalg, array)
         np.testing.assert_array_equal(array, SPREAD, name)
-        np.testing.assert_array_equal(x.data, SPREAD, name)
+        np.testing.assert_array_equal(x.numpy(), SPREAD, name)
 
 
 @EVERY

@@ -49,7 +49,7 @@ def gradients(run: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
     seed = np.cos(np.arange(out.size)).reshape(out.shape)
     if out.requires_grad:
         out.backward(minigrad.tensor(seed, dtype=out.dtype))
-    return [out.data.copy()] + [t.grad.data.copy() for t in tensors if t.grad is not None]
+    return [out.numpy().copy()] + [t.grad.numpy().copy() for t in tensors if t.grad is not None]
 
 
 def blas() -> list[int]:
@@ -234,7 +234,7 @@ class TestBlocksOfAttention:
         node: Any = ops.attention(q, k, k)._node
         weights = dict(zip(node.plan.saved_names, node.saved, strict=True))["weights"]
         if kept:
-            np.testing.assert_allclose(weights, ops.attention_weights(q, k).data, rtol=1e-12)
+            np.testing.assert_allclose(weights, ops.attention_weights(q, k).numpy(), rtol=1e-12)
         else:
             assert weights is None
 
@@ -261,7 +261,7 @@ class TestBlocksOfAttention:
         query[:, -1] *= 1e4  # its scores need their largest subtracted
         mild = query.copy()
         mild[:, -1] = 0
-        first, second = (ops.attention(q, key, key).data[:, :-1] for q in (query, mild))
+        first, second = (ops.attention(q, key, key).numpy()[:, :-1] for q in (query, mild))
         np.testing.assert_array_equal(first, second)
 
     @pytest.mark.parametrize("shift", [-1000.0, -50.0, 50.0, 1000.0])
@@ -269,7 +269,7 @@ class TestBlocksOfAttention:
         query, key, value = (minigrad.tensor(normal(3, 5, 4)) for _ in range(3))
         plain = ops.attention(query, key, value)
         shifted = ops.attention(query, key, value, minigrad.full((5, 5), shift))
-        np.testing.assert_allclose(shifted.data, plain.data, rtol=1e-9)
+        np.testing.assert_allclose(shifted.numpy(), plain.numpy(), rtol=1e-9)
 
     def test_no_array_grows_with_the_square_of_the_length(self) -> None:
         import tracemalloc
@@ -339,7 +339,7 @@ class TestForRows:
         results: list[Any] = [None] * 4
 
         def call(i: int) -> None:
-            results[i] = ops.matmul(a, b).data
+            results[i] = ops.matmul(a, b).numpy()
 
         callers = [threading.Thread(target=call, args=(i,)) for i in range(4)]
         for caller in callers:
@@ -357,7 +357,7 @@ class TestForRows:
         ops.matmul(a, a.T)  # the threads exist now
         receiver, sender = multiprocessing.Pipe(duplex=False)
         child = multiprocessing.get_context("fork").Process(
-            target=lambda: sender.send(float(ops.matmul(a, a.T).data.sum()))
+            target=lambda: sender.send(float(ops.matmul(a, a.T).numpy().sum()))
         )
         child.start()
         assert receiver.poll(20)
@@ -500,7 +500,7 @@ class TestInterrupts:
     @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
     def test_two_thousand(self) -> None:
         a = minigrad.tensor(normal(60, 40))
-        expected = a.data @ a.data.T
+        expected = a.numpy() @ a.data.T
         delays = RNG.uniform(1e-6, 4e-4, 2000)
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
@@ -513,7 +513,7 @@ class TestInterrupts:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
         self.check()
-        np.testing.assert_allclose(ops.matmul(a, a.T).data, expected)
+        np.testing.assert_allclose(ops.matmul(a, a.T).numpy(), expected)
 
     def test_while_others_work(self) -> None:
         """No thread writes any more when the interrupt has come through."""
@@ -604,4 +604,4 @@ class TestFreedMemory:
         held = [ops.add(minigrad.full((1000, 300), i), 0.0) for i in range(20)]
         for _ in range(20):
             ops.add(minigrad.zeros((1000, 300)), -1.0)
-        assert [int(x.data.max()) for x in held] == list(range(20))
+        assert [int(x.numpy().max()) for x in held] == list(range(20))

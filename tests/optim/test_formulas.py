@@ -194,7 +194,7 @@ def test_every_step_is_the_formula(kind: Any, formula: Any, options: dict[str, A
     for gradient, both in zip(GRADIENTS, wanted, strict=True):
         x.grad = tensor([gradient, gradient], dtype=np.float64)
         optimizer.step()
-        np.testing.assert_allclose(x.data, both, rtol=1e-12)
+        np.testing.assert_allclose(x.numpy(), both, rtol=1e-12)
 
 
 def test_every_step_of_sparse_adam_is_the_formula() -> None:
@@ -206,7 +206,7 @@ def test_every_step_of_sparse_adam_is_the_formula() -> None:
         optimizer.zero_grad()
         layer([0]).sum().backward(gradient)
         optimizer.step()
-        np.testing.assert_allclose(layer.weight.data, [[wanted], [7.0]], rtol=1e-12)
+        np.testing.assert_allclose(layer.weight.numpy(), [[wanted], [7.0]], rtol=1e-12)
 
 
 def test_the_average_of_asgd_begins_late() -> None:

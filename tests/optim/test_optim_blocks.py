@@ -53,7 +53,7 @@ def run(params: list[Tensor], optimizers: list[optim.Optimizer], steps: range) -
 def assert_equal(ours: list[Tensor], others: list[Tensor]) -> None:
     for a, b in zip(ours, others, strict=True):
         assert a.dtype == b.dtype
-        np.testing.assert_array_equal(a.data, b.data)
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
 @kinds
@@ -79,7 +79,7 @@ def test_what_is_kept_belongs_to_one_parameter(make: Any) -> None:
     for _ in range(3):
         give_ones(params)
         optimizer.step()
-    arrays = [*arrays_of(optimizer), *(param.data for param in params)]
+    arrays = [*arrays_of(optimizer), *(param.numpy() for param in params)]
     for i, a in enumerate(arrays):
         assert not any(np.shares_memory(a, b) for b in arrays[:i])
     held = sum(array.nbytes for array in arrays)
@@ -100,9 +100,9 @@ def test_saved_copied_and_changed_in_the_middle(make: Any) -> None:
     run(others, [other], range(1))  # a state of its own, to be replaced
     other.load_state_dict(pickle.loads(pickle.dumps(optimizer.state_dict())))
     for param, values in zip(others, params, strict=True):
-        param.data[...] = values.data
+        param.data[...] = values.numpy()
     for param in params:
-        param.data = param.data.copy()
+        param.data = param.numpy().copy()
     for state in optimizer.state.values():
         state.update(copy.deepcopy(state))
     for some, one in ((params, optimizer), (twins, twin), (others, other)):
@@ -135,7 +135,7 @@ def test_other_layouts_of_memory(make: Any, shape: tuple[int, int]) -> None:
                 for name, value in state.items():
                     state[name] = np.asfortranarray(value) if np.ndim(value) == 2 else value
             makes[1].load_state_dict(saved)
-        np.testing.assert_array_equal(other.data, plain.data)
+        np.testing.assert_array_equal(other.numpy(), plain.numpy())
 
 
 def sizes_of_updates(optimizer: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -204,7 +204,7 @@ def test_dtypes_are_not_mixed() -> None:
     for param in params:
         assert optimizer.state[param]["exp_avg"].dtype == param.dtype
         expected = 0.999 - 0.1 / (1 + 1e-8)
-        np.testing.assert_allclose(param.data, expected, rtol=4 * np.finfo(param.dtype).eps)
+        np.testing.assert_allclose(param.numpy(), expected, rtol=4 * np.finfo(param.dtype).eps)
 
 
 @pytest.mark.usefixtures("tiny_blocks")
@@ -222,7 +222,7 @@ def test_a_rule_of_ones_own_sees_whole_parameters() -> None:
     give_ones(params)
     Normed(params, {"lr": 1.0}).step()
     for param in params:
-        assert np.linalg.norm(param.data) == pytest.approx(1.0)
+        assert np.linalg.norm(param.numpy()) == pytest.approx(1.0)
 
 
 @pytest.mark.usefixtures("tiny_blocks")
@@ -231,11 +231,11 @@ def test_parameters_that_share_their_values(shape: tuple[int, int]) -> None:
     """Tied by their data: both gradients count, whether the arrays are one or overlap."""
     for overlap in (lambda a: a, lambda a: a[:]):
         a, b, c = leaf(np.zeros(shape)), leaf(np.zeros(shape)), leaf(np.zeros(3))
-        b.data = overlap(a.data)
+        b.data = overlap(a.numpy())
         for param, slope in ((a, 1.0), (b, 2.0), (c, 1.0)):
             param.grad = tensor(np.full(param.shape, slope))
         optim.SGD([a, b, c], lr=1.0).step()
-        np.testing.assert_array_equal([a.data, b.data], -3.0)
+        np.testing.assert_array_equal([a.numpy(), b.numpy()], -3.0)
 
 
 @kinds
@@ -255,4 +255,4 @@ def test_data_of_another_shape(make: Any, shapes: Any) -> None:
     if optimizer.state[params[0]]:
         with pytest.raises(ValueError, match="new gradient.*new optimizer"):
             optimizer.step()
-    assert (params[0].data == 1.0).all()
+    assert (params[0].numpy() == 1.0).all()

@@ -31,13 +31,13 @@ class TestSteps:
     def test_in_place_and_seen_by_the_graph(self, make: Any) -> None:
         """The gradient is not changed."""
         x = leaf([1.0, 2.0])
-        data, optimizer = x.data, make([x])
+        data, optimizer = x.numpy(), make([x])
         loss = (x * x).sum()
         for _ in range(3):
             x.grad = Tensor([0.5, -0.5])
             optimizer.step()
             assert x.grad.tolist() == [0.5, -0.5]
-        assert x.data is data
+        assert x.numpy() is data
         with pytest.raises(RuntimeError, match="written in place"):
             loss.backward()
 
@@ -97,7 +97,7 @@ class TestSteps:
             reset(set_to_none=False)
             for parameter, grad in zip(model.parameters(), before, strict=True):
                 assert parameter.grad is grad
-                assert not grad.data.any()
+                assert not grad.numpy().any()
         x = leaf([3.0])
         (x**3).sum().backward(create_graph=True)
         kept = x.grad
@@ -146,11 +146,11 @@ class TestLBFGS:
         second, other_closure, other = valley({"max_iter": 3, **options})
         second.load_state_dict(saved)
         for a, b in zip(other, params, strict=True):
-            a.data[...] = b.data
+            a.data[...] = b.numpy()
         for _ in range(3):
             assert first.step(closure).item() == second.step(other_closure).item()
         for a, b in zip(other, params, strict=True):
-            np.testing.assert_array_equal(a.data, b.data)
+            np.testing.assert_array_equal(a.numpy(), b.numpy())
         assert_same(second.state_dict(), first.state_dict())
         assert len(first.state_dict()["state"][0]["old_dirs"]) <= options.get("history_size", 99)
 
@@ -200,7 +200,7 @@ class TestLBFGS:
     @pytest.mark.parametrize("options", [{"lr": 0.5}, SEARCH])
     def test_dtypes_stay(self, dtype: Any, options: dict[str, Any]) -> None:
         x = leaf([[3.0, -2.0]], dtype)
-        x.data = np.asfortranarray(x.data)
+        x.data = np.asfortranarray(x.numpy())
         optimizer = optim.LBFGS([x, leaf(np.zeros((0, 2)), dtype)], **options)
         take_steps(optimizer, 1, lambda: ((x - 1) ** 2).sum())
         assert x.dtype == dtype

@@ -113,7 +113,7 @@ def test_an_option_set_later_is_refused_by_the_next_step(kind: Any) -> None:
         optimizer.param_groups[1][option] = value
         with pytest.raises(ValueError, match=f"{kind.__name__}: {option} "):
             optimizer.step()
-        np.testing.assert_array_equal(x.data, [[1.0, 2.0]])  # nothing was moved
+        np.testing.assert_array_equal(x.numpy(), [[1.0, 2.0]])  # nothing was moved
 
 
 def test_what_is_no_list_of_parameters_is_refused_with_the_remedy() -> None:

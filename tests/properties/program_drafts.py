@@ -208,8 +208,8 @@ class Draft:
 
     def _seen(self, target: Tensor) -> bool:
         """Whether another value has the memory of a tensor, or a rule saved it."""
-        memory = owner(target.data)
-        arrays = [value.data for value in self.values if value is not target]
+        memory = owner(target.numpy())
+        arrays = [value.numpy() for value in self.values if value is not target]
         nodes = {node_of(value._node) for value in self.values}
         stack = list(nodes)
         while stack:

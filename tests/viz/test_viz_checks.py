@@ -169,7 +169,7 @@ EVERY = ("float16", "float32", "float64")
 def passed(model: Callable[[Tensor], Tensor], x: np.ndarray, dtype: str) -> viz.Graph:
     if isinstance(model, nn.Module):
         for parameter in model.parameters():
-            parameter.data = parameter.data.astype(dtype)
+            parameter.data = parameter.numpy().astype(dtype)
     leaf = minigrad.tensor(x.astype(dtype), requires_grad=True)
     return watched(lambda: model(leaf).sum().backward(), x=leaf)
 

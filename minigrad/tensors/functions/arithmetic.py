@@ -23,8 +23,8 @@ def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """Compute input + alpha * other.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.add(torch.tensor([1.0]), torch.tensor([2.0]), alpha=10).item()
+        >>> import minigrad
+        >>> minigrad.add(minigrad.tensor([1.0]), minigrad.tensor([2.0]), alpha=10).item()
         21.0
     """
     return ops.add(input, other if alpha == 1 else alpha * other)
@@ -34,8 +34,8 @@ def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """Compute input - alpha * other.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.sub(torch.tensor([1.0]), torch.tensor([2.0])).item()
+        >>> import minigrad
+        >>> minigrad.sub(minigrad.tensor([1.0]), minigrad.tensor([2.0])).item()
         -1.0
     """
     return ops.subtract(input, other if alpha == 1 else alpha * other)
@@ -56,9 +56,9 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         RuntimeError: It is another mode.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([-7.0])
-        >>> [torch.div(x, 2, rounding_mode=mode).item() for mode in (None, "floor", "trunc")]
+        >>> import minigrad
+        >>> x = minigrad.tensor([-7.0])
+        >>> [minigrad.div(x, 2, rounding_mode=mode).item() for mode in (None, "floor", "trunc")]
         [-3.5, -4.0, -3.0]
     """
     if rounding_mode is None:
@@ -90,8 +90,8 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     """Interpolate: input + weight * (end - input).
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.lerp(torch.tensor([0.0]), torch.tensor([10.0]), 0.25).item()
+        >>> import minigrad
+        >>> minigrad.lerp(minigrad.tensor([0.0]), minigrad.tensor([10.0]), 0.25).item()
         2.5
     """
     return input + weight * (end - input)
@@ -116,8 +116,8 @@ def frexp(input: Any) -> tuple[Tensor, Tensor]:
     """Write numbers as mantissa * 2 ** exponent; this has no derivative.
 
     Example:
-        >>> from minigrad import torch
-        >>> [part.item() for part in torch.frexp(torch.tensor(6.0))]
+        >>> import minigrad
+        >>> [part.item() for part in minigrad.frexp(minigrad.tensor(6.0))]
         [0.75, 3]
     """
     mantissa, exponent = np.frexp(input._data)
@@ -143,8 +143,8 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Tensor:
     """Limit numbers to bounds, which may be tensors.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.clamp(torch.tensor([-1.0, 0.5, 2.0]), 0, 1).tolist()
+        >>> import minigrad
+        >>> minigrad.clamp(minigrad.tensor([-1.0, 0.5, 2.0]), 0, 1).tolist()
         [0.0, 0.5, 1.0]
     """
     return ops.clip(input, min, max)
@@ -174,8 +174,8 @@ def nan_to_num(
     """Replace NaN, and infinities by the ends of the dtype or by numbers.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.nan_to_num(torch.tensor([1.0, torch.nan]), 5.0).tolist()
+        >>> import minigrad
+        >>> minigrad.nan_to_num(minigrad.tensor([1.0, minigrad.nan]), 5.0).tolist()
         [1.0, 5.0]
     """
     return ops.nan_to_num(input, nan=nan or 0.0, posinf=posinf, neginf=neginf)
@@ -225,9 +225,9 @@ def equal(input: Any, other: Any) -> bool:
     """Tell whether two tensors have one shape and the same elements; `eq` compares each.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.ones(2)
-        >>> torch.equal(x, torch.ones(2)), torch.equal(x, torch.ones(1))
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.equal(x, minigrad.ones(2)), minigrad.equal(x, minigrad.ones(1))
         (True, False)
     """
     return bool(input.shape == other.shape and ops.all(ops.equal(input, other)).item())

@@ -27,9 +27,9 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     With the condition alone, find where it holds, as `nonzero(condition, as_tuple=True)`.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([-1.0, 2.0])
-        >>> torch.where(x > 0, x, 0.0).tolist()
+        >>> import minigrad
+        >>> x = minigrad.tensor([-1.0, 2.0])
+        >>> minigrad.where(x > 0, x, 0.0).tolist()
         [0.0, 2.0]
     """
     if input is None and other is None:
@@ -45,8 +45,8 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Find the elements that are not 0: a row of indices for each, or a tensor for each axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.nonzero(torch.tensor([0, 3, 4])).tolist()
+        >>> import minigrad
+        >>> minigrad.nonzero(minigrad.tensor([0, 3, 4])).tolist()
         [[1], [2]]
     """
     return ops.nonzero(input) if as_tuple else ops.argwhere(input)
@@ -61,8 +61,8 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
     """Convert places among all elements to an index for each axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> [i.item() for i in torch.unravel_index(torch.tensor(5), (2, 3))]
+        >>> import minigrad
+        >>> [i.item() for i in minigrad.unravel_index(minigrad.tensor(5), (2, 3))]
         [1, 2]
     """
     found = np.unravel_index(np.asarray(indices), shape)
@@ -77,9 +77,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Te
     """Read along an axis at the places that `index` names.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([[1, 2], [3, 4]])
-        >>> x.gather(1, torch.tensor([[0], [1]])).tolist()
+        >>> import minigrad
+        >>> x = minigrad.tensor([[1, 2], [3, 4]])
+        >>> x.gather(1, minigrad.tensor([[0], [1]])).tolist()
         [[1], [4]]
     """
     return _read(ops.gather, input, index, dim)
@@ -91,8 +91,8 @@ def index_select(input: Any, dim: int, index: Any) -> Tensor:
     """Select places of an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.eye(3).index_select(0, torch.tensor([2, 0])).tolist()
+        >>> import minigrad
+        >>> minigrad.eye(3).index_select(0, minigrad.tensor([2, 0])).tolist()
         [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
     return ops.take(input, index, dim)
@@ -103,8 +103,8 @@ def select(input: Any, dim: int, index: int) -> Tensor:
     """Select one place of an axis, which goes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.tensor([[1, 2], [3, 4]]).select(1, 0).tolist()
+        >>> import minigrad
+        >>> minigrad.tensor([[1, 2], [3, 4]]).select(1, 0).tolist()
         [1, 3]
     """
     return part(input, dim, index)
@@ -114,8 +114,8 @@ def take(input: Any, index: Any) -> Tensor:
     """Read at places among all elements.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([3, 0])).tolist()
+        >>> import minigrad
+        >>> minigrad.take(minigrad.tensor([[1, 2], [3, 4]]), minigrad.tensor([3, 0])).tolist()
         [4, 1]
     """
     return ops.take(ops.ravel(input), index)
@@ -126,9 +126,9 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Tensor:
     """Read along an axis at the places of an index that broadcasts; without an axis, of all.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([[3, 1], [2, 4]])
-        >>> torch.take_along_dim(x, x.argsort(1), 1).tolist()
+        >>> import minigrad
+        >>> x = minigrad.tensor([[3, 1], [2, 4]])
+        >>> minigrad.take_along_dim(x, x.argsort(1), 1).tolist()
         [[1, 3], [2, 4]]
     """
     if dim is None:
@@ -148,8 +148,8 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     """Read where a mask is true, in one axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([1.0, -2.0, 3.0])
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, -2.0, 3.0])
         >>> x.masked_select(x > 0).tolist()
         [1.0, 3.0]
     """
@@ -163,8 +163,8 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Tensor:
     """Write one number where a mask is true.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([1.0, -2.0])
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, -2.0])
         >>> x.masked_fill(x < 0, 0.0).tolist()
         [1.0, 0.0]
     """
@@ -175,9 +175,9 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     """Write the first elements of a source where a mask is true.
 
     Example:
-        >>> from minigrad import torch
-        >>> x, mask = torch.zeros(3), torch.tensor([True, False, True])
-        >>> x.masked_scatter(mask, torch.tensor([5.0, 6.0])).tolist()
+        >>> import minigrad
+        >>> x, mask = minigrad.zeros(3), minigrad.tensor([True, False, True])
+        >>> x.masked_scatter(mask, minigrad.tensor([5.0, 6.0])).tolist()
         [5.0, 0.0, 6.0]
     """
     shape = np.broadcast_shapes(input.shape, mask.shape)
@@ -195,8 +195,8 @@ def scatter(
     """Write values, or one number, along an axis at the places that `index` names.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(3).scatter(0, torch.tensor([2, 0]), 5.0).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(3).scatter(0, minigrad.tensor([2, 0]), 5.0).tolist()
         [5.0, 0.0, 5.0]
     """
     given = value if src is None else src
@@ -215,8 +215,8 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     """Add values along an axis at the places that `index` names.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(2).scatter_add(0, torch.tensor([1, 1]), torch.ones(2)).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(2).scatter_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
         [0.0, 2.0]
     """
     return ops.scatter_add(input, dim, index, src)
@@ -230,9 +230,9 @@ def scatter_reduce(
     """Reduce all values for a place: "sum", "prod", "mean", "amax" or "amin".
 
     Example:
-        >>> from minigrad import torch
-        >>> x, index = torch.ones(2), torch.tensor([1, 1])
-        >>> x.scatter_reduce(0, index, torch.tensor([2.0, 3.0]), "prod").tolist()
+        >>> import minigrad
+        >>> x, index = minigrad.ones(2), minigrad.tensor([1, 1])
+        >>> x.scatter_reduce(0, index, minigrad.tensor([2.0, 3.0]), "prod").tolist()
         [1.0, 6.0]
     """
     return ops.scatter_reduce(input, dim, index, src, reduce, include_self=include_self)
@@ -244,8 +244,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: float = 1
     """Add slices at places of an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(2).index_add(0, torch.tensor([1, 1]), torch.ones(2)).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(2).index_add(0, minigrad.tensor([1, 1]), minigrad.ones(2)).tolist()
         [0.0, 2.0]
     """
     return ops.index_add(input, dim, index, source, alpha=alpha)
@@ -257,8 +257,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Tensor:
     """Write one number at places of an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(3).index_fill(0, torch.tensor([0, 2]), 1.0).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(3).index_fill(0, minigrad.tensor([0, 2]), 1.0).tolist()
         [1.0, 0.0, 1.0]
     """
     return ops.index_fill(input, dim, index, value)
@@ -269,8 +269,8 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Tensor:
     """Write slices at places of an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(3).index_copy(0, torch.tensor([2]), torch.ones(1)).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(3).index_copy(0, minigrad.tensor([2]), minigrad.ones(1)).tolist()
         [0.0, 0.0, 1.0]
     """
     return _written(input, dim, index, source)
@@ -281,8 +281,8 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Tensor:
     """Write a slice at one place of an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(2, 2).select_scatter(torch.ones(2), 0, 1).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(2, 2).select_scatter(minigrad.ones(2), 0, 1).tolist()
         [[0.0, 0.0], [1.0, 1.0]]
     """
     return _written(input, dim, index, src)
@@ -296,8 +296,8 @@ def slice_scatter(
     """Write at a slice of an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(4).slice_scatter(torch.ones(2), 0, 1, 3).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(4).slice_scatter(minigrad.ones(2), 0, 1, 3).tolist()
         [0.0, 1.0, 1.0, 0.0]
     """
     return _written(input, dim, slice(start, end, step), src)
@@ -307,9 +307,9 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     """Write, or add, at ``input[indices]``.
 
     Example:
-        >>> from minigrad import torch
-        >>> x, index = torch.zeros(2), (torch.tensor([1, 1]),)
-        >>> x.index_put(index, torch.tensor(3.0), accumulate=True).tolist()
+        >>> import minigrad
+        >>> x, index = minigrad.zeros(2), (minigrad.tensor([1, 1]),)
+        >>> x.index_put(index, minigrad.tensor(3.0), accumulate=True).tolist()
         [0.0, 6.0]
     """
     return _put(input, tuple(indices), values, accumulate)
@@ -319,8 +319,8 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Tensor
     """Write, or add, at places among all elements.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.zeros(2, 2).put(torch.tensor([3]), torch.tensor([5.0])).tolist()
+        >>> import minigrad
+        >>> minigrad.zeros(2, 2).put(minigrad.tensor([3]), minigrad.tensor([5.0])).tolist()
         [[0.0, 0.0], [0.0, 5.0]]
     """
     return ops.reshape(_put(ops.ravel(input), (index,), source, accumulate), input.shape)
@@ -330,8 +330,8 @@ def fill(input: Any, value: Any) -> Tensor:
     """Write one number everywhere.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.fill(torch.zeros(2), 3).tolist()
+        >>> import minigrad
+        >>> minigrad.fill(minigrad.zeros(2), 3).tolist()
         [3.0, 3.0]
     """
     given = value if isinstance(value, Variable) else tensor(value)

@@ -31,8 +31,8 @@ def sort(
     """Sort along an axis: the elements in order, and where they were.
 
     Example:
-        >>> from minigrad import torch
-        >>> values, indices = torch.tensor([3, 1, 2]).sort()
+        >>> import minigrad
+        >>> values, indices = minigrad.tensor([3, 1, 2]).sort()
         >>> values.tolist(), indices.tolist()
         ([1, 2, 3], [1, 2, 0])
     """
@@ -44,8 +44,8 @@ def msort(input: Any) -> Tensor:
     """Sort along the first axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.msort(torch.tensor([3, 1, 2])).tolist()
+        >>> import minigrad
+        >>> minigrad.msort(minigrad.tensor([3, 1, 2])).tolist()
         [1, 2, 3]
     """
     return ops.sort(input, 0)
@@ -62,8 +62,8 @@ def argsort(
     """Find the indices that sort along an axis; equal elements keep their order.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.argsort(torch.tensor([3, 1, 2])).tolist()
+        >>> import minigrad
+        >>> minigrad.argsort(minigrad.tensor([3, 1, 2])).tolist()
         [1, 2, 0]
     """
     return ops.argsort(input, dim, descending)
@@ -77,8 +77,8 @@ def topk(
     """Find the k largest or least elements along an axis, and their places.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.topk(torch.tensor([3, 1, 2]), 2).values.tolist()
+        >>> import minigrad
+        >>> minigrad.topk(minigrad.tensor([3, 1, 2]), 2).values.tolist()
         [3, 2]
     """
     return ops.topk(input, k, dim, largest, sorted)
@@ -93,8 +93,8 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
         RuntimeError: k is not from 1 to the length of the axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.kthvalue(torch.tensor([3, 1, 2]), 2).values.item()
+        >>> import minigrad
+        >>> minigrad.kthvalue(minigrad.tensor([3, 1, 2]), 2).values.item()
         2
     """
     if not 1 <= k <= input.shape[dim]:
@@ -110,8 +110,8 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Find the commonest element along an axis, the least of several, and its last place.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.mode(torch.tensor([2, 1, 2, 1])).indices.item()
+        >>> import minigrad
+        >>> minigrad.mode(minigrad.tensor([2, 1, 2, 1])).indices.item()
         3
     """
     moved = np.moveaxis(input._data, dim, -1)
@@ -139,8 +139,8 @@ def unique(
         dim: An axis, whose slices are compared; None for elements.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.unique(torch.tensor([3, 1, 3])).tolist()
+        >>> import minigrad
+        >>> minigrad.unique(minigrad.tensor([3, 1, 3])).tolist()
         [1, 3]
     """
     return ops.unique(input, False, return_inverse, return_counts, dim)
@@ -153,8 +153,8 @@ def unique_consecutive(
     """Leave out elements, or slices along an axis, that equal the one before; see `unique`.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.unique_consecutive(torch.tensor([1, 1, 3, 3, 1])).tolist()
+        >>> import minigrad
+        >>> minigrad.unique_consecutive(minigrad.tensor([1, 1, 3, 3, 1])).tolist()
         [1, 3, 1]
     """
     rows = ops.ravel(input) if dim is None else ops.moveaxis(input, dim, 0)
@@ -181,8 +181,8 @@ def searchsorted(
     """Find the places in a sorted sequence where elements would keep it sorted.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 4])).tolist()
+        >>> import minigrad
+        >>> minigrad.searchsorted(minigrad.tensor([1, 3, 5]), minigrad.tensor([3, 4])).tolist()
         [1, 2]
     """
     places = ops.searchsorted(sorted_sequence, input, side or _side(right), sorter)
@@ -195,8 +195,8 @@ def bucketize(
     """Find for each element how many boundaries it has passed.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.bucketize(torch.tensor([0.5, 2.5]), torch.tensor([1.0, 2.0])).tolist()
+        >>> import minigrad
+        >>> minigrad.bucketize(minigrad.tensor([0.5, 2.5]), minigrad.tensor([1.0, 2.0])).tolist()
         [0, 2]
     """
     places = ops.searchsorted(boundaries, input, _side(right))
@@ -217,8 +217,8 @@ def isin(
     """Tell which elements are among others.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2])).tolist()
+        >>> import minigrad
+        >>> minigrad.isin(minigrad.tensor([1, 2, 3]), minigrad.tensor([2])).tolist()
         [False, True, False]
     """
     return ops.isin(elements, test_elements, invert=invert)
@@ -228,8 +228,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """Count each integer, or add up the weights of the places where it is.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.bincount(torch.tensor([0, 2, 2])).tolist()
+        >>> import minigrad
+        >>> minigrad.bincount(minigrad.tensor([0, 2, 2])).tolist()
         [1, 0, 2]
     """
     return ops.bincount(input, weights, minlength)
@@ -239,8 +239,8 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor
     """Count the elements in intervals of one width; both bounds 0 mean the extremes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.histc(torch.tensor([0.0, 1.0, 3.0]), 3).tolist()
+        >>> import minigrad
+        >>> minigrad.histc(minigrad.tensor([0.0, 1.0, 3.0]), 3).tolist()
         [1.0, 1.0, 1.0]
     """
     bounds = None if min == max == 0 else (min, max)

@@ -38,8 +38,8 @@ def dot(input: Any, tensor: Any) -> Tensor:
     """Multiply two vectors: the sum of the products of their elements.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.dot(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])).item()
+        >>> import minigrad
+        >>> minigrad.dot(minigrad.tensor([1.0, 2.0]), minigrad.tensor([3.0, 4.0])).item()
         11.0
     """
     return ops.dot(with_axes(input, 1, "dot"), with_axes(tensor, 1, "dot"))
@@ -67,8 +67,8 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     """Compute beta * input + alpha * mat1 @ mat2.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.addmm(torch.ones(2), torch.eye(2), torch.eye(2)).tolist()
+        >>> import minigrad
+        >>> minigrad.addmm(minigrad.ones(2), minigrad.eye(2), minigrad.eye(2)).tolist()
         [[2.0, 1.0], [1.0, 2.0]]
     """
     return _scaled(input, beta) + alpha * ops.matmul(mat1, mat2)
@@ -98,8 +98,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """Sum products along labelled axes; the tensors are given one by one, or as one list.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.einsum("ij,j->i", torch.eye(2), torch.tensor([3.0, 4.0])).tolist()
+        >>> import minigrad
+        >>> minigrad.einsum("ij,j->i", minigrad.eye(2), minigrad.tensor([3.0, 4.0])).tolist()
         [3.0, 4.0]
     """
     given = operands[0] if isinstance(operands[0], (list, tuple)) else operands
@@ -120,8 +120,8 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
             takes the first, NumPy the last.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.cross(torch.tensor([1.0, 0, 0]), torch.tensor([0.0, 1, 0])).tolist()
+        >>> import minigrad
+        >>> minigrad.cross(minigrad.tensor([1.0, 0, 0]), minigrad.tensor([0.0, 1, 0])).tolist()
         [0.0, 0.0, 1.0]
     """
     if dim is None:
@@ -235,8 +235,8 @@ def cov(input: Any, *, correction: int = 1) -> Tensor:
     """Compute the covariance of rows; a number for one row.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.cov(torch.tensor([1.0, 2.0, 3.0])).item()
+        >>> import minigrad
+        >>> minigrad.cov(minigrad.tensor([1.0, 2.0, 3.0])).item()
         1.0
     """
     rows = ops.reshape(input, (1, -1)) if input.ndim < 2 else input
@@ -266,8 +266,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     """Write the powers of each element, as columns.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.vander(torch.tensor([2.0, 3.0]), 3).tolist()
+        >>> import minigrad
+        >>> minigrad.vander(minigrad.tensor([2.0, 3.0]), 3).tolist()
         [[4.0, 2.0, 1.0], [9.0, 3.0, 1.0]]
     """
     powers = np.arange(len(x) if N is None else N)

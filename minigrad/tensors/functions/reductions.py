@@ -29,8 +29,8 @@ def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether all elements are true, in all or along axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.all(torch.tensor([[True, False], [True, True]]), 1).tolist()
+        >>> import minigrad
+        >>> minigrad.all(minigrad.tensor([[True, False], [True, True]]), 1).tolist()
         [False, True]
     """
     return ops.all(input, axes(dim), keepdim)
@@ -41,8 +41,8 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether some element is true, of all or along axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.any(torch.tensor([[True, False], [False, False]]), 1).tolist()
+        >>> import minigrad
+        >>> minigrad.any(minigrad.tensor([[True, False], [False, False]]), 1).tolist()
         [True, False]
     """
     return ops.any(input, axes(dim), keepdim)
@@ -53,8 +53,8 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     """Compute the sum of all elements, or along axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.sum(torch.tensor([[1, 2], [3, 4]]), dim=1).tolist()
+        >>> import minigrad
+        >>> minigrad.sum(minigrad.tensor([[1, 2], [3, 4]]), dim=1).tolist()
         [3, 7]
     """
     return ops.sum(input, axes(dim), keepdim, dtype=dtype)
@@ -65,8 +65,8 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     """Compute the sum without elements that are NaN.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.nansum(torch.tensor([1.0, torch.nan])).item()
+        >>> import minigrad
+        >>> minigrad.nansum(minigrad.tensor([1.0, minigrad.nan])).item()
         1.0
     """
     return ops.nansum(input, axes(dim), keepdim, dtype=dtype)
@@ -77,8 +77,8 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     """Compute the mean of all elements, or along axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.mean(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), 0).tolist()
+        >>> import minigrad
+        >>> minigrad.mean(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), 0).tolist()
         [2.0, 3.0]
     """
     return ops.mean(input, axes(dim), keepdim, dtype=dtype)
@@ -89,8 +89,8 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
     """Compute the mean without elements that are NaN.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.nanmean(torch.tensor([1.0, torch.nan, 3.0])).item()
+        >>> import minigrad
+        >>> minigrad.nanmean(minigrad.tensor([1.0, minigrad.nan, 3.0])).item()
         2.0
     """
     return ops.nanmean(input, axes(dim), keepdim, dtype=dtype)
@@ -101,8 +101,8 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     """Compute the product of all elements, or along an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.prod(torch.tensor([2, 3, 4])).item()
+        >>> import minigrad
+        >>> minigrad.prod(minigrad.tensor([2, 3, 4])).item()
         24
     """
     return ops.prod(input, axes(dim), keepdim, dtype=dtype)
@@ -114,8 +114,8 @@ def logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Compute log(sum(exp(input))) along axes, without overflow.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.logsumexp(torch.tensor([1000.0, 1000.0]), 0).item() > 1000
+        >>> import minigrad
+        >>> minigrad.logsumexp(minigrad.tensor([1000.0, 1000.0]), 0).item() > 1000
         True
     """
     return ops.logsumexp(input, axes(dim), keepdim)
@@ -126,8 +126,8 @@ def count_nonzero(input: Any, dim: Any = None) -> Tensor:
     """Count the elements that are not 0.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.count_nonzero(torch.tensor([0, 3, 0, 1])).item()
+        >>> import minigrad
+        >>> minigrad.count_nonzero(minigrad.tensor([0, 3, 0, 1])).item()
         2
     """
     return ops.count_nonzero(input, axes(dim))
@@ -160,9 +160,9 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
         `values`, `indices` along an axis, where the gradient goes to the index.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([[1, 5], [7, 2]])
-        >>> torch.max(x).item()
+        >>> import minigrad
+        >>> x = minigrad.tensor([[1, 5], [7, 2]])
+        >>> minigrad.max(x).item()
         7
         >>> values, indices = x.max(dim=1)
         >>> values.tolist(), indices.tolist()
@@ -184,8 +184,8 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
     Arguments and results are those of `max`.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([[1, 5], [7, 2]])
+        >>> import minigrad
+        >>> x = minigrad.tensor([[1, 5], [7, 2]])
         >>> x.min().item(), x.min(0).values.tolist()
         (1, [1, 2])
     """
@@ -202,8 +202,8 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Find the largest elements along axes; equal ones share the gradient evenly.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.amax(torch.tensor([[1, 5], [7, 2]]), 1).tolist()
+        >>> import minigrad
+        >>> minigrad.amax(minigrad.tensor([[1, 5], [7, 2]]), 1).tolist()
         [5, 7]
     """
     return ops.max(input, axes(dim), keepdim)
@@ -214,8 +214,8 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     """Find the least elements along axes; equal ones share the gradient evenly.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.amin(torch.tensor([[1, 5], [7, 2]]), 1).tolist()
+        >>> import minigrad
+        >>> minigrad.amin(minigrad.tensor([[1, 5], [7, 2]]), 1).tolist()
         [1, 2]
     """
     return ops.min(input, axes(dim), keepdim)
@@ -226,8 +226,8 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Ext
     """Find the least and the largest elements.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.aminmax(torch.tensor([3, 1, 2])).max.item()
+        >>> import minigrad
+        >>> minigrad.aminmax(minigrad.tensor([3, 1, 2])).max.item()
         3
     """
     return Extremes(ops.min(input, dim, keepdim), ops.max(input, dim, keepdim))
@@ -238,8 +238,8 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Find the place of the largest element; without an axis, among all of them.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.argmax(torch.tensor([[1, 5], [7, 2]])).item()
+        >>> import minigrad
+        >>> minigrad.argmax(minigrad.tensor([[1, 5], [7, 2]])).item()
         2
     """
     return ops.argmax(input, dim, keepdim)
@@ -250,8 +250,8 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Find the place of the least element; without an axis, among all of them.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.argmin(torch.tensor([[1, 5], [7, 2]]), 0).tolist()
+        >>> import minigrad
+        >>> minigrad.argmin(minigrad.tensor([[1, 5], [7, 2]]), 0).tolist()
         [0, 1]
     """
     return ops.argmin(input, dim, keepdim)
@@ -266,8 +266,8 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         The median of all elements; or a pair `values`, `indices` along an axis. NaN if one is.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.median(torch.tensor([4.0, 1.0, 3.0, 2.0])).item()
+        >>> import minigrad
+        >>> minigrad.median(minigrad.tensor([4.0, 1.0, 3.0, 2.0])).item()
         2.0
     """
     if dim is None:
@@ -292,8 +292,8 @@ def quantile(
     """Compute the q-th quantiles, of all elements or along an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.quantile(torch.tensor([0.0, 1.0, 2.0]), 0.25).item()
+        >>> import minigrad
+        >>> minigrad.quantile(minigrad.tensor([0.0, 1.0, 2.0]), 0.25).item()
         0.5
     """
     return ops.quantile(input, q, dim, keepdim, interpolation)
@@ -324,9 +324,9 @@ def var(
         correction: How many degrees of freedom are lost.
 
     Example:
-        >>> from minigrad import torch
-        >>> x = torch.tensor([1.0, 2.0, 3.0])
-        >>> torch.var(x).item(), round(torch.var(x, correction=0).item(), 4)
+        >>> import minigrad
+        >>> x = minigrad.tensor([1.0, 2.0, 3.0])
+        >>> minigrad.var(x).item(), round(minigrad.var(x, correction=0).item(), 4)
         (1.0, 0.6667)
     """
     dims, lost = _lost(dim, unbiased, correction)
@@ -341,8 +341,8 @@ def std(
     """Compute the standard deviation, the root of the variance: see `var`.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.std(torch.tensor([1.0, 2.0, 3.0])).item()
+        >>> import minigrad
+        >>> minigrad.std(minigrad.tensor([1.0, 2.0, 3.0])).item()
         1.0
     """
     dims, lost = _lost(dim, unbiased, correction)
@@ -357,8 +357,8 @@ def var_mean(
     """Compute the variance and the mean.
 
     Example:
-        >>> from minigrad import torch
-        >>> [part.item() for part in torch.var_mean(torch.tensor([1.0, 2.0, 3.0]))]
+        >>> import minigrad
+        >>> [part.item() for part in minigrad.var_mean(minigrad.tensor([1.0, 2.0, 3.0]))]
         [1.0, 2.0]
     """
     dims, lost = _lost(dim, unbiased, correction)
@@ -373,8 +373,8 @@ def std_mean(
     """Compute the standard deviation and the mean.
 
     Example:
-        >>> from minigrad import torch
-        >>> [part.item() for part in torch.std_mean(torch.tensor([1.0, 2.0, 3.0]))]
+        >>> import minigrad
+        >>> [part.item() for part in minigrad.std_mean(minigrad.tensor([1.0, 2.0, 3.0]))]
         [1.0, 2.0]
     """
     dims, lost = _lost(dim, unbiased, correction)
@@ -388,8 +388,8 @@ def norm(
     """Compute the norm of vectors, or of all elements; "nuc" is a norm of matrices.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.norm(torch.tensor([3.0, 4.0])).item()
+        >>> import minigrad
+        >>> minigrad.norm(minigrad.tensor([3.0, 4.0])).item()
         5.0
     """
     x = input if dtype is None else ops.astype(input, dtype)
@@ -403,8 +403,8 @@ def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     """Compute the norm of the difference of two tensors.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.dist(torch.tensor([3.0, 0.0]), torch.tensor([0.0, 4.0])).item()
+        >>> import minigrad
+        >>> minigrad.dist(minigrad.tensor([3.0, 0.0]), minigrad.tensor([0.0, 4.0])).item()
         5.0
     """
     return ops.norm(ops.subtract(input, other), p)
@@ -414,8 +414,8 @@ def trace(input: Any) -> Tensor:
     """Compute the sum of the diagonal of a matrix, or of each of a stack along the last axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.trace(torch.tensor([[1, 2], [3, 4]])).item()
+        >>> import minigrad
+        >>> minigrad.trace(minigrad.tensor([[1, 2], [3, 4]])).item()
         5
     """
     return ops.trace(input)

@@ -27,8 +27,8 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
     """Compute the running sum along an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.cumsum(torch.tensor([1, 2, 3]), 0).tolist()
+        >>> import minigrad
+        >>> minigrad.cumsum(minigrad.tensor([1, 2, 3]), 0).tolist()
         [1, 3, 6]
     """
     return ops.cumsum(input, dim, dtype=dtype)
@@ -40,8 +40,8 @@ def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
     """Compute the running product along an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.cumprod(torch.tensor([2, 3, 4]), 0).tolist()
+        >>> import minigrad
+        >>> minigrad.cumprod(minigrad.tensor([2, 3, 4]), 0).tolist()
         [2, 6, 24]
     """
     return ops.cumprod(input, dim, dtype=dtype)
@@ -53,8 +53,8 @@ def cummax(input: Any, dim: int) -> ValuesAndIndices:
     """Compute the running maximum along an axis, and where it is.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.cummax(torch.tensor([1, 3, 2]), 0).values.tolist()
+        >>> import minigrad
+        >>> minigrad.cummax(minigrad.tensor([1, 3, 2]), 0).values.tolist()
         [1, 3, 3]
     """
     return ops.cummax(input, dim)
@@ -79,8 +79,8 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     """Compute the n-th differences of neighbours along an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.diff(torch.tensor([1, 4, 9])).tolist()
+        >>> import minigrad
+        >>> minigrad.diff(minigrad.tensor([1, 4, 9])).tolist()
         [3, 5]
     """
     return ops.diff(input, n, dim, prepend, append)
@@ -103,8 +103,8 @@ def trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tenso
     """Integrate along an axis by the trapezoid rule.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.trapezoid(torch.tensor([0.0, 1.0, 2.0])).item()
+        >>> import minigrad
+        >>> minigrad.trapezoid(minigrad.tensor([0.0, 1.0, 2.0])).item()
         2.0
     """
     return ops.sum(_trapezoids(y, x, dx, dim), dim)
@@ -143,8 +143,8 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
         ValueError: `dim` is left out of a tensor with other numbers of axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.softmax(torch.tensor([0.0, 0.0]), 0).tolist()
+        >>> import minigrad
+        >>> minigrad.softmax(minigrad.tensor([0.0, 0.0]), 0).tolist()
         [0.5, 0.5]
     """
     x = input if dtype is None else ops.astype(input, dtype)
@@ -176,8 +176,8 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
     """Make a Hann window, 0.5 - 0.5 cos; `options` are those of `tensor`.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.hann_window(4).tolist()
+        >>> import minigrad
+        >>> minigrad.hann_window(4).tolist()
         [0.0, 0.5, 1.0, 0.5]
     """
     return _cosines(window_length, periodic, options, 0.5, 0.5)

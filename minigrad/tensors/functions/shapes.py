@@ -35,8 +35,8 @@ def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
     """Exchange two axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.transpose(torch.ones(2, 3, 4), 0, 2).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.transpose(minigrad.ones(2, 3, 4), 0, 2).shape)
         (4, 3, 2)
     """
     return ops.swapaxes(input, dim0, dim1)
@@ -54,8 +54,8 @@ def permute(input: Any, *axes: Any, dims: Any = None) -> Tensor:
     """Put the axes in another order.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.permute(torch.ones(2, 3, 4), (1, 2, 0)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.permute(minigrad.ones(2, 3, 4), (1, 2, 0)).shape)
         (3, 4, 2)
     """
     return ops.transpose(input, sizes_of(axes) if dims is None else tuple(dims))
@@ -65,8 +65,8 @@ def t(input: Any) -> Tensor:
     """Transpose a matrix; a vector stays.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.t(torch.ones(2, 3)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.t(minigrad.ones(2, 3)).shape)
         (3, 2)
     """
     if input.ndim > 2:
@@ -78,8 +78,8 @@ def adjoint(input: Any) -> Tensor:
     """Exchange the last two axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.adjoint(torch.ones(2, 3, 4)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.adjoint(minigrad.ones(2, 3, 4)).shape)
         (2, 4, 3)
     """
     return ops.swapaxes(input, -1, -2)
@@ -91,8 +91,8 @@ def movedim(
     """Move axes to other places.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.movedim(torch.ones(2, 3, 4), 0, -1).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.movedim(minigrad.ones(2, 3, 4), 0, -1).shape)
         (3, 4, 2)
     """
     return ops.moveaxis(input, source, destination)
@@ -108,8 +108,8 @@ def reshape(input: Any, *shape: Any) -> Tensor:
     """Give the elements another shape; one length may be -1.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.reshape(torch.arange(6), (2, -1)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.reshape(minigrad.arange(6), (2, -1)).shape)
         (2, 3)
     """
     return ops.reshape(input, sizes_of(shape))
@@ -127,8 +127,8 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Make one axis of several.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.flatten(torch.ones(2, 3, 4), 1).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.flatten(minigrad.ones(2, 3, 4), 1).shape)
         (2, 12)
     """
     return ops.flatten(input, start_dim, end_dim)
@@ -139,8 +139,8 @@ def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Tensor:
     """Make several axes of one.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.unflatten(torch.ones(2, 12), 1, (3, -1)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.unflatten(minigrad.ones(2, 12), 1, (3, -1)).shape)
         (2, 3, 4)
     """
     dim %= input.ndim
@@ -152,8 +152,8 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
     """Leave out axes of length 1; one that is longer stays.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.squeeze(torch.ones(1, 3, 1), (0, 1)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.squeeze(minigrad.ones(1, 3, 1), (0, 1)).shape)
         (3, 1)
     """
     if dim is None:
@@ -171,8 +171,8 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     """Insert an axis of length 1.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.unsqueeze(torch.ones(3), 0).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.unsqueeze(minigrad.ones(3), 0).shape)
         (1, 3)
     """
     return ops.expand_dims(input, dim)
@@ -182,8 +182,8 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
     """Repeat along axes of length 1, without copying; -1 leaves an axis as it is.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.ones(3, 1).expand(-1, 4).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.ones(3, 1).expand(-1, 4).shape)
         (3, 4)
     """
     return ops.expand(input, *(sizes_of(sizes) if size is None else size))
@@ -198,8 +198,8 @@ def sum_to_size(input: Any, *size: Any) -> Tensor:
     """Add up along the axes that a shape, which broadcasts to this one, does not have.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.ones(2, 3).sum_to_size(3).tolist()
+        >>> import minigrad
+        >>> minigrad.ones(2, 3).sum_to_size(3).tolist()
         [2.0, 2.0, 2.0]
     """
     shape = sizes_of(size)
@@ -212,8 +212,8 @@ def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
     """Compute the shape to which shapes broadcast.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.broadcast_shapes((2, 1), (3,))
+        >>> import minigrad
+        >>> minigrad.broadcast_shapes((2, 1), (3,))
         (2, 3)
     """
     return np.broadcast_shapes(*shapes)
@@ -223,9 +223,10 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Broadcast tensors to one shape, without copying.
 
     Example:
-        >>> from minigrad import torch
-        >>> [tuple(x.shape) for x in torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3))]
-        [(2, 3), (2, 3)]
+        >>> import minigrad
+        >>> x, y = minigrad.broadcast_tensors(minigrad.ones(2, 1), minigrad.ones(3))
+        >>> x.shape == y.shape == (2, 3)
+        True
     """
     return ops.broadcast_arrays(*tensors)
 
@@ -234,8 +235,8 @@ def atleast_1d(*tensors: Any) -> Any:
     """Give tensors at least one axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.atleast_1d(torch.tensor(2.0)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.atleast_1d(minigrad.tensor(2.0)).shape)
         (1,)
     """
     return ops.atleast_1d(*sizes_of(tensors))
@@ -258,8 +259,8 @@ def repeat(input: Any, *repeats: Any) -> Tensor:
     """Repeat the whole tensor along its axes, and along new ones before them.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.tensor([1, 2]).repeat(2, 2).tolist()
+        >>> import minigrad
+        >>> minigrad.tensor([1, 2]).repeat(2, 2).tolist()
         [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     given = sizes_of(repeats)
@@ -272,8 +273,8 @@ def tile(input: Any, *repeats: Any, dims: Any = None) -> Tensor:
     """Repeat the whole tensor along its last axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.tile(torch.tensor([1, 2]), (2,)).tolist()
+        >>> import minigrad
+        >>> minigrad.tile(minigrad.tensor([1, 2]), (2,)).tolist()
         [1, 2, 1, 2]
     """
     return ops.tile(input, sizes_of(repeats) if dims is None else tuple(dims))
@@ -285,8 +286,8 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tenso
     """Repeat each element, or each slice along an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.repeat_interleave(torch.tensor([1, 2]), 2).tolist()
+        >>> import minigrad
+        >>> minigrad.repeat_interleave(minigrad.tensor([1, 2]), 2).tolist()
         [1, 1, 2, 2]
     """
     return ops.repeat(input, repeats, dim)
@@ -297,8 +298,8 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
     """Reverse the elements along axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.flip(torch.tensor([1, 2, 3]), (0,)).tolist()
+        >>> import minigrad
+        >>> minigrad.flip(minigrad.tensor([1, 2, 3]), (0,)).tolist()
         [3, 2, 1]
     """
     chosen = sizes_of(axes) if dims is None else dims
@@ -321,8 +322,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """Move elements along axes; those that leave at the end come back at the start.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.roll(torch.tensor([1, 2, 3]), 1).tolist()
+        >>> import minigrad
+        >>> minigrad.roll(minigrad.tensor([1, 2, 3]), 1).tolist()
         [3, 1, 2]
     """
     return ops.roll(input, shifts, dims)
@@ -332,8 +333,8 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Turn by k right angles in the plane of two axes.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.rot90(torch.tensor([[1, 2], [3, 4]])).tolist()
+        >>> import minigrad
+        >>> minigrad.rot90(minigrad.tensor([[1, 2], [3, 4]])).tolist()
         [[2, 4], [1, 3]]
     """
     return ops.rot90(input, k, dims)
@@ -347,8 +348,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an axis; empty ones with one axis are left out.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.cat([torch.ones(2, 1), torch.zeros(2, 2)], dim=1).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.cat([minigrad.ones(2, 1), minigrad.zeros(2, 2)], dim=1).shape)
         (2, 3)
     """
     given = list(tensors)
@@ -364,8 +365,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.stack([torch.ones(3), torch.zeros(3)], dim=1).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.stack([minigrad.ones(3), minigrad.zeros(3)], dim=1).shape)
         (3, 2)
     """
     return ops.stack(tensors, dim)
@@ -398,8 +399,8 @@ def block_diag(*tensors: Any) -> Tensor:
     """Put matrices along a diagonal, with zeros elsewhere.
 
     Example:
-        >>> from minigrad import torch
-        >>> tuple(torch.block_diag(torch.ones(1, 2), torch.ones(2, 1)).shape)
+        >>> import minigrad
+        >>> tuple(minigrad.block_diag(minigrad.ones(1, 2), minigrad.ones(2, 1)).shape)
         (3, 3)
     """
     blocks = [ops.reshape(x, (1,) * (2 - x.ndim) + tuple(x.shape)) for x in tensors]
@@ -415,8 +416,8 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Compute the coordinates of a grid; the first tensor runs along the first axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.meshgrid(torch.arange(2), torch.arange(3))[0].tolist()
+        >>> import minigrad
+        >>> minigrad.meshgrid(minigrad.arange(2), minigrad.arange(3))[0].tolist()
         [[0, 0, 0], [1, 1, 1]]
     """
     return ops.meshgrid(*sizes_of(tensors), indexing=indexing)
@@ -426,8 +427,8 @@ def cartesian_prod(*tensors: Any) -> Tensor:
     """List all combinations of the elements of vectors.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.cartesian_prod(torch.arange(2), torch.tensor([5])).tolist()
+        >>> import minigrad
+        >>> minigrad.cartesian_prod(minigrad.arange(2), minigrad.tensor([5])).tolist()
         [[0, 5], [1, 5]]
     """
     if len(tensors) == 1:
@@ -439,8 +440,8 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
     """List all choices of r elements of a vector.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.combinations(torch.tensor([1, 2, 3])).tolist()
+        >>> import minigrad
+        >>> minigrad.combinations(minigrad.tensor([1, 2, 3])).tolist()
         [[1, 2], [1, 3], [2, 3]]
     """
     chosen = [*(choices_again if with_replacement else choices)(range(len(input)), r)]
@@ -457,10 +458,10 @@ def split(
     """Divide along an axis into pieces of one size, where the last may be smaller, or of several.
 
     Example:
-        >>> from minigrad import torch
-        >>> [part.tolist() for part in torch.split(torch.arange(5), 2)]
+        >>> import minigrad
+        >>> [part.tolist() for part in minigrad.split(minigrad.arange(5), 2)]
         [[0, 1], [2, 3], [4]]
-        >>> [part.tolist() for part in torch.arange(5).split([1, 4])]
+        >>> [part.tolist() for part in minigrad.arange(5).split([1, 4])]
         [[0], [1, 2, 3, 4]]
     """
     size, n = (split_size_or_sections if split_size is None else split_size), input.shape[dim]
@@ -484,8 +485,8 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Divide along an axis into at most so many pieces of one size; the last may be smaller.
 
     Example:
-        >>> from minigrad import torch
-        >>> [part.tolist() for part in torch.chunk(torch.arange(5), 2)]
+        >>> import minigrad
+        >>> [part.tolist() for part in minigrad.chunk(minigrad.arange(5), 2)]
         [[0, 1, 2], [3, 4]]
     """
     n = input.shape[dim]
@@ -500,8 +501,8 @@ def tensor_split(
     """Divide along an axis into so many pieces of nearly one size, or at places.
 
     Example:
-        >>> from minigrad import torch
-        >>> [part.tolist() for part in torch.tensor_split(torch.arange(5), 2)]
+        >>> import minigrad
+        >>> [part.tolist() for part in minigrad.tensor_split(minigrad.arange(5), 2)]
         [[0, 1, 2], [3, 4]]
     """
     return ops.array_split(input, indices_or_sections, dim)
@@ -527,8 +528,8 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Take an axis away: a tensor for each of its places.
 
     Example:
-        >>> from minigrad import torch
-        >>> [row.tolist() for row in torch.unbind(torch.tensor([[1, 2], [3, 4]]))]
+        >>> import minigrad
+        >>> [row.tolist() for row in minigrad.unbind(minigrad.tensor([[1, 2], [3, 4]]))]
         [[1, 2], [3, 4]]
     """
     return ops.unbind(input, dim)
@@ -539,8 +540,8 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     """Take some consecutive places of an axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.narrow(torch.arange(5), 0, 1, 3).tolist()
+        >>> import minigrad
+        >>> minigrad.narrow(minigrad.arange(5), 0, 1, 3).tolist()
         [1, 2, 3]
     """
     return part(input, dim, slice(start, start + length))
@@ -550,8 +551,8 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Tensor:
     """List the windows of one size along an axis, as a new last axis.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.arange(4).unfold(0, 2, 1).tolist()
+        >>> import minigrad
+        >>> minigrad.arange(4).unfold(0, 2, 1).tolist()
         [[0, 1], [1, 2], [2, 3]]
     """
     return ops.unfold(input, dimension, size, step)
@@ -564,8 +565,8 @@ def diag(input: Any, diagonal: int = 0) -> Tensor:
     """Take a diagonal of a matrix, or make a matrix with a vector on a diagonal.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.diag(torch.tensor([1, 2])).tolist()
+        >>> import minigrad
+        >>> minigrad.diag(minigrad.tensor([1, 2])).tolist()
         [[1, 0], [0, 2]]
     """
     return ops.diag(input, diagonal)
@@ -590,8 +591,8 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
     """Keep the lower triangle of matrices, with zeros above it.
 
     Example:
-        >>> from minigrad import torch
-        >>> torch.tril(torch.ones(2, 2)).tolist()
+        >>> import minigrad
+        >>> minigrad.tril(minigrad.ones(2, 2)).tolist()
         [[1.0, 0.0], [1.0, 1.0]]
     """
     return ops.tril(input, diagonal)

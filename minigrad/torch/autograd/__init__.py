@@ -15,7 +15,7 @@ from minigrad.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.autograd.call import with_history
 from minigrad.autograd.mutation import history
 from minigrad.autograd.node import Variable as _Tensor
-from minigrad.torch.creation import zeros_like
+from minigrad.tensors.creation import zeros_like
 from minigrad.torch.func import seen
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.tensor import Tensor, adopt

@@ -37,7 +37,7 @@ def pieces(sizes: list[int]) -> list[tuple[int, int]]:
 
 
 def assert_equal(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(found.data, expected.data, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10, atol=1e-12)
 
 
 def joined(parts: list[Tensor]) -> Tensor:
@@ -171,7 +171,7 @@ def test_gradients_flow_through_a_growing_cache() -> None:
         leaf.grad = None
     layer(leaves[0], is_causal=True).square().sum().backward()
     for leaf, found in zip(leaves, stepwise, strict=True):
-        np.testing.assert_allclose(found.data, leaf.grad.data, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(found.numpy(), leaf.grad.numpy(), rtol=1e-9, atol=1e-10)
 
 
 @caches
@@ -180,13 +180,13 @@ def test_without_use_cache_nothing_is_kept(kind: str) -> None:
     layer = nn.MultiHeadAttention(E, H).double()
     x, cache = draw(N, L, E), cache_of(kind)
     layer(x[:, :4], x[:, :4], x[:, :4], kv_cache=cache, use_cache=True)
-    kept = [part.data.copy() for part in cache.get(0)]
+    kept = [part.numpy().copy() for part in cache.get(0)]
     expected = layer(x, x, x, None, None, True)[:, 4:]
     for _ in range(2):
         new = x[:, 4:]
         assert_equal(layer(new, new, new, None, None, True, cache), expected)
     for part, before in zip(cache.get(0), kept, strict=True):
-        np.testing.assert_array_equal(part.data, before)
+        np.testing.assert_array_equal(part.numpy(), before)
 
 
 @caches
@@ -220,7 +220,7 @@ def test_edges(dtype: Any, n: int, length: int, kind: str) -> None:
         for i in range(length)
     ])  # fmt: skip
     assert found.dtype == cache.get(0)[0].dtype == dtype
-    np.testing.assert_allclose(found.data, expected.data, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["dynamic", "static"])
@@ -239,17 +239,17 @@ class TestTheCacheItself:
         more, last = draw(N, H, 1, 3), draw(N, H, 1, 5)
         both = cache.update(more, last, 1)
         for found in (both, cache.get(1)):
-            np.testing.assert_array_equal(found[0].data, np.concatenate([key, more], axis=2))
-            np.testing.assert_array_equal(found[1].data, np.concatenate([value, last], axis=2))
+            np.testing.assert_array_equal(found[0].numpy(), np.concatenate([key, more], axis=2))
+            np.testing.assert_array_equal(found[1].numpy(), np.concatenate([value, last], axis=2))
         assert [cache.get_seq_length(i) for i in range(2)] == [0, 3]
         assert cache.get_max_cache_shape() == (None if kind == "dynamic" else 10)
         assert "length=3" in repr(cache)
 
     def test_crop_and_reset(self, kind: str) -> None:
         cache = self.filled(kind)
-        before = cache.get(1)[1].data[:, :, :3].copy()
+        before = cache.get(1)[1].numpy()[:, :, :3].copy()
         cache.crop(3)
-        np.testing.assert_array_equal(cache.get(1)[1].data, before)
+        np.testing.assert_array_equal(cache.get(1)[1].numpy(), before)
         assert cache.get_seq_length(0) == 3
         cache.crop(9)
         assert cache.get_seq_length(0) == 3
@@ -259,13 +259,13 @@ class TestTheCacheItself:
 
     def test_batches(self, kind: str) -> None:
         cache = self.filled(kind)
-        before = cache.get(1)[0].data.copy()
+        before = cache.get(1)[0].numpy().copy()
         cache.batch_repeat_interleave(3)
-        np.testing.assert_array_equal(cache.get(1)[0].data, np.repeat(before, 3, axis=0))
+        np.testing.assert_array_equal(cache.get(1)[0].numpy(), np.repeat(before, 3, axis=0))
         cache.batch_select_indices([5, 0])
-        np.testing.assert_array_equal(cache.get(1)[0].data, before[::-1])
+        np.testing.assert_array_equal(cache.get(1)[0].numpy(), before[::-1])
         cache.batch_select_indices(np.array([1, 0]))
-        np.testing.assert_array_equal(cache.get(1)[0].data, before)
+        np.testing.assert_array_equal(cache.get(1)[0].numpy(), before)
 
     def test_refusals(self, kind: str) -> None:
         cache = self.filled(kind)

@@ -38,7 +38,7 @@ def pickled(value: Any) -> Any:
 
 
 def assert_equal(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(found.data, expected.data, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-11)
 
 
 def decoded(model: Any, x: Tensor, cache: Any, sizes: tuple[int, ...] = (3, 1, 2)) -> Tensor:

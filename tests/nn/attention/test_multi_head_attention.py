@@ -45,7 +45,7 @@ def by_hand(
     layer: nn.MultiHeadAttention, query: Any, key: Any, value: Any, allowed: Any, bias: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Multi-head attention with loops over batch and head, in NumPy alone."""
-    weight = {name: parameter.data for name, parameter in layer.named_parameters()}
+    weight = {name: parameter.numpy() for name, parameter in layer.named_parameters()}
 
     def project(x: np.ndarray, name: str) -> np.ndarray:
         return x @ weight[f"{name}.weight"].T + weight.get(f"{name}.bias", 0.0)
@@ -113,15 +113,15 @@ class TestOnePathOneAnswer:
         layer = attention(**options)
         query, key, value = inputs(layer)
         given, allowed, bias = masks
-        expected, weights = by_hand(layer, query.data, key.data, value.data, allowed, bias)
+        expected, weights = by_hand(layer, query.numpy(), key.numpy(), value.numpy(), allowed, bias)
 
         fused = layer(query, key, value, **given)
         composed, found = layer(query, key, value, **given, need_weights=True)
         with minigrad.no_grad():
             plain = layer.eval()(query, key, value, **given)
         for output in (fused, composed, plain):
-            np.testing.assert_allclose(output.data, expected, rtol=1e-11, atol=1e-13)
-        np.testing.assert_allclose(found.data, weights, rtol=1e-11, atol=1e-13)
+            np.testing.assert_allclose(output.numpy(), expected, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(found.numpy(), weights, rtol=1e-11, atol=1e-13)
 
     def test_under_dropout_too(self) -> None:
         layer = attention(dropout=0.5)
@@ -131,13 +131,13 @@ class TestOnePathOneAnswer:
             minigrad.random.seed(5)
             output = layer(query, key, value, is_causal=True, need_weights=need_weights)
             outputs.append(output[0] if need_weights else output)
-        np.testing.assert_allclose(outputs[0].data, outputs[1].data, rtol=1e-12)
+        np.testing.assert_allclose(outputs[0].numpy(), outputs[1].numpy(), rtol=1e-12)
 
     def test_weights_are_before_dropout_and_sum_to_one(self) -> None:
         layer = attention(dropout=0.9)
         _, weights = layer(*inputs(layer), need_weights=True)
         assert weights.shape == (N, H, L, S)
-        np.testing.assert_allclose(weights.sum(axis=-1).data, 1.0, rtol=1e-12)
+        np.testing.assert_allclose(weights.sum(axis=-1).numpy(), 1.0, rtol=1e-12)
 
 
 NOWHERE: dict[str, dict[str, Any]] = {
@@ -157,7 +157,7 @@ NOWHERE: dict[str, dict[str, Any]] = {
 class TestNowhereToAttend:
     def rows(self, weights: Tensor) -> np.ndarray:
         """Which queries may attend nowhere, by the weights: (N, H, L)."""
-        return np.asarray(weights.data.sum(axis=-1) == 0)
+        return np.asarray(weights.numpy().sum(axis=-1) == 0)
 
     @pytest.mark.parametrize("training", [False, True])
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -170,18 +170,18 @@ class TestNowhereToAttend:
         assert not rows.all()
         nowhere = rows[:, 0]
         for result in (output, layer(*tensors, **masks)):
-            expected = np.broadcast_to(layer.out_proj.bias.data, result.data[nowhere].shape)
-            np.testing.assert_allclose(result.data[nowhere], expected, rtol=1e-6)
+            expected = np.broadcast_to(layer.out_proj.bias.numpy(), result.numpy()[nowhere].shape)
+            np.testing.assert_allclose(result.numpy()[nowhere], expected, rtol=1e-6)
             leaves = [*tensors, *layer.parameters()]
             grads = minigrad.autograd.grad((result**2).sum(), leaves, retain_graph=True)
-            assert all(np.isfinite(g.data).all() for g in grads)
-            assert not grads[0].data[nowhere].any()
+            assert all(np.isfinite(g.numpy()).all() for g in grads)
+            assert not grads[0].numpy()[nowhere].any()
 
     def test_an_added_key_is_always_there(self, masks: Any) -> None:
         layer = attention(add_zero_attn=True)
         _, weights = layer(*inputs(layer), **masks, need_weights=True)
-        np.testing.assert_allclose(weights.data.sum(axis=-1), 1.0, rtol=1e-12)
-        assert (weights.data[..., -1] > 0).all()
+        np.testing.assert_allclose(weights.numpy().sum(axis=-1), 1.0, rtol=1e-12)
+        assert (weights.numpy()[..., -1] > 0).all()
 
 
 class TestInfluence:
@@ -195,7 +195,7 @@ class TestInfluence:
         loss = (layer(q, k, v, padding, keep) ** 2).sum()
         keep[...] = True
         padding[...] = False
-        np.testing.assert_array_equal(minigrad.autograd.grad(loss, q).data, expected.data)
+        np.testing.assert_array_equal(minigrad.autograd.grad(loss, q).data, expected.numpy())
 
 
 class TestShapes:
@@ -211,5 +211,5 @@ class TestShapes:
         assert q.grad.shape == q.shape
         if size == 0:
             np.testing.assert_allclose(
-                output.data, np.broadcast_to(layer.out_proj.bias.data, output.shape)
+                output.numpy(), np.broadcast_to(layer.out_proj.bias.numpy(), output.shape)
             )

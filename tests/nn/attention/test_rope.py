@@ -36,7 +36,7 @@ def test_a_decoder_turns_its_own_attention_only() -> None:
         for i in range(L)
     ]
     whole = layer(tgt, memory, tgt_is_causal=True)
-    np.testing.assert_allclose(minigrad.concatenate(steps, axis=1).data, whole.data, rtol=1e-9)
+    np.testing.assert_allclose(minigrad.concatenate(steps, axis=1).data, whole.numpy(), rtol=1e-9)
 
 
 def test_state_dicts_are_the_same() -> None:
@@ -56,9 +56,9 @@ def test_capture_checkpoint_copies_and_a_picture() -> None:
     for seed in range(5):
         minigrad.random.seed(seed)
         x = minigrad.randn(N, L, E)
-        np.testing.assert_allclose(step(x).data, encoder(x, is_causal=True).data, rtol=1e-5)
+        np.testing.assert_allclose(step(x).numpy(), encoder(x, is_causal=True).numpy(), rtol=1e-5)
     found = minigrad.autograd.checkpoint(encoder, x)
-    np.testing.assert_array_equal(found.data, encoder(x).data)
+    np.testing.assert_array_equal(found.numpy(), encoder(x).numpy())
     text = viz.graph(layer.self_attn, x, x, x).to_text()
     assert text.count("rope: RotaryPosEmbedding") == 2
     assert len(viz.attention(encoder, x)) == 2
@@ -70,9 +70,9 @@ def test_in_parts_of_ranks() -> None:
     x = draw(N, L, E)
     expected, weights = encoder(x, is_causal=True, need_weights=True)
     found, others = minigrad.distributed.parallelize(encoder)(x, is_causal=True, need_weights=True)
-    np.testing.assert_allclose(found.data, expected.data, rtol=1e-10)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10)
     for one, other in zip(weights, others, strict=True):
-        np.testing.assert_allclose(one.data, other.data, rtol=1e-10)
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-10)
 
 
 def test_an_onnx_file_has_every_length(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_an_onnx_file_has_every_length(tmp_path: Path) -> None:
     for size in ((1, 1), (3, 9)):
         x = minigrad.randn(*size, E)
         (found,) = session.run(None, {"src": x.numpy()})
-        np.testing.assert_allclose(found, encoder(x, is_causal=True).data, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(found, encoder(x, is_causal=True).numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_a_position_too_many_leaves_the_cache_as_it_was() -> None:

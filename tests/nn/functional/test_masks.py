@@ -77,12 +77,12 @@ def test_floats_are_added(shape: tuple[int, ...], extra_keys: int) -> None:
     mask = combine(SCORES, np.float32, given, extra_keys=extra_keys)
     assert mask.keep is None
     assert mask.bias.dtype == np.float32
-    full = np.broadcast_to(mask.bias.data, (N, H, L, S + extra_keys))
-    np.testing.assert_array_equal(full[..., :S], over_scores(given.data).astype(np.float32))
+    full = np.broadcast_to(mask.bias.numpy(), (N, H, L, S + extra_keys))
+    np.testing.assert_array_equal(full[..., :S], over_scores(given.numpy()).astype(np.float32))
     assert not full[..., S:].any()
     mask.bias.sum().backward()
     assert given.grad.shape == shape
-    assert (given.grad.data == 1).all()
+    assert (given.grad.numpy() == 1).all()
 
 
 @pytest.mark.parametrize("lead", [(), (7,), (2, 3, 4)])

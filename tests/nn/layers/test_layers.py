@@ -50,22 +50,22 @@ class TestDropout:
         x = minigrad.ones(shape, requires_grad=True)
         y = layer(x)
         scale = 1 if getattr(layer, "scale_by_keep", True) is False else 4 / 3
-        np.testing.assert_array_equal(y.data.min(whole), y.data.max(whole))
-        np.testing.assert_allclose(np.unique(y.data), [0, scale], rtol=1e-6)
-        assert abs((y.data == 0).mean() - 0.25) < 0.04
+        np.testing.assert_array_equal(y.numpy().min(whole), y.numpy().max(whole))
+        np.testing.assert_allclose(np.unique(y.numpy()), [0, scale], rtol=1e-6)
+        assert abs((y.numpy() == 0).mean() - 0.25) < 0.04
         y.sum().backward()
-        np.testing.assert_array_equal(x.grad.data, y.data)
+        np.testing.assert_array_equal(x.grad.numpy(), y.numpy())
         assert layer.eval()(x) is x
         layer.train()
         assert layer(minigrad.ones((0, *shape[1:]))).shape == (0, *shape[1:])
         broken = minigrad.ones(shape) * np.float32(np.nan)
-        assert set(np.unique(np.isnan(layer(broken).data))) == {False, True}  # dropped is 0
+        assert set(np.unique(np.isnan(layer(broken).numpy()))) == {False, True}  # dropped is 0
 
     def test_three_axes_are_read_as_channels_of_a_line(self) -> None:
         with pytest.warns(UserWarning, match=r"dropout2d: .*\(4, 5, 6\) is read as \(N, C, L\)"):
             y = nn.Dropout2d(0.5)(minigrad.ones((4, 5, 6)))
-        np.testing.assert_array_equal(y.data.min(2), y.data.max(2))
-        assert not nn.Dropout2d(1.0)(minigrad.ones((1, 2, 2, 2))).data.any()
+        np.testing.assert_array_equal(y.numpy().min(2), y.numpy().max(2))
+        assert not nn.Dropout2d(1.0)(minigrad.ones((1, 2, 2, 2))).numpy().any()
 
 
 class TestEmbedding:
@@ -73,7 +73,7 @@ class TestEmbedding:
     def test_padding_starts_at_zero_and_stays(self, padding_idx: int) -> None:
         layer = nn.Embedding(5, 3, padding_idx=padding_idx)
         assert layer.padding_idx == 1
-        assert layer.weight.data[1].tolist() == [0, 0, 0]
+        assert layer.weight.numpy()[1].tolist() == [0, 0, 0]
         layer([1, 2, 1]).sum().backward()
         assert layer.weight.grad[:, 0].tolist() == [0, 0, 1, 0, 0]
 
@@ -86,24 +86,24 @@ class TestEmbedding:
         layer.weight.data[...] = [[3, 4], [0.3, 0.4], [6, 8], [30, 40]]
         out = layer([0, 1, 0, 2])
         np.testing.assert_allclose(
-            layer.weight.data, [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8], [30, 40]], rtol=1e-6
+            layer.weight.numpy(), [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8], [30, 40]], rtol=1e-6
         )
-        np.testing.assert_array_equal(out.data, layer.weight.data[[0, 1, 0, 2]])
+        np.testing.assert_array_equal(out.numpy(), layer.weight.numpy()[[0, 1, 0, 2]])
         out.sum().backward()
         assert layer.weight.grad[:, 0].tolist() == [2, 1, 1, 0]
 
         weight = Tensor([[3.0, 4.0]])
         F.embedding([0], weight, max_norm=3.5, norm_type=1.0)
-        np.testing.assert_allclose(weight.data, [[1.5, 2.0]], rtol=1e-6)
+        np.testing.assert_allclose(weight.numpy(), [[1.5, 2.0]], rtol=1e-6)
 
     @pytest.mark.parametrize("ids", [[4], [-1], [0, 100]])
     @pytest.mark.parametrize("max_norm", [None, 0.1])
     def test_an_index_outside_changes_nothing(self, ids: list[int], max_norm: Any) -> None:
         layer = nn.Embedding(4, 2, max_norm=max_norm)
-        before = layer.weight.data.copy()
+        before = layer.weight.numpy().copy()
         with pytest.raises(IndexError, match=r"embedding: .* 4 rows.*\[in Embedding\]"):
             layer(ids)
-        np.testing.assert_array_equal(layer.weight.data, before)
+        np.testing.assert_array_equal(layer.weight.numpy(), before)
 
 
 def test_one_hot() -> None:
@@ -115,7 +115,7 @@ def test_one_hot() -> None:
 def test_activations_by_name_and_by_function() -> None:
     x, module = minigrad.randn(5), nn.GELU("tanh")
     for name, function in ACTIVATIONS.items():
-        np.testing.assert_array_equal(activation_function(name)(x).data, function(x).data)
+        np.testing.assert_array_equal(activation_function(name)(x).numpy(), function(x).numpy())
     assert activation_function(F.relu) is F.relu
     assert activation_function(module) is module
 
@@ -127,11 +127,11 @@ class TestGumbelSoftmax:
         x = tensor(np.tile(logits, (20_000, 1)), requires_grad=True)
         y = F.gumbel_softmax(x, 0.5, hard=True)
         assert y.dtype == np.float32
-        assert set(np.unique(y.data)) == {0.0, 1.0}
-        np.testing.assert_allclose(y.data.sum(axis=1), 1)
-        np.testing.assert_allclose(y.data.mean(axis=0), [0.5, 0.3, 0.2], atol=0.015)
+        assert set(np.unique(y.numpy())) == {0.0, 1.0}
+        np.testing.assert_allclose(y.numpy().sum(axis=1), 1)
+        np.testing.assert_allclose(y.numpy().mean(axis=0), [0.5, 0.3, 0.2], atol=0.015)
         (y * np.array([1.0, 2, 3], np.float32)).sum().backward()
-        assert (x.grad.data != 0).mean() > 0.9
+        assert (x.grad.numpy() != 0).mean() > 0.9
 
     def test_the_gradient_of_hard_samples_is_that_of_soft_ones(self) -> None:
         x = draw(3, 4)
@@ -139,7 +139,7 @@ class TestGumbelSoftmax:
         for hard in (False, True):
             minigrad.random.seed(1)
             y = F.gumbel_softmax(x, 0.7, hard, axis=0)
-            np.testing.assert_allclose(y.data.sum(axis=0), 1)
+            np.testing.assert_allclose(y.numpy().sum(axis=0), 1)
             gradients.append(minigrad.autograd.grad((y * np.arange(4.0)).sum(), x).data)
         np.testing.assert_allclose(*gradients)
         for hard in (False, True):

@@ -43,7 +43,7 @@ def turned(x: np.ndarray, positions: Any, interleaved: bool, base: float = 10000
 class TestSinusoids:
     def test_function(self) -> None:
         found = F.sinusoidal_pos_embedding(5, 6, dtype=np.float64)
-        np.testing.assert_allclose(found.data, table(5, 6), rtol=1e-12)
+        np.testing.assert_allclose(found.numpy(), table(5, 6), rtol=1e-12)
         assert F.sinusoidal_pos_embedding(5, 6).dtype == np.float32
         with pytest.raises(ValueError, match="minigrad runs on the CPU"):
             F.sinusoidal_pos_embedding(5, 6, "gpu")
@@ -53,10 +53,10 @@ class TestSinusoids:
     def test_layer(self, sizes: Any, shape: Any) -> None:
         layer, x = nn.SinusoidalPosEmbedding(*sizes), draw(*shape)
         for offset in (0, 3, 0, 5):
-            expected = x.data + table(9, 6)[offset : offset + shape[-2]]
-            np.testing.assert_allclose(layer(x, offset=offset).data, expected, rtol=1e-12)
+            expected = x.numpy() + table(9, 6)[offset : offset + shape[-2]]
+            np.testing.assert_allclose(layer(x, offset=offset).numpy(), expected, rtol=1e-12)
         layer(x).sum().backward()
-        assert (x.grad.data == 1).all()
+        assert (x.grad.numpy() == 1).all()
         assert list(layer.state_dict()) == list(layer.parameters()) == []
 
     def test_it_follows_dtype_width_and_length(self) -> None:
@@ -64,7 +64,7 @@ class TestSinusoids:
         for length, width, dtype in [(2, 4, np.float32), (3, 8, np.float64), (9, 8, np.float32)]:
             found = layer(minigrad.zeros((length, width), dtype=dtype))
             assert found.dtype == dtype
-            np.testing.assert_allclose(found.data, table(length, width), atol=1e-6)
+            np.testing.assert_allclose(found.numpy(), table(length, width), atol=1e-6)
         assert layer.double()(minigrad.zeros((2, 4), dtype=np.float64)).dtype == np.float64
 
 
@@ -80,14 +80,14 @@ class TestRotary:
             cases.append((np.random.default_rng(1).integers(0, 20, (shape[0], length)), 0))
         for position_ids, offset in cases:
             given = np.arange(offset, offset + length) if position_ids is None else position_ids
-            expected = turned(x.data, given, interleaved, 100.0)
+            expected = turned(x.numpy(), given, interleaved, 100.0)
             found = layer(x, position_ids, offset=offset)
-            np.testing.assert_allclose(found.data, expected, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(found.numpy(), expected, rtol=1e-10, atol=1e-12)
             same = F.rotary_pos_embedding(x, position_ids, interleaved, offset=offset, base=100.0)
-            np.testing.assert_array_equal(found.data, same.data)
+            np.testing.assert_array_equal(found.numpy(), same.numpy())
         default = F.rotary_pos_embedding(x, interleaved=interleaved)
-        expected = turned(x.data, np.arange(length), interleaved)
-        np.testing.assert_allclose(default.data, expected, rtol=1e-10, atol=1e-12)
+        expected = turned(x.numpy(), np.arange(length), interleaved)
+        np.testing.assert_allclose(default.numpy(), expected, rtol=1e-10, atol=1e-12)
 
     @pytest.mark.parametrize("dtype", [np.float16, np.float32])
     def test_late_positions_are_exact(self, interleaved: bool, dtype: Any) -> None:
@@ -95,7 +95,7 @@ class TestRotary:
         found = F.rotary_pos_embedding(tensor(x, dtype=dtype), [99998, 99999], interleaved)
         assert found.dtype == dtype
         expected = turned(x, [99998, 99999], interleaved)
-        np.testing.assert_allclose(found.data, expected, atol=10 * np.finfo(dtype).eps)
+        np.testing.assert_allclose(found.numpy(), expected, atol=10 * np.finfo(dtype).eps)
 
 
 class TestAlibi:
@@ -111,7 +111,7 @@ class TestAlibi:
         bias = F.alibi_bias(heads, 4, 6, offset=2, dtype=np.float64)
         assert bias.shape == (1, heads, 4, 6)
         for h, i, j in np.ndindex(heads, 4, 6):
-            np.testing.assert_allclose(bias.data[0, h, i, j], -slopes[h] * abs(i + 2 - j))
+            np.testing.assert_allclose(bias.numpy()[0, h, i, j], -slopes[h] * abs(i + 2 - j))
 
     def test_dtype_and_edges(self) -> None:
         assert F.alibi_bias(2, 3).dtype == np.float32

@@ -215,11 +215,11 @@ class TestHooks:
         layer.register_forward_hook(lambda m, args, out: out + 1)
         x = minigrad.ones(1, 2)
         out = layer(x)
-        expected = layer.weight.data.sum(axis=1) * 2 + layer.bias.data + 1
-        np.testing.assert_allclose(out.data[0], expected, rtol=1e-6)
+        expected = layer.weight.numpy().sum(axis=1) * 2 + layer.bias.numpy() + 1
+        np.testing.assert_allclose(out.numpy()[0], expected, rtol=1e-6)
         assert seen[0][0] is layer
         assert seen[0][1][0] is x
-        np.testing.assert_array_equal(seen[1][0][0].data, 2 * x.data)
+        np.testing.assert_array_equal(seen[1][0][0].numpy(), 2 * x.numpy())
 
     def test_with_kwargs(self) -> None:
         class Scale(nn.Module):
@@ -310,7 +310,7 @@ class TestConversion:
         assert {p.grad.dtype for p in model.parameters()} == {np.dtype("float64")}
         optimizer.step()
         for name, parameter in model.named_parameters():
-            assert (parameter.data != before[name].data).any(), name
+            assert (parameter.numpy() != before[name].numpy()).any(), name
 
     def test_buffers_are_converted_and_stay_shared(self) -> None:
         model, given = nn.ModuleList([Block(), Block()]), Tensor([1.0])
@@ -352,7 +352,7 @@ class TestCopies:
         model.first.linear.weight = model.blocks[0].linear.weight  # shared
         twin = duplicate(model)
         x = minigrad.randn(2, 3)
-        np.testing.assert_array_equal(model(x).data, twin(x).data)
+        np.testing.assert_array_equal(model(x).numpy(), twin(x).numpy())
         assert all(isinstance(p, nn.Parameter) and p.requires_grad for p in twin.parameters())
         assert twin.first.linear.weight is twin.blocks[0].linear.weight
         assert twin.first.linear.weight._node.name == "weight"
@@ -360,7 +360,7 @@ class TestCopies:
         assert twin.head.weight.grad is not None
         assert model.head.weight.grad is None
         twin.head.weight.data[...] = 0
-        assert (model.head.weight.data != 0).any()
+        assert (model.head.weight.numpy() != 0).any()
 
     def test_a_model_is_freed_without_the_cyclic_collector(self) -> None:
         gc.collect()
@@ -441,9 +441,9 @@ class TestBackwardHooks:
         x = minigrad.tensor([0.3, -1.2], dtype=minigrad.float64, requires_grad=True)
         first = minigrad.autograd.grad(tanh(x).sum(), x, create_graph=True)
         second = minigrad.autograd.grad(first.sum(), x)
-        t = np.tanh(x.data)
-        np.testing.assert_allclose(first.data, 3 * (1 - t**2), rtol=1e-12)
-        np.testing.assert_allclose(second.data, 3 * -2 * t * (1 - t**2), rtol=1e-12)
+        t = np.tanh(x.numpy())
+        np.testing.assert_allclose(first.numpy(), 3 * (1 - t**2), rtol=1e-12)
+        np.testing.assert_allclose(second.numpy(), 3 * -2 * t * (1 - t**2), rtol=1e-12)
 
     @pytest.mark.parametrize(
         ("returned", "message"),
@@ -468,8 +468,8 @@ class TestBackwardHooks:
             packed = nn.utils.rnn.pack_sequence([x, x[:2]])
             output, _ = lstm(packed)
             assert isinstance(output, nn.utils.rnn.PackedSequence)
-            reference = weakref.ref(output.data)
-            output.data.sum().backward()
+            reference = weakref.ref(output.numpy())
+            output.numpy().sum().backward()
             del output
             assert reference() is None
         finally:
@@ -502,27 +502,27 @@ class TestBuffer:
 class TestWeightNorm:
     def test_it_is_computed_at_each_access_and_removable(self) -> None:
         linear = nn.Linear(3, 2)
-        before = linear.weight.data.copy()
+        before = linear.weight.numpy().copy()
         assert nn.utils.weight_norm(linear) is linear
         assert not isinstance(linear.weight, nn.Parameter)
-        np.testing.assert_allclose(linear.weight.data, before, rtol=1e-6)
+        np.testing.assert_allclose(linear.weight.numpy(), before, rtol=1e-6)
         linear.weight_g.data *= 2
-        np.testing.assert_allclose(linear.weight.data, 2 * before, rtol=1e-6)
+        np.testing.assert_allclose(linear.weight.numpy(), 2 * before, rtol=1e-6)
         linear.weight.sum().backward()
         assert linear.weight_g.grad is not None
         assert linear.weight_v.grad is not None
         x = minigrad.ones(3)
-        wanted = linear(x).data
+        wanted = linear(x).numpy()
         for again in (copy.deepcopy(linear), pickle.loads(pickle.dumps(linear))):
-            np.testing.assert_array_equal(again(x).data, wanted)
+            np.testing.assert_array_equal(again(x).numpy(), wanted)
         half = {"weight_g": linear.weight_g / 2}
         np.testing.assert_allclose(
-            nn.utils.functional_call(linear, half, x).data, before.sum(1) + linear.bias.data,
+            nn.utils.functional_call(linear, half, x).numpy(), before.sum(1) + linear.bias.numpy(),
             rtol=1e-5,
         )  # fmt: skip
         assert nn.utils.remove_weight_norm(linear) is linear
         assert parameters(linear) == ["bias", "weight"]
-        np.testing.assert_allclose(linear(x).data, wanted, rtol=1e-6)
+        np.testing.assert_allclose(linear(x).numpy(), wanted, rtol=1e-6)
 
     def test_any_weight(self) -> None:
         lstm = nn.utils.weight_norm(nn.LSTM(2, 3), "weight_hh_l0", None)
@@ -551,7 +551,7 @@ class TestWeightNorm:
 def test_parameters_as_a_vector_and_back() -> None:
     linear = nn.Linear(3, 2)
     vector = nn.utils.parameters_to_vector(linear.parameters())
-    assert vector.tolist() == [*linear.weight.data.ravel(), *linear.bias.data]
+    assert vector.tolist() == [*linear.weight.numpy().ravel(), *linear.bias.numpy()]
     (vector * np.arange(8.0, dtype=np.float32)).sum().backward()
     assert linear.bias.grad is not None
     assert linear.bias.grad.tolist() == [6.0, 7.0]

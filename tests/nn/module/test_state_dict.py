@@ -30,7 +30,7 @@ def tied() -> nn.Module:
 
 
 def snapshot(model: nn.Module) -> dict[str, np.ndarray]:
-    return {key: value.data.copy() for key, value in model.state_dict(keep_vars=True).items()}
+    return {key: value.numpy().copy() for key, value in model.state_dict(keep_vars=True).items()}
 
 
 def assert_same(a: dict[str, Any], b: dict[str, Any]) -> None:
@@ -53,9 +53,9 @@ def test_values_are_detached_copies_but_for_keep_vars() -> None:
     state = model.state_dict()
     assert all(type(value) is Tensor and not value.requires_grad for value in state.values())
     model.weight.data[...] = 7.0
-    assert (state["weight"].data != 7.0).any()
+    assert (state["weight"].numpy() != 7.0).any()
     state["bias"].data[...] = 8.0
-    assert (model.bias.data != 8.0).any()
+    assert (model.bias.numpy() != 8.0).any()
     assert model.state_dict(keep_vars=True)["weight"] is model.weight
 
 
@@ -84,11 +84,11 @@ def test_a_buffer_made_by_expand(rows: int) -> None:
 
 def test_the_parameters_stay_and_what_is_loaded_is_converted() -> None:
     model = nn.Linear(2, 2)
-    weight, data = model.weight, model.weight.data
+    weight, data = model.weight, model.weight.numpy()
     loss = model(minigrad.ones(1, 2, requires_grad=True)).sum()
     model.load_state_dict({"weight": np.eye(2, dtype=np.float64), "bias": np.array([1, 2])})
     assert model.weight is weight
-    assert model.weight.data is data
+    assert model.weight.numpy() is data
     assert model.weight.requires_grad
     assert model.weight.dtype == model.bias.dtype == np.float32
     assert model.bias.tolist() == [1.0, 2.0]
@@ -110,7 +110,7 @@ def test_not_strict() -> None:
     result = model.load_state_dict({"bias": other.bias, "extra": 1}, strict=False)
     assert result == (["weight"], ["extra"])
     assert (result.missing_keys, result.unexpected_keys) == result
-    np.testing.assert_array_equal(model.bias.data, other.bias.data)
+    np.testing.assert_array_equal(model.bias.numpy(), other.bias.numpy())
 
 
 GONE = object()
@@ -155,10 +155,10 @@ def test_of_a_shared_tensor_one_path_is_enough() -> None:
     for key in ("embed.weight", "head.weight"):
         model = tied()
         assert model.load_state_dict({key: values}) == ([], [])
-        np.testing.assert_array_equal(model.head.weight.data, values)
+        np.testing.assert_array_equal(model.head.weight.numpy(), values)
     with pytest.raises(ValueError, match="head.weight: .*embed.weight"):
         model.load_state_dict({"embed.weight": values + 1, "head.weight": values + 2})
-    np.testing.assert_array_equal(model.head.weight.data, values)
+    np.testing.assert_array_equal(model.head.weight.numpy(), values)
 
 
 def test_a_layer_can_translate_its_own_names() -> None:
@@ -179,7 +179,7 @@ class TestPackedAttention:
     def packed(self, mha: nn.MultiHeadAttention) -> dict[str, Any]:
         state: dict[str, Any] = mha.state_dict()
         for kind in ("weight", "bias"):
-            parts = [state.pop(f"{name}_proj.{kind}").data for name in "qkv"]
+            parts = [state.pop(f"{name}_proj.{kind}").numpy() for name in "qkv"]
             state[f"in_proj_{kind}"] = np.concatenate(parts)
         return state
 

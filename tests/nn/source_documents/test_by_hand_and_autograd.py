@@ -168,7 +168,7 @@ class TestPositionsAndMasks:
         expected = by_hand.sinusoidal_encoding(9, 8)
         assert_close(F.sinusoidal_encoding(9, 8, dtype=minigrad.float64), expected)
         assert F.sinusoidal_encoding(9, 8).dtype == minigrad.get_default_dtype()
-        np.testing.assert_allclose(F.sinusoidal_encoding(9, 8).data, expected, atol=1e-7)
+        np.testing.assert_allclose(F.sinusoidal_encoding(9, 8).numpy(), expected, atol=1e-7)
         assert F.sinusoidal_encoding(0, 0).shape == by_hand.sinusoidal_encoding(0, 0).shape
 
     def test_adding_reaches_both(self) -> None:
@@ -179,10 +179,10 @@ class TestPositionsAndMasks:
     def test_learned(self) -> None:
         minigrad.random.seed(3)
         first, second = (F.learned_positional_encoding(50, 40) for _ in range(2))
-        assert (first.data != second.data).any()
+        assert (first.numpy() != second.numpy()).any()
         minigrad.random.seed(3)
-        np.testing.assert_array_equal(F.learned_positional_encoding(50, 40).data, first.data)
-        assert first.data.std() == pytest.approx(0.02, rel=0.1)
+        np.testing.assert_array_equal(F.learned_positional_encoding(50, 40).numpy(), first.numpy())
+        assert first.numpy().std() == pytest.approx(0.02, rel=0.1)
         assert isinstance(first, nn.Parameter)
         assert first.shape == by_hand.learned_positional_encoding(50, 40).shape
 
@@ -198,9 +198,9 @@ class TestPositionsAndMasks:
         real = F.create_padding_mask([3, 1, 4], 4)
         before = block(x, key_padding_mask=~real)
         assert_close(block(x, real[:, None, None, :]), before)
-        x.data[~real.data] = 1e3
+        x.data[~real.numpy()] = 1e3
         np.testing.assert_array_equal(
-            block(x, key_padding_mask=~real).data[real.data], before.data[real.data]
+            block(x, key_padding_mask=~real).numpy()[real.numpy()], before.numpy()[real.numpy()]
         )
 
 
@@ -261,9 +261,9 @@ class TestBlock:
         block = nn.TransformerEncoderBlock(D, H)
         assert (block.d_model, block.num_heads, block.d_ff) == (D, H, 4 * D)
         assert block.norm1.eps == block.norm2.eps == 1e-6
-        before = {name: p.data.copy() for name, p in block.named_parameters()}
+        before = {name: p.numpy().copy() for name, p in block.named_parameters()}
         block.reset_parameters()
-        changed = {n for n, p in block.named_parameters() if (p.data != before[n]).any()}
+        changed = {n for n, p in block.named_parameters() if (p.numpy() != before[n]).any()}
         assert changed == {name for name in before if not name.startswith("norm")}
 
 
@@ -280,16 +280,16 @@ class TestAQueryWithoutAKey:
         )
         np.testing.assert_array_equal(weights[:, 1], np.full((N, S), 1 / S))
         np.testing.assert_allclose(by[:, 1], V.mean(axis=1))
-        assert not found.data[:, 1].any()
-        assert not ours.data[:, 1].any()
-        assert_close(ours.data[:, [0, 2]], by[:, [0, 2]])
+        assert not found.numpy()[:, 1].any()
+        assert not ours.numpy()[:, 1].any()
+        assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])
 
     def test_in_the_steps_it_depends_on_the_mask_value(self) -> None:
         scores = minigrad.tensor(draw(N, L, S))
         replaced = F.attention_weights(F.apply_attention_mask(scores, self.nowhere))
-        assert (replaced.data[:, 1] == 1 / S).all()
+        assert (replaced.numpy()[:, 1] == 1 / S).all()
         removed = F.attention_weights(F.apply_attention_mask(scores, self.nowhere, -np.inf))
-        assert (removed.data[:, 1] == 0).all()
+        assert (removed.numpy()[:, 1] == 0).all()
 
     def test_in_additive_attention(self) -> None:
         arrays = [draw(*shape) for shape in ADDITIVE]
@@ -297,16 +297,16 @@ class TestAQueryWithoutAKey:
         leaves = [minigrad.tensor(array, requires_grad=True) for array in arrays]
         ours, found = F.additive_attention(*leaves, self.nowhere)
         assert (weights[:, 1] == 1 / S).all()
-        assert not found.data[:, 1].any()
-        assert not ours.data[:, 1].any()
-        assert_close(ours.data[:, [0, 2]], by[:, [0, 2]])
+        assert not found.numpy()[:, 1].any()
+        assert not ours.numpy()[:, 1].any()
+        assert_close(ours.numpy()[:, [0, 2]], by[:, [0, 2]])
         gradcheck(lambda *leaves: F.additive_attention(*leaves, self.nowhere), leaves, directions=3)
 
     def test_in_the_block(self) -> None:
         block, hand = pair()
         x, mask = draw(N, L, D), np.tri(L, dtype=bool)
         mask[0] = False  # query 0 has no key
-        by, ours = hand.forward(x, mask), block(minigrad.tensor(x), mask).data
+        by, ours = hand.forward(x, mask), block(minigrad.tensor(x), mask).numpy()
         assert np.abs(by - ours)[:, 0].min() > 1e-6
         assert_close(ours[:, 1:], by[:, 1:])
         nothing = x[:, :1] + by_hand.feed_forward(
@@ -324,9 +324,9 @@ def test_masks_of_additive_attention_have_an_effect_and_combine() -> None:
     both = layer(*tensors, padding, PAIRS, True)
     assert_close(both, layer(*tensors, attn_mask=keep))
     assert_close(layer(*tensors, attn_mask=np.where(keep, 0.0, -np.inf)), both)
-    base = layer(*tensors).data
+    base = layer(*tensors).numpy()
     for masks in ((padding,), (None, PAIRS), (None, None, True)):
-        assert np.abs(layer(*tensors, *masks).data - base).max() > 1e-3
+        assert np.abs(layer(*tensors, *masks).numpy() - base).max() > 1e-3
 
 
 def test_the_layers_do_not_use_what_is_by_hand() -> None:

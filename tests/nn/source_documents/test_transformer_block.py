@@ -43,7 +43,7 @@ def block() -> nn.TransformerBlock:
 
 def as_written(layer: nn.TransformerBlock, x: np.ndarray, mask: Any) -> np.ndarray:
     """What the block computes, line by line, in NumPy."""
-    p = {name: parameter.data for name, parameter in layer.named_parameters()}
+    p = {name: parameter.numpy() for name, parameter in layer.named_parameters()}
 
     def linear(x: np.ndarray, name: str) -> np.ndarray:
         return x @ p[f"{name}.weight"].T + p[f"{name}.bias"]
@@ -63,13 +63,15 @@ class TestBlock:
     def test_it_computes_what_is_written(self, masks: Any) -> None:
         layer, x = block(), draw(N, L, D)
         output = layer(x, **masks[0])
-        np.testing.assert_allclose(output.data, as_written(layer, x.data, masks[1]), rtol=1e-10)
+        np.testing.assert_allclose(
+            output.numpy(), as_written(layer, x.numpy(), masks[1]), rtol=1e-10
+        )
 
     def test_a_matrix_is_a_batch_of_one(self) -> None:
         layer, x = block(), draw(L, D)
         output = layer(x, is_causal=True)
         assert output.shape == (L, D)
-        np.testing.assert_array_equal(output.data, layer(x[None], is_causal=True).data[0])
+        np.testing.assert_array_equal(output.numpy(), layer(x[None], is_causal=True).numpy()[0])
         gradcheck(lambda x: layer(x, PADDING[:1]), x)
 
 
@@ -83,11 +85,11 @@ def attentions(seed: int, queries: int, keys: int, width: int) -> list[Tensor]:
 
 
 def attend(Q: Any, K: Any, V: Any) -> np.ndarray:
-    return F.scaled_dot_product_attention(Q, K, V).data
+    return F.scaled_dot_product_attention(Q, K, V).numpy()
 
 
 def weights(Q: Any, K: Any) -> np.ndarray:
-    return F.softmax(F.compute_attention_scores(Q, K)).data
+    return F.softmax(F.compute_attention_scores(Q, K)).numpy()
 
 
 class TestShiftInvariance:
@@ -96,7 +98,7 @@ class TestShiftInvariance:
     @given(seeds, sizes, st.floats(-1e4, 1e4))
     def test_holds(self, seed: int, size: int, c: float) -> None:
         v = tensor(np.random.default_rng(seed).normal(size=size))
-        np.testing.assert_allclose(F.softmax(v + c).data, F.softmax(v).data, rtol=1e-10)
+        np.testing.assert_allclose(F.softmax(v + c).numpy(), F.softmax(v).numpy(), rtol=1e-10)
 
     @given(seeds, sizes)
     def test_so_the_gradient_sums_to_zero(self, seed: int, size: int) -> None:
@@ -135,8 +137,10 @@ class TestKeyScaling:
 
     def test_the_step_that_fails(self) -> None:
         s, c = F.compute_attention_scores(self.Q, self.K), 2.0
-        assert np.abs((F.softmax(c * s) - F.softmax(s + np.log(c))).data).max() > 0.1
-        np.testing.assert_allclose(F.softmax(s + np.log(c)).data, F.softmax(s).data, rtol=1e-6)
+        assert np.abs((F.softmax(c * s) - F.softmax(s + np.log(c))).numpy()).max() > 0.1
+        np.testing.assert_allclose(
+            F.softmax(s + np.log(c)).numpy(), F.softmax(s).numpy(), rtol=1e-6
+        )
         np.testing.assert_allclose(minigrad.exp(c * s).data, minigrad.exp(s).data ** c, rtol=1e-6)
 
     @given(seeds, sizes, sizes, sizes, factors)
@@ -154,7 +158,7 @@ class TestKeyScaling:
         Q, K, V = attentions(seed, m, n, d)
         alike = minigrad.broadcast_to(K[:1], K.shape)  # one key, n times
         np.testing.assert_allclose(attend(Q, c * alike, V), attend(Q, alike, V), 1e-10, 1e-12)
-        K.data[:, 1:] = K.data[0, 1:]  # keys that differ only where the queries are 0
+        K.data[:, 1:] = K.numpy()[0, 1:]  # keys that differ only where the queries are 0
         Q.data[:, 0] = 0
         np.testing.assert_allclose(attend(Q, c * K, V), attend(Q, K, V), 1e-9, 1e-12)
 
@@ -162,6 +166,6 @@ class TestKeyScaling:
     def test_and_in_no_other_case(self, seed: int, n: int, d: int, c: float) -> None:
         """The ratio of two weights, exp(s_i - s_j), is raised to the power c."""
         Q, K, _ = attentions(seed, 1, n, d)
-        scores = F.compute_attention_scores(Q, K).data
+        scores = F.compute_attention_scores(Q, K).numpy()
         assume(np.ptp(scores) > 1e-3 and abs(c - 1) > 1e-3)
         assert np.abs(weights(Q, c * K) - weights(Q, K)).max() > 1e-8

@@ -49,7 +49,7 @@ def test_the_order_of_its_parts(part: str, norm_first: bool) -> None:
     y = x
     for branch, norm in zip(branches, norms, strict=True):
         y = y + branch(norm(y)) if norm_first else norm(y + branch(y))
-    np.testing.assert_allclose(layer(x, *memory).data, y.data, rtol=1e-12)
+    np.testing.assert_allclose(layer(x, *memory).numpy(), y.numpy(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("part", ["Encoder", "Decoder"])
@@ -60,7 +60,7 @@ def test_each_dropout_drops(part: str) -> None:
     assert len(drops) == (6 if part == "Decoder" else 4)
     for name in drops:
         layer.eval().get_submodule(name).train()
-        assert (layer(*inputs).data != layer(*inputs).data).any(), name
+        assert (layer(*inputs).numpy() != layer(*inputs).numpy()).any(), name
 
 
 def test_an_activation_with_parameters_is_part_of_the_layer() -> None:
@@ -81,10 +81,10 @@ class TestArguments:
         model, src, tgt = transformer(), draw(N, S, E), draw(N, T, E)
         for parameter in model.parameters():
             nn.init.normal(parameter)
-        base = model(src, tgt).data
+        base = model(src, tgt).numpy()
         found = {}
         for name, value in (ARGUMENTS | SRC_ARGUMENTS).items():
-            found[name] = model(src, tgt, **{name: value}).data
+            found[name] = model(src, tgt, **{name: value}).numpy()
             assert np.abs(found[name] - base).max() > 1e-6, name
         np.testing.assert_allclose(found.pop("src_is_causal"), found.pop("src_mask"))
         values = list(found.values())
@@ -99,10 +99,10 @@ class TestArguments:
             by_hand = tgt
             for layer in model.decoder.layers:
                 by_hand = layer(by_hand, memory, **{name: value})
-            expected = model.decoder.norm(by_hand).data
-            stack = model.decoder(tgt, memory, **{name: value}).data
+            expected = model.decoder.norm(by_hand).numpy()
+            stack = model.decoder(tgt, memory, **{name: value}).numpy()
             np.testing.assert_array_equal(stack, expected)
-            np.testing.assert_array_equal(model(src, tgt, **{name: value}).data, expected)
+            np.testing.assert_array_equal(model(src, tgt, **{name: value}).numpy(), expected)
 
 
 def test_custom_encoder_and_decoder() -> None:
@@ -121,7 +121,7 @@ def test_custom_encoder_and_decoder() -> None:
     assert model.decoder is decoder
     src, tgt = minigrad.randn(1, S, E), minigrad.randn(1, T, E)
     expected = decoder(tgt, encoder(src))
-    np.testing.assert_array_equal(model(src, tgt).data, expected.data)
+    np.testing.assert_array_equal(model(src, tgt).numpy(), expected.numpy())
 
 
 @pytest.mark.parametrize("part", ["Encoder", "Decoder"])
@@ -131,10 +131,10 @@ def test_the_first_layer_is_the_given_one_and_no_two_are_alike(part: str) -> Non
     stack = getattr(nn, f"Transformer{part}")(layer, 3)
     assert stack.layers[0] is layer
     for key, value in given.items():
-        np.testing.assert_array_equal(layer.state_dict()[key].data, value.data)
+        np.testing.assert_array_equal(layer.state_dict()[key].numpy(), value.numpy())
     drawn = [key for key in given if "weight" in key and "norm" not in key]
     for key in drawn:
-        values = [each.state_dict()[key].data for each in stack.layers]
+        values = [each.state_dict()[key].numpy() for each in stack.layers]
         assert (values[0] != values[1]).any()
         assert (values[1] != values[2]).any()
     shared = {id(p) for p in stack.layers[0].parameters()}
@@ -171,7 +171,7 @@ class TestNeedWeights:
         x = draw(N, L, E)
         given: Any = (KEEP, PADDING, True)
         output, weights = encoder(x, *given, need_weights=True)
-        np.testing.assert_allclose(output.data, encoder(x, *given).data, rtol=1e-10)
+        np.testing.assert_allclose(output.numpy(), encoder(x, *given).numpy(), rtol=1e-10)
         assert isinstance(weights, tuple)
         assert len(weights) == 3
         y = x
@@ -179,10 +179,10 @@ class TestNeedWeights:
             z = layer.norm1(y) if norm_first else y
             _, expected = layer.self_attn(z, z, z, PADDING, KEEP, True, need_weights=True)
             assert found.shape == (N, 2, L, L)
-            np.testing.assert_allclose(found.data, expected.data, rtol=1e-10)
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-10)
             own, alone = layer(y, *given, need_weights=True)
-            np.testing.assert_array_equal(alone.data, found.data)
-            np.testing.assert_allclose(own.data, layer(y, *given).data, rtol=1e-10)
+            np.testing.assert_array_equal(alone.numpy(), found.numpy())
+            np.testing.assert_allclose(own.numpy(), layer(y, *given).numpy(), rtol=1e-10)
             y = own
 
     def test_a_layer_without_them_says_so(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from minigrad.nn import utils as ours
 from minigrad.nn.utils import remove_weight_norm as remove_weight_norm
 from minigrad.nn.utils import vector_to_parameters as vector_to_parameters
-from minigrad.torch.creation import tensor
+from minigrad.tensors.creation import tensor
 from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.classes import adopt_module
 from minigrad.torch.nn.utils import parametrize as parametrize

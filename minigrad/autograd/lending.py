@@ -1,0 +1,123 @@
+"""Memory that is lent to NumPy: what is written there is noticed, or does not matter.
+
+``x.numpy()`` shares memory, and nobody tells the engine what NumPy writes. So while such an array
+or a view of it lives, an op that saves values in this memory saves a copy. What was saved before is
+compared: a copy of the memory is kept, unless nothing else could refer to it, and when a backward
+pass begins, or the array goes, a difference is a write.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.mutation import mark_written
+from minigrad.autograd.views import owner
+
+__all__ = ["borrow", "held", "lend", "lent", "notice_writes"]
+
+
+class _Loan:
+    """The arrays that were handed out of one memory, and what was in it."""
+
+    def __init__(self, memory: np.ndarray) -> None:
+        self.memory, self.key = weakref.ref(memory), id(memory)
+        self.before: np.ndarray | None = None
+        self.views: dict[int, weakref.ref[Any]] = {}
+
+    def hand_out(self, array: np.ndarray, keep: bool) -> np.ndarray:
+        """An array in the memory of another one; `keep` says whether values were saved there."""
+        self.notice()
+        memory = self.memory()
+        if keep and self.before is None and memory is not None:
+            self.before = memory.copy()
+        view = np.asarray(memoryview(array))  # every view of it refers to this memoryview
+        self.until_gone(view.base)
+        return view
+
+    def until_gone(self, thing: Any) -> None:
+        """Keep the loan for as long as a thing lives."""
+        reference = weakref.ref(thing, self._returned)
+        self.views[id(reference)] = reference
+
+    def notice(self) -> None:
+        """Note a write, if there was one."""
+        memory = self.memory()
+        if self.before is not None and memory is not None and not _same(memory, self.before):
+            mark_written(memory)
+            self.before = memory.copy()
+
+    def _returned(self, reference: Any) -> None:
+        del self.views[id(reference)]
+        if not self.views:
+            self.notice()
+            lent.pop(self.key, None)
+
+
+lent: dict[int, _Loan] = {}
+"""The memory that NumPy may write now, by the id of the array that owns it. Mostly it is empty."""
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays have the same bytes."""
+    return one.tobytes() == other.tobytes()
+
+
+def lend(array: np.ndarray) -> np.ndarray:
+    """An array that shares memory and can be written to, if this one can.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.zeros(2)
+        >>> x.numpy()[0] = 1.0
+        >>> x.tolist()
+        [1.0, 0.0]
+    """
+    if not array.flags.writeable:
+        return array.view()
+    shared = sys.getrefcount(array) > _ALONE
+    memory = owner(array)
+    if memory is not array:
+        shared = shared or sys.getrefcount(memory) > _ALONE
+    return _loan_of(memory).hand_out(array, shared)
+
+
+def borrow(array: np.ndarray) -> np.ndarray:
+    """The array, which somebody else may write to for as long as its memory lives."""
+    memory = owner(array)
+    _loan_of(memory).until_gone(memory)
+    return array
+
+
+def _loan_of(memory: np.ndarray) -> _Loan:
+    return lent.get(id(memory)) or lent.setdefault(id(memory), _Loan(memory))
+
+
+def held(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values that an op saves, with a copy of each array in memory that is lent."""
+    return tuple([
+        held(v) if isinstance(v, tuple) else
+        v.copy() if isinstance(v, np.ndarray) and id(owner(v)) in lent else v
+        for v in values
+    ])  # fmt: skip
+
+
+def notice_writes() -> None:
+    """Note what NumPy wrote by now."""
+    for loan in [*lent.values()]:
+        loan.notice()
+
+
+def _count(array: np.ndarray) -> int:
+    return sys.getrefcount(array)
+
+
+class _Holder:
+    def __init__(self) -> None:
+        self._data = np.empty(1)
+
+
+_ALONE = _count(_Holder()._data) + 1  # the caller's own name

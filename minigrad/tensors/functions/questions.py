@@ -1,0 +1,183 @@
+"""What is asked of a tensor, or of dtypes: answers are bools, numbers and dtypes of Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.node import Variable
+from minigrad.autograd.typing import Tensor
+
+__all__ = [
+    "can_cast", "get_device", "is_complex", "is_conj", "is_floating_point", "is_inference",
+    "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_storage", "is_tensor", "numel",
+    "promote_types", "resolve_conj", "resolve_neg", "result_type", "typename",
+]  # fmt: skip
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether it is a tensor.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_tensor(minigrad.ones(2)), minigrad.is_tensor([1.0, 1.0])
+        (True, False)
+    """
+    return isinstance(obj, Variable)
+
+
+def is_storage(obj: Any) -> bool:
+    """False: the memory of a tensor is no object of its own.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_storage(minigrad.ones(2))
+        False
+    """
+    return False
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether it holds floats.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_floating_point(minigrad.ones(2))
+        True
+    """
+    return input._data.dtype.kind == "f"
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether its dtype has negative numbers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_signed(minigrad.tensor([1], dtype=minigrad.uint8))
+        False
+    """
+    return input._data.dtype.kind in "fi"
+
+
+def is_complex(input: Tensor) -> bool:
+    """False: there are no complex tensors."""
+    return False
+
+
+def is_conj(input: Tensor) -> bool:
+    """False: there are no complex tensors."""
+    return False
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: a negated tensor has memory of its own."""
+    return False
+
+
+def is_inference(input: Tensor) -> bool:
+    """False: no tensor is barred from gradients."""
+    return False
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not 0.
+
+    Raises:
+        ValueError: There is not exactly one element.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_nonzero(minigrad.tensor([0.0]))
+        False
+    """
+    return bool(input)
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_same_size(minigrad.ones(2, 3), minigrad.ones(3, 2))
+        False
+    """
+    return input._data.shape == other._data.shape
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.numel(minigrad.ones(2, 3))
+        6
+    """
+    return input._data.size
+
+
+def get_device(input: Tensor) -> int:
+    """-1, which stands for the CPU."""
+    return -1
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: there are no complex tensors."""
+    return input
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself."""
+    return input
+
+
+def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+    """The dtype of a result of tensors of two dtypes: integers never widen a float.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.promote_types(minigrad.int64, minigrad.float16)
+        dtype('float16')
+    """
+    one, other = np.dtype(type1), np.dtype(type2)
+    if "f" in (one.kind, other.kind) and one.kind != other.kind:
+        return one if one.kind == "f" else other
+    return np.promote_types(one, other)
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Whether a dtype becomes another one without a change of its kind.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.can_cast(minigrad.float64, minigrad.float32)
+        True
+        >>> minigrad.can_cast(minigrad.float32, minigrad.int64)
+        False
+    """
+    kinds = "buif"
+    one, other = kinds.index(np.dtype(from_).kind), kinds.index(np.dtype(to).kind)
+    return one <= other or {one, other} == {1, 2}
+
+
+def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
+    """The dtype of the sum of two tensors, or of a tensor and a number.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.result_type(minigrad.ones(2), 1)
+        dtype('float32')
+    """
+    found: np.dtype[Any] = (tensor1 + tensor2).dtype
+    return found
+
+
+def typename(obj: Any) -> str:
+    """The name of the type: of a tensor with its dtype.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.typename(minigrad.ones(2))
+        'torch.FloatTensor'
+    """
+    return str(obj.type()) if is_tensor(obj) else type(obj).__name__

@@ -1,0 +1,56 @@
+"""Indices that mix integers and arrays: PyTorch selects by the integers first.
+
+NumPy counts an integer beside an array among the arrays, so that ``x[0, :, [1, 2]]`` has the axis
+of the array first. In PyTorch it is ``x[0][:, [1, 2]]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.autograd.node import Variable
+
+__all__ = ["two_steps"]
+
+
+def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
+    """The integers of an index, and the rest; None where NumPy's rules serve.
+
+    Args:
+        index: The index.
+        axes: The number of axes of the tensor.
+    """
+    if not any(map(_is_array, index)) or not any(map(_selects, index)):
+        return None
+    rest = [slice(None)] * (axes - sum(map(_used, index)))
+    full: list[Any] = []
+    for each in index:
+        full += rest if each is Ellipsis else [each]
+    first = [int(each) if _selects(each) else slice(None) for each in full if each is not None]
+    return tuple(first), tuple([each for each in full if not _selects(each)])
+
+
+def _selects(index: Any) -> bool:
+    """Whether an index is one integer."""
+    if isinstance(index, (bool, np.bool_)):
+        return False
+    if isinstance(index, (int, np.integer)):
+        return True
+    array = index._data if isinstance(index, Variable) else index
+    return isinstance(array, np.ndarray) and not array.ndim and array.dtype.kind in "iu"
+
+
+def _is_array(index: Any) -> bool:
+    """Whether an index is an array, and not one integer."""
+    return isinstance(index, (list, np.ndarray, Variable)) and not _selects(index)
+
+
+def _used(index: Any) -> int:
+    """The number of axes of an index."""
+    if index is None or index is Ellipsis:
+        return 0
+    array = index._data if isinstance(index, Variable) else index
+    whole = np.asarray(array) if isinstance(array, (list, np.ndarray)) else None
+    return whole.ndim if whole is not None and whole.dtype.kind == "b" else 1

@@ -1,0 +1,26 @@
+"""`Size`: the lengths of the axes of a tensor."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["Size"]
+
+
+class Size(tuple[int, ...]):
+    """A shape: a tuple that knows the number of elements.
+
+    Source: PyTorch 2.13, "torch.Size".
+
+    Example:
+        >>> import minigrad
+        >>> shape = minigrad.ones(2, 3).shape
+        >>> shape == (2, 3), shape.numel()
+        (True, 6)
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return math.prod(self)
