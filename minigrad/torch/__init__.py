@@ -15,6 +15,7 @@ from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.tensors import creation as _creation
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
 from minigrad.tensors.functions import *
@@ -71,6 +72,7 @@ from minigrad.torch.random import seed as seed
 from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
+from minigrad.torch.settings import *
 from minigrad.torch.tensor import KINDS as _KINDS
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor
@@ -78,6 +80,7 @@ from minigrad.torch.utils.dlpack import to_dlpack as to_dlpack
 from minigrad.torch.version import __version__ as __version__
 
 device = Device
+tensor = _creation.tensor  # the module of this name hid it
 
 _BOTH = """
 adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import NoReturn
 
-__all__ = ["ABSENT", "UNKNOWN", "not_here", "why_not"]
+__all__ = ["ABSENT", "UNKNOWN", "why_not"]
 
 ABSENT = {
     "there is no quantization": """
@@ -72,10 +71,3 @@ def why_not(path: str) -> str:
         if any(fnmatchcase(name, pattern) for pattern in patterns.split() for name in names):
             return reason
     return UNKNOWN
-
-
-def not_here(module: str, name: str) -> NoReturn:
-    """An AttributeError for a name that a class or module does not have."""
-    path = f"{module}.{name}".removeprefix("minigrad.torch.")
-    why = "" if name.startswith("__") else f": {why_not(path)}"
-    raise AttributeError(f"{module} has no {name!r}{why}")

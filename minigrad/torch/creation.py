@@ -118,5 +118,3 @@ def randint_like(input: Any, low: int, high: int | None = None, **options: Any) 
     """Random integers, in the shape and dtype of a tensor."""
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input._data.shape)).to(input._data.dtype)
-
-

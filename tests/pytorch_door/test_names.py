@@ -119,17 +119,6 @@ def test_a_name_of_pytorch_is_reached_alike() -> None:
     assert unknown <= {*NOT_WRITTEN.split()}
 
 
-def test_a_method_is_here_or_says_why_not() -> None:
-    x = door.ones(2, 2)
-    for name in dir(torch.Tensor):
-        if name.startswith("_"):
-            continue
-        try:
-            getattr(x, name)
-        except AttributeError as error:
-            assert ": " in str(error), error
-
-
 def test_a_module_with_a_file_is_here_or_says_why_not() -> None:
     """Those that ``import torch`` does not load too."""
     skipped = ("testing", "_", "test", "include", "lib", "share", "bin")
