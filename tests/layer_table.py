@@ -230,7 +230,8 @@ LAYERS = [
     layer("Linear", 4, 3, of=SEQUENCES, by=linear),
     layer("Linear", 4, 3, bias=False, of=[(4,)], by=linear),
     layer("Bilinear", 4, 3, 2, of=[(5, 2, 4), (5, 2, 3)],
-          by=lambda m, x, y: np.einsum("abi,oij,abj->abo", x, m.weight.numpy(), y) + m.bias.numpy()),
+          by=lambda m, x, y: np.einsum("abi,oij,abj->abo", x, m.weight.numpy(), y)
+          + m.bias.numpy()),
     layer("Bilinear", 4, 3, 2, bias=False, of=[(5, 4), (5, 3)]),
     layer("SwiGLU", 4, of=SEQUENCES),
     layer("SwiGLU", 4, 5, bias=True, of=SEQUENCES,
@@ -493,7 +494,8 @@ LAYERS = [
           by=lambda m, x: (np.einsum("nlhi,hio->lnho", x.reshape(2, 3, 2, 2), m.weight.numpy())
                            + m.bias.numpy().reshape(2, 4)).reshape(3, 2, 8)),
     layer("EinMix", "n c h w -> n d h", "c d h", "d", c=4, d=2, h=3, of=IMAGES,
-          by=lambda m, x: np.einsum("nchw,cdh->ndh", x, m.weight.numpy()) + m.bias.numpy().reshape(2, 1)),
+          by=lambda m, x: np.einsum("nchw,cdh->ndh", x, m.weight.numpy())
+          + m.bias.numpy().reshape(2, 1)),
     layer("EinMix", "n 1 c -> 1 n c", "c", c=3, of=[(2, 1, 3)],
           by=lambda m, x: (x * m.weight.numpy()).swapaxes(0, 1)),
     layer("Rearrange", "a b -> b a", of=VECTORS, by=lambda m, x: x.T),

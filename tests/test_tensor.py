@@ -67,7 +67,8 @@ def test_numbers() -> None:
 
 
 def test_truth() -> None:
-    assert [*map(bool, map(Tensor, [1.0, 0.0, [[2]], [False]]))] == [True, False, True, False]
+    values = [1.0, 0.0, [[2]], [False]]
+    assert [*map(bool, map(minigrad.tensor, values))] == [True, False, True, False]
     for many in ([1.0, 2.0], np.zeros((0,)), [True, True], Tensor([1.0]) == Tensor([1.0, 1.0])):
         with pytest.raises(ValueError, match="ambiguous"):
             bool(tensor(many))

@@ -144,8 +144,8 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
     """Bring operands, arrays and Python scalars, to the dtype in which they are computed.
 
     It is a float with `floats_only`, for ops that are defined on floats only, as division is.
-    An array without axes is weak beside those with axes: of integers and a float without axes, the
-    float's dtype. Integers that are `compared` stay what they are: no dtype holds all of int64 and of uint64.
+    An array without axes is weak beside those with axes, but a float beside integers keeps its
+    dtype. Integers that are `compared` stay what they are: no dtype holds all of int64 and uint64.
     Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]

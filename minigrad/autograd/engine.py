@@ -379,7 +379,6 @@ def pull_recorded(node: Node, plan: Plan, g: Any) -> Sequence[Any]:
     return plan.pull(g, *values.values())
 
 
-
 def _observed(value: Any) -> Any:
     """A value that a rule reads, with tensors in the place of arrays."""
     if isinstance(value, tuple):

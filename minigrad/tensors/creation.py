@@ -178,9 +178,7 @@ def zeros(
 
 
 @created
-def ones(
-    *size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
-) -> Tensor:
+def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu") -> Tensor:
     """Return a tensor of ones; arguments and errors as for `zeros`.
 
     Example:

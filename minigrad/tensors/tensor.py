@@ -329,8 +329,8 @@ class Tensor(Methods, Fills, Variable):
     def retains_grad(self) -> bool:
         """Whether backward passes keep its gradient although an op made it."""
         edge = self._node
-        return not self.is_leaf and node_of(edge) in watched and (
-            watch_of(edge).retained is not None
+        return (
+            not self.is_leaf and node_of(edge) in watched and (watch_of(edge).retained is not None)
         )
 
     @effect

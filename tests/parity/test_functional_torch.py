@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, draw, randomise, torch
 
-from minigrad import Tensor, nn, ops, tensor
+import minigrad
+from minigrad import nn, ops, tensor
 from minigrad.autograd import functional
 from minigrad.nn import functional as F
 
@@ -53,7 +54,7 @@ FUNCTIONS: dict[str, tuple[Call, tuple[tuple[int, ...], ...]]] = {
 
 def pair(shapes: Any, seed: int = 0) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     arrays = [draw(*shape, seed=seed + k) for k, shape in enumerate(shapes)]
-    return tuple(map(Tensor, arrays)), tuple(map(torch.tensor, arrays))
+    return tuple(map(minigrad.tensor, arrays)), tuple(map(torch.tensor, arrays))
 
 
 def assert_same(ours: Any, theirs: Any, path: str = "") -> None:
