@@ -36,7 +36,7 @@ from minigrad.random import multinomial as multinomial
 from minigrad.random import rand as rand
 from minigrad.random import randint as randint
 from minigrad.random import randn as randn
-from minigrad.support import pytorch_names as _pytorch_names
+from minigrad.support import near_names as _near_names
 from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
@@ -95,10 +95,10 @@ else:
             return _importlib.import_module(f"minigrad.{name}")
         if name in _LATER_FROM:
             return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)
-        return _pytorch_names.refuse("minigrad", name, __all__)
+        return _near_names.refuse("minigrad", name, __all__)
 
     for _module in (autograd, linalg, random):
-        _module.__getattr__ = _pytorch_names.names(
+        _module.__getattr__ = _near_names.names(
             _module.__name__.removeprefix("minigrad."),
             _module.__all__,
             getattr(_module, "__getattr__", None),

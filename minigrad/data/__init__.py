@@ -14,7 +14,7 @@ from minigrad.data.datasets import (
 )
 from minigrad.data.loader import DataLoader
 from minigrad.data.samplers import RandomSampler, Sampler, SequentialSampler, WeightedRandomSampler
-from minigrad.support.pytorch_names import names as _names
+from minigrad.support.near_names import names as _names
 
 __all__ = [
     "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
