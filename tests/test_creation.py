@@ -280,6 +280,13 @@ WRONG = {
     "astype": [call(ONES, "float33"), call(ONES, 3)],
     "to": [call(ONES, "float33"), call(ONES, complex)],
     "Tensor": [call(1.0, dtype="float33"), call(RAGGED)],
+    "as_tensor": [call(RAGGED), call(ONES, "float33")],
+    "from_numpy": [call([1.0]), call(1.0)],
+    "scalar_tensor": [call("a"), call(1.0, "float33")],
+    "range": [call("a"), call(0, 5, 0)],
+    "logspace": [call(0, 1, -1), call("a", 1, 3)],
+    "tril_indices": [call("a", 2)],
+    "triu_indices": [call("a", 2)],
 }  # fmt: skip
 
 
@@ -321,7 +328,7 @@ INTO_BYTES: dict[str, Callable[[Any], Any]] = {
     "tensor": lambda v: minigrad.tensor([1, v], dtype=np.uint8),
     "tensor of an array": lambda v: minigrad.tensor(np.array(v), dtype=np.uint8),
     "tensor of a tensor": lambda v: minigrad.tensor(tensor(v), dtype=np.uint8),
-    "Tensor": lambda v: Tensor(v, dtype=np.uint8),
+    "Tensor": lambda v: Tensor([v], dtype=np.uint8),
     "full": lambda v: minigrad.full((1,), v, np.uint8),
     "full_like": lambda v: minigrad.full_like(BYTES, v),
     "arange": lambda v: minigrad.arange(v, v + 2, dtype=np.uint8),
@@ -352,7 +359,7 @@ FROM_LARGE: dict[str, tuple[Callable[[int, Any], Tensor], Callable[[int], list[i
     "tensor": (lambda n, d: minigrad.tensor(n, dtype=d), lambda n: [n]),
     "tensor of a list": (lambda n, d: minigrad.tensor([[n, 1]], dtype=d), lambda n: [n, 1]),
     "tensor of both signs": (lambda n, d: minigrad.tensor([n, -1], dtype=d), lambda n: [n, -1]),
-    "Tensor": (lambda n, d: Tensor([True, n], dtype=d), lambda n: [1, n]),
+    "tensor beside a bool": (lambda n, d: tensor([True, n], dtype=d), lambda n: [1, n]),
     "full": (lambda n, d: minigrad.full((1,), n, d), lambda n: [n]),
     "arange": (lambda n, d: minigrad.arange(n, n + 3, dtype=d), lambda n: [n, n + 1, n + 2]),
     "arange backwards": (
@@ -411,7 +418,7 @@ def test_numbers_that_fit_become_integers_as_in_numpy() -> None:
                 minigrad.tensor([outside], dtype=dtype)
     with pytest.raises(OverflowError):
         minigrad.tensor([2.0**63], dtype=np.int64)
-    assert minigrad.linspace(-0.5, 2.9, 3, dtype=int).tolist() == [-1, 1, 2]
+    assert minigrad.linspace(-0.5, 2.9, 3, dtype=int).tolist() == [0, 1, 2]
     assert minigrad.tensor([300, float("nan")], dtype=bool).tolist() == [True, True]
     assert minigrad.pad(minigrad.tensor([1, 2]), 1, constant_values=7.0).tolist() == [7, 1, 2, 7]
     assert minigrad.astype(tensor([300, -1]), np.uint8).tolist() == [44, 255]  # as in NumPy

@@ -104,6 +104,7 @@ def asarray(obj: Any, dtype: Any = None) -> Tensor:
     return known if dtype is None else known.astype(dtype)
 
 
+@created
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Return a tensor of the data; a tensor of that dtype stays itself.
 
@@ -122,6 +123,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return asarray(data, dtype)
 
 
+@created
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """Return a tensor that shares the memory of an array, if that can be written to.
 
@@ -142,6 +144,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return made(borrow(ndarray), False)
 
 
+@created
 def scalar_tensor(s: Any, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
     """Return a tensor without axes, of the default dtype if none is given.
 
@@ -300,6 +303,7 @@ def linspace(
     return made(fitted(values, chosen, "linspace"), requires_grad)
 
 
+@created
 def range(
     start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, **options: Any
 ) -> Tensor:  # fmt: skip
@@ -314,6 +318,7 @@ def range(
     return arange(start, end + step, step, _dtype(dtype, "range"), **options)
 
 
+@created
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: Any) -> Tensor:
     """Return powers of a base, with evenly spaced exponents from `start` to `end`.
 
@@ -326,6 +331,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: An
     return powers
 
 
+@created
 def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Return the indices of the lower triangle of a matrix: a row of rows, a row of columns.
 
@@ -337,6 +343,7 @@ def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     return tensor(np.stack(np.tril_indices(row, offset, col)), **options)
 
 
+@created
 def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Return the indices of the upper triangle of a matrix: a row of rows, a row of columns."""
     return tensor(np.stack(np.triu_indices(row, offset, col)), **options)
