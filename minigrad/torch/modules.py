@@ -81,7 +81,10 @@ class Module(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function that the module is named after: importing it hides the function."""
-        return vars(self)[self.__name__.rpartition(".")[2]](*args, **kwargs)
+        function = vars(self).get(self.__name__.rpartition(".")[2])
+        if function is None:
+            raise TypeError(f"{self.__name__} is a module: it is not called")
+        return function(*args, **kwargs)
 
 
 class Views(MetaPathFinder, Loader):

@@ -187,6 +187,8 @@ def test_views_have_the_names_of_the_other_module() -> None:
     assert imported("nn.utils.weight_norm").weight_norm
     layer: Any = door.nn.utils.weight_norm(door.nn.Linear(2, 2))  # the module of this name, called
     assert layer.weight.shape == (2, 2)
+    with pytest.raises(TypeError, match=r"minigrad\.torch\.cuda is a module"):
+        door.cuda()  # type: ignore[operator]
 
 
 def test_the_version_passes_gates() -> None:

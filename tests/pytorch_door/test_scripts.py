@@ -88,6 +88,8 @@ def test_a_module_runs_too(tmp_path: Path) -> None:
         ("import torch; torch.ones(2).cuda()", "minigrad runs on the CPU"),
         ("import torch.fft", "there is no Fourier transform"),
         ("import torch.nn.quantized", "there is no quantization"),
+        ("from torch import fft", "there is no Fourier transform"),
+        ("from torch.cuda import Stream", "everything runs on the CPU"),
         ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
         ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),
         ("import torch; torch.ones(2).to(torch.bfloat16)", "use torch.float32"),
