@@ -31,7 +31,31 @@ from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
-from minigrad.ops.functions import *
+from minigrad.ops.activation import gelu as gelu
+from minigrad.ops.activation import silu as silu
+from minigrad.ops.activation import softplus as softplus
+from minigrad.ops.broadcasting import broadcast_arrays as broadcast_arrays
+from minigrad.ops.broadcasting import broadcast_to as broadcast_to
+from minigrad.ops.broadcasting import expand as expand
+from minigrad.ops.casting import astype as astype
+from minigrad.ops.elementwise import cbrt as cbrt
+from minigrad.ops.elementwise import power as power
+from minigrad.ops.exponentials import entr as entr
+from minigrad.ops.exponentials import xlog1py as xlog1py
+from minigrad.ops.gathering import put_along_axis as put_along_axis
+from minigrad.ops.gathering import take_along_axis as take_along_axis
+from minigrad.ops.joining import array_split as array_split
+from minigrad.ops.logic import invert as invert
+from minigrad.ops.logic import left_shift as left_shift
+from minigrad.ops.logic import right_shift as right_shift
+from minigrad.ops.padding import pad as pad
+from minigrad.ops.products import vecdot as vecdot
+from minigrad.ops.rearranging import repeat as repeat
+from minigrad.ops.rearranging import unfold as unfold
+from minigrad.ops.searching import flatnonzero as flatnonzero
+from minigrad.ops.shapes import expand_dims as expand_dims
+from minigrad.ops.shapes import ravel as ravel
+from minigrad.ops.statistics import histogram as histogram
 from minigrad.random import multinomial as multinomial
 from minigrad.random import rand as rand
 from minigrad.random import randint as randint
@@ -40,7 +64,7 @@ from minigrad.support import near_names as _near_names
 from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
-from minigrad.tensors.functions import *
+from minigrad.tensors.functions import *  # type: ignore[assignment]  # expand, repeat, unfold
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.rows import SparseRows as SparseRows
 from minigrad.tensors.size import Size as Size
