@@ -10,14 +10,35 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from minigrad.autograd import dtype_class as _dtypes
 from minigrad.autograd import get_default_dtype as get_default_dtype
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
+from minigrad.autograd.dtype_class import *
+from minigrad.autograd.dtype_class import dtype as dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
-from minigrad.tensors import creation as _creation
+from minigrad.random import Generator as Generator
+from minigrad.random import bernoulli as bernoulli
+from minigrad.random import default_generator as default_generator
+from minigrad.random import get_rng_state as get_rng_state
+from minigrad.random import initial_seed as initial_seed
+from minigrad.random import manual_seed as manual_seed
+from minigrad.random import multinomial as multinomial
+from minigrad.random import normal as normal
+from minigrad.random import poisson as poisson
+from minigrad.random import rand as rand
+from minigrad.random import rand_like as rand_like
+from minigrad.random import randint as randint
+from minigrad.random import randint_like as randint_like
+from minigrad.random import randn as randn
+from minigrad.random import randn_like as randn_like
+from minigrad.random import randperm as randperm
+from minigrad.random import seed as seed
+from minigrad.random import set_rng_state as set_rng_state
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
+from minigrad.tensors.creation import tensor as _tensor
 from minigrad.tensors.functions import *
 from minigrad.torch import accelerator as accelerator
 from minigrad.torch import amp as amp
@@ -57,19 +78,9 @@ from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.compiler import compile as compile
-from minigrad.torch.creation import *
 from minigrad.torch.func import vmap as vmap
-from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
 from minigrad.torch.modules import Module as _Module
-from minigrad.torch.nn.utils import parametrizations as _parametrizations  # noqa: F401
-from minigrad.torch.random import Generator as Generator
-from minigrad.torch.random import default_generator as default_generator
-from minigrad.torch.random import get_rng_state as get_rng_state
-from minigrad.torch.random import initial_seed as initial_seed
-from minigrad.torch.random import manual_seed as manual_seed
-from minigrad.torch.random import seed as seed
-from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
 from minigrad.torch.settings import *
@@ -80,7 +91,7 @@ from minigrad.torch.utils.dlpack import to_dlpack as to_dlpack
 from minigrad.torch.version import __version__ as __version__
 
 device = Device
-tensor = _creation.tensor  # the module of this name hid it
+tensor = _tensor  # not the module of this name
 
 _BOTH = """
 adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle
@@ -93,13 +104,8 @@ rrelu selu selu_ threshold
 globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)
 
-float16 = half = _np.dtype("float16")
-float32 = float = _np.dtype("float32")
-float64 = double = _np.dtype("float64")
-bfloat16 = _NoDtype("bfloat16")
-int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
-short, int, long, uint8, bool = int16, int32, int64, _np.dtype("uint8"), _np.dtype("bool")
-dtype, finfo, iinfo = _np.dtype, _np.finfo, _np.iinfo
+bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
+finfo, iinfo = _np.finfo, _np.iinfo
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
@@ -126,7 +132,7 @@ class _Kind(type):
 
 
 for _name, _kind in _KINDS.items():
-    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": _np.dtype(_name)})
+    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": dtype(_name)})
 
 
 def set_default_tensor_type(t: _Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
-from collections.abc import Callable, MutableSequence
+from collections.abc import MutableSequence
 from dis import opmap
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -19,7 +19,7 @@ from typing import Any
 
 from minigrad.torch.absent import UNKNOWN, why_not
 
-__all__ = ["Module", "Views", "missing"]
+__all__ = ["Module", "Views"]
 
 ROOT = "minigrad.torch"
 
@@ -115,12 +115,3 @@ class Views(MetaPathFinder, Loader):
 
 
 sys.meta_path.append(Views())
-
-
-def missing(module: str) -> Callable[[str], Any]:
-    """Nothing more: the class of the module knows its reasons."""
-
-    def attribute(name: str) -> Any:
-        raise AttributeError(f"{module} has no {name!r}")
-
-    return attribute

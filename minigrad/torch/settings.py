@@ -7,6 +7,7 @@ from typing import Any
 from minigrad.support.checks import on_cpu
 from minigrad.tensors.creation import Device
 from minigrad.tensors.dlpack import from_dlpack
+from minigrad.tensors.printing import set_printoptions
 from minigrad.torch.answers import no, nothing, refusing, zero
 
 __all__ = [
@@ -24,7 +25,7 @@ is_anomaly_enabled = is_autocast_enabled = is_inference_mode_enabled = is_warn_a
 set_flush_denormal = no
 get_deterministic_debug_mode = zero
 use_deterministic_algorithms = set_deterministic_debug_mode = set_warn_always = nothing
-set_float32_matmul_precision = set_num_interop_threads = set_printoptions = nothing
+set_float32_matmul_precision = set_num_interop_threads = nothing
 complex = refusing("complex", "there are no complex numbers")
 
 

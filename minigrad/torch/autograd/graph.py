@@ -1,6 +1,3 @@
-"""`torch.autograd.graph`: the graph of a tensor, and what it holds."""
+"""`torch.autograd.graph`: reading a graph, and what ops save for the backward pass."""
 
-from minigrad.autograd import saved_tensors_hooks as saved_tensors_hooks
-from minigrad.torch.answers import block
-
-save_on_cpu = block
+from minigrad.autograd.graph import *
