@@ -21,4 +21,3 @@ FUNCTIONS |= {
 }
 FUNCTIONS.update({name: getattr(Tensor, name) for name in ("detach", "detach_", "zero_", "ravel")})
 FUNCTIONS["broadcast_to"] = lambda input, size: input.broadcast_to(size)
-FUNCTIONS["multinomial"] = Tensor.multinomial
