@@ -86,7 +86,9 @@ def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(x1.shape, x2.shape)
     except ValueError:
-        raise value_error(f"{owner}: x1 {x1.shape} and x2 {x2.shape} do not broadcast") from None
+        raise value_error(
+            f"{owner}: x1 {tuple(x1.shape)} and x2 {tuple(x2.shape)} do not broadcast"
+        ) from None
 
 
 def _direction(x: Tensor, axis: int, eps: float) -> Tensor:
