@@ -297,5 +297,5 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     """
     check_number("normalize", "p", p, above=0.0, infinite=True)
     check_number("normalize", "eps", eps, 0.0)
-    lengths = vector_norm(input, ord=p, axis=dim, keepdims=True)
+    lengths = vector_norm(input, ord=p, dim=dim, keepdim=True)
     return input / ops.maximum(lengths, eps)

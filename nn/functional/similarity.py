@@ -63,7 +63,7 @@ def pairwise_distance(
     _common_shape("pairwise_distance", x1, x2)
     check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
     check_number("pairwise_distance", "eps", eps, 0.0)
-    return vector_norm(floating(x1) - x2 + eps, ord=p, axis=-1, keepdims=keepdim)
+    return vector_norm(floating(x1) - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
 
 
 @framed
