@@ -43,7 +43,6 @@ FUNCTIONS = {
     "cat": "concatenate", "concat": "concatenate", "from_numpy": "tensor",
     "manual_seed": "random.seed",
     "MultiheadAttention": "MultiHeadAttention", "randperm": "random.permutation",
-    "set_detect_anomaly": "detect_anomaly",
 }  # fmt: skip
 """Functions and classes of PyTorch's, and ours. ``init.normal_`` is ``init.normal`` here."""
 
