@@ -41,7 +41,7 @@ PUBLIC += [
         "autograd", "autograd.functional", "autograd.graph", "data", "debugging", "distributed",
         "distributions", "func", "io", "learn", "linalg", "nn", "nn.by_hand", "nn.functional",
         "nn.generation", "nn.init", "nn.utils", "onnx", "optim", "optim.lr_scheduler",
-        "optim.swa_utils", "pretrained", "random", "viz",
+        "optim.swa_utils", "pretrained", "random", "special", "viz",
     )
 ]  # fmt: skip
 

@@ -1,20 +1,5 @@
-"""`lucid.autograd`: as in PyTorch."""
+"""`lucid.autograd`: PyTorch's, with what it has in modules below."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from minigrad.autograd import checkpoint as checkpoint
-from minigrad.autograd.functional import hessian as hessian
-from minigrad.autograd.functional import jacobian as jacobian
-from minigrad.autograd.functional import jvp as jvp
-from minigrad.autograd.functional import vjp as vjp
-from minigrad.lucid import build as _build
-from minigrad.torch import autograd as _under
-
-globals().update(_build.exported(_under))
-_missing = _build.missing(__name__, _under)
-
-
-def __getattr__(name: str) -> Any:
-    return _missing(name)
+from minigrad.torch.autograd import *
+from minigrad.torch.autograd.functional import *
+from minigrad.torch.utils.checkpoint import checkpoint as checkpoint

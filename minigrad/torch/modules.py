@@ -99,13 +99,6 @@ nn.common_types._size_1_t = Any
 nn.common_types._size_2_t = Any
 nn.common_types._size_3_t = Any
 nn.common_types._size_any_t = Any
-nn.utils.parametrizations.orthogonal(module, name="weight", **options) => refused("nn.utils.parametrizations.orthogonal", "nn.init.orthogonal_ makes an orthogonal matrix")
-nn.utils.parametrizations.spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None) => utils().spectral_norm(module, name, n_power_iterations, eps, dim)
-nn.utils.parametrizations.weight_norm(module, name="weight", dim=0) => utils().weight_norm(module, name, dim)
-nn.utils.parametrize.cached() => nullcontext()
-nn.utils.parametrize.is_parametrized(module, tensor_name=None) => parametrize.is_parametrized(module, tensor_name)
-nn.utils.parametrize.register_parametrization(module, tensor_name, parametrization, *, unsafe=False) => utils().adopt_module(parametrize.register_parametrization(module, tensor_name, parametrization))
-nn.utils.parametrize.remove_parametrizations(module, tensor_name, leave_parametrized=True) => utils().adopt_module(parametrize.remove_parametrizations(module, tensor_name, leave_parametrized))
 onnx.export(model, args=(), f=None, kwargs=None, *, input_names=None, output_names=None, dynamic_axes=None, **options) => export(model, args, f, input_names=input_names or (), output_names=output_names or (), dynamic_axes=dynamic_axes)
 profiler.ProfilerActivity = IntEnum("ProfilerActivity", "CPU CUDA")
 profiler.profile(*args, **options) => refused("profiler.profile", "minigrad.debugging.profile measures a block")
@@ -262,16 +255,15 @@ class Modules(MetaPathFinder, Loader):
 
 
 def _names() -> dict[str, Any]:
-    from minigrad.nn.utils import parametrize
+    from minigrad.autograd import GradFn, saved_tensors_hooks
     from minigrad.onnx import export
     from minigrad.tensors.dlpack import from_dlpack
 
     return {
         "Any": Any, "Final": Final, "IntEnum": IntEnum, "Version": Version,
         "assert_close": assert_close, "nullcontext": nullcontext, "refused": refused,
-        "unchanged": unchanged, "export": export, "from_dlpack": from_dlpack,
-        "parametrize": parametrize,
-        "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
+        "unchanged": unchanged, "GradFn": GradFn, "export": export, "from_dlpack": from_dlpack,
+        "saved_tensors_hooks": saved_tensors_hooks,
     }  # fmt: skip
 
 

@@ -12,11 +12,12 @@ import pytest
 from numpy_reference import NAIVE
 
 import minigrad
-from minigrad import Tensor, linalg, ops
+from minigrad import Tensor, ops
 from minigrad.autograd import Node, grad, gradcheck, gradgradcheck
 from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import registry
 from minigrad.checking.samples import CASES, FAMILIES, OURS, Case
+from minigrad.ops import linalg
 
 OF_OP: dict[str, list[Case]] = defaultdict(list)
 for _case in CASES:

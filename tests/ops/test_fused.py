@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minigrad import Tensor, linalg, no_grad, ops, tensor
+from minigrad import Tensor, no_grad, ops, tensor
 from minigrad.autograd import grad, gradcheck
 from minigrad.autograd.node import node_of
 from minigrad.autograd.primitive import registry
+from minigrad.ops import linalg
 from minigrad.ops.dropout import uniform
 
 RNG = np.random.default_rng(0)

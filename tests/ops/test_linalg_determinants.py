@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, linalg, tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import grad, gradcheck, gradgradcheck
+from minigrad.ops import linalg
 
 
 def draw(*shape: int, seed: int = 0) -> np.ndarray:

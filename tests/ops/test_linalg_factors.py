@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, linalg, tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import grad, gradcheck
+from minigrad.ops import linalg
 
 sizes = st.tuples(st.integers(0, 2), st.integers(1, 5), st.integers(1, 5), st.integers(0, 99))
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, linalg, tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import grad, gradcheck
+from minigrad.ops import linalg
 
 INF = math.inf
 ORDERS = [None, "fro", "nuc", 0, 0.5, 1, -1, 2, -2, 3, INF, -INF]

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, linalg, tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import grad
+from minigrad.ops import linalg
 
 SPREAD = np.array([[6.0, 1.0, 2.0], [-1.0, -9.0, 0.5], [0.3, 2.0, 14.0]])
 

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import linalg, nn, ops
+from minigrad import nn, ops
 from minigrad import tensor as made
 from minigrad.autograd import grad
 from minigrad.nn import functional as F
+from minigrad.ops import linalg
 
 # The layers warn that squares overflow, as NumPy does; the result is right.
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
@@ -53,7 +54,7 @@ FUNCTIONS: dict[str, tuple[int, Any, bool]] = {
     "rms_norm": (0, lambda x: F.rms_norm(x, 3, made(SCALE[:3])), False),
     "group_norm": (0, lambda x: F.group_norm(x, 2, made(SCALE), made(SHIFT)), False),
     "instance_norm": (0, F.instance_norm, False),
-    "batch_norm": (0, lambda x: F.batch_norm(x, None, None, made(SCALE), made(SHIFT)), False),
+    "batch_norm": (0, lambda x: F.batch_norm(x, None, None, made(SCALE), made(SHIFT), True), False),
 }  # fmt: skip
 
 

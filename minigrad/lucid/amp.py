@@ -1,0 +1,3 @@
+"""`lucid.amp`: as in PyTorch."""
+
+from minigrad.torch.amp import *

@@ -1,0 +1,3 @@
+"""`lucid.distributions`: as in PyTorch."""
+
+from minigrad.torch.distributions import *

@@ -1,0 +1,3 @@
+"""`lucid.func`: as in PyTorch."""
+
+from minigrad.torch.func import *

@@ -1,0 +1,3 @@
+"""`lucid.linalg`: as in PyTorch."""
+
+from minigrad.torch.linalg import *

@@ -1,0 +1,3 @@
+"""`lucid.special`: as in PyTorch."""
+
+from minigrad.torch.special import *

@@ -1,0 +1,3 @@
+"""`lucid.utils.data`: as in PyTorch."""
+
+from minigrad.torch.utils.data import *
