@@ -79,7 +79,7 @@ def checkpoint(
         >>> x = minigrad.randn(2, 5, 8, requires_grad=True)
         >>> checkpoint(layer, x).sum().backward()
         >>> x.grad.shape, layer.linear1.weight.grad.shape
-        ((2, 5, 8), (2048, 8))
+        (minigrad.Size([2, 5, 8]), minigrad.Size([2048, 8]))
     """
     if not callable(function):
         raise TypeError(
