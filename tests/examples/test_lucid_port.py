@@ -117,14 +117,14 @@ def test_what_is_named_as_missing_is_missing() -> None:
 
 SIGNATURES = Path(__file__).with_name("lucid_signatures.txt").read_text(encoding="utf-8")
 SPELLINGS = [
-    {"a", "x", "input_", "input", "v", "n", "N", "arr", "tensors", "args", "modules", "shape"},
+    {"A", "a", "x", "input_", "input", "v", "n", "N", "arr", "tensors", "args", "modules", "shape"},
     {"m", "M"}, {"k", "diagonal"}, {"hx", "h_0"}, {"shift", "shifts"}, {"p", "probs"},
     {"rcond", "rtol"}, {"value", "val", "seed", "generator"}, {"low", "min_value"},
     {"high", "max_value"}, {"start", "args"}, {"parameters", "tensors"},
     {"tensors", "tensors_or_arrays"}, {"None", "()"}, {"axes", "axis", "dim", "dims"},
     {"keepdims", "keepdim"}, {"start_axis", "start_dim"}, {"end_axis", "end_dim"},
     {"axis1", "dim1", "axis0"}, {"axis2", "dim2", "axis1"}, {"args", "shape", "size"},
-    {"b", "other", "tensor", "vec2"}, {"reps", "repeats"},
+    {"B", "b", "other", "tensor", "vec2"}, {"reps", "repeats"},
 ]  # fmt: skip
 """Names of one argument, which is given by position; defaults that are the same."""
 OTHERWISE = {"keep_grad", "requires_grad", "device", "dtype", "verbose", "epoch", "kind", "stable"}
