@@ -259,20 +259,21 @@ WRONG = {
     "ones_like": [call(RAGGED), call(1, "x")],
     "empty_like": [call(None), call(1, complex)],
     "full_like": [call(ONES, 1j), call(ONES, [1, 2, 3]), call(ONES, 1, "float33")],
-    "rand": [call(2, dtype="float33"), call(-1)],
+    "rand": [call(2, dtype="float33"), call(-1), call(2, generator=0)],
     "randn": [call(2, dtype=bool), call(2, dtype=int), call(2.5)],
     "randint": [
         call(5, 5), call(0, 2**70), call("a"), call(500, 501, 2, np.int8), call(2, size=-1),
     ],
     "uniform": [call(0.0, INF), call(NAN, 1.0), call("a"), call(size=2, dtype=int)],
     "normal": [call(0.0, -1.0, 2), call(0.0, NAN), call(INF), call(dtype="float33")],
-    "bernoulli": [call([1.5]), call(NAN), call("a")],
+    "bernoulli": [call([1.5]), call(NAN), call("a"), call([0.5], 1.5), call([0.5], "a")],
     "multinomial": [
         call([1.0, -1.0], 1), call([1.0, NAN], 1), call([1.0, INF], 1), call([], 1), call(1.0, 1),
         call([0.0, 0.0], 1, True), call([[1.0, 1.0], [1.0, 0.0]], 2), call([1.0], 0),
         call([1.0], 1.5), call([1.0], 1, "no"),
     ],
-    "permutation": [call(-1), call(2.5)],
+    "randperm": [call(-1), call(2.5), call(300, dtype=np.int8)],
+    "poisson": [call(-1.0), call("a"), call(NAN)],
     "seed": [call(-1), call("a"), call(1.5)],
     "set_state": [call({}), call(3)],
     "set_stream": [call(-1), call(0.5)],
@@ -280,6 +281,13 @@ WRONG = {
     "astype": [call(ONES, "float33"), call(ONES, 3)],
     "to": [call(ONES, "float33"), call(ONES, complex)],
     "Tensor": [call(1.0, dtype="float33"), call(RAGGED)],
+    "as_tensor": [call(RAGGED), call(ONES, "float33")],
+    "from_numpy": [call([1.0]), call(1.0)],
+    "scalar_tensor": [call("a"), call(1.0, "float33")],
+    "range": [call("a"), call(0, 5, 0)],
+    "logspace": [call(0, 1, -1), call("a", 1, 3)],
+    "tril_indices": [call("a", 2)],
+    "triu_indices": [call("a", 2)],
 }  # fmt: skip
 
 
@@ -310,7 +318,9 @@ def test_what_no_tensor_holds_is_refused_wherever_it_comes_in(make: Callable[...
 
 def test_wrong_arguments_are_tried_on_every_function_that_makes_a_tensor() -> None:
     others = {"generator", "get_state", "get_stream", "key", "made", "named", "on_cpu",
-              "set_stream", "shape_of"}  # fmt: skip
+              "set_stream", "shape_of", "Generator", "default_generator", "fork_rng", "permutation",
+              "get_rng_state", "initial_seed", "manual_seed", "rand_like", "randint_like",
+              "randn_like", "set_rng_state"}  # fmt: skip
     assert {*creation.__all__, *random.__all__} - others <= {*WRONG}
 
 
@@ -321,7 +331,7 @@ INTO_BYTES: dict[str, Callable[[Any], Any]] = {
     "tensor": lambda v: minigrad.tensor([1, v], dtype=np.uint8),
     "tensor of an array": lambda v: minigrad.tensor(np.array(v), dtype=np.uint8),
     "tensor of a tensor": lambda v: minigrad.tensor(tensor(v), dtype=np.uint8),
-    "Tensor": lambda v: Tensor(v, dtype=np.uint8),
+    "Tensor": lambda v: Tensor([v], dtype=np.uint8),
     "full": lambda v: minigrad.full((1,), v, np.uint8),
     "full_like": lambda v: minigrad.full_like(BYTES, v),
     "arange": lambda v: minigrad.arange(v, v + 2, dtype=np.uint8),
@@ -352,7 +362,7 @@ FROM_LARGE: dict[str, tuple[Callable[[int, Any], Tensor], Callable[[int], list[i
     "tensor": (lambda n, d: minigrad.tensor(n, dtype=d), lambda n: [n]),
     "tensor of a list": (lambda n, d: minigrad.tensor([[n, 1]], dtype=d), lambda n: [n, 1]),
     "tensor of both signs": (lambda n, d: minigrad.tensor([n, -1], dtype=d), lambda n: [n, -1]),
-    "Tensor": (lambda n, d: Tensor([True, n], dtype=d), lambda n: [1, n]),
+    "tensor beside a bool": (lambda n, d: tensor([True, n], dtype=d), lambda n: [1, n]),
     "full": (lambda n, d: minigrad.full((1,), n, d), lambda n: [n]),
     "arange": (lambda n, d: minigrad.arange(n, n + 3, dtype=d), lambda n: [n, n + 1, n + 2]),
     "arange backwards": (
@@ -411,7 +421,7 @@ def test_numbers_that_fit_become_integers_as_in_numpy() -> None:
                 minigrad.tensor([outside], dtype=dtype)
     with pytest.raises(OverflowError):
         minigrad.tensor([2.0**63], dtype=np.int64)
-    assert minigrad.linspace(-0.5, 2.9, 3, dtype=int).tolist() == [-1, 1, 2]
+    assert minigrad.linspace(-0.5, 2.9, 3, dtype=int).tolist() == [0, 1, 2]
     assert minigrad.tensor([300, float("nan")], dtype=bool).tolist() == [True, True]
     assert minigrad.pad(minigrad.tensor([1, 2]), 1, constant_values=7.0).tolist() == [7, 1, 2, 7]
     assert minigrad.astype(tensor([300, -1]), np.uint8).tolist() == [44, 255]  # as in NumPy

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, tensor
+from minigrad import Tensor, nn, ops, tensor
 from minigrad.autograd import grad, gradcheck, gradgradcheck
 
 
@@ -54,8 +54,8 @@ SLOPES: dict[str, tuple[Callable[..., Tensor], list[Any], list[Any]]] = {
     "a row read twice": (lambda x: x[[0, 0, 1]], [[1.0, 2.0, 3.0]], [[2.0, 1.0, 0.0]]),
     "max of equals": (minigrad.max, [[1.0] * 4], [[0.25] * 4]),
     "min of equals": (minigrad.min, [[1.0] * 4], [[0.25] * 4]),
-    "max of rows": (lambda x: x.max(axis=1, keepdims=True), [[[1.0] * 2] * 2], [[[0.5] * 2] * 2]),
-    "min of axes": (lambda x: x.min(axis=(0, -1)), [[[1.0] * 2] * 2], [[[0.25] * 2] * 2]),
+    "max of rows": (lambda x: np.max(x, axis=1), [[[1.0] * 2] * 2], [[[0.5] * 2] * 2]),
+    "min of axes": (lambda x: np.min(x, axis=(0, -1)), [[[1.0] * 2] * 2], [[[0.25] * 2] * 2]),
     "maximum with itself": (lambda x: minigrad.maximum(x, x), [[1.0, 2.0]], [[1.0, 1.0]]),
     "minimum with itself": (lambda x: minigrad.minimum(x, x), [[1.0, 2.0]], [[1.0, 1.0]]),
     "relu at zero": (minigrad.relu, [[0.0, -0.0]], [[0.0, 0.0]]),
@@ -65,7 +65,7 @@ SLOPES: dict[str, tuple[Callable[..., Tensor], list[Any], list[Any]]] = {
     "clip": (lambda x: minigrad.clip(x, 0.0, 1.0), [ROW], [[0, 1, 1, 1, 0]]),
     "norm of zero": (minigrad.norm, [[0.0] * 3], [[0.0] * 3]),
     "linalg.norm of zero": (minigrad.linalg.norm, [[0.0] * 3], [[0.0] * 3]),
-    "std of a constant": (minigrad.std, [[2.0] * 3], [[0.0] * 3]),
+    "std of a constant": (np.std, [[2.0] * 3], [[0.0] * 3]),
     "a zero factor": (minigrad.prod, [[2.0, 0.0, 3.0]], [[0.0, 6.0, 0.0]]),
     "two zero factors": (minigrad.prod, [[2.0, 0.0, 0.0]], [[0.0] * 3]),
     "x**0 at 0": (lambda x: x**0.0, [0.0], [0.0]),
@@ -142,9 +142,9 @@ CHECKED: dict[str, tuple[Callable[..., Any], list[Tensor]]] = {
     "a matrix times a row": (minigrad.matmul, [normal(2, 4, 3), normal(3)]),
     "a row times a row": (minigrad.matmul, [normal(3), normal(3)]),
     "broadcast matrices": (minigrad.matmul, [normal(5, 1, 4, 3), normal(2, 3, 2)]),
-    "no factor zero": (minigrad.cumprod, [var([2.0, 0.0, 3.0])]),
-    "all factors zero": (minigrad.cumprod, [var([0.0, 0.0, 0.0])]),
-    "negative axes": (lambda x: x.transpose(-1, 0, -2), [X]),
+    "no factor zero": (np.cumprod, [var([2.0, 0.0, 3.0])]),
+    "all factors zero": (np.cumprod, [var([0.0, 0.0, 0.0])]),
+    "negative axes": (lambda x: x.permute(-1, 0, -2), [X]),
     "a tensor beside itself": (lambda x: minigrad.concatenate([x, x * x, x], axis=-2), [X]),
     "repeats in an index": (lambda x: x[:, [0, 0, 2], None], [X]),
     "arrays apart": (lambda x: x[[0, 0], ..., [1, 1]], [X]),
@@ -167,8 +167,8 @@ def test_gradients(name: str) -> None:
 TRAPS: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
     # The op, and a point where its slope is infinite; others are in tests/ops/test_corners.py.
     "power of a tensor": (lambda x: minigrad.power(x, x), 0.0),
-    "norm": (lambda x: minigrad.norm(x.reshape(-1, 1), axis=1), 0.0),
-    "norm, ord 3": (lambda x: minigrad.norm(x.reshape(-1, 1), ord=3, axis=1), 0.0),
+    "norm": (lambda x: ops.norm(x.reshape(-1, 1), axis=1), 0.0),
+    "norm, ord 3": (lambda x: ops.norm(x.reshape(-1, 1), ord=3, axis=1), 0.0),
     "std": (lambda x: minigrad.std(minigrad.stack([x, 0.0 * x], axis=1), axis=1), 0.0),
     "logsumexp": (lambda x: minigrad.logsumexp(minigrad.stack([x, x], axis=1), axis=1), -INF),
 }
@@ -186,12 +186,12 @@ def test_a_branch_that_was_not_taken(name: str) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = grad(function(x).sum(), x).tolist()
+        found = grad(function(x).sum(), x)[0].tolist()
     beside = var([0.5])
-    assert found == [0.0, grad(op(beside).sum(), beside).item()]
+    assert found == [0.0, grad(op(beside).sum(), beside)[0].item()]
     assert found[1] != 0.0
-    first = grad(function(x).sum(), x, create_graph=True)
-    assert np.isfinite(grad(first[1], x).tolist()[1])
+    (first,) = grad(function(x).sum(), x, create_graph=True)
+    assert np.isfinite(grad(first[1], x)[0].tolist()[1])
 
 
 # Backward passes --------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def test_splitters_take_tensors(name: str) -> None:
     splitter = getattr(model_selection, name)(**SPLITTERS[name])
     arrays = [POINTS, LABELS, *([np.arange(len(POINTS)) // 8] if name == "GroupKFold" else [])]
     wanted = [(a.tolist(), b.tolist()) for a, b in splitter.split(*arrays)]
-    found = splitter.split(*map(Tensor, arrays))
+    found = splitter.split(*map(minigrad.tensor, arrays))
     assert [(a.tolist(), b.tolist()) for a, b in found] == wanted
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import minigrad
 from minigrad import Tensor, nn, ops, tensor
+from minigrad.tensors import functions
+from minigrad.tensors.methods import Methods
 
 
 def variable(*values: Any) -> Tensor:
@@ -67,29 +69,29 @@ def test_numbers() -> None:
 
 
 def test_truth() -> None:
-    assert [*map(bool, map(Tensor, [1.0, 0.0, [[2]], [False]]))] == [True, False, True, False]
+    values = [1.0, 0.0, [[2]], [False]]
+    assert [*map(bool, map(minigrad.tensor, values))] == [True, False, True, False]
     for many in ([1.0, 2.0], np.zeros((0,)), [True, True], Tensor([1.0]) == Tensor([1.0, 1.0])):
         with pytest.raises(ValueError, match="ambiguous"):
             bool(tensor(many))
 
 
 def test_repr_says_dtype_gradient_and_op() -> None:
-    assert repr(Tensor([1.0, 2.5])) == "Tensor([1. , 2.5], dtype=float32)"
-    assert repr(tensor(3)) == "Tensor(3, dtype=int64)"
+    assert repr(Tensor([1.0, 2.5])) == "tensor([1.0000, 2.5000])"
+    assert repr(tensor(3)) == "tensor(3)"
     x = variable(1.0, 2.0)
-    assert repr(x) == "Tensor([1., 2.], dtype=float64, requires_grad=True)"
-    assert repr(x * 2) == "Tensor([2., 4.], dtype=float64, op=multiply)"
-    assert repr(x[0]).endswith("op=getitem)")
-    assert repr(x.detach()) == "Tensor([1., 2.], dtype=float64)"
+    assert repr(x) == "tensor([1., 2.], dtype=minigrad.float64, requires_grad=True)"
+    assert repr(x * 2) == "tensor([2., 4.], dtype=minigrad.float64, grad_fn=<MulBackward0>)"
+    assert repr(x.detach()) == "tensor([1., 2.], dtype=minigrad.float64)"
     assert f"{x}" == repr(x) == str(x)
     lines = repr(tensor([[1, 2], [3, 4]])).splitlines()
-    assert lines == ["Tensor([[1, 2],", "        [3, 4]], dtype=int64)"]
+    assert lines == ["tensor([[1, 2],", "        [3, 4]])"]
     assert len(repr(minigrad.zeros(1000, 1000))) < 1000
 
 
 def test_attributes() -> None:
     x = variable([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])
-    assert (x.shape, x.ndim, x.size, x.dtype, x.device) == ((2, 3), 2, 6, np.float64, "cpu")
+    assert (x.shape, x.ndim, x.size(1), x.dtype, x.device) == ((2, 3), 2, 3, np.float64, "cpu")
     assert (x.is_leaf, (x * 2).is_leaf, x.detach().is_leaf) == (True, False, True)
     cube = tensor(np.zeros((2, 3, 4)))
     assert (x.T.shape, cube.mT.shape, cube.T.shape) == ((3, 2), (2, 4, 3), (4, 3, 2))
@@ -102,30 +104,26 @@ def test_shape_methods_take_tuples_and_numbers() -> None:
     for spelled in ((3, 2), ((3, 2),), ([3, 2],)):
         assert x.reshape(*spelled).shape == one.broadcast_to(*spelled).shape == (3, 2)
     for spelled in ((2, 0, 1), ((2, 0, 1),), ([2, 0, 1],)):
-        assert cube.transpose(*spelled).shape == (4, 2, 3)
+        assert cube.permute(*spelled).shape == (4, 2, 3)
     assert x.reshape(-1).shape == (6,)
-    assert cube.transpose().shape == cube.transpose(None).shape == (4, 3, 2)
-    assert one.reshape(()).shape == one.reshape().shape == one.transpose().shape == ()
+    assert cube.transpose(0, -1).shape == (4, 3, 2)
+    assert one.reshape(()).shape == one.reshape().shape == one.T.shape == ()
 
 
 def test_every_method_is_its_function() -> None:
-    """A method that has the name of an op is that op, or takes more forms of a shape or a dtype."""
-    written_out = {"astype", "broadcast_to", "reshape", "transpose"}
-    bound = {name for name in ops.__all__ if name in dir(tensor(0))} - written_out
-    assert len(bound) > 100
-    other = [name for name in bound if vars(Tensor)[name] is not getattr(ops, name)]
-    assert not other, "minigrad/tensors/tensor.py: name = ops.name expected"
+    """A method that has the name of a function is that function."""
+    written_out = {"multinomial", "polygamma", "range", "reshape", "tensor", "where"}
+    names = [n for n in functions.__all__ if n in vars(Methods) and n not in written_out]
+    assert len(names) > 250
+    assert all(vars(Methods)[name] is getattr(functions, name) for name in names)
     x = variable([0.5, 1.5], [2.5, 0.7])
     calls: list[tuple[str, Any]] = [
-        ("clip", (0.6, 2.0)), ("sum", (0,)), ("astype", (np.float32,)), ("reshape", ((4,),)),
-        ("broadcast_to", ((3, 2, 2),)), ("transpose", ()),
+        ("clip", (0.6, 2.0)), ("sum", (0,)), ("reshape", ((4,),)), ("broadcast_to", ((3, 2, 2),)),
     ]  # fmt: skip
     for name, args in calls:
-        method, function = getattr(x, name)(*args), getattr(ops, name)(x, *args)
-        np.testing.assert_array_equal(method.numpy(), function.numpy())
+        method, function = getattr(x, name)(*args), getattr(minigrad, name)(x, *args)
+        np.testing.assert_array_equal(method.detach(), function.detach())
         assert method.requires_grad
-        assert method.dtype == function.dtype
-    assert vars(Tensor)["unsqueeze"] is ops.expand_dims
 
 
 # Copies ---------------------------------------------------------------------------------------

@@ -10,20 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd import dtype_class
 from minigrad.support.checks import fitted
 
 _default = np.dtype(np.float32)
 
 
-def get_default_dtype() -> np.dtype[Any]:
+def get_default_dtype() -> dtype_class.dtype:
     """Return the dtype that Python floats become: float32 unless `set_default_dtype` changed it.
 
     Example:
         >>> import minigrad
         >>> minigrad.get_default_dtype()
-        dtype('float32')
+        minigrad.float32
     """
-    return _default
+    return dtype_class.DTYPES[_default]
 
 
 def set_default_dtype(dtype: Any) -> None:
@@ -39,7 +40,7 @@ def set_default_dtype(dtype: Any) -> None:
         >>> import minigrad
         >>> minigrad.set_default_dtype(minigrad.float64)
         >>> minigrad.tensor(1.0).dtype
-        dtype('float64')
+        minigrad.float64
         >>> minigrad.set_default_dtype(minigrad.float32)
     """
     global _default
@@ -144,8 +145,8 @@ def promote(values: Sequence[Any], floats_only: bool = False, compared: bool = F
     """Bring operands, arrays and Python scalars, to the dtype in which they are computed.
 
     It is a float with `floats_only`, for ops that are defined on floats only, as division is.
-    An array without axes is weak beside those with axes: of integers and a float without axes, the
-    float's dtype. Integers that are `compared` stay what they are: no dtype holds all of int64 and of uint64.
+    An array without axes is weak beside those with axes, but a float beside integers keeps its
+    dtype. Integers that are `compared` stay what they are: no dtype holds all of int64 and uint64.
     Python scalars stay where NumPy casts them rightly.
     """
     arrays = [value for value in values if isinstance(value, np.ndarray)]

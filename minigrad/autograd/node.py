@@ -29,7 +29,8 @@ class Variable:
 
     Example:
         >>> import minigrad
-        >>> isinstance(minigrad.ones(3), minigrad.autograd.Variable)
+        >>> from minigrad.autograd.node import Variable
+        >>> isinstance(minigrad.ones(3), Variable)
         True
     """
 
@@ -40,6 +41,7 @@ class Variable:
     _current: float = 0  # without a history: the time up to which it knows of recorded writes
 
     result_class: type[Variable]  # what the results of ops are
+
     def _read_again(self) -> None:
         """Take the history that a view has after a recorded write to its base."""
         raise NotImplementedError

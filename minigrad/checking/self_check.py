@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import minigrad
 from minigrad.autograd import events
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.gradient_checks import relative_errors
 from minigrad.checking.samples import CASES, OURS, Case
 from minigrad.checking.ways_of_use import ways_of_use
 from minigrad.tensors.creation import tensor
-from minigrad.tensors.tensor import Tensor
 
 LIMIT = 1e-6
 """The largest relative error of a correct derivative."""
@@ -119,7 +119,7 @@ class _Ran(events.Observer):
 def _ran(case: Case) -> set[Primitive]:
     """The ops of the forward pass of a call."""
     with _Ran() as forward:
-        case.on(OURS)(*map(Tensor, case.inputs))
+        case.on(OURS)(*map(minigrad.tensor, case.inputs))
     return forward.ops
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import functools
-from collections.abc import Callable
-from inspect import signature
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +13,13 @@ from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import fitted, on_cpu, shape_of
-from minigrad.support.signatures import named
+from minigrad.support.signatures import created
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full",
     "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Device(str):
@@ -40,29 +34,8 @@ class Device(str):
 CPU = Device("cpu")
 
 
-_WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
-
-
-def created(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, which takes PyTorch's other keywords of creation too: they change nothing."""
-    checked_call: Any = named(function)
-    first = next(iter(signature(function).parameters.values()))
-    by_sizes = first.kind is first.VAR_POSITIONAL
-
-    @functools.wraps(function)
-    def call(*args: P.args, **options: P.kwargs) -> T:
-        if not options:
-            return checked_call(*args)
-        given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
-        if by_sizes and "size" in given:
-            return checked_call(given.pop("size"), **given)
-        return checked_call(*args, **given)
-
-    return call
-
-
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
-    return get_default_dtype() if dtype is None else checked(dtype, name)
+    return checked(float if dtype is None else dtype, name)
 
 
 @created
@@ -104,6 +77,7 @@ def asarray(obj: Any, dtype: Any = None) -> Tensor:
     return known if dtype is None else known.astype(dtype)
 
 
+@created
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Return a tensor of the data; a tensor of that dtype stays itself.
 
@@ -122,6 +96,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return asarray(data, dtype)
 
 
+@created
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """Return a tensor that shares the memory of an array, if that can be written to.
 
@@ -142,6 +117,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return made(borrow(ndarray), False)
 
 
+@created
 def scalar_tensor(s: Any, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
     """Return a tensor without axes, of the default dtype if none is given.
 
@@ -178,9 +154,7 @@ def zeros(
 
 
 @created
-def ones(
-    *size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu"
-) -> Tensor:
+def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, device: Any = "cpu") -> Tensor:
     """Return a tensor of ones; arguments and errors as for `zeros`.
 
     Example:
@@ -302,6 +276,7 @@ def linspace(
     return made(fitted(values, chosen, "linspace"), requires_grad)
 
 
+@created
 def range(
     start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, **options: Any
 ) -> Tensor:  # fmt: skip
@@ -316,6 +291,7 @@ def range(
     return arange(start, end + step, step, _dtype(dtype, "range"), **options)
 
 
+@created
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: Any) -> Tensor:
     """Return powers of a base, with evenly spaced exponents from `start` to `end`.
 
@@ -328,6 +304,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: An
     return powers
 
 
+@created
 def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Return the indices of the lower triangle of a matrix: a row of rows, a row of columns.
 
@@ -339,6 +316,7 @@ def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     return tensor(np.stack(np.tril_indices(row, offset, col)), **options)
 
 
+@created
 def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
     """Return the indices of the upper triangle of a matrix: a row of rows, a row of columns."""
     return tensor(np.stack(np.triu_indices(row, offset, col)), **options)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from minigrad.autograd import dtype_class
+
 __all__ = ["Size"]
 
 
@@ -17,6 +19,8 @@ class Size(tuple[int, ...]):
         >>> shape = minigrad.ones(2, 3).shape
         >>> shape == (2, 3), shape.numel()
         (True, 6)
+        >>> shape
+        minigrad.Size([2, 3])
     """
 
     __slots__ = ()
@@ -24,3 +28,6 @@ class Size(tuple[int, ...]):
     def numel(self) -> int:
         """The number of elements."""
         return math.prod(self)
+
+    def __repr__(self) -> str:
+        return f"{dtype_class.shown_as}.Size({[*self]})"

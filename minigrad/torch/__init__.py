@@ -9,13 +9,35 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from minigrad.autograd import dtype_class as _dtypes
 from minigrad.autograd import get_default_dtype as get_default_dtype
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
+from minigrad.autograd.dtype_class import *
+from minigrad.autograd.dtype_class import dtype as dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.random import Generator as Generator
+from minigrad.random import bernoulli as bernoulli
+from minigrad.random import default_generator as default_generator
+from minigrad.random import get_rng_state as get_rng_state
+from minigrad.random import initial_seed as initial_seed
+from minigrad.random import manual_seed as manual_seed
+from minigrad.random import multinomial as multinomial
+from minigrad.random import normal as normal
+from minigrad.random import poisson as poisson
+from minigrad.random import rand as rand
+from minigrad.random import rand_like as rand_like
+from minigrad.random import randint as randint
+from minigrad.random import randint_like as randint_like
+from minigrad.random import randn as randn
+from minigrad.random import randn_like as randn_like
+from minigrad.random import randperm as randperm
+from minigrad.random import seed as seed
+from minigrad.random import set_rng_state as set_rng_state
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
+from minigrad.tensors.creation import tensor as _tensor
 from minigrad.tensors.functions import *
 from minigrad.torch import autograd as autograd
 from minigrad.torch import distributions as distributions
@@ -31,20 +53,11 @@ from minigrad.torch.autograd import enable_grad as enable_grad
 from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
-from minigrad.torch.creation import *
 from minigrad.torch.func import vmap as vmap
-from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
 from minigrad.torch.modules import BOTH as _BOTH
 from minigrad.torch.modules import Version as _Version
 from minigrad.torch.modules import missing as _missing
-from minigrad.torch.random import Generator as Generator
-from minigrad.torch.random import default_generator as default_generator
-from minigrad.torch.random import get_rng_state as get_rng_state
-from minigrad.torch.random import initial_seed as initial_seed
-from minigrad.torch.random import manual_seed as manual_seed
-from minigrad.torch.random import seed as seed
-from minigrad.torch.random import set_rng_state as set_rng_state
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
 from minigrad.torch.tensor import KINDS as _KINDS
@@ -53,17 +66,13 @@ from minigrad.torch.tensor import Tensor as Tensor
 
 __version__ = _Version("2.13.0")
 device = Device
+tensor = _tensor  # not the module of this name
 
 globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)
 
-float16 = half = _np.dtype("float16")
-float32 = float = _np.dtype("float32")
-float64 = double = _np.dtype("float64")
-bfloat16 = _NoDtype("bfloat16")
-int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
-short, int, long, uint8, bool = int16, int32, int64, _np.dtype("uint8"), _np.dtype("bool")
-dtype, finfo, iinfo = _np.dtype, _np.finfo, _np.iinfo
+bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
+finfo, iinfo = _np.finfo, _np.iinfo
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
@@ -95,7 +104,7 @@ class _Kind(type):
 
 
 for _name, _kind in _KINDS.items():
-    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": _np.dtype(_name)})
+    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": dtype(_name)})
 
 
 def set_default_tensor_type(t: _Any) -> None:

@@ -8,24 +8,7 @@ import numpy as np
 
 from minigrad import ops
 
-__all__ = ["NoDtype", "as_dtype", "assert_close", "promoted", "refused"]
-
-
-class NoDtype:
-    """A dtype that can be named and compared; a TypeError says why nothing has it."""
-
-    itemsize, is_floating_point = 2, True
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @property
-    def dtype(self) -> NoReturn:
-        """The array that NumPy asks for."""
-        raise TypeError(f"{self!r} is not a dtype of NumPy's: use torch.float32")
-
-    def __repr__(self) -> str:
-        return f"torch.{self.name}"
+__all__ = ["as_dtype", "assert_close", "promoted", "refused"]
 
 
 def refused(name: str, why: str) -> NoReturn:

@@ -12,7 +12,9 @@ from minigrad.torch.tensor import Tensor
 
 __all__ = ["FUNCTIONS"]
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {name: getattr(functions, name) for name in functions.__all__}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: getattr(functions, name) for name in functions.__all__
+}
 FUNCTIONS |= {
     name: value
     for name, value in vars(Methods).items()

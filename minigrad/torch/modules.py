@@ -49,9 +49,6 @@ accelerator.current_accelerator(check_available=False) => None
 accelerator.current_device_index() => refused("accelerator", "everything runs on the CPU")
 accelerator.device_count() => 0
 accelerator.is_available() => False
-autograd.graph.Node = GradFn
-autograd.graph.save_on_cpu(pin_memory=False) => nullcontext()
-autograd.graph.saved_tensors_hooks = saved_tensors_hooks
 backends.cuda.is_built() => False
 backends.cuda.matmul.{allow_bf16_reduced_precision_reduction allow_fp16_reduced_precision_reduction allow_tf32} = False
 backends.cuda.sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True) => nullcontext()
@@ -102,13 +99,6 @@ nn.common_types._size_1_t = Any
 nn.common_types._size_2_t = Any
 nn.common_types._size_3_t = Any
 nn.common_types._size_any_t = Any
-nn.utils.parametrizations.orthogonal(module, name="weight", **options) => refused("nn.utils.parametrizations.orthogonal", "nn.init.orthogonal_ makes an orthogonal matrix")
-nn.utils.parametrizations.spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None) => utils().spectral_norm(module, name, n_power_iterations, eps, dim)
-nn.utils.parametrizations.weight_norm(module, name="weight", dim=0) => utils().weight_norm(module, name, dim)
-nn.utils.parametrize.cached() => nullcontext()
-nn.utils.parametrize.is_parametrized(module, tensor_name=None) => parametrize.is_parametrized(module, tensor_name)
-nn.utils.parametrize.register_parametrization(module, tensor_name, parametrization, *, unsafe=False) => utils().adopt_module(parametrize.register_parametrization(module, tensor_name, parametrization))
-nn.utils.parametrize.remove_parametrizations(module, tensor_name, leave_parametrized=True) => utils().adopt_module(parametrize.remove_parametrizations(module, tensor_name, leave_parametrized))
 onnx.export(model, args=(), f=None, kwargs=None, *, input_names=None, output_names=None, dynamic_axes=None, **options) => export(model, args, f, input_names=input_names or (), output_names=output_names or (), dynamic_axes=dynamic_axes)
 profiler.ProfilerActivity = IntEnum("ProfilerActivity", "CPU CUDA")
 profiler.profile(*args, **options) => refused("profiler.profile", "minigrad.debugging.profile measures a block")
@@ -266,7 +256,6 @@ class Modules(MetaPathFinder, Loader):
 
 def _names() -> dict[str, Any]:
     from minigrad.autograd import GradFn, saved_tensors_hooks
-    from minigrad.nn.utils import parametrize
     from minigrad.onnx import export
     from minigrad.tensors.dlpack import from_dlpack
 
@@ -274,14 +263,13 @@ def _names() -> dict[str, Any]:
         "Any": Any, "Final": Final, "IntEnum": IntEnum, "Version": Version,
         "assert_close": assert_close, "nullcontext": nullcontext, "refused": refused,
         "unchanged": unchanged, "GradFn": GradFn, "export": export, "from_dlpack": from_dlpack,
-        "parametrize": parametrize, "saved_tensors_hooks": saved_tensors_hooks,
-        "utils": lambda: importlib.import_module(f"{ROOT}.nn.utils"),
+        "saved_tensors_hooks": saved_tensors_hooks,
     }  # fmt: skip
 
 
 _KNOWN: dict[str, str] = {}
 """The modules without a file, and whose names each has."""
-_FILES = {"autograd.functional", "func", "serialization"}
+_FILES = {"autograd.functional", "autograd.graph", "func", "serialization"}
 
 for _line in VIEWS.strip().splitlines():
     _target, _, _views = _line.partition(":")

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from minigrad.support.checks import on_cpu
 from minigrad.tensors.creation import Device
 from minigrad.tensors.dlpack import from_dlpack
+from minigrad.tensors.printing import set_printoptions
 from minigrad.torch.helpers import refused
 
 __all__ = [
@@ -77,10 +78,6 @@ def set_num_interop_threads(num: int) -> None:
 def set_flush_denormal(mode: bool) -> bool:
     """False: it is not supported."""
     return False
-
-
-def set_printoptions(*args: Any, **options: Any) -> None:
-    """Nothing to change."""
 
 
 def set_warn_always(b: bool) -> None:

@@ -20,7 +20,9 @@ import pytest
 import minigrad
 from minigrad import Tensor, nn, no_grad, ops, tensor
 from minigrad.autograd import grad, mutation
+from minigrad.autograd.lending import lent
 from minigrad.autograd.mutation import mark_written
+from minigrad.autograd.views import owner
 from minigrad.optim import SGD
 
 
@@ -63,7 +65,7 @@ def test_a_constant_mutated_between_forward_and_backward(name: str, as_tensor: b
     call = CONSTANTS[name]
     values = np.array([1.0, 2.0, 3.0])
     x = variable(0.5, 1.5, 2.5)
-    wanted = grad(call(x, tensor(values) if as_tensor else values).sum(), x).tolist()
+    wanted = grad(call(x, tensor(values) if as_tensor else values).sum(), x)[0].tolist()
     c: Any = tensor(values) if as_tensor else values
     out = call(x, c).sum()
     c[...] = -7.0
@@ -90,11 +92,11 @@ def test_lists_and_index_arrays_mutated_between_forward_and_backward() -> None:
             ops.cross_entropy(x, target, weight), (ops.attention(x, x, x, keep=keep) * x).sum(),
         ]  # fmt: skip
 
-    wanted = [grad(loss, x).tolist() for loss in losses()]
+    wanted = [grad(loss, x)[0].tolist() for loss in losses()]
     made = losses()
     index[...], mask[...], target[...], ids[...] = 1, False, 1, 0
     labels[:], weight[...], keep[...] = [0, 0], 100.0, True
-    assert [grad(loss, x).tolist() for loss in made] == wanted
+    assert [grad(loss, x)[0].tolist() for loss in made] == wanted
 
 
 def test_constructing_and_plain_functions_of_arrays_copy() -> None:
@@ -270,7 +272,7 @@ def right_or_refused(scenario: Callable[[Tensor], Tensor], pure: Callable[[Tenso
     x = tensor(values, requires_grad=True)
     try:
         out = scenario(x)
-        weights = np.cos(np.arange(out.size)).reshape(out.shape)
+        weights = np.cos(np.arange(out.numel())).reshape(out.shape)
         (out * weights).sum().backward()
     except RuntimeError as error:
         assert "write" in str(error) or "written" in str(error)
@@ -457,12 +459,62 @@ def test_a_failed_write_changes_nothing() -> None:
         assert whole.tolist() == [1, 2, 3]
 
 
-def test_arrays_that_are_handed_out_are_read_only() -> None:
+def test_arrays_that_are_handed_out_share_memory() -> None:
+    """They can be written to, unless a gradient is required."""
     x = variable(1.0, 2.0)
-    for t in (x, x * 2, Tensor([1.0, 2.0])):
-        for array in (t.numpy(), t.detach().numpy(), np.asarray(t.detach())):
-            assert not array.flags.writeable
-        assert np.array(t.detach()).flags.writeable
+    for t in (x, x * 2):
+        assert not t.numpy().flags.writeable
+        for array in (t.detach().numpy(), np.asarray(t.detach())):
+            array[0] = 7.0
+            assert t.tolist()[0] == 7.0
+        copy = np.array(t.detach())
+        copy[0] = 5.0
+        assert t.tolist()[0] == 7.0
+    broadcast = minigrad.broadcast_to(tensor(1.0), (3,)).numpy()
+    assert not broadcast.flags.writeable
+
+
+def lent_late(x: Tensor) -> np.ndarray:
+    return x.numpy()[1:]
+
+
+@pytest.mark.parametrize("look", [Tensor.numpy, np.asarray, lent_late, lambda x: x[1:].numpy()])
+@pytest.mark.parametrize("made", [tensor, minigrad.from_numpy])
+def test_what_numpy_writes_is_noticed(look: Callable[[Any], Any], made: Any) -> None:
+    """Values that were saved before are refused; values that are saved while it may write, held."""
+    w, numbers = variable(1.0, 1.0), np.array([3.0, 4.0])
+    x = made(numbers)
+    product = (w * x).sum()
+    look(x)[...] = 9.0
+    if made is tensor:
+        with pytest.raises(RuntimeError, match="written in place"):
+            product.backward()
+    x = made(np.array([3.0, 4.0]))
+    array = look(x)
+    product = (w * x).sum()
+    array[...] = 9.0
+    product.backward()
+    assert w.grad.tolist() == [3.0, 4.0]
+    assert x.tolist()[1] == 9.0
+    array, x = None, made(np.array([3.0, 4.0]))
+    product = (w * x).sum()
+    look(x)  # only read
+    product.backward()
+
+
+def test_memory_is_lent_for_as_long_as_an_array_lives() -> None:
+    x = tensor([1.0, 2.0])
+    first, second = x.numpy(), x.numpy()[1:]
+    del first
+    assert id(owner(x._data)) in lent
+    del second
+    assert id(owner(x._data)) not in lent
+    numbers = np.zeros(3)
+    x = minigrad.from_numpy(numbers[1:])
+    key = id(numbers)
+    assert key in lent
+    del x, numbers
+    assert key not in lent
 
 
 @pytest.mark.parametrize("make", [lambda x: x, lambda x: x * 1, lambda x: (x * 1)[:]])
@@ -576,13 +628,13 @@ def test_a_recorded_write_gives_history_to_a_constant_and_casts() -> None:
 def test_a_list_given_as_an_argument_may_change() -> None:
     x = tensor(np.arange(24.0).reshape(2, 3, 4), requires_grad=True)
     for op, given in (
-        (lambda x, axes: x.transpose(axes), [2, 0, 1]),
+        (lambda x, axes: x.permute(axes), [2, 0, 1]),
         (lambda x, axes: ops.moveaxis(x, axes, [1, 2]), [0, 1]),
         (lambda x, axes: ops.roll(x, [1, 2], axes), [0, 2]),
         (lambda x, rows: x[rows], [1, 1, 0]),
     ):
         y = op(x, given)
-        weights = np.arange(float(y.size)).reshape(y.shape)
-        expected = grad((op(x, list(given)) * weights).sum(), x).numpy()
+        weights = np.arange(float(y.numel())).reshape(y.shape)
+        expected = grad((op(x, list(given)) * weights).sum(), x)[0].numpy()
         given.reverse()
-        np.testing.assert_array_equal(grad((y * weights).sum(), x).numpy(), expected)
+        np.testing.assert_array_equal(grad((y * weights).sum(), x)[0].numpy(), expected)

@@ -62,7 +62,7 @@ def compare(
         whole = dict(model.named_parameters())
         for name, parameter in divided.named_parameters():
             assert parameter.grad is not None
-            close(parameter.grad.data, own(name, whole[name].grad.data, axes), name)
+            close(parameter.grad.numpy(), own(name, whole[name].grad.numpy(), axes), name)
         for norm_type in (2.0, 1.0, 3.0, np.inf):
             norms = [nn.utils.grad_norm(m.parameters(), norm_type) for m in (model, divided)]
             close(norms[1], norms[0])
@@ -72,7 +72,7 @@ def compare(
         for optimizer in optimizers:
             optimizer.step()
         for name, parameter in divided.named_parameters():
-            close(parameter.data, own(name, whole[name].data, axes), name)
+            close(parameter.numpy(), own(name, whole[name].numpy(), axes), name)
     return divided
 
 

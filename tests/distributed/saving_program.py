@@ -185,7 +185,7 @@ elif MODE == "kill":
         assert all((state == 10 * step).all() for state in states)
     for parameter in model.parameters():
         parameter.data[...] = step + 1
-        optimizer.state[parameter] = {"momentum_buffer": 10 * parameter.data}
+        optimizer.state[parameter] = {"momentum_buffer": 10 * parameter.numpy()}
     print(f"found {step}", flush=True)
     WORLD.barrier()
     calls = [0]

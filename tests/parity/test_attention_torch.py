@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from side_by_side import assert_close, compare, draw, randomise, torch
 
-from minigrad import Tensor, nn, tensor
+import minigrad
+from minigrad import nn, tensor
 from minigrad.nn import functional as F
 
 N, H, L, S, E = 2, 2, 4, 5, 6
@@ -168,7 +169,7 @@ def test_scaled_dot_product_attention(
 def test_grouped_queries(causal: bool, lead: tuple[int, ...]) -> None:
     arrays = [draw(*lead, 6, 3, 4), draw(*lead, 2, 5, 4, seed=1), draw(*lead, 2, 5, 3, seed=2)]
     options: dict[str, Any] = {"is_causal": causal, "enable_gqa": True}
-    ours = F.scaled_dot_product_attention(*map(Tensor, arrays), **options)
+    ours = F.scaled_dot_product_attention(*map(minigrad.tensor, arrays), **options)
     theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.tensor, arrays), **options)
     assert_close(ours, theirs)
 

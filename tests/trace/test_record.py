@@ -155,7 +155,7 @@ def test_hooks_are_effects_with_their_ops_inside() -> None:
 def test_a_recorded_pass_is_recorded() -> None:
     x = leaf(1.0, 2.0)
     with Copied() as trace:
-        first = grad((x * x * x).sum(), x, create_graph=True)
+        (first,) = grad((x * x * x).sum(), x, create_graph=True)
         grad((first * first).sum(), x)
     assert names(trace).count("multiply") > 5
     held(trace)
@@ -167,7 +167,7 @@ def test_a_recorded_pass_is_recorded() -> None:
         (lambda x: x.item(), ".item()"), (float, ".item()"), (int, ".item()"), (bool, "bool()"),
         (lambda x: x.tolist(), ".tolist()"), (lambda x: x.numpy(), ".numpy()"),
         (np.asarray, "np.asarray()"), (lambda x: np.asarray(x, np.float32), "np.asarray()"),
-        (lambda x: x.numpy(), ".data"), (lambda x: f"{x:.2f}", ".item()"), (repr, "repr()"),
+        (lambda x: f"{x:.2f}", ".item()"), (repr, "repr()"),
         (lambda x: 1.0 in x, "the operator in"), (lambda x: x.__dlpack__(), "another library"),
         (lambda x: x.__getstate__(), "pickle or a copy"),
         (lambda x: range(9)[x.astype(int)], "a tensor as an index"),

@@ -23,7 +23,7 @@ INDICES: dict[str, Any] = {
     "None mixed": (None, 1, None, ..., None), "ints": (1, 2, 3), "empty tuple": (),
     "int array": np.array([0, 2]), "repeated": np.array([0, 0, 1]), "list": [2, 0, 0],
     "negative ints": np.array([-1, 2, -3]), "empty list": [],
-    "2-d int array": np.array([[0, 2], [2, 0]]), "array of uint8": np.array([0, 2, 2], np.uint8),
+    "2-d int array": np.array([[0, 2], [2, 0]]), "array of int8": np.array([0, 2, 2], np.int8),
     "array after a slice": (slice(None), np.array([0, 0, 3])),
     "array after an ellipsis": (..., np.array([1, 1])),
     "pair": (np.array([0, 0, 2]), np.array([1, 1, 3])),

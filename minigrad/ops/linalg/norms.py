@@ -147,38 +147,38 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     return reshape(found, (*shape[:-2], 1, 1)) if keepdims else found
 
 
-def cond(x: Any, p: Order | None = None) -> Tensor:
+def cond(A: Any, p: Order | None = None) -> Tensor:
     """Compute the condition number: the factor by which a matrix can enlarge relative errors.
 
     Args:
-        x: Shape (..., m, n); square unless `p` is None, 2 or -2.
+        A: Shape (..., m, n); square unless `p` is None, 2 or -2.
         p: None or 2 for the largest singular value divided by the smallest, -2 for the inverse; any
-            other order of `matrix_norm` for ``norm(x) * norm(inv(x))``.
+            other order of `matrix_norm` for ``norm(A) * norm(inv(A))``.
 
     Returns:
         Shape (...); inf for singular matrices.
 
     Raises:
-        ValueError: There is no such matrix norm, or `x` is not a matrix, or is empty.
+        ValueError: There is no such matrix norm, or `A` is not a matrix, or is empty.
 
     Example:
         >>> import minigrad
         >>> minigrad.linalg.cond(minigrad.tensor([[1.0, 0.0], [0.0, 4.0]]))
         Tensor(4., dtype=float32)
     """
-    shape = shape_of(x)
-    reason = no_matrix(x) if p is None or p in (2, -2) else no_square(x)
+    shape = shape_of(A)
+    reason = no_matrix(A) if p is None or p in (2, -2) else no_square(A)
     if reason or 0 in shape[-2:]:
         raise ValueError(f"cond: {reason or f'the matrix is empty: shape {shape}'}")
     if p is None or p in (2, -2):
-        values = svdvals(x)
+        values = svdvals(A)
         top, bottom = values[..., 0], values[..., -1]
         if p == -2:
             top, bottom = bottom, top
         bad = array_of(bottom) == 0
         return where(bad, np.inf, top / where(bad, 1, bottom))
-    bad = singular(np.asarray(array_of(x)))
-    safe = where(bad[..., None, None], np.eye(shape[-1], dtype=bool), x)
+    bad = singular(np.asarray(array_of(A)))
+    safe = where(bad[..., None, None], np.eye(shape[-1], dtype=bool), A)
     return where(bad, np.inf, matrix_norm(safe, ord=p) * matrix_norm(inv(safe), ord=p))
 
 

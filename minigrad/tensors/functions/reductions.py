@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from minigrad import linalg, ops
+from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.ops import linalg
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.functions.arguments import axes, of_numbers, spelled
 

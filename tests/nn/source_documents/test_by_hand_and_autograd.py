@@ -276,7 +276,7 @@ class TestAQueryWithoutAKey:
         Q, K, V = draw(N, L, D), draw(N, S, D), draw(N, S, D, seed=1)
         by, weights = by_hand.scaled_dot_product_attention(Q, K, V, self.nowhere)
         ours, found = F.scaled_dot_product_attention(
-            *map(Tensor, (Q, K, V)), self.nowhere, output_weight=True
+            *map(minigrad.tensor, (Q, K, V)), self.nowhere, output_weight=True
         )
         np.testing.assert_array_equal(weights[:, 1], np.full((N, S), 1 / S))
         np.testing.assert_allclose(by[:, 1], V.mean(axis=1))
