@@ -160,8 +160,9 @@ class Optimizer:
             )
         if self._whole_only and getattr(param, "divided_among", None) is not None:
             raise ValueError(
-                f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, and a "
-                f"step of {self._name} needs it whole; use an elementwise optimizer, such as AdamW"
+                f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, "
+                f"and a step of {self._name} needs it whole; use an elementwise optimizer, such as "
+                f"AdamW"
             )
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
