@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -153,6 +153,12 @@ def _with_places(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndIn
     return ValuesAndIndices(values, index)
 
 
+@overload
+def max(
+    input: Any, dim: Tensor | None = None, keepdim: bool = False, *, other: Any = None
+) -> Tensor: ...
+@overload
+def max(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @spelled
 @of_numbers
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -185,6 +191,12 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
     return _with_places(input, ops.argmax(input, dim, True), dim, keepdim)
 
 
+@overload
+def min(
+    input: Any, dim: Tensor | None = None, keepdim: bool = False, *, other: Any = None
+) -> Tensor: ...
+@overload
+def min(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @spelled
 @of_numbers
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -266,6 +278,10 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return ops.argmin(input, dim, keepdim)
 
 
+@overload
+def median(input: Any, dim: None = None, keepdim: bool = False) -> Tensor: ...
+@overload
+def median(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @spelled
 @of_numbers
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
