@@ -321,7 +321,7 @@ def test_what_is_not_here_says_why(call: Any, message: str) -> None:
 
 
 def test_nothing_that_is_here_is_called_absent() -> None:
-    modules = (lucid, nn, F, nn.init, nn.utils, optim, Lucid.utils, Lucid.utils.data)
+    modules = (lucid, nn, F, nn.init, nn.utils, optim, Lucid.utils)
     assert not [n for n in ABSENT if any(n in vars(module) for module in modules)]
 
 
