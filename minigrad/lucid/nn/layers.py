@@ -1,6 +1,11 @@
 """Layers of `lucid.nn` whose constructors are not PyTorch's.
 
 Source: the signatures and docstrings of Lucid 3.8.
+
+Example:
+    >>> from minigrad.lucid import nn, tensor
+    >>> nn.MSELoss("sum")(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
+    4.0
 """
 
 from __future__ import annotations
