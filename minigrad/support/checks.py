@@ -104,7 +104,7 @@ def module_of(thing: Any) -> str:
 def what_came(values: tuple[Any, ...]) -> str:
     """The dtypes and shapes of the arrays among the arguments of an op, for its error."""
     flat = [part for v in values for part in (v if isinstance(v, tuple) else (v,))]
-    shapes = [f"{v.dtype} {tuple(v.shape)}" for v in flat if isinstance(v, np.ndarray)]
+    shapes = [f"{v.dtype} {v.shape}" for v in flat if isinstance(v, np.ndarray)]
     return f"; got {', '.join(shapes)}" if shapes else ""
 
 
@@ -115,8 +115,7 @@ def shapes_that_clash(values: tuple[Any, ...]) -> str | None:
     try:
         np.broadcast_shapes(values[0].shape, values[1].shape)
     except ValueError:
-        return f"shapes {tuple(values[0].shape)} and {tuple(values[1].shape)} do not broadcast "
-               "together"
+        return f"shapes {values[0].shape} and {values[1].shape} do not broadcast together"
     return None
 
 
