@@ -166,7 +166,7 @@ def _check_channels(owner: str, input: Tensor, **parts: Tensor | None) -> None:
     for name, part in parts.items():
         if part is not None and part.shape != input.shape[1:2]:
             raise value_error(
-                f"{owner}: {name} must have shape {input.shape[1:2]} for an input of shape "
+                f"{owner}: {name} must have shape {tuple(input.shape[1:2])} for an input of shape "
                 f"{tuple(input.shape)}, got {tuple(part.shape)}"
             )
 
