@@ -144,7 +144,7 @@ def grad(
         if lost and not (allow_unused or materialize_grads):
             raise RuntimeError(
                 f"grad: the outputs do not depend on input {lost[0]} of shape "
-                f"{variables[lost[0]].shape}, or only by way of {without_rules()}; pass "
+                f"{variables[lost[0]]._data.shape}, or only by way of {without_rules()}; pass "
                 f"allow_unused=True to get None for it"
             )
         return tuple([
@@ -194,7 +194,8 @@ def _inputs(name: str, given: Any) -> list[Any]:
     tensors = _tensors(f"{name}: input", given)
     for i, tensor in enumerate(tensors):
         if history(tensor) is None:
-            raise RuntimeError(f"{name}: input {i} of shape {tensor.shape} does not require grad")
+            shape = tensor._data.shape
+            raise RuntimeError(f"{name}: input {i} of shape {shape} does not require grad")
     return tensors
 
 
