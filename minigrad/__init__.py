@@ -35,7 +35,31 @@ from minigrad.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.autograd.dtype_class import *
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
-from minigrad.ops.functions import *
+from minigrad.ops.activation import gelu as gelu
+from minigrad.ops.activation import silu as silu
+from minigrad.ops.activation import softplus as softplus
+from minigrad.ops.broadcasting import broadcast_arrays as broadcast_arrays
+from minigrad.ops.broadcasting import broadcast_to as broadcast_to
+from minigrad.ops.broadcasting import expand as expand
+from minigrad.ops.casting import astype as astype
+from minigrad.ops.elementwise import cbrt as cbrt
+from minigrad.ops.elementwise import power as power
+from minigrad.ops.exponentials import entr as entr
+from minigrad.ops.exponentials import xlog1py as xlog1py
+from minigrad.ops.gathering import put_along_axis as put_along_axis
+from minigrad.ops.gathering import take_along_axis as take_along_axis
+from minigrad.ops.joining import array_split as array_split
+from minigrad.ops.logic import invert as invert
+from minigrad.ops.logic import left_shift as left_shift
+from minigrad.ops.logic import right_shift as right_shift
+from minigrad.ops.padding import pad as pad
+from minigrad.ops.products import vecdot as vecdot
+from minigrad.ops.rearranging import repeat as repeat
+from minigrad.ops.rearranging import unfold as unfold
+from minigrad.ops.searching import flatnonzero as flatnonzero
+from minigrad.ops.shapes import expand_dims as expand_dims
+from minigrad.ops.shapes import ravel as ravel
+from minigrad.ops.statistics import histogram as histogram
 from minigrad.random import bernoulli as bernoulli
 from minigrad.random import get_rng_state as get_rng_state
 from minigrad.random import initial_seed as initial_seed
@@ -52,11 +76,12 @@ from minigrad.random import randn_like as randn_like
 from minigrad.random import randperm as randperm
 from minigrad.random import seed as seed
 from minigrad.random import set_rng_state as set_rng_state
-from minigrad.support import pytorch_names as _pytorch_names
+from minigrad.support import near_names as _near_names
 from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
-from minigrad.tensors.functions import *
+from minigrad.tensors.functions import *  # type: ignore[assignment]  # expand, repeat, unfold
+from minigrad.tensors.kinds import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.printing import *
 from minigrad.tensors.rows import SparseRows as SparseRows
@@ -110,10 +135,10 @@ else:
             return _importlib.import_module(f"minigrad.{name}")
         if name in _LATER_FROM:
             return getattr(_importlib.import_module(f"minigrad.{_LATER_FROM[name]}"), name)
-        return _pytorch_names.refuse("minigrad", name, __all__)
+        return _near_names.refuse("minigrad", name, __all__)
 
     for _module in (autograd, linalg, random):
-        _module.__getattr__ = _pytorch_names.names(
+        _module.__getattr__ = _near_names.names(
             _module.__name__.removeprefix("minigrad."),
             _module.__all__,
             getattr(_module, "__getattr__", None),

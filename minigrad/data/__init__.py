@@ -23,7 +23,7 @@ from minigrad.data.samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from minigrad.support.pytorch_names import names as _names
+from minigrad.support.near_names import names as _names
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset",

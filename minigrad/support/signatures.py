@@ -8,7 +8,7 @@ import reprlib
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from minigrad.support.pytorch_names import keyword_advice
+from minigrad.support.near_names import keyword_advice
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,9 +1,5 @@
 """`torch.random`: the one generator, and generators of one's own."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from minigrad.random import Generator as Generator
 from minigrad.random import default_generator as default_generator
 from minigrad.random import drawing_from as drawing  # noqa: F401
@@ -13,8 +9,3 @@ from minigrad.random import initial_seed as initial_seed
 from minigrad.random import manual_seed as manual_seed
 from minigrad.random import seed as seed
 from minigrad.random import set_rng_state as set_rng_state
-from minigrad.torch.absent import not_here
-
-
-def __getattr__(name: str) -> Any:
-    not_here(__name__, name)

@@ -2,6 +2,3 @@
 
 from minigrad.io import load as load
 from minigrad.io import save as save
-from minigrad.torch.modules import missing as _missing
-
-__getattr__ = _missing(__name__)

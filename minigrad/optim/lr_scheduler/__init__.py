@@ -13,7 +13,7 @@ from minigrad.optim.lr_scheduler.scheduler import (
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.lr_scheduler.sequential import ChainedScheduler, SequentialLR
 from minigrad.optim.lr_scheduler.warmup import LinearLR, NoamScheduler, WarmupCosineLR
-from minigrad.support.pytorch_names import names as _names
+from minigrad.support.near_names import names as _names
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",

@@ -3,6 +3,3 @@
 from minigrad.autograd import *
 from minigrad.torch.autograd import functional as functional
 from minigrad.torch.autograd import graph as graph
-from minigrad.torch.modules import missing as _missing
-
-__getattr__ = _missing(__name__)

@@ -15,7 +15,8 @@ from minigrad.nn.layers.pooling import _AvgPoolNd as _AvgPoolNd
 from minigrad.nn.layers.pooling import _MaxPoolNd as _MaxPoolNd
 from minigrad.nn.layers.recurrence import RNNBase as RNNBase
 from minigrad.nn.layers.recurrent_cells import RNNCellBase as RNNCellBase
-from minigrad.torch.modules import missing as _missing
+from minigrad.torch.nn import attention as attention
+from minigrad.torch.nn import common_types as common_types
 from minigrad.torch.nn import functional as functional
 from minigrad.torch.nn import init as init
 from minigrad.torch.nn import utils as utils
@@ -29,5 +30,3 @@ from minigrad.torch.nn.stand_ins import _size_1_t as _size_1_t
 from minigrad.torch.nn.stand_ins import _size_2_t as _size_2_t
 from minigrad.torch.nn.stand_ins import _triple as _triple
 from minigrad.torch.nn.transformers import *
-
-__getattr__ = _missing(__name__)

@@ -3,6 +3,3 @@
 from minigrad.optim.lr_scheduler import *
 from minigrad.optim.lr_scheduler import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from minigrad.optim.lr_scheduler import LRScheduler as _LRScheduler  # noqa: F401
-from minigrad.torch.modules import missing as _missing
-
-__getattr__ = _missing(__name__)

@@ -2,10 +2,7 @@
 
 from contextlib import AbstractContextManager, nullcontext
 
-from minigrad.torch.modules import missing as _missing
 from minigrad.transforms.checkpointing import *
-
-__getattr__ = _missing(__name__)
 
 
 def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
