@@ -119,9 +119,10 @@ def _fitting(
                 f"it has {list(own)}"
             )
         before, after = own[path][2], asarray(value)
-        shape, came = before._data.shape, after._data.shape
-        if came != shape:
-            raise ValueError(f"functional_call: {path} has shape {shape}, got {came}")
+        if after.shape != before.shape:
+            raise ValueError(
+                f"functional_call: {path} has shape {tuple(before.shape)}, got {tuple(after.shape)}"
+            )
         key = id(before) if tie_weights else path
         if given.setdefault(key, value) is not value:
             raise ValueError(
