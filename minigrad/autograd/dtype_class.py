@@ -47,7 +47,7 @@ class dtype:
     def __new__(cls, known: Any) -> Self:
         """The object of a dtype."""
         found: Any = bfloat16 if known == "bfloat16" else DTYPES[np.dtype(known)]
-        return found  # type: ignore[no-any-return]
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dtype, (self.name,)
