@@ -45,9 +45,18 @@ from minigrad.nn.transformers.decoder import *
 from minigrad.nn.transformers.encoder import *
 from minigrad.nn.transformers.feed_forward import *
 from minigrad.nn.transformers.transformer import *
-from minigrad.support import pytorch_names
+from minigrad.support import near_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     _classes = [name for name, value in globals().items() if isinstance(value, type)]
     __all__ = ["by_hand", "functional", "generation", "init", "utils", *sorted(_classes)]
-    __getattr__ = pytorch_names.names("nn", __all__)
+    _advice = near_names.names("nn", __all__)
+
+    def __getattr__(name: str) -> object:
+        if name == "MultiheadAttention":  # one letter must not invert a mask
+            raise AttributeError(
+                "minigrad.nn has no 'MultiheadAttention': take minigrad.nn.MultiHeadAttention, "
+                "whose bool masks are True where attention is allowed, or PyTorch's, "
+                "minigrad.torch.nn.MultiheadAttention, whose masks are True where it is not"
+            )
+        return _advice(name)

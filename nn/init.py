@@ -1,7 +1,7 @@
 """Initialization of parameters.
 
 Every function fills the given tensor in place and returns it. Random numbers come from
-`minigrad.random`.
+`minigrad.random`, or from `generator`. The names without ``_`` are Lucid 2's.
 """
 
 from __future__ import annotations
@@ -12,92 +12,94 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from minigrad import random
-from minigrad.support import pytorch_names
+from minigrad.support import near_names
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "calculate_gain", "constant", "dirac", "eye", "kaiming_normal", "kaiming_uniform", "normal",
-    "ones", "orthogonal", "sparse", "trunc_normal", "uniform", "xavier_normal", "xavier_uniform",
-    "zeros",
+    "calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
+    "kaiming_normal_", "kaiming_uniform", "kaiming_uniform_", "normal", "normal_", "ones", "ones_",
+    "orthogonal", "orthogonal_", "sparse", "sparse_", "trunc_normal", "trunc_normal_", "uniform",
+    "uniform_", "xavier_normal", "xavier_normal_", "xavier_uniform", "xavier_uniform_", "zeros",
+    "zeros_",
 ]  # fmt: skip
 
 FanMode = Literal["fan_in", "fan_out"]
 
 
-def uniform(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with samples from the uniform distribution on [a, b).
 
     Example:
         >>> from minigrad import nn, empty
-        >>> weight = nn.init.uniform(empty(3, 5), -0.1, 0.1)
+        >>> weight = nn.init.uniform_(empty(3, 5), -0.1, 0.1)
         >>> weight.min() >= -0.1, weight.max() < 0.1
         (Tensor(True, dtype=bool), Tensor(True, dtype=bool))
     """
-    a, b = check_number("uniform", "a", a), check_number("uniform", "b", b, a)
-    return _write("uniform", tensor, random.generator().uniform(a, b, tensor.shape))
+    a, b = check_number("uniform_", "a", a), check_number("uniform_", "b", b, a)
+    return _write("uniform_", tensor, _numbers(generator).uniform(a, b, tensor.shape))
 
 
-def normal(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with samples from the normal distribution of this mean and standard deviation.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.normal(empty(3, 5), std=0.02).shape
+        >>> nn.init.normal_(empty(3, 5), std=0.02).shape
         (3, 5)
     """
-    mean, std = check_number("normal", "mean", mean), check_number("normal", "std", std, 0.0)
-    return _write("normal", tensor, random.generator().normal(mean, std, tensor.shape))
+    mean, std = check_number("normal_", "mean", mean), check_number("normal_", "std", std, 0.0)
+    return _write("normal_", tensor, _numbers(generator).normal(mean, std, tensor.shape))
 
 
-def constant(tensor: Tensor, val: float) -> Tensor:
+def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with a number.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.constant(empty(2), 7.0).tolist()
+        >>> nn.init.constant_(empty(2), 7.0).tolist()
         [7.0, 7.0]
     """
-    return _write("constant", tensor, val)
+    return _write("constant_", tensor, val)
 
 
-def zeros(tensor: Tensor) -> Tensor:
+def zeros_(tensor: Tensor) -> Tensor:
     """Fill with 0.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.zeros(empty(2)).tolist()
+        >>> nn.init.zeros_(empty(2)).tolist()
         [0.0, 0.0]
     """
-    return _write("zeros", tensor, 0.0)
+    return _write("zeros_", tensor, 0.0)
 
 
-def ones(tensor: Tensor) -> Tensor:
+def ones_(tensor: Tensor) -> Tensor:
     """Fill with 1.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.ones(empty(2)).tolist()
+        >>> nn.init.ones_(empty(2)).tolist()
         [1.0, 1.0]
     """
-    return _write("ones", tensor, 1.0)
+    return _write("ones_", tensor, 1.0)
 
 
-def eye(tensor: Tensor) -> Tensor:
+def eye_(tensor: Tensor) -> Tensor:
     """Fill a matrix with the identity: 1 on the diagonal, 0 elsewhere.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.eye(empty(2, 3)).tolist()
+        >>> nn.init.eye_(empty(2, 3)).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
     if tensor.ndim != 2:
-        raise ValueError(f"eye: a matrix expected, got shape {tensor.shape}")
-    return _write("eye", tensor, np.eye(tensor.shape[0], tensor.shape[1]))
+        raise ValueError(f"eye_: a matrix expected, got shape {tensor.shape}")
+    return _write("eye_", tensor, np.eye(tensor.shape[0], tensor.shape[1]))
 
 
-def dirac(tensor: Tensor, groups: int = 1) -> Tensor:
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """Fill the weight of a convolution so that it keeps as many channels as it can.
 
     Args:
@@ -107,13 +109,13 @@ def dirac(tensor: Tensor, groups: int = 1) -> Tensor:
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.dirac(empty(2, 2, 3)).tolist()
+        >>> nn.init.dirac_(empty(2, 2, 3)).tolist()
         [[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]
     """
-    groups = check_size("dirac", "groups", groups)
+    groups = check_size("dirac_", "groups", groups)
     if not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups:
         raise ValueError(
-            f"dirac: the weight of a convolution, whose channels groups={groups} divides, "
+            f"dirac_: the weight of a convolution, whose channels groups={groups} divides, "
             f"expected, got shape {tensor.shape}"
         )
     values = np.zeros(tensor.shape)
@@ -121,10 +123,10 @@ def dirac(tensor: Tensor, groups: int = 1) -> Tensor:
     middle: Any = (..., *(n // 2 for n in tensor.shape[2:]))
     for channel in range(min(own, tensor.shape[1])):
         values[channel::own, channel][middle] = 1.0
-    return _write("dirac", tensor, values)
+    return _write("dirac_", tensor, values)
 
 
-def sparse(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Fill a matrix with normally distributed numbers, and a part of each column with zeros.
 
     Source: Martens, "Deep learning via Hessian-free optimization", 2010.
@@ -133,37 +135,38 @@ def sparse(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
         tensor: A matrix; written in place.
         sparsity: The part of each column that is 0, rounded up.
         std: The standard deviation of the others.
+        generator: Where the random numbers come from.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> (nn.init.sparse(empty(4, 3), sparsity=0.5) == 0).sum(axis=0).tolist()
+        >>> (nn.init.sparse_(empty(4, 3), sparsity=0.5) == 0).sum(axis=0).tolist()
         [2, 2, 2]
     """
     if tensor.ndim != 2:
-        raise ValueError(f"sparse: a matrix expected, got shape {tensor.shape}")
-    sparsity = check_probability("sparse", "sparsity", sparsity)
-    std = check_number("sparse", "std", std, 0.0)
-    generator = random.generator()
-    values = generator.normal(0.0, std, tensor.shape)
+        raise ValueError(f"sparse_: a matrix expected, got shape {tensor.shape}")
+    sparsity = check_probability("sparse_", "sparsity", sparsity)
+    std = check_number("sparse_", "std", std, 0.0)
+    numbers = _numbers(generator)
+    values = numbers.normal(0.0, std, tensor.shape)
     rows, columns = tensor.shape
-    order = generator.random((rows, columns)).argsort(axis=0)
-    zeros = order[: math.ceil(sparsity * rows)]
-    values[zeros, np.arange(columns)] = 0.0
-    return _write("sparse", tensor, values)
+    order = numbers.random((rows, columns)).argsort(axis=0)
+    values[order[: math.ceil(sparsity * rows)], np.arange(columns)] = 0.0
+    return _write("sparse_", tensor, values)
 
 
-def trunc_normal(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
-) -> Tensor:
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:  # fmt: skip
     """Fill with normally distributed samples; those outside of [a, b] are drawn again.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> weight = nn.init.trunc_normal(empty(100), std=0.02, a=-0.04, b=0.04)
+        >>> weight = nn.init.trunc_normal_(empty(100), std=0.02, a=-0.04, b=0.04)
         >>> float(abs(weight).max()) <= 0.04
         True
     """
-    name = "trunc_normal"
+    name = "trunc_normal_"
     mean = check_number(name, "mean", mean)
     std = check_number(name, "std", std, above=0.0)
     a = check_number(name, "a", a)
@@ -174,16 +177,16 @@ def trunc_normal(
             f"{name}: hardly any sample of mean {mean} and std {std} lies between a={a} and b={b}; "
             f"move the mean nearer to them"
         )
-    generator = random.generator()
-    values = generator.normal(mean, std, tensor._data.size)
+    numbers = _numbers(generator)
+    values = numbers.normal(mean, std, tensor._data.size)
     outside = np.flatnonzero((values < a) | (values > b))
     while outside.size:
-        values[outside] = generator.normal(mean, std, outside.size)
+        values[outside] = numbers.normal(mean, std, outside.size)
         outside = outside[(values[outside] < a) | (values[outside] > b)]
     return _write(name, tensor, values.reshape(tensor.shape))
 
 
-def orthogonal(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with a random matrix whose rows, or whose columns if they are fewer, are orthonormal.
 
     All axes but the first are the columns. `gain` is the length of the rows or columns.
@@ -193,23 +196,23 @@ def orthogonal(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
     Example:
         >>> from minigrad import nn, empty
-        >>> weight = nn.init.orthogonal(empty(3, 5))
+        >>> weight = nn.init.orthogonal_(empty(3, 5))
         >>> (weight @ weight.T).round(4).abs().sum().item()
         3.0
     """
-    fans("orthogonal", tensor)
-    gain = check_number("orthogonal", "gain", gain)
+    fans("orthogonal_", tensor)
+    gain = check_number("orthogonal_", "gain", gain)
     rows = tensor.shape[0]
     columns = math.prod(tensor.shape[1:])
-    drawn = random.generator().standard_normal((max(rows, columns), min(rows, columns)))
+    drawn = _numbers(generator).standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(drawn)
     q = q * np.copysign(1.0, np.diagonal(r))  # so that every such matrix is equally likely
     return _write(
-        "orthogonal", tensor, gain * (q if rows >= columns else q.T).reshape(tensor.shape)
+        "orthogonal_", tensor, gain * (q if rows >= columns else q.T).reshape(tensor.shape)
     )
 
 
-def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     r"""Fill by Xavier (Glorot) initialization with a uniform distribution.
 
     The bounds are ±gain · √(6 / (fan_in + fan_out)).
@@ -220,38 +223,39 @@ def xavier_uniform(tensor: Tensor, gain: float = 1.0) -> Tensor:
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
         gain: The factor for the activation that follows: see `calculate_gain`.
+        generator: Where the random numbers come from.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.xavier_uniform(empty(3, 5)).max() <= (6 / 8) ** 0.5
+        >>> nn.init.xavier_uniform_(empty(3, 5)).max() <= (6 / 8) ** 0.5
         Tensor(True, dtype=bool)
     """
-    fan_in, fan_out = fans("xavier_uniform", tensor)
-    gain = check_number("xavier_uniform", "gain", gain, 0.0)
+    fan_in, fan_out = fans("xavier_uniform_", tensor)
+    gain = check_number("xavier_uniform_", "gain", gain, 0.0)
     bound = gain * math.sqrt(6.0 / max(1, fan_in + fan_out))
-    return uniform(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill by Xavier (Glorot) initialization with a normal distribution.
 
-    The arguments are those of `xavier_uniform`.
+    The arguments are those of `xavier_uniform_`.
 
     The standard deviation is gain · √(2 / (fan_in + fan_out)).
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.xavier_normal(empty(3, 5)).shape
+        >>> nn.init.xavier_normal_(empty(3, 5)).shape
         (3, 5)
     """
-    fan_in, fan_out = fans("xavier_normal", tensor)
-    gain = check_number("xavier_normal", "gain", gain, 0.0)
-    return normal(tensor, 0.0, gain * math.sqrt(2.0 / max(1, fan_in + fan_out)))
+    fan_in, fan_out = fans("xavier_normal_", tensor)
+    gain = check_number("xavier_normal_", "gain", gain, 0.0)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / max(1, fan_in + fan_out)), generator)
 
 
-def kaiming_uniform(
-    tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
-    a: float | None = 0.0,
+def kaiming_uniform_(
+    tensor: Tensor, a: float | None = 0.0, mode: FanMode = "fan_in",
+    nonlinearity: str = "leaky_relu", generator: Any = None,
 ) -> Tensor:  # fmt: skip
     """Fill by Kaiming (He) initialization with a uniform distribution.
 
@@ -261,42 +265,72 @@ def kaiming_uniform(
 
     Args:
         tensor: A tensor of shape (fan_out, fan_in, ...); written in place.
+        a: The negative slope of "leaky_relu"; 0 is "relu", None 0.01.
         mode: Keep the variance of the forward ("fan_in") or the backward ("fan_out") pass.
         nonlinearity: The activation that follows: see `calculate_gain`.
-        a: The negative slope of "leaky_relu"; 0 is "relu", None 0.01.
+        generator: Where the random numbers come from.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.kaiming_uniform(empty(3, 6)).max() <= 1.0
+        >>> nn.init.kaiming_uniform_(empty(3, 6)).max() <= 1.0
         Tensor(True, dtype=bool)
     """
-    bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / _fan("kaiming_uniform", tensor, mode))
-    return uniform(tensor, -bound, bound)
+    fan = _fan("kaiming_uniform_", tensor, mode)
+    bound = calculate_gain(nonlinearity, a) * math.sqrt(3.0 / fan)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float | None = 0.0, mode: FanMode = "fan_in",
+    nonlinearity: str = "leaky_relu", generator: Any = None,
+) -> Tensor:  # fmt: skip
+    """Fill by Kaiming (He) initialization with a normal distribution.
+
+    The arguments are those of `kaiming_uniform_`.
+
+    The standard deviation is gain / √fan.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> nn.init.kaiming_normal_(empty(3, 5), mode="fan_out").shape
+        (3, 5)
+    """
+    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan("kaiming_normal_", tensor, mode))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def kaiming_uniform(
+    tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
+    a: float | None = 0.0,
+) -> Tensor:  # fmt: skip
+    """`kaiming_uniform_` with Lucid 2's order of arguments.
+
+    Example:
+        >>> from minigrad import nn, empty
+        >>> nn.init.kaiming_uniform(empty(3, 6), "fan_out").shape
+        (3, 6)
+    """
+    return kaiming_uniform_(tensor, a, mode, nonlinearity)
 
 
 def kaiming_normal(
     tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
 ) -> Tensor:  # fmt: skip
-    """Fill by Kaiming (He) initialization with a normal distribution.
-
-    The arguments are those of `kaiming_uniform`.
-
-    The standard deviation is gain / √fan.
+    """`kaiming_normal_` with Lucid 2's order of arguments.
 
     Example:
         >>> from minigrad import nn, empty
-        >>> nn.init.kaiming_normal(empty(3, 5), mode="fan_out").shape
+        >>> nn.init.kaiming_normal(empty(3, 5), "fan_out").shape
         (3, 5)
     """
-    std = calculate_gain(nonlinearity, a) / math.sqrt(_fan("kaiming_normal", tensor, mode))
-    return normal(tensor, 0.0, std)
+    return kaiming_normal_(tensor, a, mode, nonlinearity)
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """Return the recommended gain for "linear", "sigmoid", "tanh", "relu", "leaky_relu" or "selu".
 
-    `param` is the negative slope of "leaky_relu", 0.01 by default.
+    `param` is the negative slope of "leaky_relu", 0.01 by default; "conv2d" and others are linear.
 
     Example:
         >>> from minigrad import nn
@@ -304,6 +338,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
         1.4142
     """
     slope = 0.01 if param is None else check_number("calculate_gain", "param", param)
+    if nonlinearity in ("conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d"):
+        nonlinearity = "linear"
     gains = {
         "linear": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3.0, "relu": math.sqrt(2.0),
         "leaky_relu": math.sqrt(2.0 / (1.0 + slope**2)), "selu": 0.75,
@@ -328,6 +364,16 @@ def _fan(name: str, tensor: Tensor, mode: str) -> int:
     return max(1, fan_in if mode == "fan_in" else fan_out)
 
 
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
+    """PyTorch's name of `fans`, which many programs call."""
+    return fans("_calculate_fan_in_and_fan_out", tensor)
+
+
+def _numbers(generator: Any) -> np.random.Generator:
+    """Where random numbers come from: a generator of one's own, or that of `minigrad.random`."""
+    return generator if isinstance(generator, np.random.Generator) else random.generator()
+
+
 def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
     if not np.can_cast(np.float32, tensor.dtype, "same_kind"):
         raise TypeError(f"{name}: a floating-point tensor expected, got dtype {tensor.dtype}")
@@ -335,5 +381,19 @@ def _write(name: str, tensor: Tensor, values: Any) -> Tensor:
     return tensor
 
 
+# Lucid 2's names.
+constant = constant_
+dirac = dirac_
+eye = eye_
+normal = normal_
+ones = ones_
+orthogonal = orthogonal_
+sparse = sparse_
+trunc_normal = trunc_normal_
+uniform = uniform_
+xavier_normal = xavier_normal_
+xavier_uniform = xavier_uniform_
+zeros = zeros_
+
 if not TYPE_CHECKING:
-    __getattr__ = pytorch_names.names("nn.init", __all__)
+    __getattr__ = near_names.names("nn.init", __all__)

@@ -1,5 +1,6 @@
 """Checkpoints of a whole training run in one file, to interrupt and resume it."""
 
+import copy
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,7 +134,7 @@ def _check_parts(path: Any, classes: dict[str, Any], parts: dict[str, Any]) -> N
 
 def _restorer(part: Any) -> Callable[[], None]:
     """A function that restores the current state of a part."""
-    state = part.state_dict()
+    state = copy.deepcopy(part.state_dict())  # it shares memory with the part
     groups = [dict(group) for group in part.param_groups] if isinstance(part, Optimizer) else []
 
     def restore() -> None:

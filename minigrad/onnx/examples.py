@@ -262,7 +262,9 @@ def _is_plain(value: Any) -> bool:
         return all(map(_is_plain, value.values()))
     if isinstance(value, (tuple, list)):
         return all(map(_is_plain, value))
-    return value is None or isinstance(value, (bool, int, float, str, np.generic, np.dtype, dtype, type))
+    return value is None or isinstance(
+        value, (bool, int, float, str, np.generic, np.dtype, dtype, type)
+    )
 
 
 def _symbol(name: str, axis: int) -> str:

@@ -63,7 +63,7 @@ def _cannot_convolve(
     return None
 
 
-@primitive(arrays=3, float_inputs=True, promote=("x", "weight", "bias"))
+@primitive(arrays=3, promote=("x", "weight", "bias"))
 def convolution(
     x: Any, weight: Any, bias: Any, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:
@@ -111,7 +111,7 @@ def _cannot_transpose(
     return None
 
 
-@primitive(float_inputs=True, arrays=2, promote=("y", "weight"))
+@primitive(arrays=2, promote=("y", "weight"))
 def convolution_transpose(
     y: Any, weight: Any, size: Sizes, stride: Sizes, padding: Padding, dilation: Sizes, groups: int
 ) -> Any:

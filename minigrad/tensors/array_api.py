@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import linalg as _linalg
 from minigrad import ops
 from minigrad.autograd import dtype_class
 from minigrad.autograd.dtypes import checked, get_default_dtype, promote
 from minigrad.autograd.node import Variable
+from minigrad.ops import linalg as _linalg
 from minigrad.ops._numerics import Axis, array_of
 from minigrad.support.checks import on_cpu
 from minigrad.tensors import creation

@@ -360,7 +360,7 @@ class Tensor(Methods, Fills, Variable):
             assign(grad, 0)
 
     def backward(
-        self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False,
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
         inputs: Any = None,
     ) -> None:  # fmt: skip
         """Add the gradient of this tensor to the ``.grad`` of every leaf it depends on.
@@ -383,7 +383,8 @@ class Tensor(Methods, Fills, Variable):
             >>> x.grad
             Tensor(6., dtype=float32)
         """
-        gradients.backward(self, gradient, retain_graph, create_graph, inputs)
+        given = None if gradient is None else (gradient,)
+        gradients.backward(self, given, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """Return a leaf without history that shares the memory: writes in place reach both.
@@ -785,8 +786,7 @@ class Tensor(Methods, Fills, Variable):
         self, num_samples: int, replacement: bool = False, *, generator: Any = None
     ) -> Tensor:
         """Draw indices with the elements as weights; see `minigrad.multinomial`."""
-        with random.drawing_from(generator):
-            return random.multinomial(self, num_samples, replacement)
+        return random.multinomial(self, num_samples, replacement, generator=generator)
 
     # New tensors of the same dtype ------------------------------------------------------------
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.errors import value_error
-from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.attention.cache import KVCache
-from minigrad.nn.functional.attention import attend
-from minigrad.nn.functional.masks import MaskLike, combine, grouped
+from minigrad.nn.functional.attention import attend, scores_shape
+from minigrad.nn.functional.masks import Mask, MaskLike, combine, grouped
 from minigrad.nn.layers.linear import Linear
 from minigrad.nn.layers.positional import RotaryPosEmbedding
 from minigrad.nn.module.base import Module
@@ -27,8 +26,11 @@ __all__ = ["MultiHeadAttention", "ScaledDotProductAttention"]
 class ScaledDotProductAttention(Module):
     r"""Scaled dot-product attention :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
-    The arguments are those of `functional.scaled_dot_product_attention`; in evaluation mode there
-    is no dropout.
+    The arguments are those of `functional.scaled_dot_product_attention`, with masks as
+    `MultiHeadAttention` takes them; in evaluation mode there is no dropout.
+
+    Attributes:
+        refuses_inverted_masks: As that of `MultiHeadAttention`.
 
     Example:
         >>> from minigrad import nn, randn
@@ -38,6 +40,7 @@ class ScaledDotProductAttention(Module):
     """
 
     repr_fields = ("dropout_p", "is_causal", "scale")
+    refuses_inverted_masks: bool = True
 
     def __init__(
         self, attn_mask: MaskLike = None, dropout_p: float = 0.0, is_causal: bool = False,
@@ -52,10 +55,14 @@ class ScaledDotProductAttention(Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """Map tensors of shape (..., L, E), (..., S, E) and (..., S, E_v) to (..., L, E_v)."""
         dropout_p = self.dropout_p if self.training else 0.0
-        output: Tensor = F.scaled_dot_product_attention(
-            query, key, value, self.attn_mask, dropout_p, self.is_causal, self.scale
-        )
-        return output
+        mask = Mask(causal=self.is_causal)
+        scores = scores_shape(query.shape, key.shape, value.shape)
+        if self.attn_mask is not None and scores is not None:
+            mask = combine(
+                scores, query.dtype, self.attn_mask, is_causal=self.is_causal,
+                guarded=self.refuses_inverted_masks,
+            )  # fmt: skip
+        return attend(query, key, value, mask, dropout_p, self.scale)[0]
 
 
 class MultiHeadAttention(Module):
@@ -97,6 +104,8 @@ class MultiHeadAttention(Module):
         out_proj: The projection of the concatenated heads.
         bias_k: The learned key, of shape (1, 1, G · d_h), or None.
         bias_v: The learned value, of the same shape, or None.
+        refuses_inverted_masks: Whether a bool `attn_mask` of shape (L, L) that is False on its
+            whole diagonal is an error, since it is probably meant for PyTorch's layers.
 
     Raises:
         TypeError: `rope` is not a `RotaryPosEmbedding`.
@@ -119,6 +128,7 @@ class MultiHeadAttention(Module):
 
     bias_k: Parameter | None
     bias_v: Parameter | None
+    refuses_inverted_masks: bool = True
 
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
@@ -223,6 +233,7 @@ class MultiHeadAttention(Module):
         mask = combine(
             (n, self.num_heads, length, start + k.shape[2]), q.dtype,
             attn_mask, key_padding_mask, is_causal, self._extra_keys, first_query,
+            self.refuses_inverted_masks,
         )  # fmt: skip
         if self.rope is not None:  # a cache keeps rotated keys
             q, k = self.rope(q, offset=first_query), self.rope(k, offset=start)

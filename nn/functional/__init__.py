@@ -12,8 +12,10 @@ from minigrad.nn.functional.embedding_bag import *
 from minigrad.nn.functional.embeddings import *
 from minigrad.nn.functional.encoder_block import *
 from minigrad.nn.functional.grids import *
+from minigrad.nn.functional.in_place import *
 from minigrad.nn.functional.linear import *
 from minigrad.nn.functional.loss import *
+from minigrad.nn.functional.margin_loss import *
 from minigrad.nn.functional.masks import *
 from minigrad.nn.functional.masks import MaskLike as MaskLike
 from minigrad.nn.functional.metric_loss import *
@@ -24,10 +26,11 @@ from minigrad.nn.functional.positional import *
 from minigrad.nn.functional.regularization import *
 from minigrad.nn.functional.resampling import *
 from minigrad.nn.functional.similarity import *
+from minigrad.nn.functional.softmax import *
 from minigrad.nn.functional.unpooling import *
 from minigrad.nn.functional.windows import *
-from minigrad.support import pytorch_names
+from minigrad.support import near_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     __all__ = sorted(name for name in globals() if callable(globals()[name]))
-    __getattr__ = pytorch_names.names("nn.functional", __all__)
+    __getattr__ = near_names.names("nn.functional", __all__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -18,24 +19,24 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
 from minigrad.nn.functional.framing import framed
 from minigrad.ops import activation as own
-from minigrad.ops import gelu, log_softmax, sigmoid, softmax, softplus, tanh
-from minigrad.ops._numerics import values_of
+from minigrad.ops import gelu, sigmoid, tanh
 from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
+from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardsigmoid", "hardswish", "hardtanh",
-    "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "sigmoid",
-    "silu", "softmax", "softplus", "softsign", "tanh",
+    "celu", "elu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "leaky_relu", "logsigmoid", "mish", "prelu", "relu", "relu6", "rrelu", "selu", "sigmoid",
+    "silu", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold",
 ]  # fmt: skip
 
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 """The constants of Klambauer et al. that keep mean 0 and variance 1 from layer to layer."""
 
 
-def relu(input_: Tensor, inplace: bool = False) -> Tensor:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU, max(x, 0): see `minigrad.relu`.
 
     Example:
@@ -44,10 +45,10 @@ def relu(input_: Tensor, inplace: bool = False) -> Tensor:
         >>> nn.functional.relu(x, inplace=True) is x, x.tolist()
         (True, [0.0, 2.0])
     """
-    return overwritten(input_, ops.relu) if inplace else ops.relu(input_)
+    return overwritten(input, ops.relu) if inplace else ops.relu(input)
 
 
-def silu(input_: Tensor, inplace: bool = False) -> Tensor:
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute SiLU, x · σ(x): see `minigrad.silu`.
 
     Example:
@@ -55,11 +56,11 @@ def silu(input_: Tensor, inplace: bool = False) -> Tensor:
         >>> round(nn.functional.silu(tensor(1.0)).item(), 4)
         0.7311
     """
-    return overwritten(input_, ops.silu) if inplace else ops.silu(input_)
+    return overwritten(input, ops.silu) if inplace else ops.silu(input)
 
 
 @framed
-def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Compute leaky ReLU: x, or ``negative_slope · x`` below 0.
 
     Source: Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network acoustic models",
@@ -71,13 +72,13 @@ def leaky_relu(input_: Tensor, negative_slope: float = 0.01, inplace: bool = Fal
         [-0.5, 2.0]
     """
     if inplace:
-        return overwritten(input_, leaky_relu, negative_slope)
+        return overwritten(input, leaky_relu, negative_slope)
     check_number("leaky_relu", "negative_slope", negative_slope)
-    return ops.where(input_ > 0, input_, input_ * negative_slope)
+    return ops.where(input > 0, input, input * negative_slope)
 
 
 @framed
-def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Compute the exponential linear unit: x, or ``alpha · (eˣ - 1)`` below 0.
 
     Source: Clevert, Unterthiner and Hochreiter, "Fast and accurate deep network learning by
@@ -89,9 +90,9 @@ def elu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         [-1.0, 2.0]
     """
     if inplace:
-        return overwritten(input_, elu, alpha)
+        return overwritten(input, elu, alpha)
     check_number("elu", "alpha", alpha)
-    return _composed(_elu, input_, alpha)
+    return _composed(_elu, input, alpha)
 
 
 def _composed(function: Callable[..., Tensor], x: Tensor, *numbers: float) -> Tensor:
@@ -111,7 +112,7 @@ def _elu(x: Tensor, alpha: float, width: float = 1.0) -> Tensor:
 
 
 @framed
-def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Compute the ELU whose slope is 1 at 0 for every alpha: x, or ``alpha · (e^(x/alpha) - 1)``.
 
     Example:
@@ -120,13 +121,13 @@ def celu(input_: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         [-2.0, 2.0]
     """
     if inplace:
-        return overwritten(input_, celu, alpha)
+        return overwritten(input, celu, alpha)
     check_number("celu", "alpha", alpha, above=0.0)
-    return _composed(_elu, input_, alpha, alpha)
+    return _composed(_elu, input, alpha, alpha)
 
 
 @framed
-def selu(input_: Tensor, inplace: bool = False) -> Tensor:
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute the scaled exponential linear unit, which keeps mean 0 and variance 1.
 
     Source: Klambauer et al., "Self-normalizing neural networks", 2017.
@@ -137,11 +138,11 @@ def selu(input_: Tensor, inplace: bool = False) -> Tensor:
         [-1.7581, 1.0507]
     """
     if inplace:
-        return overwritten(input_, selu)
-    return _composed(lambda x: _elu(x, SELU_ALPHA) * SELU_SCALE, input_)
+        return overwritten(input, selu)
+    return _composed(lambda x: _elu(x, SELU_ALPHA) * SELU_SCALE, input)
 
 
-def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute ReLU with maximum 6: min(max(x, 0), 6).
 
     Source: Krizhevsky, "Convolutional deep belief networks on CIFAR-10", 2010.
@@ -152,12 +153,12 @@ def relu6(input_: Tensor, inplace: bool = False) -> Tensor:
         [0.0, 2.0, 6.0]
     """
     if inplace:
-        return overwritten(input_, relu6)
-    return own.hardtanh(input_, 0.0, 6.0)
+        return overwritten(input, relu6)
+    return _limited("relu6", input, 0.0, 6.0)
 
 
 @framed
-def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute the hard sigmoid: 0 up to -3, 1 from 3, and x / 6 + 1/2 between.
 
     Source: Courbariaux, Bengio and David, "BinaryConnect", 2015.
@@ -168,12 +169,12 @@ def hardsigmoid(input_: Tensor, inplace: bool = False) -> Tensor:
         [0.0, 0.5, 1.0]
     """
     if inplace:
-        return overwritten(input_, hardsigmoid)
-    return _composed(lambda x: own.hardtanh(x + 3, 0.0, 6.0) / 6, input_)
+        return overwritten(input, hardsigmoid)
+    return _composed(lambda x: own.hardtanh(x + 3, 0.0, 6.0) / 6, input)
 
 
 @framed
-def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute hard swish: x · hardsigmoid(x).
 
     Source: Howard et al., "Searching for MobileNetV3", 2019.
@@ -184,12 +185,12 @@ def hardswish(input_: Tensor, inplace: bool = False) -> Tensor:
         [0.0, 3.0]
     """
     if inplace:
-        return overwritten(input_, hardswish)
-    return _composed(lambda x: ops.where(x <= -3, 0.0, x * hardsigmoid(x)), input_)
+        return overwritten(input, hardswish)
+    return _composed(lambda x: ops.where(x <= -3, 0.0, x * hardsigmoid(x)), input)
 
 
 @framed
-def mish(input_: Tensor, inplace: bool = False) -> Tensor:
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Compute Mish: x · tanh(softplus(x)).
 
     Source: Misra, "Mish: a self regularized non-monotonic activation function", 2019.
@@ -200,14 +201,16 @@ def mish(input_: Tensor, inplace: bool = False) -> Tensor:
         0.8651
     """
     if inplace:
-        return overwritten(input_, mish)
-    return _composed(lambda x: x * tanh(softplus(x)), input_)
+        return overwritten(input, mish)
+    return _composed(lambda x: x * tanh(ops.softplus(x)), input)
 
 
 def hardtanh(
-    input_: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
     """Limit each element to the range from min_val to max_val, with slope 0 at the bounds.
+
+    Integers stay integers: the bounds are then cut to whole numbers.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -215,14 +218,137 @@ def hardtanh(
         [-1.0, 0.5, 1.0]
     """
     if inplace:
-        return overwritten(input_, hardtanh, min_val, max_val)
+        return overwritten(input, hardtanh, min_val, max_val)
     check_number("hardtanh", "min_val", min_val)
     check_number("hardtanh", "max_val", max_val, min_val)
-    return own.hardtanh(input_, float(min_val), float(max_val))
+    return _limited("hardtanh", input, float(min_val), float(max_val))
+
+
+def _limited(owner: str, x: Tensor, low: float, high: float) -> Tensor:
+    kind = getattr(x, "dtype", np.dtype(float)).kind
+    if kind not in "iu":
+        return own.hardtanh(x, low, high)
+    if kind == "u" and low < 0:
+        raise value_error(f"{owner}: {x.dtype} has no negative numbers, got min_val={low}")
+    return ops.clip(x, int(low), int(high))
 
 
 @framed
-def logsigmoid(input_: Tensor) -> Tensor:
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """Replace each element that is not above a threshold by a value.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.threshold(tensor([0.5, 1.0, 2.0]), 1.0, -1.0).tolist()
+        [-1.0, -1.0, 2.0]
+    """
+    if inplace:
+        return overwritten(input, _above, threshold, value)
+    return _above(input, threshold, value)
+
+
+def _above(x: Tensor, threshold: float, value: float) -> Tensor:
+    return ops.where(x <= threshold, np.asarray(value, x.dtype), x)
+
+
+@framed
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Set the elements from -lambd to lambd to 0.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.hardshrink(tensor([-2.0, 0.25, 1.0])).tolist()
+        [-2.0, 0.0, 1.0]
+    """
+    check_number("hardshrink", "lambd", lambd)
+    x = floating(input)
+    return _shrunk(x, lambd, x)
+
+
+@framed
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Move each element towards 0 by lambd, and those from -lambd to lambd to 0.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.softshrink(tensor([-2.0, 0.25, 1.0])).tolist()
+        [-1.5, 0.0, 0.5]
+    """
+    check_number("softshrink", "lambd", lambd, 0.0)
+    x = floating(input)
+    return _shrunk(x, lambd, x - lambd * ops.sign(x))
+
+
+def _shrunk(x: Tensor, lambd: float, beyond: Tensor) -> Tensor:
+    """0 from -lambd to lambd, and NaN at NaN, with slope 0."""
+    return ops.where(ops.abs(x) > lambd, beyond, x.detach() * 0.0)
+
+
+@framed
+def tanhshrink(input: Tensor) -> Tensor:
+    """Compute x - tanh(x).
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> round(nn.functional.tanhshrink(tensor(1.0)).item(), 4)
+        0.2384
+    """
+    return input - tanh(input)
+
+
+@framed
+def rrelu(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
+    inplace: bool = False,
+) -> Tensor:  # fmt: skip
+    """Compute leaky ReLU with a random slope below 0, from lower to upper for each element.
+
+    Without `training` the slope is the mean of the two.
+
+    Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
+    2015.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.rrelu(tensor([-1.0, 2.0]), 0.25, 0.75).tolist()
+        [-0.5, 2.0]
+    """
+    check_number("rrelu", "lower", lower)
+    check_number("rrelu", "upper", upper, lower)
+    if inplace:
+        return overwritten(input, rrelu, lower, upper, training)
+    x = floating(input)
+    slope: Any = (lower + upper) / 2
+    if training:
+        slope = random.uniform(lower, upper, x.shape, x.dtype)
+    return ops.where(x > 0, x, x * slope)
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """Compute a smooth ReLU, ``log(1 + exp(beta · x)) / beta``, without overflow.
+
+    Args:
+        input: x, a tensor of any shape.
+        beta: The sharpness of the bend.
+        threshold: Where beta · x is above it, the result is x. From 20 on, the default, nothing is
+            replaced: the difference is less than 3e-9.
+
+    Raises:
+        ValueError: beta is 0.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.softplus(tensor([-1000.0, 1000.0])).tolist()
+        [0.0, 1000.0]
+        >>> nn.functional.softplus(tensor([1.0]), threshold=0.5).tolist()
+        [1.0]
+    """
+    soft = ops.softplus(input, beta)
+    return soft if threshold >= 20 else ops.where(input * beta > threshold, input, soft)
+
+
+@framed
+def logsigmoid(input: Tensor) -> Tensor:
     """Compute the logarithm of the sigmoid, -log(1 + e⁻ˣ), without overflow.
 
     Example:
@@ -230,11 +356,11 @@ def logsigmoid(input_: Tensor) -> Tensor:
         >>> nn.functional.logsigmoid(tensor(-1000.0)).item()
         -1000.0
     """
-    return -softplus(-floating(input_))
+    return -ops.softplus(-floating(input))
 
 
 @framed
-def softsign(input_: Tensor) -> Tensor:
+def softsign(input: Tensor) -> Tensor:
     """Compute softsign, ``x / (1 + |x|)``.
 
     Example:
@@ -242,17 +368,17 @@ def softsign(input_: Tensor) -> Tensor:
         >>> nn.functional.softsign(tensor([-1.0, 3.0])).tolist()
         [-0.5, 0.75]
     """
-    return _composed(lambda x: x / (1.0 + ops.abs(x)), input_)
+    return _composed(lambda x: x / (1.0 + ops.abs(x)), input)
 
 
 @framed
-def prelu(input_: Tensor, weight: Tensor) -> Tensor:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Compute leaky ReLU with a slope below 0 that is a tensor.
 
     Source: He et al., "Delving deep into rectifiers", 2015.
 
     Args:
-        input_: Shape (N, C, ...), or any shape if there is one slope.
+        input: Shape (N, C, ...), or any shape if there is one slope.
         weight: The slopes below 0, of shape (C,), (1,) or ().
 
     Example:
@@ -260,22 +386,23 @@ def prelu(input_: Tensor, weight: Tensor) -> Tensor:
         >>> nn.functional.prelu(tensor([[-1.0, -1.0, 2.0]]), tensor([0.5, 0.25, 0.0])).tolist()
         [[-0.5, -0.25, 2.0]]
     """
-    channels = input_.shape[1] if input_.ndim > 1 else 1
+    channels = input.shape[1] if input.ndim > 1 else 1
     if weight.ndim > 1 or math.prod(weight.shape) not in (1, channels):
         raise value_error(
-            f"prelu: an input of shape {input_.shape} has {channels} channels, so weight must "
+            f"prelu: an input of shape {input.shape} has {channels} channels, so weight must "
             f"have shape ({channels},) or (1,), got {weight.shape}"
         )
-    positive = input_ > 0
-    slope = weight.reshape(-1, *(1,) * (input_.ndim - 2)) if input_.ndim > 1 else weight.reshape(())
-    return ops.where(positive, input_, slope * ops.where(positive, 0.0, input_))
+    positive = input > 0
+    slope = weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
+    return ops.where(positive, input, slope * ops.where(positive, 0.0, input))
 
 
+@spelled
 @framed
-def glu(input_: Tensor, axis: int = -1) -> Tensor:
+def glu(input: Tensor, dim: int = -1) -> Tensor:
     """Compute the gated linear unit: the first half of an axis times the sigmoid of the second.
 
-    The axis has an even size, and half of it in the result.
+    The axis `dim` has an even size, and half of it in the result.
 
     Source: Dauphin et al., "Language modeling with gated convolutional networks", 2017.
 
@@ -284,41 +411,11 @@ def glu(input_: Tensor, axis: int = -1) -> Tensor:
         >>> nn.functional.glu(tensor([6.0, 8.0, 0.0, 1000.0])).tolist()
         [3.0, 8.0]
     """
-    place = normalize_axis_index(axis, input_.ndim, located("glu"))
-    size = input_.shape[place]
+    place = normalize_axis_index(dim, input.ndim, located("glu"))
+    size = input.shape[place]
     if size % 2:
         raise value_error(
-            f"glu: axis {axis} of shape {input_.shape} must have an even size, got {size}"
+            f"glu: axis {dim} of shape {input.shape} must have an even size, got {size}"
         )
-    values, gates = ops.split(input_, 2, place)
+    values, gates = ops.split(input, 2, place)
     return values * sigmoid(gates)
-
-
-@framed
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1.0, hard: bool = False, *, axis: int = -1
-) -> Tensor:
-    r"""Draw from the Gumbel-softmax distribution, :math:`\mathrm{softmax}((x + g) / \tau)`.
-
-    Source: Jang, Gu and Poole, "Categorical reparameterization with Gumbel-softmax", 2017.
-
-    Args:
-        logits: x, unnormalized log-probabilities, a tensor of any shape.
-        tau: The temperature τ; positive.
-        hard: Whether to return one-hot vectors, with the gradient of the soft ones.
-        axis: The axis of the classes.
-
-    Example:
-        >>> from minigrad import nn, zeros
-        >>> nn.functional.gumbel_softmax(zeros(2, 5), hard=True).sum(axis=1).tolist()
-        [1.0, 1.0]
-    """
-    check_number("gumbel_softmax", "tau", tau, above=0.0)
-    noise = random.generator().gumbel(size=logits.shape)
-    soft = softmax((logits + noise.astype(logits.dtype)) / tau, axis)
-    if not hard:
-        return soft
-    chosen = np.zeros(soft.shape, soft.dtype)
-    if chosen.size:
-        np.put_along_axis(chosen, values_of(soft).argmax(axis, keepdims=True), 1, axis)
-    return soft - soft.detach() + chosen

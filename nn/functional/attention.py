@@ -9,8 +9,9 @@ import numpy as np
 from minigrad import ops, random
 from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.masks import Mask, MaskLike, combine
+from minigrad.nn.functional.masks import Mask, MaskLike, broadcast, combine
 from minigrad.support.checks import check_probability
+from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
@@ -22,8 +23,8 @@ __all__ = [
 @framed
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: MaskLike = None, dropout_p: float = 0.0,
-    is_causal: bool = False, scale: float | None = None, output_weight: bool = False, *,
-    enable_gqa: bool = False,
+    is_causal: bool = False, scale: float | None = None, *, enable_gqa: bool = False,
+    output_weight: bool = False,
 ) -> Any:  # fmt: skip
     r"""Compute attention :math:`\operatorname{softmax}(Q K^\top / \sqrt{E} + M)\, V`.
 
@@ -34,15 +35,14 @@ def scaled_dot_product_attention(
         key: K, a tensor of shape (..., S, E).
         value: V, a tensor of shape (..., S, E_v).
         attn_mask: Bool: True = may attend. Float: added to the scores, with a gradient if it
-            requires one. Of shape (L|1, S), or with all axes of the scores, each its size or 1
-            (the last its size); for scores of shape (N, H, L, S) also (N|1, L|1, S).
+            requires one. It has two axes or more, and broadcasts to the scores, (..., L, S).
         dropout_p: The dropout probability of the weights. It is applied always; a module passes 0
             in evaluation mode.
         is_causal: Query i may attend to keys 0 to i only.
         scale: The factor on the scores, 1/√E by default.
-        output_weight: Whether to also return the weights.
         enable_gqa: Whether each head of keys and values, the axis before the last two, may serve
             several heads of queries: grouped-query attention.
+        output_weight: Whether to also return the weights.
 
     Returns:
         A tensor of shape (..., L, E_v); with `output_weight` also the weights before dropout, of
@@ -64,9 +64,9 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = _repeated_heads(query, key), _repeated_heads(query, value)
     mask = Mask(causal=is_causal)
-    scores = _scores_shape(query.shape, key.shape, value.shape)
+    scores = scores_shape(query.shape, key.shape, value.shape)
     if attn_mask is not None and scores is not None:
-        mask = combine(scores, query.dtype, attn_mask, is_causal=is_causal)
+        mask = broadcast(scores, query.dtype, attn_mask, is_causal)
     output, weights = attend(query, key, value, mask, dropout_p, scale, output_weight)
     return output if weights is None else (output, weights)
 
@@ -92,7 +92,7 @@ def attend(
     return ops.matmul(kept, value), weights
 
 
-def _scores_shape(
+def scores_shape(
     query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...]
 ) -> tuple[int, ...] | None:
     """The shape (..., L, S) of the scores; None for wrong shapes, for which the op raises."""
@@ -167,7 +167,8 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
     return ops.masked_fill(scores, ~keep, mask_value)
 
 
-def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
+@spelled
+def attention_weights(scores: Tensor, dim: int = -1) -> Tensor:
     """Compute attention weights: the softmax of the scores, zeros where all of them are -inf.
 
     Example:
@@ -175,7 +176,7 @@ def attention_weights(scores: Tensor, axis: int = -1) -> Tensor:
         >>> nn.functional.attention_weights(tensor([1000.0, 1000.0, 0.0])).tolist()
         [0.5, 0.5, 0.0]
     """
-    return ops.softmax(scores, axis)
+    return ops.softmax(scores, dim)
 
 
 @framed

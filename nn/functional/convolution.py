@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.framing import framed
 from minigrad.support.checks import check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
@@ -20,7 +20,7 @@ Border = Sizes | Literal["same", "valid"]
 
 @framed
 def conv1d(
-    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Apply a 1-D convolution: a cross-correlation with each kernel, summed over the channels.
@@ -34,18 +34,18 @@ def conv1d(
         >>> nn.functional.conv1d(x, kernel).tolist()
         [[[1.0, 2.0]]]
     """
-    return _convolved("conv1d", 1, input_, weight, bias, stride, padding, dilation, groups)
+    return _convolved("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
 def conv2d(
-    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Border = 0, dilation: Sizes = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """Apply a 2-D convolution: a cross-correlation with each kernel, summed over the channels.
 
     Args:
-        input_: Shape (N, C, H, W), or (C, H, W).
+        input: Shape (N, C, H, W), or (C, H, W).
         weight: The kernels, of shape (O, C / groups, K, K').
         bias: Shape (O,), or None.
         stride: The step of the kernel, one int or one per axis.
@@ -59,6 +59,7 @@ def conv2d(
         likewise, or (O, P, P').
 
     Raises:
+        TypeError: Input and weight both hold bools.
         ValueError: The shapes do not fit, or the kernel does not fit into the input.
 
     Example:
@@ -67,12 +68,12 @@ def conv2d(
         >>> nn.functional.conv2d(x, kernel, padding=1, stride=2).tolist()
         [[[[1.0, 2.0], [2.0, 4.0]]]]
     """
-    return _convolved("conv2d", 2, input_, weight, bias, stride, padding, dilation, groups)
+    return _convolved("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 @framed
 def conv_transpose1d(
-    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
 ) -> Tensor:  # fmt: skip
     """Apply a 1-D transposed convolution: each element adds a multiple of the kernel to the output.
@@ -87,20 +88,20 @@ def conv_transpose1d(
         [[[1.0, 2.0, 13.0, 20.0, 30.0]]]
     """
     return _transposed(
-        "conv_transpose1d", 1, input_, weight, bias, stride, padding, output_padding, groups,
+        "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups,
         dilation,
     )  # fmt: skip
 
 
 @framed
 def conv_transpose2d(
-    input_: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Sizes = 1,
     padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, dilation: Sizes = 1,
 ) -> Tensor:  # fmt: skip
     """Apply a 2-D transposed convolution: each pixel adds a multiple of the kernel to the output.
 
     Args:
-        input_: Shape (N, C, H, W), or (C, H, W).
+        input: Shape (N, C, H, W), or (C, H, W).
         weight: The kernels, of shape (C, O / groups, K, K').
         bias: Shape (O,), or None.
         stride: The step between kernels in the output, one int or one per axis.
@@ -115,6 +116,7 @@ def conv_transpose2d(
         output_padding + 1 and P' likewise; without N if the input has none.
 
     Raises:
+        TypeError: Input and weight both hold bools.
         ValueError: The shapes do not fit, or the output would be empty.
 
     Example:
@@ -124,7 +126,7 @@ def conv_transpose2d(
         [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
     """
     return _transposed(
-        "conv_transpose2d", 2, input_, weight, bias, stride, padding, output_padding, groups,
+        "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups,
         dilation,
     )  # fmt: skip
 
@@ -150,38 +152,38 @@ def padding_pairs(
 
 
 def over_a_batch(
-    owner: str, axes: int, input_: Tensor, function: Callable[[Tensor], Tensor]
+    owner: str, axes: int, input: Tensor, function: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """Call a function of a batch (N, C, ...) on a batch, or on a single sample (C, ...)."""
-    if input_.ndim == axes + 2:
-        return function(input_)
-    if input_.ndim != axes + 1:
+    if input.ndim == axes + 2:
+        return function(input)
+    if input.ndim != axes + 1:
         shape = "C, " + ("L" if axes == 1 else "H, W")
         raise value_error(
-            f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, got {input_.shape}"
+            f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, got {input.shape}"
         )
-    return function(input_[None])[0]
+    return function(input[None])[0]
 
 
 def _convolved(
-    owner: str, axes: int, input_: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
     padding: Border, dilation: Sizes, groups: int,
 ) -> Tensor:  # fmt: skip
-    _check_weight(owner, axes, weight)
+    _check_weight(owner, axes, input, weight)
     pairs = padding_pairs(owner, weight.shape[2:], stride, padding, dilation)
     strides = check_sizes(owner, "stride", stride, axes)
     gaps = check_sizes(owner, "dilation", dilation, axes)
     parts = check_size(owner, "groups", groups)
     return over_a_batch(
-        owner, axes, input_, lambda x: ops.convolution(x, weight, bias, strides, pairs, gaps, parts)
+        owner, axes, input, lambda x: ops.convolution(x, weight, bias, strides, pairs, gaps, parts)
     )
 
 
 def _transposed(
-    owner: str, axes: int, input_: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
+    owner: str, axes: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes,
     padding: Sizes, output_padding: Sizes, groups: int, dilation: Sizes,
 ) -> Tensor:  # fmt: skip
-    _check_weight(owner, axes, weight)
+    _check_weight(owner, axes, input, weight)
     kernel = weight.shape[2:]
     strides = check_sizes(owner, "stride", stride, axes)
     widths = check_sizes(owner, "padding", padding, axes, least=0)
@@ -217,9 +219,11 @@ def _transposed(
             out = ops.pad(out, [(0, 0), (0, 0), *border])
         return out if bias is None else out + bias.reshape(-1, *(1,) * axes)
 
-    return over_a_batch(owner, axes, input_, transposed)
+    return over_a_batch(owner, axes, input, transposed)
 
 
-def _check_weight(owner: str, axes: int, weight: Tensor) -> None:
+def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
     if weight.ndim != axes + 2:
         raise value_error(f"{owner}: the weight needs {axes + 2} axes, got shape {weight.shape}")
+    if input.dtype.kind == weight.dtype.kind == "b":
+        raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")

@@ -20,30 +20,32 @@ BagMode = Literal["sum", "mean", "max"]
 
 @framed
 def embedding_bag(
-    input_: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None,
-    norm_type: float = 2.0, *, mode: BagMode = "mean", per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False, padding_idx: int | None = None, sparse: bool = False,
+    input: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, mode: BagMode = "mean",
+    sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
 ) -> Tensor:  # fmt: skip
     """Look up rows of an embedding table, and add up those of each bag.
 
     Args:
-        input_: Integers: of shape (B, L), a bag in each row, or (n,), one bag after the other.
+        input: Integers: of shape (B, L), a bag in each row, or (n,), one bag after the other.
         weight: The table, of shape (rows, width).
         offsets: Where the bags begin, of shape (B,), the first at 0; for an input of shape (n,).
-        max_norm: As for `embedding`, and `norm_type`.
+        max_norm: As for `embedding`, and `norm_type`, `scale_grad_by_freq` and `sparse`.
         norm_type: The p of the p-norm.
+        scale_grad_by_freq: Whether gradients are divided by frequencies; not for "max".
         mode: "sum", "mean", or "max" of each element of the vectors.
-        per_sample_weights: Factors of the shape of `input_`, for "sum".
+        sparse: Whether the gradient is `SparseRows`.
+        per_sample_weights: Factors of the shape of `input`, for "sum".
         include_last_offset: Whether `offsets` ends with n, where the last bag ends.
         padding_idx: A row that belongs to no bag, wherever it is.
-        sparse: As for `embedding`.
 
     Returns:
         Shape (B, width); zeros for an empty bag.
 
     Raises:
         IndexError: An integer is outside the table.
-        TypeError: `input_` or `offsets` does not hold integers.
+        TypeError: `input` or `offsets` does not hold integers.
         ValueError: The shapes, the offsets or the options do not fit together.
 
     Example:
@@ -54,7 +56,9 @@ def embedding_bag(
     """
     if mode not in ("sum", "mean", "max"):
         raise value_error(f'embedding_bag: mode must be "sum", "mean" or "max", got {mode!r}')
-    ids = integers(input_)
+    if scale_grad_by_freq and mode == "max":
+        raise value_error('embedding_bag: scale_grad_by_freq=True is not for mode="max"')
+    ids = integers(input)
     bags, count = _bags(ids, offsets, include_last_offset)
     if per_sample_weights is not None:
         if mode != "sum" or np.shape(per_sample_weights) != ids.shape:
@@ -71,7 +75,7 @@ def embedding_bag(
         ids, bags = ids[kept], bags[kept]
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights[kept]
-    found = embedding(ids, weight, None, max_norm, norm_type, sparse=sparse)  # (n, width)
+    found = embedding(ids, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     zeros = np.zeros((count, weight.shape[1]), weight.dtype)
     if mode == "max":
         places = np.broadcast_to(bags[:, None], found.shape)

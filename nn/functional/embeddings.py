@@ -20,22 +20,23 @@ __all__ = ["embedding", "one_hot"]
 
 
 def embedding(
-    input_: Any, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
-    norm_type: float = 2.0, *, sparse: bool = False,
+    input: Any, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
     """Look up rows of an embedding table: integers get an axis of its width at the end.
 
     Args:
-        input_: Integers of any shape, from 0 to the number of rows less 1.
+        input: Integers of any shape, from 0 to the number of rows less 1.
         weight: The table, of shape (rows, width).
         padding_idx: A row that gets no gradient; negative values count from the end.
         max_norm: Looked-up rows with a larger norm are scaled to this norm, in `weight` itself.
         norm_type: The p of the p-norm.
+        scale_grad_by_freq: Whether the gradient of a row is divided by how often it is looked up.
         sparse: If `weight` is a leaf, its gradient is `SparseRows`: for large tables.
 
     Raises:
         IndexError: An integer is outside the table; nothing was changed.
-        TypeError: `input_` does not hold integers.
+        TypeError: `input` does not hold integers.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -46,8 +47,20 @@ def embedding(
     if max_norm is not None:
         check_number("embedding", "max_norm", max_norm, above=0.0)
         check_number("embedding", "norm_type", norm_type, above=0.0, infinite=True)
-        _shorten(input_, weight, max_norm, norm_type)
-    return ops.embedding(input_, weight, padding_idx, sparse)
+        _shorten(input, weight, max_norm, norm_type)
+    found = ops.embedding(input, weight, padding_idx, sparse)
+    if not scale_grad_by_freq:
+        return found
+    rate = _rates(input, len(weight)).astype(found.dtype)[..., None]
+    fixed = found.detach()
+    return fixed + (found - fixed) * rate  # the same numbers, with another gradient
+
+
+@reading
+def _rates(input: Any, rows: int) -> np.ndarray:
+    """One over how often each row was looked up, for each integer."""
+    ids = np.asarray(array_of(input))
+    return 1 / np.bincount(ids.ravel(), minlength=rows)[ids]
 
 
 def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
@@ -57,8 +70,8 @@ def check_padding_idx(owner: str, padding_idx: int | None, rows: int) -> None:
 
 
 @effect
-def _shorten(input_: Any, weight: Tensor, max_norm: float, norm_type: float) -> None:
-    ids = np.asarray(array_of(input_))
+def _shorten(input: Any, weight: Tensor, max_norm: float, norm_type: float) -> None:
+    ids = np.asarray(array_of(input))
     rows = values_of(ops.embedding(ids, weight.detach()))
     lengths = values_of(ops.norm(rows, norm_type, axis=-1))
     long = lengths > max_norm
@@ -69,11 +82,11 @@ def _shorten(input_: Any, weight: Tensor, max_norm: float, norm_type: float) -> 
 
 
 @framed
-def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
+def one_hot(input: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
     """Encode integers as one-hot vectors, along a new axis of size `num_classes` at the end.
 
     Args:
-        input_: Integers of any shape, not negative.
+        input: Integers of any shape, not negative.
         num_classes: The size of the vectors; -1 for one more than the largest integer.
         dtype: The dtype of the result, int64 by default.
 
@@ -83,8 +96,8 @@ def one_hot(input_: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
         [[0, 0, 1], [1, 0, 0]]
     """
     if num_classes == -1:
-        num_classes = int(np.max(values_of(input_), initial=-1)) + 1
-    ids = asarray(input_)
+        num_classes = int(np.max(values_of(input), initial=-1)) + 1
+    ids = asarray(input)
     _check_classes(ids, num_classes)
     found = ops.equal(ids[..., None], np.arange(num_classes))
     return found.astype(np.int64 if dtype is None else dtype)

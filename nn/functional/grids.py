@@ -22,15 +22,15 @@ GridPadding = Literal["zeros", "border", "reflection"]
 
 
 @framed
-def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """Make the grid of points at which affine maps read images, for `grid_sample`.
 
     Args:
         theta: The maps, of shape (N, 2, 3): a point (x, y) of the output is read from
             ``theta @ (x, y, 1)`` of the input.
         size: The size (N, C, H, W) of the output images.
-        align_corners: Whether -1 and 1 are the centres of the corner pixels; otherwise their outer
-            edges.
+        align_corners: Whether -1 and 1 are the centres of the corner pixels; otherwise, and by
+            default, their outer edges.
 
     Returns:
         Shape (N, H, W, 2): the x and y of each pixel, from -1 to 1 within the image.
@@ -47,7 +47,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
         [[[[0.0, 0.0], [1.0, 0.0]]]]
     """
     theta = as_tensor(theta)
-    check_flag("affine_grid", "align_corners", align_corners)
+    align_corners = _flag("affine_grid", align_corners)
     batch, _, height, width = check_sizes("affine_grid", "size", tuple(size), 4)
     if theta.shape != (batch, 2, 3):
         raise value_error(
@@ -68,20 +68,20 @@ def _centres(n: int, align_corners: bool) -> np.ndarray:
 
 @framed
 def grid_sample(
-    input_: Tensor, grid: Tensor, mode: GridMode = "bilinear", padding_mode: GridPadding = "zeros",
-    align_corners: bool = False,
+    input: Tensor, grid: Tensor, mode: GridMode = "bilinear", padding_mode: GridPadding = "zeros",
+    align_corners: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """Read images at the points of a grid.
 
     Args:
-        input_: Shape (N, C, H, W).
+        input: Shape (N, C, H, W).
         grid: Shape (N, P, P', 2): the x and y of each point, from -1 (left, top) to 1 (right,
             bottom) within the image.
         mode: "bilinear", between the four pixels around a point, or "nearest".
         padding_mode: What lies outside of the image: "zeros", the nearest pixel ("border"), or the
             image mirrored at its borders ("reflection").
-        align_corners: Whether -1 and 1 are the centres of the corner pixels; otherwise their outer
-            edges.
+        align_corners: Whether -1 and 1 are the centres of the corner pixels; otherwise, and by
+            default, their outer edges.
 
     Returns:
         Shape (N, C, P, P'). The images receive gradients, and with "bilinear" the grid too.
@@ -97,10 +97,10 @@ def grid_sample(
         >>> nn.functional.grid_sample(image, tensor([[[[0.0, 0.0], [0.5, 0.0]]]])).tolist()
         [[[[2.0, 3.0]]]]
     """
-    input_, grid = as_tensor(input_), as_tensor(grid)
-    _check(input_, grid, mode, padding_mode)
-    check_flag("grid_sample", "align_corners", align_corners)
-    images, points = widened(input_), widened(grid)
+    input, grid = as_tensor(input), as_tensor(grid)
+    _check(input, grid, mode, padding_mode)
+    align_corners = _flag("grid_sample", align_corners)
+    images, points = widened(input), widened(grid)
     x, y = (
         _place(points[..., axis], images.shape[3 - axis], padding_mode, align_corners)
         for axis in (0, 1)
@@ -116,10 +116,16 @@ def grid_sample(
             + _pixels(images, left, top + 1) * ((1 - right) * low)[:, None]
             + _pixels(images, left + 1, top + 1) * (right * low)[:, None]
         )
-    return out.astype(input_.dtype)
+    return out.astype(input.dtype)
 
 
-def _check(input_: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
+def _flag(owner: str, align_corners: bool | None) -> bool:
+    if align_corners is not None:
+        check_flag(owner, "align_corners", align_corners)
+    return bool(align_corners)
+
+
+def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
     if mode not in ("bilinear", "nearest"):
         raise value_error(f'grid_sample: mode must be "bilinear" or "nearest", got {mode!r}')
     if padding_mode not in ("zeros", "border", "reflection"):
@@ -127,11 +133,11 @@ def _check(input_: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
             f'grid_sample: padding_mode must be "zeros", "border" or "reflection", got '
             f"{padding_mode!r}"
         )
-    fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input_)
-    if input_.ndim != 4 or not fits or 0 in input_.shape[2:]:
+    fits = grid.ndim == 4 and grid.shape[-1] == 2 and len(grid) == len(input)
+    if input.ndim != 4 or not fits or 0 in input.shape[2:]:
         raise value_error(
             f"grid_sample: an input of shape (N, C, H, W) with pixels, and a grid of shape "
-            f"(N, P, P', 2) expected, got {input_.shape} and {grid.shape}"
+            f"(N, P, P', 2) expected, got {input.shape} and {grid.shape}"
         )
 
 

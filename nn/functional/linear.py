@@ -5,10 +5,35 @@ from __future__ import annotations
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.ops import linear
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["bilinear", "linear"]
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Apply an affine map to the last axis: ``input @ weight.T + bias``.
+
+    Args:
+        input: A tensor of shape (..., I).
+        weight: Shape (O, I); or (I,) without a bias, for a result without the last axis.
+        bias: Shape (O,), or None.
+
+    Returns:
+        Shape (..., O), or (...).
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.functional.linear(ones(2, 3), ones(4, 3), ones(4)).tolist()
+        [[4.0, 4.0, 4.0, 4.0], [4.0, 4.0, 4.0, 4.0]]
+        >>> nn.functional.linear(ones(2, 3), ones(3)).tolist()
+        [3.0, 3.0]
+    """
+    if bias is None and weight.ndim == 1:
+        return ops.matmul(input, weight)
+    return ops.linear(input, weight, bias)
 
 
 @framed

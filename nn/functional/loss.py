@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.dtypes import to_array
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.autograd.mode import located, state
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import array_of, values_of
@@ -39,68 +40,98 @@ Reduction = Literal["mean", "sum", "none"] | None
 
 
 @framed
-def mse_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
-    """Compute the squared error (x - y)² of two tensors of the same shape.
+def mse_loss(
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction = "mean", weight: Any = None,
+) -> Tensor:  # fmt: skip
+    """Compute the squared error (x - y)².
+
+    Args:
+        input: x, a tensor of any shape.
+        target: y, of the same shape; another one is broadcast, with a warning.
+        size_average: PyTorch's old spelling, as `reduce`: None, or a bool. False means the sum.
+        reduce: False means one loss per element.
+        reduction: "mean", "sum", or "none" for one loss per element.
+        weight: The weight of each element, of the shape of x; "mean" divides by their sum.
 
     Raises:
-        ValueError: The shapes differ: nothing is broadcast.
+        TypeError: `size_average` or `reduce`, which come before `reduction`, is no bool.
+        ValueError: The shapes do not broadcast, or the reduction is unknown.
 
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         2.0
     """
-    difference = input_ - like("mse_loss", input_, target)
-    return reduced("mse_loss", difference * difference, reduction)
+    name = "mse_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
+    difference = input - broadcast_like(name, input, target)
+    return _over_weights(name, difference * difference, input, weight, reduction)
 
 
 @framed
-def l1_loss(input_: Tensor, target: Any, reduction: Reduction = "mean") -> Tensor:
-    """Compute the absolute error ``|x - y|`` of two tensors of the same shape.
+def l1_loss(
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction = "mean", weight: Any = None,
+) -> Tensor:  # fmt: skip
+    """Compute the absolute error ``|x - y|``; arguments and errors are those of `mse_loss`.
 
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.l1_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
         1.0
     """
-    return reduced("l1_loss", ops.abs(input_ - like("l1_loss", input_, target)), reduction)
+    name = "l1_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
+    losses = ops.abs(input - broadcast_like(name, input, target))
+    return _over_weights(name, losses, input, weight, reduction)
 
 
 @framed
 def huber_loss(
-    input_: Tensor, target: Any, delta: float = 1.0, reduction: Reduction = "mean"
-) -> Tensor:
+    input: Tensor, target: Any, reduction: Reduction = "mean", delta: float = 1.0,
+    weight: Any = None,
+) -> Tensor:  # fmt: skip
     """Compute the Huber loss of d = x - y: d² / 2, above delta ``delta · (|d| - delta / 2)``.
 
     Source: Huber, "Robust estimation of a location parameter", 1964.
 
     Args:
-        input_: x, a tensor of any shape.
-        target: y, of the same shape.
-        delta: The threshold between parabola and line; positive.
+        input: x, a tensor of any shape.
+        target: y, of the same shape; another one is broadcast, with a warning.
         reduction: "mean", "sum", or "none" for one loss per element.
+        delta: The threshold between parabola and line; positive.
+        weight: The weight of each element, of the shape of x; "mean" divides by their number.
 
     Raises:
-        ValueError: The shapes differ, or delta is not positive.
+        TypeError: The reduction is a number.
+        ValueError: The shapes do not broadcast, or delta is not positive.
 
     Example:
         >>> from minigrad import nn, tensor
-        >>> nn.functional.huber_loss(tensor([0.0, 0.0]), tensor([1.0, 3.0]), reduction="none")
-        Tensor([0.5, 2.5], dtype=float32)
+        >>> nn.functional.huber_loss(tensor([0.0, 0.0]), tensor([1.0, 3.0]), "none").tolist()
+        [0.5, 2.5]
     """
-    check_number("huber_loss", "delta", delta, above=0.0)
-    difference = input_ - like("huber_loss", input_, target)
+    name = "huber_loss"
+    if isinstance(reduction, (int, float)):
+        raise type_error(f"{name}: reduction must be a text, got {reduction!r}: write delta=")
+    check_number(name, "delta", delta, above=0.0)
+    difference = input - broadcast_like(name, input, target)
     near = ops.clip(difference, -delta, delta)
-    return reduced("huber_loss", near * (difference - 0.5 * near), reduction)
+    losses = near * (difference - 0.5 * near)
+    if weight is not None:
+        losses = losses * _weights(name, input, weight)
+    return reduced(name, losses, reduction)
 
 
 @framed
 def smooth_l1_loss(
-    input_: Tensor, target: Any, beta: float = 1.0, reduction: Reduction = "mean"
-) -> Tensor:
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction = "mean", beta: float = 1.0,
+) -> Tensor:  # fmt: skip
     """Compute the Huber loss divided by its threshold: ``huber_loss(delta=beta) / beta``.
 
-    Arguments and errors are those of `huber_loss`; beta 0 gives the absolute error.
+    The other arguments and the errors are those of `mse_loss`; beta 0 gives the absolute error.
 
     Source: Girshick, "Fast R-CNN", 2015.
 
@@ -110,18 +141,40 @@ def smooth_l1_loss(
         2.0
     """
     name = "smooth_l1_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction, "beta")
     check_number(name, "beta", beta, 0.0)
-    difference = input_ - like(name, input_, target)
+    difference = input - broadcast_like(name, input, target)
     if beta == 0:
         return reduced(name, ops.abs(difference), reduction)
     near = ops.clip(difference, -beta, beta)
     return reduced(name, near * (difference - 0.5 * near) / beta, reduction)
 
 
+def _over_weights(
+    name: str, losses: Tensor, input: Tensor, weight: Any, reduction: Reduction
+) -> Tensor:
+    """Reduce weighted losses; their mean is over the sum of the weights."""
+    if weight is None:
+        return reduced(name, losses, reduction)
+    weights = _weights(name, input, weight)
+    if reduction == "mean":
+        return ops.sum(losses * weights) / ops.sum(weights)
+    return reduced(name, losses * weights, reduction)
+
+
+def _weights(name: str, input: Tensor, weight: Any) -> Tensor:
+    if np.shape(weight) != input.shape:
+        raise value_error(
+            f"{name}: weight must have the shape {input.shape} of the input, got {np.shape(weight)}"
+        )
+    return asarray(weight)
+
+
 @framed
 def cross_entropy(
-    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
-    ignore_index: int | None = -100, label_smoothing: float = 0.0,
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    ignore_index: int | None = -100, reduce: bool | None = None, reduction: Reduction = "mean",
+    label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Compute the cross-entropy of logits and target classes.
 
@@ -129,13 +182,15 @@ def cross_entropy(
     -weight · y · log softmax(x) over the classes.
 
     Args:
-        input_: Logits, of shape (N, C, ...) or (C,).
+        input: Logits, of shape (N, C, ...) or (C,).
         target: Class indices, integers of shape (N, ...) or (); or class probabilities, floats of
-            the shape of `input_`.
+            the shape of `input`.
         weight: The weight of each class, of shape (C,).
+        size_average: As for `mse_loss`, and `reduce`.
+        ignore_index: A class index that is ignored; None to ignore none.
+        reduce: None, or a bool.
         reduction: "mean" (weighted by the weights of the targets; given probabilities, the plain
             mean over the targets), "sum", or "none" for one loss per target.
-        ignore_index: A class index that is ignored; None to ignore none.
         label_smoothing: The probability that is spread evenly over all classes.
 
     Returns:
@@ -143,7 +198,7 @@ def cross_entropy(
 
     Raises:
         IndexError: A class index is out of range.
-        TypeError: The targets are not numbers.
+        TypeError: The targets are not numbers, or `size_average` or `reduce` is no bool.
         ValueError: Shapes do not fit, a target is not a probability, or an option is out of range.
 
     Example:
@@ -154,22 +209,23 @@ def cross_entropy(
         0.6931
     """
     check_probability("cross_entropy", "label_smoothing", label_smoothing)
+    reduction = reduction_of("cross_entropy", size_average, reduce, reduction)
     found = target if isinstance(target, Tensor) else np.asarray(target)
-    if found.dtype.kind == "f" and found.ndim == np.ndim(input_):
-        return _soft_cross_entropy(input_, found, weight, reduction, ignore_index, label_smoothing)
+    if found.dtype.kind == "f" and found.ndim == np.ndim(input):
+        return _soft_cross_entropy(input, found, weight, reduction, ignore_index, label_smoothing)
     return ops.cross_entropy(
-        input_, target, weight, reduction="none" if reduction is None else reduction,
+        input, target, weight, reduction="none" if reduction is None else reduction,
         ignore_index=ignore_index, label_smoothing=label_smoothing,
     )  # fmt: skip
 
 
 def _soft_cross_entropy(
-    input_: Tensor, target: Any, weight: Any, reduction: Reduction, ignore_index: int | None,
+    input: Tensor, target: Any, weight: Any, reduction: Reduction, ignore_index: int | None,
     label_smoothing: float,
 ) -> Tensor:  # fmt: skip
     """Cross-entropy with target probabilities, differentiable in the target too."""
     name = "cross_entropy"
-    y = like(name, input_, target)
+    y = like(name, input, target)
     _check_probabilities(name, y)
     if not y.ndim:
         raise value_error(f"{name}: logits need a class axis, got shape ()")
@@ -177,7 +233,7 @@ def _soft_cross_entropy(
         raise value_error(f"{name}: ignore_index is for classes, not for probabilities")
     axis = min(1, y.ndim - 1)
     classes = y.shape[axis]
-    log_p = ops.log_softmax(input_, axis=axis)
+    log_p = ops.log_softmax(input, axis=axis)
     y = y.astype(log_p.dtype)
     if label_smoothing:
         y = y * (1.0 - label_smoothing) + label_smoothing / classes
@@ -195,8 +251,8 @@ def _soft_cross_entropy(
 
 @framed
 def nll_loss(
-    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
-    ignore_index: int | None = -100,
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    ignore_index: int | None = -100, reduce: bool | None = None, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of the target class from log-probabilities.
 
@@ -208,12 +264,13 @@ def nll_loss(
         >>> nn.functional.nll_loss(tensor([[-0.5, -1.5]]), [1]).item()
         1.5
     """
-    input_, target = (asarray(x) for x in (input_, target))
+    reduction = reduction_of("nll_loss", size_average, reduce, reduction)
+    input, target = (asarray(x) for x in (input, target))
     try:
-        check_target(input_._data, target._data, weight, reduction or "none", ignore_index, 0.0)
+        check_target(input._data, target._data, weight, reduction or "none", ignore_index, 0.0)
     except (IndexError, TypeError, ValueError) as error:
         raise type(error)(located(f"nll_loss: {error}")) from None
-    rows = class_rows(input_)  # (M, C)
+    rows = class_rows(input)  # (M, C)
     if state.get().observers:  # who are told of ops, and not of what NumPy computes
         check_classes(target, rows.shape[1], ignore_index)
         return of_log_probabilities(rows, target, weight, reduction or "none", ignore_index)
@@ -229,17 +286,20 @@ def nll_loss(
 
 @framed
 def binary_cross_entropy(
-    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean"
-) -> Tensor:
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the binary cross-entropy -(y log x + (1 - y) log(1 - x)) of probabilities.
 
     Logarithms are clamped to at least -100, and their slopes to at most 1e12, as in PyTorch. For
     logits use `binary_cross_entropy_with_logits`, which is exact.
 
     Args:
-        input_: x, probabilities of any shape.
+        input: x, probabilities of any shape.
         target: y, from 0 to 1, of the same shape.
         weight: The weight of each element; broadcasts to that shape.
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Raises:
@@ -251,22 +311,23 @@ def binary_cross_entropy(
         0.6931
     """
     name = "binary_cross_entropy"
-    y = like(name, input_, target)
-    values = np.asarray(array_of(input_))
+    reduction = reduction_of(name, size_average, reduce, reduction)
+    y = like(name, input, target)
+    values = np.asarray(array_of(input))
     low, high = values.min(initial=0.0), values.max(initial=1.0)
     if not (low >= 0.0 and high <= 1.0):
         raise value_error(
             f"{name}: the input must lie between 0 and 1, got {low} to {high}; scores go to "
             f"binary_cross_entropy_with_logits"
         )
-    losses = -(y * clamped_log(input_) + (1.0 - y) * clamped_log(1.0 - input_))
+    losses = -(y * clamped_log(input) + (1.0 - y) * clamped_log(1.0 - input))
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
 @framed
 def binary_cross_entropy_with_logits(
-    input_: Tensor, target: Any, weight: Any = None, reduction: Reduction = "mean", *,
-    pos_weight: Any = None,
+    input: Tensor, target: Any, weight: Any = None, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean", pos_weight: Any = None,
 ) -> Tensor:  # fmt: skip
     """Compute the binary cross-entropy of the probability sigmoid(x) from the logit x.
 
@@ -281,7 +342,8 @@ def binary_cross_entropy_with_logits(
         1000.0
     """
     name = "binary_cross_entropy_with_logits"
-    y, x = like(name, input_, target), floating(input_)
+    reduction = reduction_of(name, size_average, reduce, reduction)
+    y, x = like(name, input, target), floating(input)
     yes = y if pos_weight is None else y * pos_weight
     losses = (1.0 - y) * ops.softplus(x) + yes * ops.softplus(-x)
     return reduced(name, losses if weight is None else losses * weight, reduction)
@@ -289,8 +351,8 @@ def binary_cross_entropy_with_logits(
 
 @framed
 def kl_div(
-    input_: Tensor, target: Any, reduction: Reduction | Literal["batchmean"] = "mean",
-    log_target: bool = False,
+    input: Tensor, target: Any, size_average: bool | None = None, reduce: bool | None = None,
+    reduction: Reduction | Literal["batchmean"] = "mean", log_target: bool = False,
 ) -> Tensor:  # fmt: skip
     """Compute the elementwise Kullback-Leibler divergence y · (log y - log x).
 
@@ -299,8 +361,10 @@ def kl_div(
     Source: Kullback and Leibler, "On information and sufficiency", 1951.
 
     Args:
-        input_: log x, log-probabilities of any shape, from `log_softmax`.
+        input: log x, log-probabilities of any shape, from `log_softmax`.
         target: y, probabilities of the same shape.
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
         reduction: "mean", "sum", "batchmean" for the sum divided by the size of axis 0, or "none"
             for one number per element.
         log_target: Whether the target is log y.
@@ -311,16 +375,17 @@ def kl_div(
     Example:
         >>> from minigrad import nn, tensor
         >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
-        >>> round(nn.functional.kl_div(x, y, "batchmean").item(), 4)
+        >>> round(nn.functional.kl_div(x, y, reduction="batchmean").item(), 4)
         0.6931
     """
-    y = like("kl_div", input_, target)
+    reduction = reduction_of("kl_div", size_average, reduce, reduction)
+    y = like("kl_div", input, target)
     if log_target:
-        losses = ops.exp(y) * (y - input_)
+        losses = ops.exp(y) * (y - input)
     else:
         _check_probabilities("kl_div", y, "; for their logarithms pass log_target=True")
         some = ops.where(y > 0, y, 1.0)  # 0 · log 0 is 0, with slope 0
-        losses = ops.xlogy(y, some) - y * input_
+        losses = ops.xlogy(y, some) - y * input
     if reduction == "batchmean":
         if not losses.ndim:
             raise value_error('kl_div: "batchmean" needs a batch axis, got shape ()')
@@ -329,7 +394,7 @@ def kl_div(
 
 
 def like(
-    name: str, input_: Tensor, target: Any, first: str = "input", second: str = "target"
+    name: str, input: Tensor, target: Any, first: str = "input", second: str = "target"
 ) -> Tensor:
     """Return the target as a tensor; it must have the shape of the input, without broadcasting.
 
@@ -338,11 +403,52 @@ def like(
     found = target
     if not isinstance(target, Tensor):
         found = wrap(to_array(target, name=f"{name}: {second}"))
-    if found.shape != input_.shape:
+    if found.shape != input.shape:
         raise value_error(
-            f"{name}: {first} of shape {input_.shape}, but {second} of shape {found.shape}"
+            f"{name}: {first} of shape {input.shape}, but {second} of shape {found.shape}"
         )
-    return found if input_.dtype.kind == "f" else floating(found)
+    return found if input.dtype.kind == "f" else floating(found)
+
+
+def broadcast_like(name: str, input: Tensor, target: Any) -> Tensor:
+    """Return the target as `like` does, but broadcast, with PyTorch's warning."""
+    found = target if isinstance(target, Tensor) else wrap(to_array(target, name=f"{name}: target"))
+    if found.shape == input.shape:
+        return like(name, input, found)
+    try:
+        np.broadcast_shapes(found.shape, input.shape)
+    except ValueError:
+        return like(name, input, found)  # it raises
+    warnings.warn(
+        located(
+            f"{name}: an input of shape {input.shape} and a target of shape {found.shape} are "
+            f"broadcast, and the loss is probably wrong; give both the same shape"
+        ),
+        stacklevel=4,
+    )
+    return found if input.dtype.kind == "f" else floating(found)
+
+
+def reduction_of(
+    owner: str, size_average: Any, reduce: Any, reduction: Any, number: str = ""
+) -> Any:
+    """The reduction, which PyTorch's old arguments `size_average` and `reduce` overrule.
+
+    They come before it: PyTorch takes what is meant for `reduction`, or for the argument `number`,
+    as true there, in silence. Here it is an error.
+    """
+    if size_average is None and reduce is None:
+        return reduction
+    for name, value in (("size_average", size_average), ("reduce", reduce)):
+        if value is not None and not isinstance(value, (bool, np.bool_)):
+            meant = "reduction" if isinstance(value, str) or not number else number
+            raise type_error(
+                f"{owner}: {name} must be True, False or None, got {value!r}: write "
+                f"{meant}={value!r}"
+            )
+    if reduce is not None and not reduce:
+        return "none"
+    return "mean" if size_average is None or size_average else "sum"
 
 
 def _check_probabilities(name: str, y: Tensor, remedy: str = "") -> None:

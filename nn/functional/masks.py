@@ -2,7 +2,7 @@
 
 `attn_mask` is about pairs of a query and a key. Bool: True = **may attend**. Float: added to the
 scores. Its shape, for N batches, H heads, L queries and S keys, is (L|1, S), (N|1, L|1, S) or
-(N|1, H|1, L|1, S).
+(N|1, H|1, L|1, S). `scaled_dot_product_attention` broadcasts it from the end, as PyTorch does.
 
 `key_padding_mask` is about keys: bool, of shape (N, S), True = **padding**, ignored.
 
@@ -45,13 +45,14 @@ class Mask(NamedTuple):
 def combine(
     scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike = None,
     key_padding_mask: MaskLike = None, is_causal: bool = False, extra_keys: int = 0,
-    offset: int = 0,
+    offset: int = 0, guarded: bool = False,
 ) -> Mask:  # fmt: skip
     """Check the masks of a call, and combine them, broadcastable to the scores.
 
     `scores` is their shape (..., L, S), S being the keys that were given; attention appends
     `extra_keys` to them. A float mask is converted to `dtype`. A `key_padding_mask` needs scores
     of shape (N, H, L, S). `offset` is the position of query 0 among the keys, for `is_causal`.
+    A `guarded` mask that nobody's own position passes is refused: it means the opposite.
     """
     bias: Tensor | None = None
     keep: np.ndarray | None = None
@@ -62,24 +63,24 @@ def combine(
             bias = ops.astype(mask, dtype)
         else:
             allowed = mask
+            if guarded:
+                _refuse_the_opposite(attn_mask, mask)
     if offset and offset >= scores[-1] - 1:  # even query 0 comes after all other keys
         is_causal = False
     backwards = is_causal and bool(extra_keys or offset)  # the kernel counts from 0
     if allowed is not None or key_padding_mask is not None or backwards:
-        keep = _kept(scores, attn_mask, allowed, key_padding_mask, backwards, extra_keys, offset)
+        keep = _kept(scores, allowed, key_padding_mask, backwards, extra_keys, offset)
     if extra_keys and bias is not None:
         bias = ops.concatenate([bias, zeros((*bias.shape[:-1], extra_keys), dtype=dtype)], axis=-1)
     return Mask(bias, keep, is_causal and not backwards)
 
 
 def _kept(
-    scores: tuple[int, ...], attn_mask: MaskLike, allowed: Any, key_padding_mask: MaskLike,
-    backwards: bool, extra_keys: int, offset: int,
+    scores: tuple[int, ...], allowed: Any, key_padding_mask: MaskLike, backwards: bool,
+    extra_keys: int, offset: int,
 ) -> Any:  # fmt: skip
     """All bool masks as one, a tensor if one of them is; `allowed` is `attn_mask`, aligned."""
     keep: Any = allowed
-    if keep is not None:
-        _refuse_the_opposite(attn_mask, keep)
     if key_padding_mask is not None:
         real = ~_padding(key_padding_mask, scores)
         keep = real if keep is None else keep & real
@@ -99,9 +100,29 @@ def _refuse_the_opposite(attn_mask: Any, keep: Any) -> None:
     if len(shape) == 2 and shape[0] == shape[1] > 1 and not keep.diagonal(axis1=-2, axis2=-1).any():
         raise value_error(
             "attn_mask: it is False on its whole diagonal, so that no query may attend to its "
-            "own position. True = may attend here; in PyTorch True = not allowed: pass ~mask, "
-            "or use minigrad.torch.nn, whose layers take PyTorch's masks"
+            "own position. True = may attend here; in PyTorch's layers True = not allowed: pass "
+            "~mask, or use minigrad.torch.nn. If it is meant so, set refuses_inverted_masks = "
+            "False on the attention layer, or on its class"
         )
+
+
+def broadcast(scores: tuple[int, ...], dtype: Any, attn_mask: MaskLike, is_causal: bool) -> Mask:
+    """The mask of `scaled_dot_product_attention`: it is broadcast as PyTorch does, from the end."""
+    mask = _known(attn_mask)
+    shape = tuple(mask.shape)
+    ends = zip(reversed(shape), reversed(scores), strict=False)
+    if not 2 <= len(shape) <= len(scores) or any(n not in (1, size) for n, size in ends):
+        remedy = ""
+        if len(shape) == 1:
+            remedy = f"; one value per key is given as attn_mask.reshape(1, {shape[0]})"
+        elif len(shape) == 3 and len(scores) == 4:
+            remedy = "; one mask per batch is given as attn_mask[:, None]"
+        raise value_error(
+            f"attn_mask: shape {shape} does not broadcast to scores of shape {scores}{remedy}"
+        )
+    if mask.dtype.kind == "f":
+        return Mask(ops.astype(mask, dtype), None, is_causal)
+    return Mask(None, mask, is_causal)
 
 
 def grouped(mask: Mask, groups: int) -> Mask:
@@ -116,15 +137,21 @@ def grouped(mask: Mask, groups: int) -> Mask:
     return Mask(regroup(mask.bias), regroup(mask.keep), mask.causal)
 
 
-def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
-    """Check `attn_mask`; insert axes of size 1 so that it broadcasts to the scores."""
-    mask = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
+def _known(attn_mask: Any) -> Any:
+    """The mask as a tensor or an array; it must hold bools or floats."""
+    mask: Any = attn_mask if isinstance(attn_mask, Tensor) else np.asarray(attn_mask)
     if mask.dtype.kind not in "bf":
         raise type_error(
             f"attn_mask: bool (True = may attend) or float (added to the scores) expected, "
             f"got {mask.dtype}; convert it with .astype(bool) if it has ones where a query may "
             f"attend"
         )
+    return mask
+
+
+def _aligned(attn_mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
+    """Check `attn_mask`; insert axes of size 1 so that it broadcasts to the scores."""
+    mask = _known(attn_mask)
     *lead, queries, keys = scores
     shape = tuple(mask.shape)
     for_all_heads = len(shape) == 3 and len(lead) == 2

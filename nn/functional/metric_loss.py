@@ -1,8 +1,10 @@
-"""Losses of pairs and triplets of vectors, of rankings, and of a Gaussian."""
+"""Losses of pairs and triplets of vectors, of rankings, and of Gaussian and Poisson samples."""
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.nn.functional.framing import framed
-from minigrad.nn.functional.loss import Reduction, like, reduced
+from minigrad.nn.functional.loss import Reduction, like, reduced, reduction_of
 from minigrad.nn.functional.similarity import pairwise_distance
 from minigrad.ops._numerics import values_of
 from minigrad.ops.casting import floating
@@ -19,14 +21,16 @@ from minigrad.tensors.creation import tensor
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "cosine_embedding_loss", "gaussian_nll_loss", "margin_ranking_loss", "triplet_margin_loss",
+    "cosine_embedding_loss", "gaussian_nll_loss", "margin_ranking_loss", "poisson_nll_loss",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
 
 @framed
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0,
-    eps: float = 1e-6, swap: bool = False, reduction: Reduction = "mean",
+    eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
+    reduce: bool | None = None, reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the triplet loss max(d(a, p) - d(a, n) + margin, 0) of distances d.
 
@@ -41,6 +45,8 @@ def triplet_margin_loss(
         p: The p of the p-norm.
         eps: Added to the differences: see `pairwise_distance`.
         swap: Whether d(p, n) counts where it is smaller than d(a, n).
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
         reduction: "mean", "sum", or "none" for one loss per triplet.
 
     Example:
@@ -50,23 +56,59 @@ def triplet_margin_loss(
         0.75
     """
     name = "triplet_margin_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, above=0.0)
     check_number(name, "p", p, above=0.0, infinite=True)
     check_number(name, "eps", eps, 0.0)
     check_flag(name, "swap", swap)
     like(name, anchor, positive, "anchor", "positive")
     like(name, anchor, negative, "anchor", "negative")
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
+    distance = lambda x, y: pairwise_distance(x, y, p, eps)
+    losses = _of_triplets(distance, anchor, positive, negative, margin, swap)
+    return reduced(name, losses, reduction)
+
+
+@functools.partial(framed, calls_modules=True)
+def triplet_margin_with_distance_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0,
+    swap: bool = False, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
+    """Compute the triplet loss of any distance, by default that of `pairwise_distance`.
+
+    The other arguments are those of `triplet_margin_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> a, n = tensor([[0.0, 0.0]]), tensor([[0.0, 0.25]])
+        >>> nn.functional.triplet_margin_with_distance_loss(
+        ...     a, a, n, distance_function=lambda x, y: (x - y).square().sum(-1)
+        ... ).item()
+        0.9375
+    """
+    name = "triplet_margin_with_distance_loss"
+    check_number(name, "margin", margin, above=0.0)
+    check_flag(name, "swap", swap)
+    distance = pairwise_distance if distance_function is None else distance_function
+    losses = _of_triplets(distance, anchor, positive, negative, margin, swap)
+    return reduced(name, losses, reduction)
+
+
+def _of_triplets(
+    distance: Callable[[Tensor, Tensor], Tensor], anchor: Tensor, positive: Tensor,
+    negative: Tensor, margin: float, swap: bool,
+) -> Tensor:  # fmt: skip
+    near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = ops.minimum(far, pairwise_distance(positive, negative, p, eps))
-    return reduced(name, _at_least_0(near - far + margin), reduction)
+        far = ops.minimum(far, distance(positive, negative))
+    return at_least_0(near - far + margin)
 
 
 @framed
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, reduction: Reduction = "mean"
-) -> Tensor:
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
+    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute the ranking loss max(-y (x1 - x2) + margin, 0).
 
     Args:
@@ -74,6 +116,8 @@ def margin_ranking_loss(
         input2: x2, of the same shape.
         target: y, of the same shape: 1 where x1 shall be the larger one, else -1.
         margin: How much larger.
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
         reduction: "mean", "sum", or "none" for one loss per element.
 
     Example:
@@ -82,16 +126,18 @@ def margin_ranking_loss(
         2.0
     """
     name = "margin_ranking_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin)
     x2 = like(name, input1, input2, "input1", "input2")
     y = like(name, input1, target)
-    return reduced(name, _at_least_0(margin - y * (input1 - x2)), reduction)
+    return reduced(name, at_least_0(margin - y * (input1 - x2)), reduction)
 
 
 @framed
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0, reduction: Reduction = "mean"
-) -> Tensor:
+    input1: Tensor, input2: Tensor, target: Any, margin: float = 0.0,
+    size_average: bool | None = None, reduce: bool | None = None, reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
     """Compute 1 - cos(x1, x2) for pairs that belong together, max(cos(x1, x2) - margin, 0) else.
 
     Args:
@@ -99,6 +145,8 @@ def cosine_embedding_loss(
         input2: x2, of the same shape.
         target: Of shape (N,) or (): 1 where a pair belongs together, else -1.
         margin: The cosine up to which other pairs cost nothing, from -1 to 1.
+        size_average: As for `mse_loss`, and `reduce`.
+        reduce: None, or a bool.
         reduction: "mean", "sum", or "none" for one loss per pair.
 
     Example:
@@ -108,6 +156,7 @@ def cosine_embedding_loss(
         1.0
     """
     name = "cosine_embedding_loss"
+    reduction = reduction_of(name, size_average, reduce, reduction)
     check_number(name, "margin", margin, -1.0, below=1.0 + 1e-9)
     like(name, input1, input2, "input1", "input2")
     y = np.asarray(target)
@@ -122,13 +171,13 @@ def cosine_embedding_loss(
     lengths = (ops.hypot(ops.norm(x, axis=-1), 1e-6) for x in (input1, input2))
     directions = (x / n[..., None] for x, n in zip((input1, input2), lengths, strict=True))
     cosine = ops.sum(ops.multiply(*directions), axis=-1)
-    losses = ops.where(y == 1, 1.0 - cosine, _at_least_0(cosine - margin))
+    losses = ops.where(y == 1, 1.0 - cosine, at_least_0(cosine - margin))
     return reduced(name, losses, reduction)
 
 
 @framed
 def gaussian_nll_loss(
-    input_: Tensor, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
+    input: Tensor, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
     reduction: Reduction = "mean",
 ) -> Tensor:  # fmt: skip
     """Compute the negative log-likelihood of a Gaussian, (log v + (x - y)² / v) / 2.
@@ -137,9 +186,9 @@ def gaussian_nll_loss(
     distribution", 1994.
 
     Args:
-        input_: x, the means, a tensor of any shape.
+        input: x, the means, a tensor of any shape.
         target: y, samples, of the same shape.
-        var: v, the variances: a number, or a tensor of the shape of `input_`, with size 1 on the
+        var: v, the variances: a number, or a tensor of the shape of `input`, with size 1 on the
             last axis or without it.
         full: Whether to add the constant log(2π) / 2.
         eps: The lower bound of v; where v is smaller, it still receives a gradient.
@@ -153,13 +202,13 @@ def gaussian_nll_loss(
     name = "gaussian_nll_loss"
     check_number(name, "eps", eps, above=0.0)
     check_flag(name, "full", full)
-    y, x = like(name, input_, target), floating(input_)
+    y, x = like(name, input, target), floating(input)
     v = floating(var if isinstance(var, Tensor) else tensor(np.asarray(var, x.dtype)))
-    if v.ndim and v.shape != input_.shape:
-        if v.shape == input_.shape[:-1]:
+    if v.ndim and v.shape != input.shape:
+        if v.shape == input.shape[:-1]:
             v = ops.expand_dims(v, -1)
-        elif v.shape != (*input_.shape[:-1], 1):
-            raise value_error(f"{name}: input of shape {input_.shape}, but var of shape {v.shape}")
+        elif v.shape != (*input.shape[:-1], 1):
+            raise value_error(f"{name}: input of shape {input.shape}, but var of shape {v.shape}")
     if (values_of(v) < 0).any():
         raise value_error(f"{name}: var must not be negative, got {values_of(v).min()}")
     v = v + np.maximum(eps - values_of(v), 0).astype(v.dtype)
@@ -169,6 +218,41 @@ def gaussian_nll_loss(
     return reduced(name, losses, reduction)
 
 
-def _at_least_0(x: Tensor) -> Tensor:
+@framed
+def poisson_nll_loss(
+    input: Tensor, target: Any, log_input: bool = True, full: bool = False,
+    size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
+    reduction: Reduction = "mean",
+) -> Tensor:  # fmt: skip
+    """Compute the negative log-likelihood of counts under Poisson distributions, r - y log r.
+
+    Args:
+        input: log r, a tensor of any shape; the rates r themselves without `log_input`.
+        target: y, the counts, of the same shape.
+        log_input: Whether the input is the logarithm of the rates.
+        full: Whether to add Stirling's approximation of log(y!), for counts above 1.
+        size_average: As for `mse_loss`, and `reduce`.
+        eps: Added to r before its logarithm is taken.
+        reduce: None, or a bool.
+        reduction: "mean", "sum", or "none" for one loss per element.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.poisson_nll_loss(tensor([0.0]), [3.0]).item()
+        1.0
+    """
+    name = "poisson_nll_loss"
+    check_number(name, "eps", eps, 0.0)
+    reduction = reduction_of(name, size_average, reduce, reduction)
+    y, x = like(name, input, target), floating(input)
+    losses = ops.exp(x) - y * x if log_input else x - y * ops.log(x + eps)
+    if full:
+        some = ops.where(y > 1, y, 1.0)
+        stirling = some * ops.log(some) - some + 0.5 * ops.log(2 * math.pi * some)
+        losses = losses + ops.where(y > 1, stirling, 0.0)
+    return reduced(name, losses, reduction)
+
+
+def at_least_0(x: Tensor) -> Tensor:
     """The positive part; unlike `relu` with slope 1 at 0, as in PyTorch."""
     return ops.clip(x, 0.0, None)

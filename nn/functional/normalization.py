@@ -12,16 +12,20 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.linalg import vector_norm
 from minigrad.nn.functional.framing import framed
-from minigrad.ops.casting import as_tensor
+from minigrad.ops.casting import as_tensor, floating
 from minigrad.support.checks import check_number, check_probability, check_size
+from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "normalize", "rms_norm"]
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize",
+    "rms_norm",
+]  # fmt: skip
 
 
 def layer_norm(
-    input_: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+    input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     r"""Normalize the last axes to mean 0 and variance 1, then scale by `weight`, shift by `bias`.
@@ -29,7 +33,7 @@ def layer_norm(
     Source: Ba, Kiros and Hinton, "Layer normalization", 2016.
 
     Args:
-        input_: A tensor of shape ``(..., *normalized_shape)``.
+        input: A tensor of shape ``(..., *normalized_shape)``.
         normalized_shape: The sizes of the axes that are normalized; an int for the last axis.
         weight: A tensor of shape `normalized_shape`, or None for 1.
         bias: A tensor of shape `normalized_shape`, or None for 0.
@@ -40,13 +44,13 @@ def layer_norm(
         >>> nn.functional.layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
         [[-1.0, 1.0]]
     """
-    sizes = _sizes("layer_norm", input_, normalized_shape)
+    sizes = _sizes("layer_norm", input, normalized_shape)
     check_number("layer_norm", "eps", eps, 0.0)
-    return ops.layer_norm(input_, weight, bias, ndim=len(sizes), eps=eps)
+    return ops.layer_norm(input, weight, bias, ndim=len(sizes), eps=eps)
 
 
 def rms_norm(
-    input_: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
+    input: Tensor, normalized_shape: int | Sequence[int], weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:  # fmt: skip
     r"""Divide by the root mean square of the last axes, then scale by `weight`.
@@ -61,40 +65,40 @@ def rms_norm(
         >>> nn.functional.rms_norm(tensor([[1.0, 7.0]]), 2, eps=0.0)
         Tensor([[0.2, 1.4]], dtype=float32)
     """
-    sizes = _sizes("rms_norm", input_, normalized_shape)
-    if eps is None and input_.dtype.kind == "f":
-        eps = float(np.finfo(input_.dtype).eps)
+    sizes = _sizes("rms_norm", input, normalized_shape)
+    if eps is None and input.dtype.kind == "f":
+        eps = float(np.finfo(input.dtype).eps)
     eps = 0.0 if eps is None else check_number("rms_norm", "eps", eps, 0.0)
-    return ops.rms_norm(input_, weight, ndim=len(sizes), eps=eps)
+    return ops.rms_norm(input, weight, ndim=len(sizes), eps=eps)
 
 
-def _sizes(owner: str, input_: Tensor, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+def _sizes(owner: str, input: Tensor, normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     shape = normalized_shape
     sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
-    if not sizes or tuple(input_.shape[-len(sizes) :]) != sizes:
+    if not sizes or tuple(input.shape[-len(sizes) :]) != sizes:
         raise value_error(
-            f"{owner}: the input has shape {input_.shape}, its last axes must be {sizes}"
+            f"{owner}: the input has shape {input.shape}, its last axes must be {sizes}"
         )
     return sizes
 
 
 @framed
 def batch_norm(
-    input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
-    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = True,
+    input: Tensor, running_mean: Tensor | None, running_var: Tensor | None,
+    weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     r"""Normalize each channel to mean 0 and variance 1 over the batch, then scale and shift it.
 
     In training the statistics of this batch are used, and the running statistics are updated with
-    them (with the unbiased variance). Otherwise the running statistics are used, if given.
+    them (with the unbiased variance). Otherwise the running statistics are used.
 
     Source: Ioffe and Szegedy, "Batch normalization", 2015.
 
     Args:
-        input_: A tensor of shape (N, C, ...).
-        running_mean: Shape (C,); updated in place in training.
-        running_var: Shape (C,); updated in place in training.
+        input: A tensor of shape (N, C, ...).
+        running_mean: Shape (C,), updated in place in training; None in training only.
+        running_var: The same for the variance.
         weight: Scale of shape (C,), or None for 1.
         bias: Shift of shape (C,), or None for 0.
         training: Whether to use the batch statistics and update the running ones.
@@ -102,60 +106,71 @@ def batch_norm(
         eps: Added to the variance.
 
     Raises:
-        ValueError: The shapes do not fit, or in training a channel has only one value.
+        ValueError: The shapes do not fit, in training a channel has only one value, or without it
+            there are no running statistics.
 
     Example:
         >>> from minigrad import nn, tensor
-        >>> nn.functional.batch_norm(tensor([[1.0], [3.0]]), eps=0.0).tolist()
+        >>> x = tensor([[1.0], [3.0]])
+        >>> nn.functional.batch_norm(x, None, None, training=True, eps=0.0).tolist()
         [[-1.0], [1.0]]
+        >>> nn.functional.batch_norm(x, tensor([1.0]), tensor([4.0]), eps=0.0).tolist()
+        [[0.0], [1.0]]
     """
-    if input_.ndim < 2:
-        raise value_error(f"batch_norm: an input of shape (N, C, ...) expected, got {input_.shape}")
-    _check_channels("batch_norm", input_, running_mean=running_mean, running_var=running_var)
+    if input.ndim < 2:
+        raise value_error(f"batch_norm: an input of shape (N, C, ...) expected, got {input.shape}")
+    _check_channels("batch_norm", input, running_mean=running_mean, running_var=running_var)
     check_number("batch_norm", "eps", eps, 0.0)
     check_probability("batch_norm", "momentum", momentum)
-    if not training and running_mean is not None and running_var is not None:
-        column = (-1, *(1,) * (input_.ndim - 2))
+    if not training:
+        if running_mean is None or running_var is None:
+            raise value_error(
+                "batch_norm: without training=True it needs running_mean and running_var"
+            )
+        column = (-1, *(1,) * (input.ndim - 2))
         scale = (running_var + eps) ** -0.5
         if weight is not None:
             scale = scale * weight
-        out = (input_ - running_mean.reshape(column)) * scale.reshape(column)
+        out = (input - running_mean.reshape(column)) * scale.reshape(column)
         return out if bias is None else out + bias.reshape(column)
-    count = input_.shape[0] * math.prod(input_.shape[2:])
-    if training and count == 1:
+    count = input.shape[0] * math.prod(input.shape[2:])
+    if count == 1:
         raise value_error(
-            f"batch_norm: an input of shape {input_.shape} has only one value per channel, "
+            f"batch_norm: an input of shape {input.shape} has only one value per channel, "
             f"so no variance to learn from; give larger batches, or call .eval()"
         )
-    out, mean, var = ops.batch_norm(input_, weight, bias, eps=eps)
-    if training and count:
+    out, mean, var = ops.batch_norm(input, weight, bias, eps=eps)
+    if count:
         update_running(running_mean, mean.detach(), momentum)
         update_running(running_var, var.detach() * (count / (count - 1)), momentum)
     return out
 
 
-@effect
 def update_running(running: Tensor | None, found: Tensor, momentum: float) -> None:
-    """Move a running statistic towards that of a batch."""
+    """Move a running statistic, if there is one, towards that of a batch."""
     if running is not None:
-        new = found._data.astype(running.dtype) * momentum
-        assign(
-            running, running._data * (1 - momentum) + new
-        )  # no op: a checkpoint may run it again
+        move_running(running, found, momentum)
 
 
-def _check_channels(owner: str, input_: Tensor, **parts: Tensor | None) -> None:
+@effect
+def move_running(running: Tensor, found: Tensor, momentum: float) -> None:
+    """Move a running statistic towards that of a batch."""
+    new = found._data.astype(running.dtype) * momentum
+    assign(running, running._data * (1 - momentum) + new)  # no op: a checkpoint may run it again
+
+
+def _check_channels(owner: str, input: Tensor, **parts: Tensor | None) -> None:
     """Raise unless each part has one number for each channel."""
     for name, part in parts.items():
-        if part is not None and part.shape != input_.shape[1:2]:
+        if part is not None and part.shape != input.shape[1:2]:
             raise value_error(
-                f"{owner}: {name} must have shape {input_.shape[1:2]} for an input of shape "
-                f"{input_.shape}, got {part.shape}"
+                f"{owner}: {name} must have shape {input.shape[1:2]} for an input of shape "
+                f"{input.shape}, got {part.shape}"
             )
 
 
 def group_norm(
-    input_: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     r"""Normalize each group of channels of a sample to mean 0 and variance 1, then scale and shift.
@@ -163,7 +178,7 @@ def group_norm(
     Source: Wu and He, "Group normalization", 2018.
 
     Args:
-        input_: A tensor of shape (N, C, ...).
+        input: A tensor of shape (N, C, ...).
         num_groups: The number of groups of consecutive channels.
         weight: Scale of each channel, of shape (C,), or None for 1.
         bias: Shift of each channel, of shape (C,), or None for 0.
@@ -178,19 +193,19 @@ def group_norm(
         [[-1.0, 1.0, -1.0, 1.0]]
     """
     check_size("group_norm", "num_groups", num_groups)
-    if input_.ndim < 2 or input_.shape[1] % num_groups:
+    if input.ndim < 2 or input.shape[1] % num_groups:
         raise value_error(
             f"group_norm: an input of shape (N, C, ...) expected, with C divisible by "
-            f"{num_groups}, got {input_.shape}"
+            f"{num_groups}, got {input.shape}"
         )
-    _check_channels("group_norm", input_, weight=weight, bias=bias)
+    _check_channels("group_norm", input, weight=weight, bias=bias)
     check_number("group_norm", "eps", eps, 0.0)
-    return ops.group_norm(input_, weight, bias, groups=num_groups, eps=eps)
+    return ops.group_norm(input, weight, bias, groups=num_groups, eps=eps)
 
 
 @framed
 def instance_norm(
-    input_: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+    input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
     weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
@@ -213,27 +228,64 @@ def instance_norm(
     if not use_input_stats:
         if running_mean is None or running_var is None:
             raise value_error(f"{owner}: use_input_stats=False needs running_mean and running_var")
-        return batch_norm(input_, running_mean, running_var, weight, bias, False, eps=eps)
-    within = math.prod(input_.shape[2:])
-    if input_.ndim < 2 or within == 1:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, eps=eps)
+    within = math.prod(input.shape[2:])
+    if input.ndim < 2 or within == 1:
         raise value_error(
             f"{owner}: an input of shape (N, C, L, ...) with several values per channel "
-            f"expected, got {input_.shape}"
+            f"expected, got {input.shape}"
         )
-    _check_channels(owner, input_, weight=weight, bias=bias)
-    _check_channels(owner, input_, running_mean=running_mean, running_var=running_var)
-    if (running_mean is not None or running_var is not None) and 0 not in input_.shape:
-        values = as_tensor(input_).detach().reshape(*input_.shape[:2], within)
+    _check_channels(owner, input, weight=weight, bias=bias)
+    _check_channels(owner, input, running_mean=running_mean, running_var=running_var)
+    if (running_mean is not None or running_var is not None) and 0 not in input.shape:
+        values = as_tensor(input).detach().reshape(*input.shape[:2], within)
         update_running(running_mean, ops.mean(values, (0, 2)), momentum)
         update_running(running_var, ops.mean(ops.var(values, 2, 1), 0), momentum)
-    return group_norm(input_, max(input_.shape[1], 1), weight, bias, eps)
+    return group_norm(input, max(input.shape[1], 1), weight, bias, eps)
 
 
 @framed
-def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12) -> Tensor:
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    r"""Divide by the neighbouring channels: :math:`x / (k + \alpha\, \overline{x^2})^\beta`.
+
+    Source: Krizhevsky, Sutskever and Hinton, "ImageNet classification with deep convolutional
+    neural networks", 2012.
+
+    Args:
+        input: A tensor of shape (N, C, L, ...).
+        size: How many channels, with this one in their middle, the mean of the squares is over;
+            channels beyond the first and the last count as 0.
+        alpha: The factor of the mean.
+        beta: The exponent.
+        k: Added to the mean.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> x = ones(1, 3, 1)
+        >>> nn.functional.local_response_norm(x, 3, alpha=3.0, beta=1.0).tolist()
+        [[[0.3333333432674408], [0.25], [0.3333333432674408]]]
+    """
+    check_size("local_response_norm", "size", size)
+    for name, value in (("alpha", alpha), ("beta", beta), ("k", k)):
+        check_number("local_response_norm", name, value, 0.0)
+    if input.ndim < 3:
+        raise value_error(
+            f"local_response_norm: an input of shape (N, C, L, ...) expected, got {input.shape}"
+        )
+    around = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
+    x = floating(input)
+    windows = ops.unfold(ops.pad(x * x, around), 1, size, 1)
+    return x / (ops.mean(windows, -1) * alpha + k) ** beta
+
+
+@spelled
+@framed
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     r"""Divide vectors by their p-norm: :math:`x / \max(\|x\|_p, \epsilon)`.
 
-    The vectors lie along `axis`, the second by default, as in PyTorch. A zero vector stays zero.
+    The vectors lie along `dim`, the second axis by default. A zero vector stays zero.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -242,5 +294,5 @@ def normalize(input_: Tensor, p: float = 2.0, axis: int = 1, eps: float = 1e-12)
     """
     check_number("normalize", "p", p, above=0.0, infinite=True)
     check_number("normalize", "eps", eps, 0.0)
-    lengths = vector_norm(input_, ord=p, axis=axis, keepdims=True)
-    return input_ / ops.maximum(lengths, eps)
+    lengths = vector_norm(input, ord=p, axis=dim, keepdims=True)
+    return input / ops.maximum(lengths, eps)

@@ -20,12 +20,12 @@ MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 @framed
 def pad(
-    input_: Tensor, pad: Sequence[int], mode: PadMode = "constant", value: float | None = None
+    input: Tensor, pad: Sequence[int], mode: PadMode = "constant", value: float | None = None
 ) -> Tensor:
     """Put a border around the last axes, the last one first; `minigrad.pad` has NumPy's arguments.
 
     Args:
-        input_: A tensor with at least as many axes as are padded.
+        input: A tensor with at least as many axes as are padded.
         pad: The widths (left, right), then (top, bottom) and so on: two for each axis, the last
             axis first. With "constant" a negative width removes elements.
         mode: "constant", "reflect" without and "replicate" with the edge, or "circular".
@@ -36,29 +36,29 @@ def pad(
         >>> nn.functional.pad(tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect").tolist()
         [[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]]
     """
-    widths = _widths(pad, input_.shape)
+    widths = _widths(pad, input.shape)
     if mode not in ("constant", *MODES):
         known = ", ".join(["constant", *MODES])
         raise value_error(f"pad: mode must be one of {known}; got {mode!r}")
     if mode != "constant":
-        if value is not None:
+        if value:
             raise value_error(f'pad: a value is for mode="constant", got mode={mode!r}')
-        for n, pair in zip(input_.shape, widths, strict=True):
+        for n, pair in zip(input.shape, widths, strict=True):
             most = {"reflect": n - 1, "circular": n}.get(mode, max(pair))
             if min(pair) < 0 or (max(pair) > most and any(pair)):
                 raise value_error(
                     f"pad: mode={mode!r} cannot pad an axis of {n} elements by {pair}: "
                     f"widths from 0 to {max(most, 0)} expected"
                 )
-        return ops.pad(input_, widths, MODES[mode])
+        return ops.pad(input, widths, MODES[mode])
     if any(n + sum(min(width, 0) for width in pair) < 0
-           for n, pair in zip(input_.shape, widths, strict=True)):  # fmt: skip
-        raise value_error(f"pad: {pad} removes more than shape {input_.shape} has")
+           for n, pair in zip(input.shape, widths, strict=True)):  # fmt: skip
+        raise value_error(f"pad: {pad} removes more than shape {input.shape} has")
     if any(min(pair) < 0 for pair in widths):
-        input_ = input_[tuple(slice(max(-before, 0), n + min(after, 0)) for n, (before, after)
-                              in zip(input_.shape, widths, strict=True))]  # fmt: skip
+        input = input[tuple(slice(max(-before, 0), n + min(after, 0)) for n, (before, after)
+                              in zip(input.shape, widths, strict=True))]  # fmt: skip
         widths = [(max(before, 0), max(after, 0)) for before, after in widths]
-    return ops.pad(input_, widths, constant_values=0 if value is None else value)
+    return ops.pad(input, widths, constant_values=0 if value is None else value)
 
 
 def _widths(pad: Sequence[int], shape: tuple[int, ...]) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""1-D and 2-D max and average pooling, by window or to a given output size."""
+"""1-D and 2-D pooling: the largest element, mean or norm of windows, or of parts of an axis."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from minigrad import ops
-from minigrad.autograd.errors import value_error
+from minigrad.autograd.errors import type_error, value_error
 from minigrad.nn.functional.convolution import Sizes, over_a_batch
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import widened
+from minigrad.ops.casting import floating
 from minigrad.ops.pooling import parts, sum_parts
 from minigrad.ops.sorting import ValuesAndIndices
-from minigrad.support.checks import check_size, check_sizes
+from minigrad.support.checks import check_number, check_size, check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-    "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d",
+    "avg_pool1d", "avg_pool2d", "lp_pool1d", "lp_pool2d", "max_pool1d", "max_pool2d",
 ]  # fmt: skip
 
 Pairs = tuple[tuple[int, int], ...]
@@ -29,18 +30,23 @@ Window = tuple[tuple[int, ...], ...]
 
 @overload
 def max_pool1d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[False] = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
 ) -> Tensor: ...  # fmt: skip
 @overload
 def max_pool1d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[True],
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
+@overload
+def max_pool1d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+    ceil_mode: bool, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool1d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> Tensor | ValuesAndIndices:  # fmt: skip
     """Apply 1-D max pooling: the largest element of each window.
 
@@ -52,28 +58,33 @@ def max_pool1d(
         [[[3.0, 2.0]]]
     """
     window = _window("max_pool1d", 1, kernel_size, stride, padding, dilation)
-    return _max("max_pool1d", 1, input_, window, ceil_mode, return_indices)
+    return _max("max_pool1d", 1, input, window, ceil_mode, return_indices)
 
 
 @overload
 def max_pool2d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[False] = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
 ) -> Tensor: ...  # fmt: skip
 @overload
 def max_pool2d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: Literal[True],
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+) -> ValuesAndIndices: ...  # fmt: skip
+@overload
+def max_pool2d(
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None, padding: Sizes, dilation: Sizes,
+    ceil_mode: bool, return_indices: Literal[True],
 ) -> ValuesAndIndices: ...  # fmt: skip
 @framed
 def max_pool2d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    dilation: Sizes = 1, *, ceil_mode: bool = False, return_indices: bool = False,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    dilation: Sizes = 1, ceil_mode: bool = False, return_indices: bool = False,
 ) -> Tensor | ValuesAndIndices:  # fmt: skip
     """Apply 2-D max pooling: the largest pixel of each window.
 
     Args:
-        input_: Shape (N, C, H, W), or (C, H, W).
+        input: Shape (N, C, H, W), or (C, H, W).
         kernel_size: (K, K'), the size of the window; options take one int for both axes, or one
             per axis.
         stride: The step of the window, (K, K') by default.
@@ -96,12 +107,12 @@ def max_pool2d(
         [[[[3.0]]]]
     """
     window = _window("max_pool2d", 2, kernel_size, stride, padding, dilation)
-    return _max("max_pool2d", 2, input_, window, ceil_mode, return_indices)
+    return _max("max_pool2d", 2, input, window, ceil_mode, return_indices)
 
 
 @framed
 def avg_pool1d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
     ceil_mode: bool = False, count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
     """Apply 1-D average pooling: the mean of each window.
@@ -114,23 +125,33 @@ def avg_pool1d(
         [[[2.0, 1.0]]]
     """
     return _average(
-        "avg_pool1d", 1, input_, kernel_size, stride, padding, ceil_mode, count_include_pad
+        "avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None
     )
 
 
 @framed
 def avg_pool2d(
-    input_: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
-    ceil_mode: bool = False, count_include_pad: bool = True,
+    input: Tensor, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0,
+    ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
     """Apply 2-D average pooling: the mean of each window.
 
-    Arguments and errors are those of `max_pool2d`, with a border of zeros; `count_include_pad` says
-    whether these count in the mean.
+    Args:
+        input: Shape (N, C, H, W), or (C, H, W).
+        kernel_size: As for `max_pool2d`, and `stride`, `padding` with zeros, and `ceil_mode`.
+        stride: The step of the window, `kernel_size` by default.
+        padding: The number of rows and columns of zeros added on each side.
+        ceil_mode: Whether to round the output size up.
+        count_include_pad: Whether the padding counts in the mean.
+        divisor_override: What each sum is divided by, in place of the number of elements.
 
     Returns:
         Shape (N, C, P, P') with P = (H + 2 · padding - K) // stride + 1 and P' likewise, or
         (C, P, P').
+
+    Raises:
+        TypeError: The input holds integers that are no int64, of which means are cut off towards 0.
+        ValueError: A window does not fit into the input, or the padding is too wide.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -138,12 +159,50 @@ def avg_pool2d(
         [[[[1.5]]]]
     """
     return _average(
-        "avg_pool2d", 2, input_, kernel_size, stride, padding, ceil_mode, count_include_pad
-    )
+        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        divisor_override,
+    )  # fmt: skip
 
 
 @framed
-def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
+def lp_pool1d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """Compute the p-norm of each window of sequences, as `lp_pool2d` does of images.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.lp_pool1d(tensor([[[3.0, 4.0, 0.0, 2.0]]]), 2, 2).tolist()
+        [[[5.0, 2.0]]]
+    """
+    return _norms("lp_pool1d", 1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@framed
+def lp_pool2d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """Compute the p-norm of each window of images: the p-th root of the sum of p-th powers.
+
+    Args:
+        input: Shape (N, C, H, W), or (C, H, W).
+        norm_type: p.
+        kernel_size: The size of the window, one int or one per axis.
+        stride: The step of the window, `kernel_size` by default.
+        ceil_mode: Whether to round the output size up.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.functional.lp_pool2d(tensor([[[[3.0, 0.0], [0.0, 4.0]]]]), 2, 2).tolist()
+        [[[[5.0]]]]
+    """
+    return _norms("lp_pool2d", 2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+@framed
+def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
     """Apply 1-D average pooling to a given output length.
 
     As `adaptive_avg_pool2d`, from (N, C, L) or (C, L) to (N, C, P) or (C, P).
@@ -153,15 +212,15 @@ def adaptive_avg_pool1d(input_: Tensor, output_size: int) -> Tensor:
         >>> nn.functional.adaptive_avg_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[2.0, 4.0]]]
     """
-    return _adaptive("adaptive_avg_pool1d", 1, input_, output_size, _mean_of_parts)
+    return _adaptive("adaptive_avg_pool1d", 1, input, output_size, _mean_of_parts)
 
 
 @framed
-def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Apply 2-D average pooling to a given output size.
 
     Args:
-        input_: Shape (N, C, H, W), or (C, H, W).
+        input: Shape (N, C, H, W), or (C, H, W).
         output_size: (P, P'), the output size, one int for both axes or one per axis; None keeps an
             axis. Part i is from floor(i · H / P) to ceil((i + 1) · H / P).
 
@@ -173,11 +232,21 @@ def adaptive_avg_pool2d(input_: Tensor, output_size: int | Sequence[int | None] 
         >>> nn.functional.adaptive_avg_pool2d(ones((2, 8, 5, 7)), 1).shape
         (2, 8, 1, 1)
     """
-    return _adaptive("adaptive_avg_pool2d", 2, input_, output_size, _mean_of_parts)
+    return _adaptive("adaptive_avg_pool2d", 2, input, output_size, _mean_of_parts)
 
 
+@overload
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int, return_indices: Literal[False] = False
+) -> Tensor: ...
+@overload
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int, return_indices: Literal[True]
+) -> ValuesAndIndices: ...
 @framed
-def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int, return_indices: bool = False
+) -> Tensor | ValuesAndIndices:
     """Apply 1-D max pooling to a given output length.
 
     As `adaptive_max_pool2d`, from (N, C, L) or (C, L) to (N, C, P) or (C, P).
@@ -187,22 +256,34 @@ def adaptive_max_pool1d(input_: Tensor, output_size: int) -> Tensor:
         >>> nn.functional.adaptive_max_pool1d(tensor([[[1.0, 3.0, 5.0]]]), 2).tolist()
         [[[3.0, 5.0]]]
     """
-    return _adaptive("adaptive_max_pool1d", 1, input_, output_size, _largest_of_parts)
+    return _largest("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
+@overload
+def adaptive_max_pool2d(
+    input: Tensor,
+    output_size: int | Sequence[int | None] | None,
+    return_indices: Literal[False] = False,
+) -> Tensor: ...
+@overload
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: Literal[True]
+) -> ValuesAndIndices: ...
 @framed
-def adaptive_max_pool2d(input_: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
+) -> Tensor | ValuesAndIndices:
     """Apply 2-D max pooling to a given output size.
 
     Arguments and result are those of `adaptive_avg_pool2d`. Of equal pixels the first receives the
-    gradient.
+    gradient. With `return_indices` their places too, as `max_pool2d` returns them.
 
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.adaptive_max_pool2d(ones((2, 8, 5, 7)), (2, None)).shape
         (2, 8, 2, 7)
     """
-    return _adaptive("adaptive_max_pool2d", 2, input_, output_size, _largest_of_parts)
+    return _largest("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
 def _window(
@@ -237,12 +318,12 @@ def _pairs(sizes: Sequence[int], window: Window, ceil_mode: bool) -> Pairs:
 
 
 def _max(
-    owner: str, axes: int, input_: Tensor, window: Window, ceil_mode: bool, return_indices: bool
+    owner: str, axes: int, input: Tensor, window: Window, ceil_mode: bool, return_indices: bool
 ) -> Any:
     kernel, strides, _, gaps = window
 
     def pooled(op: Any) -> Tensor:
-        return over_a_batch(owner, axes, input_, lambda x: op(
+        return over_a_batch(owner, axes, input, lambda x: op(
             x, kernel, strides, _pairs(x.shape[2:], window, ceil_mode), gaps
         ))  # fmt: skip
 
@@ -250,18 +331,38 @@ def _max(
     return ValuesAndIndices(values, pooled(ops.max_pool_places)) if return_indices else values
 
 
-def _average(
-    owner: str, axes: int, input_: Tensor, kernel_size: Sizes, stride: Sizes | None,
-    padding: Sizes, ceil_mode: bool, count_include_pad: bool,
+def _norms(
+    owner: str, axes: int, input: Tensor, norm_type: float, kernel_size: Sizes,
+    stride: Sizes | None, ceil_mode: bool,
 ) -> Tensor:  # fmt: skip
+    check_number(owner, "norm_type", norm_type, above=0.0)
+    powers = floating(input) ** norm_type
+    means = _average(owner, axes, powers, kernel_size, stride, 0, ceil_mode, True, None)
+    count = math.prod(check_sizes(owner, "kernel_size", kernel_size, axes))
+    return (ops.sign(means) * ops.relu(ops.abs(means)) * count) ** (1.0 / norm_type)
+
+
+def _average(
+    owner: str, axes: int, input: Tensor, kernel_size: Sizes, stride: Sizes | None,
+    padding: Sizes, ceil_mode: bool, count_include_pad: bool, divisor: int | None,
+) -> Tensor:  # fmt: skip
+    if input.dtype.kind != "f" and input.dtype != np.int64:
+        raise type_error(
+            f"{owner}: floating-point numbers or int64 expected, got {input.dtype}: its sums "
+            f"may be too large; convert the input with .float()"
+        )
+    if divisor is not None:
+        check_size(owner, "divisor_override", divisor)
     window = _window(owner, axes, kernel_size, stride, padding, 1)
     kernel, strides, widths, gaps = window
 
     def pooled(x: Tensor) -> Tensor:
         pairs = _pairs(x.shape[2:], window, ceil_mode)
         sums = ops.sum_pool(widened(x), kernel, strides, pairs, gaps)
+        if divisor is not None:
+            return _means(sums, divisor, x)
         if not any(widths) and not ceil_mode:
-            return _divided(sums, math.prod(kernel), x)
+            return _means(sums, math.prod(kernel), x)
         counts = np.ones((), int)
         for size, count, reach, step, width in zip(
             x.shape[2:], sums.shape[2:], kernel, strides, widths, strict=True
@@ -273,9 +374,16 @@ def _average(
             else:
                 inside = np.minimum(ends, size) - np.maximum(starts, 0)
             counts = counts[..., None] * inside
-        return _divided(sums, counts, x)
+        return _means(sums, counts, x)
 
-    return over_a_batch(owner, axes, input_, pooled)
+    return over_a_batch(owner, axes, input, pooled)
+
+
+def _means(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
+    """Divide sums; whole numbers stay whole, cut off towards 0."""
+    if x.dtype.kind == "f":
+        return _divided(sums, counts, x)
+    return ops.sign(sums) * ops.floor_divide(ops.abs(sums), counts)
 
 
 def parts_per_axis(
@@ -291,7 +399,7 @@ def parts_per_axis(
 
 
 def _adaptive(
-    owner: str, axes: int, input_: Tensor, output_size: int | Sequence[int | None] | None,
+    owner: str, axes: int, input: Tensor, output_size: int | Sequence[int | None] | None,
     pooled: Callable[[Tensor, tuple[int, ...]], Tensor],
 ) -> Tensor:  # fmt: skip
     given = parts_per_axis(owner, axes, output_size)
@@ -305,7 +413,18 @@ def _adaptive(
         )
         return pooled(x, counts)
 
-    return over_a_batch(owner, axes, input_, over)
+    return over_a_batch(owner, axes, input, over)
+
+
+def _largest(
+    owner: str, axes: int, input: Tensor, output_size: int | Sequence[int | None] | None,
+    return_indices: bool,
+) -> Any:  # fmt: skip
+    values = _adaptive(owner, axes, input, output_size, _largest_of_parts)
+    if not return_indices:
+        return values
+    indices = _adaptive(owner, axes, input, output_size, _places_of_largest)
+    return ValuesAndIndices(values, indices)
 
 
 def _mean_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
@@ -330,13 +449,42 @@ def _divided(sums: Tensor, counts: Any, x: Tensor) -> Tensor:
 
 
 def _largest_of_parts(x: Tensor, counts: tuple[int, ...]) -> Tensor:
-    kernel = []
+    x, kernel, _ = _equal_parts(x, counts)
+    still = ((0, 0),) * len(kernel)
+    return ops.max_pool(x, kernel, kernel, still, (1,) * len(kernel))
+
+
+def _places_of_largest(x: Tensor, counts: tuple[int, ...]) -> Tensor:
+    """Where the largest elements of the parts are among all elements of an image."""
+    sizes = x.shape[2:]
+    x, kernel, sources = _equal_parts(x, counts)
+    still = ((0, 0),) * len(kernel)
+    rest = ops.max_pool_places(x, kernel, kernel, still, (1,) * len(kernel))
+    places: Any = 0
+    step = 1
+    for size, source in zip(reversed(sizes), reversed(sources), strict=True):
+        along = ops.remainder(rest, len(source))
+        rest = ops.floor_divide(rest, len(source))
+        places = places + ops.take(source, along) * step
+        step *= size
+    return places
+
+
+def _equal_parts(
+    x: Tensor, counts: tuple[int, ...]
+) -> tuple[Tensor, tuple[int, ...], list[np.ndarray]]:
+    """The parts made equally long by repeating their last element.
+
+    Also their length along each axis, and from where each element of an axis is.
+    """
+    kernel, sources = [], []
     for axis, (size, count) in enumerate(zip(x.shape[2:], counts, strict=True), start=2):
         starts, ends = parts(size, count)
         longest = int((ends - starts).max())
-        if size % count:  # pad parts to one length by repeating their last element
-            places = np.minimum(starts[:, None] + np.arange(longest), ends[:, None] - 1)
-            x = ops.take(x, places.ravel(), axis)
+        source = np.arange(size)
+        if size % count:
+            source = np.minimum(starts[:, None] + np.arange(longest), ends[:, None] - 1).ravel()
+            x = ops.take(x, source, axis)
         kernel.append(longest)
-    still = ((0, 0),) * len(kernel)
-    return ops.max_pool(x, tuple(kernel), tuple(kernel), still, (1,) * len(kernel))
+        sources.append(source)
+    return x, tuple(kernel), sources

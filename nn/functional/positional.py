@@ -115,7 +115,7 @@ def sinusoidal_pos_embedding(
 
 
 def rotary_pos_embedding(
-    input_: Tensor, position_ids: Any = None, interleaved: bool = True, *, offset: int = 0,
+    input: Tensor, position_ids: Any = None, interleaved: bool = True, *, offset: int = 0,
     base: float = 10000.0,
 ) -> Tensor:  # fmt: skip
     r"""Apply rotary positional embedding (RoPE) to queries or keys.
@@ -126,7 +126,7 @@ def rotary_pos_embedding(
     Source: Su et al., "RoFormer: enhanced transformer with rotary position embedding", 2021.
 
     Args:
-        input_: A tensor of shape (..., L, D), such as (N, H, L, D); D is even.
+        input: A tensor of shape (..., L, D), such as (N, H, L, D); D is even.
         position_ids: The positions, of shape (L,), or (N, L) for an input of shape (N, ..., L, D);
             by default `offset`, `offset` + 1 and so on.
         interleaved: Pair i is features 2i and 2i + 1, as in the paper; otherwise features i and
@@ -135,7 +135,7 @@ def rotary_pos_embedding(
         base: The base of the frequencies; a larger base turns the last pairs more slowly.
 
     Raises:
-        TypeError: `input_` is not floating.
+        TypeError: `input` is not floating.
         ValueError: Shapes do not fit, or both `position_ids` and `offset` are given.
 
     Example:
@@ -146,19 +146,19 @@ def rotary_pos_embedding(
         >>> bool(abs(rotated[:, :, 9:] - step).max() < 1e-6)
         True
     """
-    if input_.ndim < 2 or input_.shape[-1] % 2 or input_.dtype.kind != "f":
-        raise (TypeError if input_.dtype.kind != "f" else ValueError)(
+    if input.ndim < 2 or input.shape[-1] % 2 or input.dtype.kind != "f":
+        raise (TypeError if input.dtype.kind != "f" else ValueError)(
             located(
                 f"rotary_pos_embedding: floats of shape (..., L, D) expected, D even; "
-                f"got {input_.dtype} {input_.shape}"
+                f"got {input.dtype} {input.shape}"
             )
         )
-    width = input_.shape[-1]
-    positions = _positions(input_.shape, position_ids, offset)  # (L,) or (N, 1, ..., L)
+    width = input.shape[-1]
+    positions = _positions(input.shape, position_ids, offset)  # (L,) or (N, 1, ..., L)
     base = check_number("rotary_pos_embedding", "base", base, above=0.0)
     angles = positions[..., None] * base ** (-np.arange(0, width, 2) / max(width, 1))
     cos, sin = np.cos(angles), np.sin(angles)  # in float64, whatever the input is
-    return ops.rotate_pairs(input_, cos.astype(input_.dtype), sin.astype(input_.dtype), interleaved)
+    return ops.rotate_pairs(input, cos.astype(input.dtype), sin.astype(input.dtype), interleaved)
 
 
 def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.ndarray:

@@ -11,16 +11,17 @@ from minigrad import ops, random
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.autograd.mode import located
+from minigrad.nn.functional.activation import SELU_ALPHA, SELU_SCALE
 from minigrad.nn.functional.framing import framed
 from minigrad.ops.dropout import dropout_factor
 from minigrad.support.checks import check_probability
 from minigrad.tensors.inplace import overwritten
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["drop_path", "dropout", "dropout1d", "dropout2d"]
+__all__ = ["alpha_dropout", "drop_path", "dropout", "dropout1d", "dropout2d"]
 
 
-def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability p, and scale the others by 1 / (1 - p).
 
     The mask comes from a key drawn from `minigrad.random`. Without `training` the input is returned
@@ -36,14 +37,44 @@ def dropout(input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool
     """
     p = check_probability("dropout", "p", p)
     if not training or p == 0.0:
-        return input_
+        return input
     key = random.key()
-    return overwritten(input_, ops.dropout, p, key) if inplace else ops.dropout(input_, p, key)
+    return overwritten(input, ops.dropout, p, key) if inplace else ops.dropout(input, p, key)
+
+
+@framed
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Set each element with probability p to the lowest value of `selu`, and scale and shift all.
+
+    Mean 0 and variance 1 stay what they are. The arguments are those of `dropout`, but by default
+    the input is returned unchanged.
+
+    Source: Klambauer et al., "Self-normalizing neural networks", 2017.
+
+    Example:
+        >>> from minigrad import nn, zeros
+        >>> y = nn.functional.alpha_dropout(zeros(1000), 0.5, training=True)
+        >>> sorted({round(x, 4) for x in y.tolist()})
+        [-0.7792, 0.7792]
+    """
+    p = check_probability("alpha_dropout", "p", p)
+    if not training or p == 0.0:
+        return input
+    if inplace:
+        return overwritten(input, alpha_dropout, p, True)
+    if p == 1.0:
+        return input * 0.0
+    low = -SELU_SCALE * SELU_ALPHA
+    scale = ((1 - p) * (1 + p * low * low)) ** -0.5
+    kept = _kept_places(random.key(), input.shape, input.ndim, p)
+    return (ops.where(kept, input, low) - low * p) * scale
 
 
 @framed
 def dropout1d(
-    input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zero whole channels of a sequence with probability p, and scale the others by 1 / (1 - p).
 
@@ -57,17 +88,20 @@ def dropout1d(
         >>> sorted(set(y.sum(axis=2)[0].tolist()))
         [0.0, 6.0]
     """
-    return _channel_dropout(dropout1d, "(N, C, L) or (C, L)", (2, 3), input_, p, training, inplace)
+    leading = 1 if input.ndim == 2 else 2
+    return _channel_dropout(
+        dropout1d, "(N, C, L) or (C, L)", (2, 3), leading, input, p, training, inplace
+    )
 
 
 @framed
 def dropout2d(
-    input_: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zero whole channels of images with probability p, and scale the others by 1 / (1 - p).
 
-    The input has shape (N, C, H, W); three axes are read as (N, C, L), with a warning, as in
-    PyTorch. The other arguments are those of `dropout`.
+    The input has shape (N, C, H, W); three axes are read as (N, C, L), with a warning, and of two
+    axes each element is a channel. The other arguments are those of `dropout`.
 
     Example:
         >>> from minigrad import nn, ones
@@ -75,20 +109,20 @@ def dropout2d(
         >>> sorted(set(y.sum(axis=(2, 3))[0].tolist()))
         [0.0, 24.0]
     """
-    if input_.ndim == 3:
+    if input.ndim == 3:
         warnings.warn(
             located(
-                f"dropout2d: an input of shape {input_.shape} is read as (N, C, L); call dropout1d "
+                f"dropout2d: an input of shape {input.shape} is read as (N, C, L); call dropout1d "
                 f"for sequences, and give one image a batch axis: x[None]"
             ),
             stacklevel=2,
         )
-    return _channel_dropout(dropout2d, "(N, C, H, W)", (3, 4), input_, p, training, inplace)
+    return _channel_dropout(dropout2d, "(N, C, H, W)", (2, 3, 4), 2, input, p, training, inplace)
 
 
 @framed
 def drop_path(
-    input_: Tensor, p: float = 0.1, scale_by_keep: bool = True, training: bool = True
+    input: Tensor, p: float = 0.1, scale_by_keep: bool = True, training: bool = True
 ) -> Tensor:
     """Zero whole samples with probability p: stochastic depth, for the branch of a residual block.
 
@@ -103,26 +137,26 @@ def drop_path(
         [0.0, 6.0]
     """
     p = check_probability("drop_path", "p", p)
-    if not input_.ndim:
+    if not input.ndim:
         raise value_error("drop_path: an input of shape (N, ...) expected, got ()")
     if not training or p == 0.0:
-        return input_
-    return _dropped(input_, 1, p, scale_by_keep)
+        return input
+    return _dropped(input, 1, p, scale_by_keep)
 
 
 def _channel_dropout(
-    function: Callable[..., Tensor], shapes: str, axes: tuple[int, ...], input_: Tensor, p: float,
-    training: bool, inplace: bool,
+    function: Callable[..., Tensor], shapes: str, axes: tuple[int, ...], leading: int,
+    input: Tensor, p: float, training: bool, inplace: bool,
 ) -> Tensor:  # fmt: skip
     owner = function.__name__
     p = check_probability(owner, "p", p)
-    if input_.ndim not in axes:
-        raise value_error(f"{owner}: an input of shape {shapes} expected, got {input_.shape}")
+    if input.ndim not in axes:
+        raise value_error(f"{owner}: an input of shape {shapes} expected, got {input.shape}")
     if not training or p == 0.0:
-        return input_
+        return input
     if inplace:
-        return overwritten(input_, function, p)
-    return _dropped(input_, 1 if input_.ndim == 2 else 2, p)
+        return overwritten(input, function, p)
+    return _dropped(input, leading, p)
 
 
 def _dropped(x: Tensor, leading: int, p: float, scale: bool = True) -> Tensor:
@@ -135,4 +169,4 @@ def _dropped(x: Tensor, leading: int, p: float, scale: bool = True) -> Tensor:
 def _kept_places(key: int, shape: tuple[int, ...], ndim: int, p: float) -> np.ndarray:
     """True at the places of the leading axes that a random key keeps."""
     kept: np.ndarray = dropout_factor(key, shape, p, np.float32) != 0
-    return kept.reshape(*shape, *(1,) * (ndim - len(shape)))
+    return kept.reshape((*shape, *(1,) * (ndim - len(shape))))

@@ -20,7 +20,7 @@ __all__ = ["max_unpool1d", "max_unpool2d"]
 
 @framed
 def max_unpool1d(
-    input_: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,
+    input: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,
     padding: Sizes = 0, output_size: Sequence[int] | None = None,
 ) -> Tensor:  # fmt: skip
     """Put what `max_pool1d` has chosen back into sequences of zeros.
@@ -34,18 +34,18 @@ def max_unpool1d(
         >>> nn.functional.max_unpool1d(chosen, indices, 2).tolist()
         [[[0.0, 3.0, 2.0, 0.0]]]
     """
-    return _unpooled("max_unpool1d", 1, input_, indices, kernel_size, stride, padding, output_size)
+    return _unpooled("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
 
 
 @framed
 def max_unpool2d(
-    input_: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,
+    input: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None = None,
     padding: Sizes = 0, output_size: Sequence[int] | None = None,
 ) -> Tensor:  # fmt: skip
     """Put what `max_pool2d` has chosen back into images of zeros.
 
     Args:
-        input_: Shape (N, C, P, P'), or (C, P, P').
+        input: Shape (N, C, P, P'), or (C, P, P').
         indices: The places, as `max_pool2d` returns them with ``return_indices=True``.
         kernel_size: The arguments of the pooling, as `stride` and `padding`.
         stride: The step of the window, `kernel_size` by default.
@@ -72,22 +72,22 @@ def max_unpool2d(
         >>> nn.functional.max_unpool2d(chosen, indices, 2).tolist()
         [[[[0.0, 3.0], [0.0, 0.0]]]]
     """
-    return _unpooled("max_unpool2d", 2, input_, indices, kernel_size, stride, padding, output_size)
+    return _unpooled("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
 
 
 def _unpooled(
-    owner: str, axes: int, input_: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None,
+    owner: str, axes: int, input: Tensor, indices: Any, kernel_size: Sizes, stride: Sizes | None,
     padding: Sizes, output_size: Sequence[int] | None,
 ) -> Tensor:  # fmt: skip
     kernel = check_sizes(owner, "kernel_size", kernel_size, axes)
     strides = kernel if stride is None else check_sizes(owner, "stride", stride, axes)
     widths = check_sizes(owner, "padding", padding, axes, least=0)
-    if input_.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input_.shape:
+    if input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape:
         raise value_error(
             f"{owner}: an input with {axes + 1} or {axes + 2} axes and indices of its shape "
-            f"expected, got shapes {input_.shape} and {np.shape(indices)}"
+            f"expected, got shapes {input.shape} and {np.shape(indices)}"
         )
-    *leading, sizes = *input_.shape[:-axes], input_.shape[-axes:]
+    *leading, sizes = *input.shape[:-axes], input.shape[-axes:]
     usual = tuple(
         (count - 1) * step - 2 * width + size
         for count, step, width, size in zip(sizes, strides, widths, kernel, strict=True)
@@ -100,7 +100,7 @@ def _unpooled(
             f"{owner}: an output_size of {usual}, with less than a stride of {strides} more or "
             f"less, expected, got {output_size}"
         )
-    zeros = np.zeros((*leading, math.prod(target)), input_.dtype)
+    zeros = np.zeros((*leading, math.prod(target)), input.dtype)
     rows = (*leading, math.prod(sizes))
     places = ops.reshape(indices, rows)
-    return ops.scatter(zeros, -1, places, input_.reshape(rows)).reshape(*leading, *target)
+    return ops.scatter(zeros, -1, places, input.reshape(rows)).reshape(*leading, *target)

@@ -22,12 +22,12 @@ __all__ = ["fold", "unfold"]
 
 @framed
 def unfold(
-    input_: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+    input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
     """Put the windows of an image into columns (im2col).
 
     Args:
-        input_: Shape (N, C, H, W), or (C, H, W).
+        input: Shape (N, C, H, W), or (C, H, W).
         kernel_size: (K, K'), the size of a window; options take one int for both axes, or one per
             axis.
         dilation: The distance between the pixels of a window.
@@ -52,12 +52,12 @@ def unfold(
         columns = ops.take(pixels, places, 2)  # (N, C, K·K', L)
         return columns.reshape(len(x), x.shape[1] * len(places), places.shape[1])
 
-    return over_a_batch("unfold", 2, input_, unfolded)
+    return over_a_batch("unfold", 2, input, unfolded)
 
 
 @framed
 def fold(
-    input_: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
+    input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:  # fmt: skip
     """Add columns up to an image (col2im), the transpose of `unfold`: sums where windows overlap.
@@ -76,23 +76,23 @@ def fold(
     window = _window("fold", kernel_size, dilation, padding, stride)
     size = check_sizes("fold", "output_size", output_size, 2)
     places = _places("fold", window, size)  # (K·K', L)
-    if input_.ndim not in (2, 3) or input_.shape[-1] != places.shape[1] or (
-        input_.shape[-2] % len(places)
+    if input.ndim not in (2, 3) or input.shape[-1] != places.shape[1] or (
+        input.shape[-2] % len(places)
     ):  # fmt: skip
         raise value_error(
             f"fold: an input of shape (N, C·{len(places)}, {places.shape[1]}), one column for "
-            f"each window of {size}, expected, with or without N; got {input_.shape}"
+            f"each window of {size}, expected, with or without N; got {input.shape}"
         )
-    *batch, rows, _ = input_.shape
+    *batch, rows, _ = input.shape
     shape = (*batch, rows // len(places))  # (N, C) or (C,)
     (top, bottom), (left, right) = window.padding
     height, width = size[0] + top + bottom, size[1] + left + right
     index = (*(slice(None) for _ in shape), places)
     pixels = scatter_index(
-        widened(as_tensor(input_)).reshape(*shape, *places.shape), index, (*shape, height * width)
+        widened(as_tensor(input)).reshape(*shape, *places.shape), index, (*shape, height * width)
     )
     image = pixels.reshape(*shape, height, width)[..., top : top + size[0], left : left + size[1]]
-    return image.astype(input_.dtype) if input_.dtype == np.float16 else image
+    return image.astype(input.dtype) if input.dtype == np.float16 else image
 
 
 def _window(

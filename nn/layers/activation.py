@@ -6,12 +6,13 @@ The functions of the same names give the sources. ``inplace=True`` overwrites th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
+from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
-from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
-from minigrad.nn.module.argument_checks import Count, Positive
+from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
+from minigrad.nn.module.argument_checks import Count, NonNegative, Positive
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.support.checks import check_number
@@ -19,9 +20,10 @@ from minigrad.tensors.creation import full
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "SELU", "HardSigmoid", "HardSwish", "Hardtanh", "LeakyReLU",
-    "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax",
-    "Softplus", "Softsign", "Swish", "Tanh",
+    "CELU", "ELU", "GELU", "GLU", "SELU", "HardSigmoid", "HardSwish", "Hardshrink", "Hardsigmoid",
+    "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "RReLU",
+    "ReLU", "ReLU6", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink",
+    "Softsign", "Swish", "Tanh", "Tanhshrink", "Threshold",
 ]  # fmt: skip
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -160,7 +162,7 @@ class SiLU(UnaryLayer):
     inplace: bool = False
 
 
-Swish = SiLU
+Swish = SiLU  # Lucid 2's name
 
 
 @layer_of(F.mish)
@@ -177,12 +179,12 @@ class Mish(UnaryLayer):
 
 
 @layer_of(F.hardswish)
-class HardSwish(UnaryLayer):
-    """Hard swish: x · hardsigmoid(x), a piecewise approximation of SiLU.
+class Hardswish(UnaryLayer):
+    """Hard swish (Lucid 2's `HardSwish`): x · hardsigmoid(x), a piecewise approximation of SiLU.
 
     Example:
         >>> from minigrad import nn, tensor
-        >>> nn.HardSwish()(tensor([-4.0, 3.0])).tolist()
+        >>> nn.Hardswish()(tensor([-4.0, 3.0])).tolist()
         [0.0, 3.0]
     """
 
@@ -190,16 +192,99 @@ class HardSwish(UnaryLayer):
 
 
 @layer_of(F.hardsigmoid)
-class HardSigmoid(UnaryLayer):
-    """Hard sigmoid: a piecewise linear approximation of the sigmoid.
+class Hardsigmoid(UnaryLayer):
+    """Hard sigmoid (Lucid 2's `HardSigmoid`): a piecewise linear approximation of the sigmoid.
 
     Example:
         >>> from minigrad import nn, tensor
-        >>> nn.HardSigmoid()(tensor([-4.0, 0.0, 4.0])).tolist()
+        >>> nn.Hardsigmoid()(tensor([-4.0, 0.0, 4.0])).tolist()
         [0.0, 0.5, 1.0]
     """
 
     inplace: bool = False
+
+
+HardSwish, HardSigmoid = Hardswish, Hardsigmoid  # Lucid 2's names
+
+
+@layer_of(F.hardshrink)
+class Hardshrink(UnaryLayer):
+    """Hard shrinkage: x, or 0 from -lambd to lambd.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.Hardshrink()(tensor([-2.0, 0.25, 1.0])).tolist()
+        [-2.0, 0.0, 1.0]
+    """
+
+    lambd: float = 0.5
+
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
+@layer_of(F.softshrink)
+class Softshrink(UnaryLayer):
+    """Soft shrinkage: x moved towards 0 by lambd, or 0 from -lambd to lambd.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.Softshrink()(tensor([-2.0, 0.25, 1.0])).tolist()
+        [-1.5, 0.0, 0.5]
+    """
+
+    lambd: NonNegative = 0.5
+
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
+@layer_of(F.tanhshrink)
+class Tanhshrink(UnaryLayer):
+    """The difference x - tanh(x).
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> round(nn.Tanhshrink()(tensor(1.0)).item(), 4)
+        0.2384
+    """
+
+
+@layer_of(F.threshold)
+class Threshold(UnaryLayer):
+    """Each element that is above a threshold, and a value in place of the others.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.Threshold(1.0, -1.0)(tensor([0.5, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
+
+    threshold: float
+    value: float
+    inplace: bool = False
+
+
+@layer_of(F.rrelu)
+class RReLU(FunctionLayer):
+    """Leaky ReLU whose slope below 0 is random in training, and the middle of its range otherwise.
+
+    Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network",
+    2015.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.RReLU(0.25, 0.75).eval()(tensor([-1.0, 2.0])).tolist()
+        [-0.5, 2.0]
+    """
+
+    lower: float = 1 / 8
+    upper: float = 1 / 3
+    inplace: bool = False
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the function, with slopes that are drawn in training mode."""
+        return self._result(input, training=self.training)
 
 
 @layer_of(F.tanh)
@@ -230,6 +315,7 @@ class Softplus(UnaryLayer):
 
     Args:
         beta: The sharpness; for large beta it approaches ReLU.
+        threshold: Where beta · x is above it, the result is x itself.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -238,6 +324,7 @@ class Softplus(UnaryLayer):
     """
 
     beta: float = 1.0
+    threshold: float = 20.0
 
     def _check(self) -> None:
         if self.beta == 0:
@@ -248,31 +335,67 @@ class Softplus(UnaryLayer):
 class Softmax(UnaryLayer):
     """Softmax along an axis: positive values that sum to 1.
 
+    Args:
+        dim: The axis; it may be left out for inputs of one or two axes, where it is the last.
+
     Example:
         >>> from minigrad import nn, tensor
-        >>> nn.Softmax()(tensor([7.0, 7.0])).tolist()
+        >>> nn.Softmax(dim=-1)(tensor([7.0, 7.0])).tolist()
         [0.5, 0.5]
     """
 
-    axis: int = -1
+    dim: int | None = None
+
+
+@layer_of(F.softmin)
+class Softmin(UnaryLayer):
+    """The softmax of -x along an axis: see `Softmax`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.Softmin(dim=-1)(tensor([0.0, 1000.0])).tolist()
+        [1.0, 0.0]
+    """
+
+    dim: int | None = None
 
 
 @layer_of(F.log_softmax)
 class LogSoftmax(UnaryLayer):
-    """The logarithm of softmax, computed in a numerically stable way.
+    """The logarithm of `Softmax`, computed in a numerically stable way.
 
     Example:
         >>> from minigrad import nn, tensor
-        >>> nn.LogSoftmax()(tensor([0.0, 1000.0])).tolist()
+        >>> nn.LogSoftmax(dim=-1)(tensor([0.0, 1000.0])).tolist()
         [-1000.0, 0.0]
     """
 
-    axis: int = -1
+    dim: int | None = None
 
 
-@layer_of(F.hardtanh)
+class Softmax2d(Module):
+    """The softmax over the channels of images (N, C, H, W) or (C, H, W).
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.Softmax2d()(ones((1, 2, 3, 3))).sum().item()
+        9.0
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply softmax along the third axis from the end."""
+        if input.ndim not in (3, 4):
+            raise value_error(
+                f"Softmax2d: an input of shape (N, C, H, W) or (C, H, W) expected, "
+                f"got {input.shape}"
+            )
+        return F.softmax(input, -3)
+
+
 class Hardtanh(UnaryLayer):
     """Each element limited to the range from min_val to max_val.
+
+    `min_value` and `max_value` are PyTorch's old names of these.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -280,11 +403,17 @@ class Hardtanh(UnaryLayer):
         [-1.0, 0.5, 1.0]
     """
 
-    min_val: float = -1.0
-    max_val: float = 1.0
-    inplace: bool = False
+    function = staticmethod(F.hardtanh)
+    fields = repr_fields = ("min_val", "max_val", "inplace")
 
-    def _check(self) -> None:
+    def __init__(
+        self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False,
+        min_value: float | None = None, max_value: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        self.inplace = inplace
         check_number("Hardtanh", "max_val", self.max_val, self.min_val)
 
 
@@ -328,19 +457,22 @@ class PReLU(Module):
 
     repr_fields = ("num_parameters",)
 
-    def __init__(self, num_parameters: Count = 1, init: float = 0.25) -> None:
+    def __init__(
+        self, num_parameters: Count = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init
         self.weight = Parameter(full(num_parameters, float(init)))
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Set every slope to its initial value."""
         init.constant(self.weight, self.init)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Apply the function to an input of shape (N, C, ...), or any shape with one slope."""
-        return F.prelu(input_, self.weight)
+        return F.prelu(input, self.weight)
 
 
 @layer_of(F.glu)
@@ -353,4 +485,4 @@ class GLU(UnaryLayer):
         [3.0, 8.0]
     """
 
-    axis: int = -1
+    dim: int = -1

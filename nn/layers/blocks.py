@@ -51,9 +51,9 @@ class _ConvBNReLU(Module):
         self.bn = normalization(out_channels, eps, momentum, bn_affine, track_running_stats)
         self.relu = ReLU()
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...)."""
-        return self.relu(self.bn(self.conv(input_)))
+        return self.relu(self.bn(self.conv(input)))
 
 
 class ConvBNReLU1d(_ConvBNReLU):
@@ -120,9 +120,9 @@ class _DepthSeparableConv(Module):
         )
         self.pointwise = self.layer(in_channels, out_channels, 1, bias=bias)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...)."""
-        return self.pointwise(self.depthwise(input_))
+        return self.pointwise(self.depthwise(input))
 
 
 class DepthSeparableConv1d(_DepthSeparableConv):
@@ -268,7 +268,7 @@ class SelectiveKernel(Module):
             ReLU(),
             Conv2d(hidden, len(sizes), 1, bias=False),
         )
-        self.softmax = Softmax(axis=1)
+        self.softmax = Softmax(dim=1)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map images of shape (N, in_channels, H, W) to (N, out_channels, ...)."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from minigrad import ops
+from minigrad.autograd.errors import value_error
 from minigrad.nn import functional as F
 from minigrad.nn import init
 from minigrad.nn.functional.convolution import Border, Sizes, over_a_batch, padding_pairs
@@ -21,15 +23,17 @@ __all__ = ["Conv1d", "Conv2d", "ConvTranspose1d", "ConvTranspose2d"]
 PaddingMode = Literal["zeros", "reflect", "replicate", "circular"]
 
 
-class _Kernels(Module):
+class _ConvNd(Module):
     """The parameters and options that all convolutions share."""
 
     axes: int
+    transposed = False
     bias: Parameter | None
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes,
-        dilation: Sizes, groups: int, bias: bool, transposed: bool,
+        dilation: Sizes, groups: int, bias: bool, padding_mode: PaddingMode, device: Any,
+        dtype: Any,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
@@ -44,10 +48,20 @@ class _Kernels(Module):
                 raise ValueError(
                     f"{owner}: {name} ({count}) must be divisible by groups ({groups})"
                 )
-        first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
+        modes = ["zeros"] if self.transposed else ["zeros", *MODES]
+        if padding_mode not in modes:
+            raise ValueError(
+                f"{owner}: padding_mode must be {' or '.join(map(repr, modes))}, "
+                f"got {padding_mode!r}"
+            )
+        self.padding_mode = padding_mode
+        first, second = (
+            (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
+        )
         self.weight = Parameter(empty((first, second // groups, *self.kernel_size)))
         self.bias = Parameter(empty(out_channels)) if bias else None
         self.reset_parameters()
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Initialize weight and bias again."""
@@ -61,50 +75,46 @@ class _Kernels(Module):
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}",
             f"stride={self.stride}",
         ]
-        for name, usual in (
-            ("padding", 0), ("output_padding", 0), ("dilation", 1), ("groups", 1),
-            ("padding_mode", "zeros"),
-        ):  # fmt: skip
+        for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0), ("groups", 1)):
             value = getattr(self, name, usual)
             if value not in (usual, (usual,) * self.axes):
-                parts.append(f"{name}={value!r}")
-        return ", ".join([*parts, *["bias=False"] * (self.bias is None)])
+                parts.append(f"{name}={value}")
+        parts += ["bias=False"] * (self.bias is None)
+        parts += [f"padding_mode={self.padding_mode}"] * (self.padding_mode != "zeros")
+        return ", ".join(parts)
 
 
-class _Convolution(_Kernels):
+class _Convolution(_ConvNd):
     """A convolution along `axes` axes."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
         padding: Border = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
-        padding_mode: PaddingMode = "zeros",
+        padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, False
-        )
+            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode,
+            device, dtype,
+        )  # fmt: skip
         owner = type(self).__name__
-        if padding_mode != "zeros" and padding_mode not in MODES:
-            raise ValueError(
-                f"{owner}: padding_mode must be 'zeros' or one of "
-                f"{', '.join(map(repr, MODES))}, got {padding_mode!r}"
-            )
         self._pairs = padding_pairs(owner, self.kernel_size, self.stride, padding, self.dilation)
         self.padding = padding if isinstance(padding, str) else tuple(n for n, _ in self._pairs)
-        self.padding_mode = padding_mode
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """The convolution of the layer, with another weight: subclasses of PyTorch's call it."""
 
         def convolved(x: Tensor) -> Tensor:
             pairs = self._pairs
             if self.padding_mode != "zeros":
                 x = ops.pad(x, ((0, 0), (0, 0), *pairs), MODES[self.padding_mode])
                 pairs = ((0, 0),) * self.axes
-            return ops.convolution(
-                x, self.weight, self.bias, self.stride, pairs, self.dilation, self.groups
-            )
+            return ops.convolution(x, weight, bias, self.stride, pairs, self.dilation, self.groups)
 
-        return over_a_batch(type(self).__name__, self.axes, input_, convolved)
+        return over_a_batch(type(self).__name__, self.axes, input, convolved)
 
 
 class Conv1d(_Convolution):
@@ -146,33 +156,60 @@ class Conv2d(_Convolution):
     axes = 2
 
 
-class _Transposed(_Kernels):
+class _ConvTransposeNd(_ConvNd):
     """A transposed convolution along `axes` axes."""
+
+    transposed = True
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
         padding: Sizes = 0, output_padding: Sizes = 0, groups: int = 1, bias: bool = True,
-        dilation: Sizes = 1,
+        dilation: Sizes = 1, padding_mode: PaddingMode = "zeros", device: Any = None,
+        dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, True
-        )
+            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode,
+            device, dtype,
+        )  # fmt: skip
         owner = type(self).__name__
         self.padding = check_sizes(owner, "padding", padding, self.axes, least=0)
         self.output_padding = check_sizes(
             owner, "output_padding", output_padding, self.axes, least=0
         )
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N."""
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """Map a tensor of shape (N, in_channels, ...) to (N, out_channels, ...), or without N.
+
+        Args:
+            input: The tensor.
+            output_size: The sizes of the last axes of the result, which the stride leaves open; in
+                place of `output_padding`.
+        """
         transposed = F.conv_transpose1d if self.axes == 1 else F.conv_transpose2d
+        more = self.output_padding if output_size is None else self._missing(input, output_size)
         return transposed(
-            input_, self.weight, self.bias, self.stride, self.padding, self.output_padding,
-            self.groups, self.dilation,
+            input, self.weight, self.bias, self.stride, self.padding, more, self.groups,
+            self.dilation,
         )  # fmt: skip
 
+    def _missing(self, input: Tensor, output_size: Sequence[int]) -> tuple[int, ...]:
+        """How many elements each axis is short of an output size."""
+        wanted = tuple(output_size)[-self.axes :]
+        parts = zip(
+            input.shape[-self.axes :], self.stride, self.padding, self.dilation, self.kernel_size,
+            strict=True,
+        )  # fmt: skip
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in parts]
+        short = tuple(size - n for size, n in zip(wanted, least, strict=True))
+        if any(not 0 <= n < s for n, s in zip(short, self.stride, strict=True)):
+            most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+            raise value_error(
+                f"{type(self).__name__}: output_size {wanted} is not between {least} and {most}"
+            )
+        return short
 
-class ConvTranspose1d(_Transposed):
+
+class ConvTranspose1d(_ConvTransposeNd):
     """A 1-D transposed convolution: see `functional.conv_transpose1d`.
 
     The arguments are those of `ConvTranspose2d`, with one int for each option.
@@ -186,7 +223,7 @@ class ConvTranspose1d(_Transposed):
     axes = 1
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTransposeNd):
     """A 2-D transposed convolution: see `functional.conv_transpose2d`.
 
     The options are those of `functional.conv_transpose2d`; K and K' are the size of a kernel, C and

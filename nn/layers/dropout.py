@@ -8,11 +8,24 @@ from minigrad.nn.module.argument_checks import Probability
 from minigrad.nn.module.base import Module
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["DropPath", "Dropout", "Dropout1d", "Dropout2d"]
+__all__ = ["AlphaDropout", "DropPath", "Dropout", "Dropout1d", "Dropout2d"]
+
+
+class _DropoutNd(FunctionLayer):
+    """A dropout of elements, channels or samples in training mode."""
+
+    repr_fields = ("p", "inplace")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply dropout in training mode."""
+        return self._result(input, training=self.training)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self.repr_fields)
 
 
 @layer_of(F.dropout)
-class Dropout(FunctionLayer):
+class Dropout(_DropoutNd):
     """Dropout: in training zeros with probability p, and the other elements times 1 / (1 - p).
 
     In evaluation mode it returns the input unchanged. See `functional.dropout`.
@@ -29,12 +42,9 @@ class Dropout(FunctionLayer):
     p: Probability = 0.5
     inplace: bool = False
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Apply dropout in training mode."""
-        return self._result(input_, training=self.training)
 
-
-class Dropout1d(Dropout):
+@layer_of(F.dropout1d)
+class Dropout1d(_DropoutNd):
     """Dropout of whole channels of sequences (N, C, L): see `functional.dropout1d`.
 
     Example:
@@ -43,10 +53,12 @@ class Dropout1d(Dropout):
         [0.0, 6.0]
     """
 
-    function = staticmethod(F.dropout1d)
+    p: Probability = 0.5
+    inplace: bool = False
 
 
-class Dropout2d(Dropout):
+@layer_of(F.dropout2d)
+class Dropout2d(_DropoutNd):
     """Dropout of whole channels of images (N, C, H, W): see `functional.dropout2d`.
 
     Example:
@@ -55,7 +67,22 @@ class Dropout2d(Dropout):
         [0.0, 8.0]
     """
 
-    function = staticmethod(F.dropout2d)
+    p: Probability = 0.5
+    inplace: bool = False
+
+
+@layer_of(F.alpha_dropout)
+class AlphaDropout(_DropoutNd):
+    """Dropout that keeps mean and variance after a `SELU`: see `functional.alpha_dropout`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.AlphaDropout(0.5).eval()(ones(2)).tolist()
+        [1.0, 1.0]
+    """
+
+    p: Probability = 0.5
+    inplace: bool = False
 
 
 class DropPath(Module):
@@ -76,6 +103,6 @@ class DropPath(Module):
         self.drop_prob = drop_prob
         self.scale_by_keep = scale_by_keep
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Drop samples of an input of shape (N, ...) in training mode."""
-        return F.drop_path(input_, self.drop_prob, self.scale_by_keep, self.training)
+        return F.drop_path(input, self.drop_prob, self.scale_by_keep, self.training)

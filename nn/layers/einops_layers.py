@@ -76,9 +76,9 @@ class Rearrange(Module):
         self.pattern = pattern
         self.shapes = _checked("Rearrange", pattern, shapes)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Rearrange the axes; a view where the memory allows it."""
-        rearranged: Tensor = _call("Rearrange", "rearrange", input_, self.pattern, **self.shapes)
+        rearranged: Tensor = _call("Rearrange", "rearrange", input, self.pattern, **self.shapes)
         return rearranged
 
     def extra_repr(self) -> str:
@@ -111,10 +111,10 @@ class Reduce(Module):
         self.reduction = reduction
         self.shapes = _checked("Reduce", pattern, shapes, reduction)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Reduce and rearrange the axes."""
         reduced: Tensor = _call(
-            "Reduce", "reduce", input_, self.pattern, self.reduction, **self.shapes
+            "Reduce", "reduce", input, self.pattern, self.reduction, **self.shapes
         )
         return reduced
 
@@ -193,9 +193,9 @@ class EinMix(Module):
             bound = math.sqrt(1 / self._mixed)
             init.uniform(self.bias, -bound, bound)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Map the named axes."""
-        apart = _call("EinMix", "rearrange", input_, self._before, **self._given)
+        apart = _call("EinMix", "rearrange", input, self._before, **self._given)
         mixed = _call("EinMix", "einsum", apart, self.weight, self._product)
         if self.bias is not None:
             mixed = mixed + self.bias

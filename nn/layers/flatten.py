@@ -8,16 +8,14 @@ from collections.abc import Sequence
 from minigrad import ops
 from minigrad.autograd.errors import value_error
 from minigrad.autograd.mode import located
-from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.base import Module
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["Flatten", "Unflatten"]
 
 
-@layer_of(ops.flatten)
-class Flatten(UnaryLayer):
-    """The axes from start_axis to end_axis as one; by default all but the batch axis.
+class Flatten(Module):
+    """The axes from start_dim to end_dim as one; by default all but the batch axis.
 
     Example:
         >>> from minigrad import nn, ones
@@ -25,8 +23,16 @@ class Flatten(UnaryLayer):
         (2, 60)
     """
 
-    start_axis: int = 1
-    end_axis: int = -1
+    repr_fields = ("start_dim", "end_dim")
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Flatten the axes."""
+        return ops.flatten(input, self.start_dim, self.end_dim)
 
 
 class Unflatten(Module):
@@ -38,22 +44,22 @@ class Unflatten(Module):
         (2, 3, 4, 5)
     """
 
-    repr_fields = ("axis", "unflattened_size")
+    repr_fields = ("dim", "unflattened_size")
 
-    def __init__(self, axis: int, unflattened_size: Sequence[int]) -> None:
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
-        self.axis = axis
+        self.dim = dim
         self.unflattened_size = tuple(unflattened_size)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Unflatten a tensor whose axis has the product of the sizes as its size."""
-        shape, sizes = input_.shape, self.unflattened_size
-        if not -len(shape) <= self.axis < len(shape):
-            raise IndexError(located(f"Unflatten: there is no axis {self.axis} in shape {shape}"))
-        axis = self.axis % len(shape)
+        shape, sizes = input.shape, self.unflattened_size
+        if not -len(shape) <= self.dim < len(shape):
+            raise IndexError(located(f"Unflatten: there is no axis {self.dim} in shape {shape}"))
+        axis = self.dim % len(shape)
         known = math.prod(size for size in sizes if size != -1)
         if sizes.count(-1) > 1 or (
             shape[axis] % known if -1 in sizes and known else shape[axis] != math.prod(sizes)
         ):
             raise value_error(f"Unflatten: axis {axis} of shape {shape} cannot be made {sizes}")
-        return input_.reshape(*shape[:axis], *sizes, *shape[axis + 1 :])
+        return ops.reshape(input, (*shape[:axis], *sizes, *shape[axis + 1 :]))

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
+from minigrad.nn.functional.loss import reduction_of
 from minigrad.nn.module.argument_checks import checked_constructor
 from minigrad.nn.module.base import Module
 from minigrad.tensors.tensor import Tensor
@@ -13,6 +14,8 @@ from minigrad.tensors.tensor import Tensor
 L = TypeVar("L", bound="FunctionLayer")
 Buffered = Any
 """The annotation of a field that is a buffer: a tensor or array, or None."""
+Legacy = bool | None
+"""The annotation of `size_average` and `reduce`, PyTorch's old words for `reduction`."""
 
 
 class FunctionLayer(Module):
@@ -37,16 +40,17 @@ class FunctionLayer(Module):
 class UnaryLayer(FunctionLayer):
     """A layer with one input."""
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Apply the function."""
-        return self._result(input_)
+        return self._result(input)
 
 
 @dataclass_transform(eq_default=False)
 def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
     """Give a class a constructor that takes and stores its annotated attributes.
 
-    The layer calls `function` with them, under the same names.
+    The layer calls `function` with them, under the same names. Those that are `Legacy` say what
+    `reduction` is, and are not stored.
     """
 
     def decorate(cls: type[L]) -> type[L]:
@@ -60,7 +64,8 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
             default = vars(cls).get(name, inspect.Parameter.empty)
             parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
         signature = inspect.Signature(parameters)
-        fields = tuple(parameter.name for parameter in parameters[1:])
+        old = [name for name, kind in kinds.items() if kind == "Legacy"]
+        fields = tuple(each.name for each in parameters[1:] if each.name not in old)
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             given = signature.bind(self, *args, **kwargs)
@@ -69,6 +74,10 @@ def layer_of(function: Callable[..., Tensor]) -> Callable[[type[L]], type[L]]:
             for name in fields:
                 store = self.register_buffer if kinds[name] == "Buffered" else self.__setattr__
                 store(name, given.arguments[name])
+            if old:
+                size_average, reduce, reduction = map(given.arguments.get, (*old, "reduction"))
+                number = "beta" if "beta" in fields else ""
+                self.reduction = reduction_of(cls.__name__, size_average, reduce, reduction, number)
             self._check()
 
         __init__.__signature__ = signature  # type: ignore[attr-defined]

@@ -32,10 +32,10 @@ class _Lazy(Module):
     def reset_parameters(self) -> None:
         """Do nothing: there is nothing to initialize yet."""
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Grow to the size of the input, and map it as the layer that this one has become."""
-        self._grow(self._size_of(input_))
-        result: Tensor = self.forward(input_)  # that of the other class
+        self._grow(self._size_of(input))
+        result: Tensor = self.forward(input)  # that of the other class
         return result
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class _Lazy(Module):
             self._grow(self._size_in(array))
         return state
 
-    def _size_of(self, input_: Tensor) -> int:
+    def _size_of(self, input: Tensor) -> int:
         raise NotImplementedError
 
     def _size_in(self, weight: np.ndarray) -> int:
@@ -73,13 +73,15 @@ class LazyLinear(_Lazy, Linear):
 
     grown = Linear
 
-    def __init__(self, out_features: Count, bias: bool = True) -> None:
-        super().__init__(1, out_features, bias)
+    def __init__(
+        self, out_features: Count, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(1, out_features, bias, device, dtype)
         self.in_features = 0
-        self.weight.data = empty((out_features, 0))
+        self.weight.data = empty((out_features, 0), dtype=self.weight.dtype)
 
-    def _size_of(self, input_: Tensor) -> int:
-        return input_.shape[-1] if input_.ndim else 0
+    def _size_of(self, input: Tensor) -> int:
+        return input.shape[-1] if input.ndim else 0
 
     def _size_in(self, weight: np.ndarray) -> int:
         return weight.shape[-1]
@@ -103,18 +105,19 @@ class _LazyConvolution(_Lazy):
     def __init__(
         self, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Border = 0,
         dilation: Sizes = 1, groups: int = 1, bias: bool = True,
-        padding_mode: PaddingMode = "zeros",
+        padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         groups = check_size(type(self).__name__, "groups", groups)
         super().__init__(
             groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
-            padding_mode,
+            padding_mode, device, dtype,
         )  # fmt: skip
         self.in_channels = 0
-        self.weight.data = empty((out_channels, 0, *self.kernel_size))
+        shape = (out_channels, 0, *self.kernel_size)
+        self.weight.data = empty(shape, dtype=self.weight.dtype)
 
-    def _size_of(self, input_: Tensor) -> int:
-        return input_.shape[-self.axes - 1] if input_.ndim > self.axes else 0
+    def _size_of(self, input: Tensor) -> int:
+        return input.shape[-self.axes - 1] if input.ndim > self.axes else 0
 
     def _size_in(self, weight: np.ndarray) -> int:
         return weight.shape[1] * self.groups
@@ -165,9 +168,10 @@ class _LazyBatchNorm(_Lazy):
 
     def __init__(
         self, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1, affine: bool = True,
-        track_running_stats: bool = True,
+        track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
+        bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(1, eps, momentum, affine, track_running_stats)
+        super().__init__(1, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self._fill(0)
 
     def _fill(self, size: int) -> None:
@@ -179,8 +183,8 @@ class _LazyBatchNorm(_Lazy):
             if tensor is not None:
                 tensor.data = made(size, dtype=tensor.dtype)
 
-    def _size_of(self, input_: Tensor) -> int:
-        return input_.shape[1] if input_.ndim > 1 else 0
+    def _size_of(self, input: Tensor) -> int:
+        return input.shape[1] if input.ndim > 1 else 0
 
     def _size_in(self, weight: np.ndarray) -> int:
         return len(weight)

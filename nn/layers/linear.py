@@ -25,6 +25,8 @@ class Linear(Module):
         in_features: The size of the last axis of the input.
         out_features: The size of the last axis of the output.
         bias: Whether to add b.
+        device: "cpu".
+        dtype: The dtype of the parameters; by default the default dtype.
 
     Attributes:
         weight: W, of shape (out_features, in_features).
@@ -38,13 +40,17 @@ class Linear(Module):
 
     bias: Parameter | None
 
-    def __init__(self, in_features: Count, out_features: Count, bias: bool = True) -> None:
+    def __init__(
+        self, in_features: Count, out_features: Count, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(empty((out_features, in_features)))
         self.bias = Parameter(empty(out_features)) if bias else None
         self.reset_parameters()
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Initialize weight and bias again."""
@@ -53,9 +59,9 @@ class Linear(Module):
         if self.bias is not None:
             init.uniform(self.bias, -bound, bound)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (..., in_features) to (..., out_features)."""
-        return F.linear(input_, self.weight, self.bias)
+        return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return (
@@ -80,8 +86,9 @@ class Bilinear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in1_features: Count, in2_features: Count, out_features: Count, bias: bool = True
-    ) -> None:
+        self, in1_features: Count, in2_features: Count, out_features: Count, bias: bool = True,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.in1_features = in1_features
         self.in2_features = in2_features
@@ -89,6 +96,7 @@ class Bilinear(Module):
         self.weight = Parameter(empty((out_features, in1_features, in2_features)))
         self.bias = Parameter(empty(out_features)) if bias else None
         self.reset_parameters()
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Initialize weight and bias again."""
@@ -108,14 +116,17 @@ class Bilinear(Module):
 
 
 class Identity(Module):
-    """The identity: the output is the input.
+    """The identity: the output is the input. It takes any arguments, which change nothing.
 
     Example:
         >>> from minigrad import nn
-        >>> nn.Identity()(3)
+        >>> nn.Identity(54, unused=True)(3)
         3
     """
 
-    def forward(self, input_: Any) -> Any:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002 - it stands for others
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
         """Return the input."""
-        return input_
+        return input

@@ -1,35 +1,64 @@
-"""Loss layers, and cosine similarity.
+"""Loss layers, and distances.
 
-The functions of the same names explain the arguments; weights are buffers.
+The functions of the same names explain the arguments; weights are buffers. `size_average` and
+`reduce` stand before `reduction`, as in PyTorch; they take None or a bool.
 """
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from minigrad.nn import functional as F
-from minigrad.nn.functional.loss import Reduction
-from minigrad.nn.layers.function_layer import Buffered, FunctionLayer, layer_of
-from minigrad.nn.module.argument_checks import NonNegative, NormType, Positive, Probability
+from minigrad.nn.functional.loss import Reduction, reduction_of
+from minigrad.nn.layers.function_layer import (
+    Buffered,
+    FunctionLayer,
+    Legacy,
+    layer_of,
+)
+from minigrad.nn.module.argument_checks import Count, NonNegative, NormType, Positive, Probability
 from minigrad.support.checks import check_number
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss",
-    "GaussianNLLLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss",
-    "NLLLoss", "SmoothL1Loss", "TripletMarginLoss",
+    "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss",
+    "MarginRankingLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "PairwiseDistance", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]  # fmt: skip
 
 
 class _Loss(FunctionLayer):
-    """A loss of predictions and targets."""
+    """A loss. It shows no arguments, and a subclass of one's own reads `self.reduction`."""
 
-    repr_fields: ClassVar[tuple[str, ...]] = ("reduction",)
+    reduction: Any
 
-    def forward(self, input_: Tensor, target: Any) -> Tensor:
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None,
+        reduction: Reduction = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.reduction = reduction_of(type(self).__name__, size_average, reduce, reduction)
+
+    def forward(self, input: Tensor, target: Any) -> Tensor:
         """Compare predictions with targets; most losses need targets of the same shape."""
-        return self._result(input_, target)
+        return self._result(input, target)
+
+    def extra_repr(self) -> str:
+        return ""
+
+
+class _WeightedLoss(_Loss):
+    """A loss with a weight, which is a buffer."""
+
+    def __init__(
+        self, weight: Any = None, size_average: bool | None = None, reduce: bool | None = None,
+        reduction: Reduction = "mean",
+    ) -> None:  # fmt: skip
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
 
 
 @layer_of(F.mse_loss)
@@ -42,6 +71,8 @@ class MSELoss(_Loss):
         2.0
     """
 
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
 
 
@@ -55,6 +86,8 @@ class L1Loss(_Loss):
         1.0
     """
 
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
 
 
@@ -82,6 +115,8 @@ class SmoothL1Loss(_Loss):
         2.0
     """
 
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
     beta: NonNegative = 1.0
 
@@ -93,12 +128,12 @@ class KLDivLoss(_Loss):
     Example:
         >>> from minigrad import nn, tensor
         >>> x, y = tensor([[0.5, 0.5]]).log(), tensor([[1.0, 0.0]])
-        >>> round(nn.KLDivLoss("batchmean")(x, y).item(), 4)
+        >>> round(nn.KLDivLoss(reduction="batchmean")(x, y).item(), 4)
         0.6931
     """
 
-    repr_fields = ("reduction", "log_target")
-
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction | Literal["batchmean"] = "mean"
     log_target: bool = False
 
@@ -111,7 +146,7 @@ class KLDivLoss(_Loss):
 
 
 @layer_of(F.cross_entropy)
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(_WeightedLoss):
     """Cross-entropy of logits (N, C, ...) and class indices (N, ...), or class probabilities.
 
     See `functional.cross_entropy`.
@@ -124,14 +159,15 @@ class CrossEntropyLoss(_Loss):
     """
 
     weight: Buffered = None
-    reduction: Reduction = "mean"
-    _: KW_ONLY
+    size_average: Legacy = None
     ignore_index: int | None = -100
+    reduce: Legacy = None
+    reduction: Reduction = "mean"
     label_smoothing: Probability = 0.0
 
 
 @layer_of(F.nll_loss)
-class NLLLoss(_Loss):
+class NLLLoss(_WeightedLoss):
     """The negative log-likelihood of the target class: see `functional.nll_loss`.
 
     Example:
@@ -141,13 +177,14 @@ class NLLLoss(_Loss):
     """
 
     weight: Buffered = None
-    reduction: Reduction = "mean"
-    _: KW_ONLY
+    size_average: Legacy = None
     ignore_index: int | None = -100
+    reduce: Legacy = None
+    reduction: Reduction = "mean"
 
 
 @layer_of(F.binary_cross_entropy)
-class BCELoss(_Loss):
+class BCELoss(_WeightedLoss):
     """The binary cross-entropy of probabilities: see `functional.binary_cross_entropy`.
 
     Example:
@@ -157,11 +194,13 @@ class BCELoss(_Loss):
     """
 
     weight: Buffered = None
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
 
 
 @layer_of(F.binary_cross_entropy_with_logits)
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_WeightedLoss):
     """The binary cross-entropy of logits: see `functional.binary_cross_entropy_with_logits`.
 
     Example:
@@ -171,13 +210,14 @@ class BCEWithLogitsLoss(_Loss):
     """
 
     weight: Buffered = None
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
-    _: KW_ONLY
     pos_weight: Buffered = None
 
 
 @layer_of(F.triplet_margin_loss)
-class TripletMarginLoss(FunctionLayer):
+class TripletMarginLoss(_Loss):
     """The triplet loss max(d(a, p) - d(a, n) + margin, 0): see `functional.triplet_margin_loss`.
 
     Example:
@@ -187,21 +227,23 @@ class TripletMarginLoss(FunctionLayer):
         0.75
     """
 
-    repr_fields = ("margin", "p", "reduction")
-
     margin: Positive = 1.0
     p: NormType = 2.0
     eps: NonNegative = 1e-6
     swap: bool = False
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+    def forward(  # type: ignore[override]
+        self, anchor: Tensor, positive: Tensor, negative: Tensor
+    ) -> Tensor:
         """Compare three tensors of shape (N, D) or (D,)."""
         return self._result(anchor, positive, negative)
 
 
 @layer_of(F.margin_ranking_loss)
-class MarginRankingLoss(FunctionLayer):
+class MarginRankingLoss(_Loss):
     """The ranking loss max(-y (x1 - x2) + margin, 0): see `functional.margin_ranking_loss`.
 
     Example:
@@ -211,15 +253,19 @@ class MarginRankingLoss(FunctionLayer):
     """
 
     margin: float = 0.0
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Any) -> Tensor:
+    def forward(  # type: ignore[override]
+        self, input1: Tensor, input2: Tensor, target: Any
+    ) -> Tensor:
         """Compare two tensors of one shape; the target, 1 or -1, has it too."""
         return self._result(input1, input2, target)
 
 
 @layer_of(F.cosine_embedding_loss)
-class CosineEmbeddingLoss(FunctionLayer):
+class CosineEmbeddingLoss(_Loss):
     """The loss of the cosine of pairs of vectors: see `functional.cosine_embedding_loss`.
 
     Example:
@@ -229,18 +275,22 @@ class CosineEmbeddingLoss(FunctionLayer):
     """
 
     margin: float = 0.0
+    size_average: Legacy = None
+    reduce: Legacy = None
     reduction: Reduction = "mean"
 
     def _check(self) -> None:
         check_number("CosineEmbeddingLoss", "margin", self.margin, -1.0, below=1.0 + 1e-9)
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Any) -> Tensor:
+    def forward(  # type: ignore[override]
+        self, input1: Tensor, input2: Tensor, target: Any
+    ) -> Tensor:
         """Compare tensors of shape (N, D) or (D,); the target, of shape (N,) or (), is 1 or -1."""
         return self._result(input1, input2, target)
 
 
 @layer_of(F.gaussian_nll_loss)
-class GaussianNLLLoss(FunctionLayer):
+class GaussianNLLLoss(_Loss):
     """The negative log-likelihood of a Gaussian: see `functional.gaussian_nll_loss`.
 
     Example:
@@ -254,9 +304,152 @@ class GaussianNLLLoss(FunctionLayer):
     eps: Positive = 1e-6
     reduction: Reduction = "mean"
 
-    def forward(self, input_: Tensor, target: Any, var: Any) -> Tensor:
+    def forward(  # type: ignore[override]
+        self, input: Tensor, target: Any, var: Any
+    ) -> Tensor:
         """Compare means with samples of the same shape, given the variances."""
-        return self._result(input_, target, var)
+        return self._result(input, target, var)
+
+
+@layer_of(F.hinge_embedding_loss)
+class HingeEmbeddingLoss(_Loss):
+    """The loss of distances, near for a target of 1 and far for -1.
+
+    See `functional.hinge_embedding_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.HingeEmbeddingLoss()(tensor([0.25, 0.25]), tensor([1.0, -1.0])).item()
+        0.5
+    """
+
+    margin: float = 1.0
+    size_average: Legacy = None
+    reduce: Legacy = None
+    reduction: Reduction = "mean"
+
+
+@layer_of(F.soft_margin_loss)
+class SoftMarginLoss(_Loss):
+    """The logistic loss log(1 + exp(-y x)) of targets 1 and -1.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> round(nn.SoftMarginLoss()(tensor([0.0]), tensor([1.0])).item(), 4)
+        0.6931
+    """
+
+    size_average: Legacy = None
+    reduce: Legacy = None
+    reduction: Reduction = "mean"
+
+
+@layer_of(F.multilabel_soft_margin_loss)
+class MultiLabelSoftMarginLoss(_WeightedLoss):
+    """The binary cross-entropy of logits, with the mean over the classes of each sample.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> loss = nn.MultiLabelSoftMarginLoss()
+        >>> round(loss(tensor([[0.0, 0.0]]), tensor([[1.0, 0.0]])).item(), 4)
+        0.6931
+    """
+
+    weight: Buffered = None
+    size_average: Legacy = None
+    reduce: Legacy = None
+    reduction: Reduction = "mean"
+
+
+@layer_of(F.multi_margin_loss)
+class MultiMarginLoss(_WeightedLoss):
+    """The hinge loss of several classes: see `functional.multi_margin_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.MultiMarginLoss()(tensor([[0.0, 2.0]]), tensor([0])).item()
+        1.5
+    """
+
+    p: Count = 1
+    margin: float = 1.0
+    weight: Buffered = None
+    size_average: Legacy = None
+    reduce: Legacy = None
+    reduction: Reduction = "mean"
+
+
+@layer_of(F.poisson_nll_loss)
+class PoissonNLLLoss(_Loss):
+    """The negative log-likelihood of a Poisson distribution: see `functional.poisson_nll_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.PoissonNLLLoss()(tensor([0.0]), tensor([2.0])).item()
+        1.0
+    """
+
+    log_input: bool = True
+    full: bool = False
+    size_average: Legacy = None
+    eps: float = 1e-8
+    reduce: Legacy = None
+    reduction: Reduction = "mean"
+
+    def forward(self, log_input: Tensor, target: Any) -> Tensor:
+        """Compare rates, or their logarithms, with counts."""
+        return self._result(log_input, target)
+
+
+@layer_of(F.triplet_margin_with_distance_loss)
+class TripletMarginWithDistanceLoss(_Loss):
+    """The triplet loss of any distance: see `functional.triplet_margin_with_distance_loss`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> loss = nn.TripletMarginWithDistanceLoss(distance_function=nn.PairwiseDistance())
+        >>> a, n = tensor([[0.0, 0.0]]), tensor([[0.0, 0.25]])
+        >>> round(loss(a, a, n).item(), 4)
+        0.75
+    """
+
+    _: KW_ONLY
+    distance_function: Any = None
+    margin: float = 1.0
+    swap: bool = False
+    reduction: Reduction = "mean"
+
+    def _check(self) -> None:
+        if self.distance_function is None:
+            self.distance_function = PairwiseDistance()
+
+    def forward(  # type: ignore[override]
+        self, anchor: Tensor, positive: Tensor, negative: Tensor
+    ) -> Tensor:
+        """Compare three tensors."""
+        return self._result(anchor, positive, negative)
+
+
+@layer_of(F.pairwise_distance)
+class PairwiseDistance(FunctionLayer):
+    """The p-norm of the difference of vectors: see `functional.pairwise_distance`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.PairwiseDistance(eps=0.0)(tensor([[3.0, 4.0]]), tensor([[0.0, 0.0]])).tolist()
+        [5.0]
+    """
+
+    p: NormType = 2.0
+    eps: float = 1e-6
+    keepdim: bool = False
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """Compare two tensors of shape (N, D) or (D,)."""
+        return self._result(x1, x2)
+
+    def extra_repr(self) -> str:
+        return ""
 
 
 @layer_of(F.cosine_similarity)
@@ -265,13 +458,16 @@ class CosineSimilarity(FunctionLayer):
 
     Example:
         >>> from minigrad import nn, tensor
-        >>> round(nn.CosineSimilarity(axis=0)(tensor([3.0, 4.0]), tensor([4.0, 3.0])).item(), 4)
+        >>> round(nn.CosineSimilarity(dim=0)(tensor([3.0, 4.0]), tensor([4.0, 3.0])).item(), 4)
         0.96
     """
 
-    axis: int = 1
+    dim: int = 1
     eps: NonNegative = 1e-8
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """Compare two tensors that broadcast with each other."""
         return self._result(x1, x2)
+
+    def extra_repr(self) -> str:
+        return ""

@@ -11,6 +11,7 @@ from minigrad.autograd.errors import value_error
 from minigrad.autograd.events import effect
 from minigrad.nn import functional as F
 from minigrad.nn import init
+from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.argument_checks import Count, NonNegative, Probability
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
@@ -21,7 +22,7 @@ from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "LayerNorm",
-    "RMSNorm",
+    "LocalResponseNorm", "RMSNorm",
 ]  # fmt: skip
 
 
@@ -63,22 +64,24 @@ class LayerNorm(_Normalization):
 
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
-        elementwise_affine: bool = True, bias: bool = True,
+        elementwise_affine: bool = True, bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _checked_shape("LayerNorm", normalized_shape)
         self.eps = check_number("LayerNorm", "eps", eps, 0.0)
+        self.elementwise_affine = elementwise_affine
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
         self.bias = Parameter(zeros(self.normalized_shape)) if elementwise_affine and bias else None
+        self.to(dtype=dtype, device=device)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
-        return F.layer_norm(input_, self.normalized_shape, self.weight, self.bias, self.eps)
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.weight is not None}, bias={self.bias is not None}"
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 
@@ -99,19 +102,23 @@ class RMSNorm(_Normalization):
 
     def __init__(
         self, normalized_shape: int | Sequence[int], eps: float | None = None,
-        elementwise_affine: bool = True,
+        elementwise_affine: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         self.normalized_shape = _checked_shape("RMSNorm", normalized_shape)
         self.eps = None if eps is None else check_number("RMSNorm", "eps", eps, 0.0)
+        self.elementwise_affine = elementwise_affine
         self.weight = Parameter(ones(self.normalized_shape)) if elementwise_affine else None
+        self.to(dtype=dtype, device=device)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """Normalize a tensor of shape ``(..., *normalized_shape)``."""
-        return F.rms_norm(input_, self.normalized_shape, self.weight, self.eps)
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}"
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
 
 
 def _checked_shape(owner: str, shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -129,8 +136,8 @@ def weight_of_batch(count: Tensor | None, momentum: float | None) -> float:
     return 0.0 if momentum is None else momentum
 
 
-class _BatchNorm(_Normalization):
-    """Batch normalization of inputs of certain layouts."""
+class _NormBase(_Normalization):
+    """What batch and instance normalization share: parameters and running statistics."""
 
     layouts: tuple[str, ...]
     running_mean: Tensor | None
@@ -139,7 +146,8 @@ class _BatchNorm(_Normalization):
 
     def __init__(
         self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
-        affine: bool = True, track_running_stats: bool = True, *, bias: bool = True,
+        affine: bool = True, track_running_stats: bool = True, device: Any = None,
+        dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_features = size = num_features
@@ -153,6 +161,7 @@ class _BatchNorm(_Normalization):
         self.register_buffer("running_var", ones(size) if track_running_stats else None)
         count = np.zeros((), np.int64) if track_running_stats else None
         self.register_buffer("num_batches_tracked", count)
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Set the scale to ones, the shift to zeros, and reset the running statistics."""
@@ -173,30 +182,35 @@ class _BatchNorm(_Normalization):
             state.setdefault("num_batches_tracked", self.num_batches_tracked)
         return state
 
-    def forward(self, input_: Tensor) -> Tensor:
-        """Normalize: by the batch statistics in training, by the running ones in evaluation."""
-        self._check_layout(input_)
-        count = self.num_batches_tracked if self.training and 0 not in input_.shape else None
-        momentum = weight_of_batch(count, self.momentum) if 0 not in input_.shape else 0.0
-        return F.batch_norm(
-            input_, self.running_mean, self.running_var, self.weight, self.bias, self.training,
-            momentum, self.eps,
-        )  # fmt: skip
-
-    def _check_layout(self, input_: Tensor) -> None:
+    def _check_layout(self, input: Tensor) -> None:
         axes = {layout.count(",") + 1: layout for layout in self.layouts}
-        layout = axes.get(input_.ndim, "")
-        if not layout or input_.shape[layout.startswith("(N")] != self.num_features:
+        layout = axes.get(input.ndim, "")
+        if not layout or input.shape[layout.startswith("(N")] != self.num_features:
             raise value_error(
                 f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
-                f"C = {self.num_features} expected, got {input_.shape}"
+                f"C = {self.num_features} expected, got {input.shape}"
             )
 
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
+
+
+class _BatchNorm(_NormBase):
+    """Batch normalization of inputs of certain layouts."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalize: by the batch statistics in training, by the running ones in evaluation."""
+        self._check_layout(input)
+        count = self.num_batches_tracked if self.training and 0 not in input.shape else None
+        momentum = weight_of_batch(count, self.momentum) if 0 not in input.shape else 0.0
+        return F.batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias,
+            self.training or self.running_mean is None, momentum, self.eps,
+        )  # fmt: skip
 
 
 class BatchNorm1d(_BatchNorm):
@@ -262,8 +276,8 @@ class GroupNorm(_Normalization):
     """
 
     def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *,
-        bias: bool = True,
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
+        device: Any = None, dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_groups = check_size("GroupNorm", "num_groups", num_groups)
@@ -274,36 +288,65 @@ class GroupNorm(_Normalization):
                 f"({num_groups})"
             )
         self.eps = check_number("GroupNorm", "eps", eps, 0.0)
+        self.affine = affine
         self.weight = Parameter(ones(num_channels)) if affine else None
         self.bias = Parameter(zeros(num_channels)) if affine and bias else None
+        self.to(dtype=dtype, device=device)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Normalize a tensor of shape (N, num_channels, ...)."""
-        return F.group_norm(input_, self.num_groups, self.weight, self.bias, self.eps)
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (
-            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, "
-            f"affine={self.weight is not None}"
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
         )
 
 
-class _InstanceNorm(_BatchNorm):
+@layer_of(F.local_response_norm)
+class LocalResponseNorm(UnaryLayer):
+    """Each element divided by a power of the squares of its neighbours in other channels.
+
+    See `functional.local_response_norm`.
+
+    Source: Krizhevsky, Sutskever and Hinton, "ImageNet classification with deep convolutional
+    neural networks", 2012.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.LocalResponseNorm(2, alpha=2.0, beta=1.0)(ones((1, 1, 2))).tolist()
+        [[[0.5, 0.5]]]
+    """
+
+    size: Count
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class _InstanceNorm(_NormBase):
     """Instance normalization of inputs of certain layouts."""
 
     def __init__(
         self, num_features: Count, eps: NonNegative = 1e-5, momentum: Probability | None = 0.1,
-        affine: bool = False, track_running_stats: bool = False, *, bias: bool = True,
+        affine: bool = False, track_running_stats: bool = False, device: Any = None,
+        dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, bias=bias)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Normalize: by the statistics of the input, or in evaluation by running ones if kept."""
-        self._check_layout(input_)
-        single = input_.ndim == len(self.layouts[1].split(","))
+        self._check_layout(input)
+        single = input.ndim == len(self.layouts[1].split(","))
         by_input = self.training or not self.track_running_stats
         out = F.instance_norm(
-            input_[None] if single else input_, self.running_mean, self.running_var, self.weight,
+            input[None] if single else input, self.running_mean, self.running_var, self.weight,
             self.bias, by_input, self.momentum or 0.0, self.eps,
         )  # fmt: skip
         return out[0] if single else out

@@ -34,9 +34,9 @@ class _Pad(Module):
         least = 0 if self.mode != "constant" else -(2**31)
         self.padding = check_sizes(type(self).__name__, "padding", padding, 2 * self.axes, least)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Pad an input of shape (..., L) or (..., H, W)."""
-        return F.pad(input_, self.padding, self.mode, self.value)
+        return F.pad(input, self.padding, self.mode, self.value)
 
     def extra_repr(self) -> str:
         return str(self.padding)

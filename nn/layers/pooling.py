@@ -6,19 +6,20 @@ The functions of the same names explain the arguments.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from minigrad.nn import functional as F
 from minigrad.nn.functional.convolution import Sizes
 from minigrad.nn.functional.pooling import parts_per_axis
 from minigrad.nn.layers.function_layer import FunctionLayer, UnaryLayer, layer_of
+from minigrad.nn.module.argument_checks import Count, NormType
 from minigrad.support.checks import check_sizes
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
-    "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d", "MaxUnpool1d", "MaxUnpool2d",
+    "AvgPool1d", "AvgPool2d", "LPPool1d", "LPPool2d", "MaxPool1d", "MaxPool2d", "MaxUnpool1d",
+    "MaxUnpool2d",
 ]  # fmt: skip
 
 
@@ -26,7 +27,8 @@ class _Windows(FunctionLayer):
     """The checks that all poolings by window share."""
 
     axes: ClassVar[int]
-    repr_fields = ("kernel_size", "stride", "padding")
+    as_tuples: ClassVar[bool] = False
+    repr_fields: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
     kernel_size: Sizes
     stride: Sizes | None
 
@@ -36,23 +38,28 @@ class _Windows(FunctionLayer):
         for name in ("kernel_size", "stride", "padding", "dilation"):
             if name in self.fields:
                 least = 0 if name == "padding" else 1
-                check_sizes(type(self).__name__, name, getattr(self, name), self.axes, least)
+                sizes = check_sizes(
+                    type(self).__name__, name, getattr(self, name), self.axes, least
+                )
+                if self.as_tuples:
+                    setattr(self, name, sizes)
 
 
 @layer_of(F.max_pool2d)
-class _MaxPool(_Windows, UnaryLayer):
+class _MaxPoolNd(_Windows, UnaryLayer):
     """Max pooling along `axes` axes."""
+
+    repr_fields = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     kernel_size: Sizes
     stride: Sizes | None = None
     padding: Sizes = 0
     dilation: Sizes = 1
-    _: KW_ONLY
-    ceil_mode: bool = False
     return_indices: bool = False
+    ceil_mode: bool = False
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """1-D max pooling: see `functional.max_pool1d`.
 
     Example:
@@ -65,7 +72,7 @@ class MaxPool1d(_MaxPool):
     function = staticmethod(F.max_pool1d)
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """2-D max pooling: see `functional.max_pool2d`.
 
     Example:
@@ -78,21 +85,23 @@ class MaxPool2d(_MaxPool):
 
 
 @layer_of(F.max_unpool2d)
-class _MaxUnpool(_Windows):
+class _MaxUnpoolNd(_Windows):
     """Unpooling along `axes` axes."""
+
+    as_tuples = True
 
     kernel_size: Sizes
     stride: Sizes | None = None
     padding: Sizes = 0
 
     def forward(
-        self, input_: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """Put the elements of `input_` where `indices` point, into an output of `output_size`."""
-        return self._result(input_, indices, output_size=output_size)
+        """Put the elements of `input` where `indices` point, into an output of `output_size`."""
+        return self._result(input, indices, output_size=output_size)
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """The inverse of `MaxPool1d`, as far as there is one: see `functional.max_unpool1d`.
 
     Example:
@@ -106,7 +115,7 @@ class MaxUnpool1d(_MaxUnpool):
     function = staticmethod(F.max_unpool1d)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """The inverse of `MaxPool2d`, as far as there is one: see `functional.max_unpool2d`.
 
     Example:
@@ -119,18 +128,12 @@ class MaxUnpool2d(_MaxUnpool):
     axes = 2
 
 
-@layer_of(F.avg_pool2d)
-class _AvgPool(_Windows, UnaryLayer):
+class _AvgPoolNd(_Windows, UnaryLayer):
     """Average pooling along `axes` axes."""
 
-    kernel_size: Sizes
-    stride: Sizes | None = None
-    padding: Sizes = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
 
-
-class AvgPool1d(_AvgPool):
+@layer_of(F.avg_pool1d)
+class AvgPool1d(_AvgPoolNd):
     """1-D average pooling: see `functional.avg_pool1d`.
 
     Example:
@@ -140,10 +143,17 @@ class AvgPool1d(_AvgPool):
     """
 
     axes = 1
-    function = staticmethod(F.avg_pool1d)
+    as_tuples = True
+
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
 
 
-class AvgPool2d(_AvgPool):
+@layer_of(F.avg_pool2d)
+class AvgPool2d(_AvgPoolNd):
     """2-D average pooling: see `functional.avg_pool2d`.
 
     Example:
@@ -154,19 +164,85 @@ class AvgPool2d(_AvgPool):
 
     axes = 2
 
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: Count | None = None
 
-class _Adaptive(UnaryLayer):
+
+class _LPPoolNd(UnaryLayer):
+    """The p-norms of windows along `axes` axes."""
+
+    axes: ClassVar[int]
+    kernel_size: Sizes
+    stride: Sizes | None
+
+    def _check(self) -> None:
+        owner = type(self).__name__
+        check_sizes(owner, "kernel_size", self.kernel_size, self.axes)
+        if self.stride is not None:
+            check_sizes(owner, "stride", self.stride, self.axes)
+
+
+@layer_of(F.lp_pool1d)
+class LPPool1d(_LPPoolNd):
+    """The p-norms of the windows of sequences: see `functional.lp_pool1d`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> nn.LPPool1d(2, 2)(tensor([[[3.0, 4.0, 0.0, 1.0]]])).tolist()
+        [[[5.0, 1.0]]]
+    """
+
+    axes = 1
+
+    norm_type: NormType
+    kernel_size: int
+    stride: int | None = None
+    ceil_mode: bool = False
+
+
+@layer_of(F.lp_pool2d)
+class LPPool2d(_LPPoolNd):
+    """The p-norms of the windows of images: see `functional.lp_pool2d`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.LPPool2d(1, 2)(ones((1, 1, 2, 2))).tolist()
+        [[[[4.0]]]]
+    """
+
+    axes = 2
+
+    norm_type: NormType
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    ceil_mode: bool = False
+
+
+class _AdaptivePoolNd(UnaryLayer):
     """Pooling to a given output size."""
 
     axes: ClassVar[int]
+    repr_fields = ("output_size",)
     output_size: Any
 
     def _check(self) -> None:
         parts_per_axis(type(self).__name__, self.axes, self.output_size)
 
 
+class _AdaptiveAvgPoolNd(_AdaptivePoolNd):
+    """Average pooling to a given output size."""
+
+
+class _AdaptiveMaxPoolNd(_AdaptivePoolNd):
+    """Max pooling to a given output size."""
+
+
 @layer_of(F.adaptive_avg_pool1d)
-class AdaptiveAvgPool1d(_Adaptive):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """1-D average pooling to a given output length: see `functional.adaptive_avg_pool1d`.
 
     Example:
@@ -180,7 +256,7 @@ class AdaptiveAvgPool1d(_Adaptive):
 
 
 @layer_of(F.adaptive_avg_pool2d)
-class AdaptiveAvgPool2d(_Adaptive):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """2-D average pooling to a given output size: see `functional.adaptive_avg_pool2d`.
 
     Example:
@@ -194,7 +270,7 @@ class AdaptiveAvgPool2d(_Adaptive):
 
 
 @layer_of(F.adaptive_max_pool1d)
-class AdaptiveMaxPool1d(_Adaptive):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """1-D max pooling to a given output length: see `functional.adaptive_max_pool1d`.
 
     Example:
@@ -205,10 +281,11 @@ class AdaptiveMaxPool1d(_Adaptive):
 
     axes = 1
     output_size: int
+    return_indices: bool = False
 
 
 @layer_of(F.adaptive_max_pool2d)
-class AdaptiveMaxPool2d(_Adaptive):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """2-D max pooling to a given output size: see `functional.adaptive_max_pool2d`.
 
     Example:
@@ -219,3 +296,4 @@ class AdaptiveMaxPool2d(_Adaptive):
 
     axes = 2
     output_size: int | Sequence[int | None] | None
+    return_indices: bool = False

@@ -43,23 +43,23 @@ class SinusoidalPosEmbedding(Module):
         self.embed_dim = embed_dim
         self.register_buffer("table", None, persistent=False)
 
-    def forward(self, input_: Tensor, *, offset: int = 0, position_ids: Any = None) -> Tensor:
+    def forward(self, input: Tensor, *, offset: int = 0, position_ids: Any = None) -> Tensor:
         """Add the encoding of its position to each vector.
 
         Args:
-            input_: A tensor of shape (L, D) or (N, L, D).
+            input: A tensor of shape (L, D) or (N, L, D).
             offset: The first position: with a cache, the cached length.
             position_ids: The positions instead, ints of shape (L,) or (N, L).
         """
         rows, end = _rows(
-            "SinusoidalPosEmbedding", input_, offset, position_ids, self.seq_len, self.embed_dim
+            "SinusoidalPosEmbedding", input, offset, position_ids, self.seq_len, self.embed_dim
         )
         table = self.table
-        width, dtype = input_.shape[-1], input_.dtype
+        width, dtype = input.shape[-1], input.dtype
         if table is None or len(table) < end or (table.shape[1], table.dtype) != (width, dtype):
             count = self.seq_len or 1 << max(end - 1, 0).bit_length()  # grows by doubling
             table = self.table = F.sinusoidal_pos_embedding(count, width, dtype=dtype)
-        return input_ + table[rows]
+        return input + table[rows]
 
 
 class LearnedPosEmbedding(Module):
@@ -91,15 +91,15 @@ class LearnedPosEmbedding(Module):
         """Initialize the vectors again."""
         init.normal(self.pos_emb.weight, std=0.02)
 
-    def forward(self, input_: Tensor, offset: int = 0, *, position_ids: Any = None) -> Tensor:
+    def forward(self, input: Tensor, offset: int = 0, *, position_ids: Any = None) -> Tensor:
         """Add the learned vector of its position to each vector.
 
         The arguments are those of `SinusoidalPosEmbedding`.
         """
         rows, _ = _rows(
-            "LearnedPosEmbedding", input_, offset, position_ids, self.max_len, self.embed_dim
+            "LearnedPosEmbedding", input, offset, position_ids, self.max_len, self.embed_dim
         )
-        return input_ + self.pos_emb.weight[rows]
+        return input + self.pos_emb.weight[rows]
 
 
 class RotaryPosEmbedding(Module):
@@ -134,12 +134,12 @@ class RotaryPosEmbedding(Module):
         self.interleaved = interleaved
         self.base = base
 
-    def forward(self, input_: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
+    def forward(self, input: Tensor, position_ids: Any = None, *, offset: int = 0) -> Tensor:
         """Rotate each vector of a tensor (..., L, D) by the angles of its position.
 
         The arguments are those of `functional.rotary_pos_embedding`.
         """
-        end = offset + input_.shape[-2] if input_.ndim > 1 else 0
+        end = offset + input.shape[-2] if input.ndim > 1 else 0
         if position_ids is not None:
             end = int(np.asarray(position_ids).max(initial=-1)) + 1
         if self.max_seq_len is not None and end > self.max_seq_len:
@@ -147,36 +147,36 @@ class RotaryPosEmbedding(Module):
                 f"RotaryPosEmbedding: positions up to {end - 1} are given, max_seq_len="
                 f"{self.max_seq_len} allows up to {self.max_seq_len - 1}"
             )
-        if self.embed_dim is not None and input_.shape[-1:] != (self.embed_dim,):
+        if self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,):
             raise value_error(
-                f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, got {input_.shape}"
+                f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, got {input.shape}"
             )
         return F.rotary_pos_embedding(
-            input_, position_ids, self.interleaved, offset=offset, base=self.base
+            input, position_ids, self.interleaved, offset=offset, base=self.base
         )
 
 
 def _rows(
-    owner: str, input_: Tensor, offset: int, position_ids: Any, limit: int | None, width: int | None
+    owner: str, input: Tensor, offset: int, position_ids: Any, limit: int | None, width: int | None
 ) -> tuple[slice | np.ndarray, int]:
     """Check the input; return the rows of the table that it needs, and the end of the last."""
     if (
-        input_.ndim not in (2, 3)
-        or input_.dtype.kind != "f"
-        or (width is not None and input_.shape[-1] != width)
+        input.ndim not in (2, 3)
+        or input.dtype.kind != "f"
+        or (width is not None and input.shape[-1] != width)
     ):
         wanted = "D" if width is None else width
         raise value_error(
             f"{owner}: floats of shape (L, {wanted}) or (N, L, {wanted}) expected, "
-            f"got {input_.dtype} {input_.shape}"
+            f"got {input.dtype} {input.shape}"
         )
-    length = input_.shape[-2]
+    length = input.shape[-2]
     begin = check_size(owner, "offset", offset, least=0)
     rows: slice | np.ndarray = slice(begin, begin + length)
     end, what = begin + length, f"{length} positions from {offset} on end at {begin + length}"
     if position_ids is not None:
         rows = np.asarray(position_ids)
-        shapes = [(length,), input_.shape[:-1]]
+        shapes = [(length,), input.shape[:-1]]
         if offset or rows.dtype.kind not in "iu" or rows.shape not in shapes:
             raise value_error(
                 f"{owner}: position_ids must hold ints of shape "

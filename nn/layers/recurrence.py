@@ -29,7 +29,7 @@ Last = int | tuple[np.ndarray, np.ndarray]
 """The index of the last step of every sequence: -1, or steps and sequences."""
 
 
-class _Recurrent(Module):
+class RNNBase(Module):
     """A stack of recurrences over a sequence, in one or both directions.
 
     Inside, time is the first axis. A step has `gates` times `hidden_size` pre-activations.
@@ -41,13 +41,21 @@ class _Recurrent(Module):
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
         batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+        proj_size: int = 0, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
         self.input_size = check_size(owner, "input_size", input_size)
         self.hidden_size = check_size(owner, "hidden_size", hidden_size)
         self.num_layers = check_size(owner, "num_layers", num_layers)
-        self.with_bias = bias
+        self.proj_size = check_size(owner, "proj_size", proj_size, 0)
+        if proj_size and ("c_0" not in self.states or proj_size >= hidden_size):
+            raise ValueError(
+                f"{owner}: proj_size is a size of LSTM below its hidden_size ({hidden_size}), "
+                f"got {proj_size}"
+            )
+        self._out_size = proj_size or hidden_size
+        self.bias = bias
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
@@ -60,21 +68,35 @@ class _Recurrent(Module):
         self._directions = ("", "_reverse") if bidirectional else ("",)
         width = self.gates * hidden_size
         for layer in range(num_layers):
-            read = input_size if layer == 0 else hidden_size * len(self._directions)
+            read = input_size if layer == 0 else self._out_size * len(self._directions)
             for direction in self._directions:
                 end = f"l{layer}{direction}"
                 setattr(self, f"weight_ih_{end}", Parameter(empty((width, read))))
-                setattr(self, f"weight_hh_{end}", Parameter(empty((width, hidden_size))))
+                setattr(self, f"weight_hh_{end}", Parameter(empty((width, self._out_size))))
                 if bias:
                     setattr(self, f"bias_ih_{end}", Parameter(empty(width)))
                     setattr(self, f"bias_hh_{end}", Parameter(empty(width)))
+                if proj_size:
+                    setattr(self, f"weight_hr_{end}", Parameter(empty((proj_size, hidden_size))))
         self.reset_parameters()
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Initialize all weights and biases again."""
         bound = 1.0 / math.sqrt(self.hidden_size)
         for parameter in self.parameters():
             init.uniform(parameter, -bound, bound)
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each layer and direction."""
+        own = dict(self._own_parameters())
+        ends = [f"l{layer}{way}" for layer in range(self.num_layers) for way in self._directions]
+        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        return [[own[f"{k}_{end}"] for k in kinds if f"{k}_{end}" in own] for end in ends]
+
+    def flatten_parameters(self) -> None:
+        """Do nothing: PyTorch lays the parameters out for a GPU here."""
 
     def _steps(
         self, x: Tensor, first: list[Tensor], end: str, last: Last
@@ -84,27 +106,27 @@ class _Recurrent(Module):
 
     def _weights(self, end: str) -> tuple[Any, Any, Any, Any]:
         """The parameters of a layer and direction: weight_ih, weight_hh, bias_ih, bias_hh."""
-        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.with_bias else ()))
+        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias else ()))
         weight_ih, weight_hh, *biases = (getattr(self, f"{name}_{end}") for name in names)
         bias_ih, bias_hh = biases or (None, None)
         return weight_ih, weight_hh, bias_ih, bias_hh
 
     def _read(
-        self, input_: Tensor | PackedSequence, given: tuple[Any, ...]
+        self, input: Tensor | PackedSequence, given: tuple[Any, ...]
     ) -> tuple[Any, list[Tensor]]:
         """The outputs of the last layer, and the last states of all: (D · layers, N, H) each."""
-        if isinstance(input_, PackedSequence):
-            return self._read_packed(input_, given)
-        owner, single = type(self).__name__, input_.ndim == 2
-        if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_size:
+        if isinstance(input, PackedSequence):
+            return self._read_packed(input, given)
+        owner, single = type(self).__name__, input.ndim == 2
+        if input.ndim not in (2, 3) or input.shape[-1] != self.input_size:
             axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
             raise value_error(
                 f"{owner}: an input of shape {axes} or (L, I) with I = {self.input_size} "
-                f"expected, got {input_.shape}"
+                f"expected, got {input.shape}"
             )
-        x = input_[:, None] if single else input_.swapaxes(0, 1) if self.batch_first else input_
+        x = input[:, None] if single else input.swapaxes(0, 1) if self.batch_first else input
         if not x.shape[0]:
-            raise value_error(f"{owner}: a sequence without steps, of {input_.shape}")
+            raise value_error(f"{owner}: a sequence without steps, of {input.shape}")
         states = self._first(x.shape[1], x.dtype, given, single)
 
         def along(x: Tensor, first: list[Tensor], end: str, reverse: bool) -> Any:
@@ -152,16 +174,17 @@ class _Recurrent(Module):
                 out, ends = along(x, first, f"l{layer}{direction}", bool(direction))
                 outputs.append(out)
                 last.append(ends)
-            x = minigrad.concatenate(outputs, axis=-1) if self.bidirectional else outputs[0]
+            x = minigrad.concatenate(outputs, dim=-1) if self.bidirectional else outputs[0]
         return x, [minigrad.stack(list(state)) for state in zip(*last, strict=True)]
 
     def _first(self, batch: int, dtype: Any, given: tuple[Any, ...], single: bool) -> list[Tensor]:
         """The states before the first step, of shape (D · layers, N, H); zeros if not given."""
-        shape = (self.num_layers * len(self._directions), batch, self.hidden_size)
+        count = self.num_layers * len(self._directions)
+        shapes = [(count, batch, self._out_size), (count, batch, self.hidden_size)]
         if not given:
-            return [zeros(shape, dtype=dtype) for _ in self.states]
-        expected = (shape[0], shape[2]) if single else shape
-        for name, state in zip(self.states, given, strict=True):
+            return [zeros(shape, dtype=dtype) for shape in shapes[: len(self.states)]]
+        for name, state, shape in zip(self.states, given, shapes, strict=False):
+            expected = (shape[0], shape[2]) if single else shape
             if not hasattr(state, "shape"):
                 raise type_error(
                     f"{type(self).__name__}: {name} must be a Tensor, got {type(state).__name__}"
@@ -176,36 +199,38 @@ class _Recurrent(Module):
 
     def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}"]
-        for name, usual in (("num_layers", 1), ("batch_first", False), ("dropout", 0.0),
-                            ("bidirectional", False)):  # fmt: skip
+        for name, usual in (
+            ("proj_size", 0), ("num_layers", 1), ("bias", True), ("batch_first", False),
+            ("dropout", 0.0), ("bidirectional", False),
+        ):  # fmt: skip
             if getattr(self, name) != usual:
                 parts.append(f"{name}={getattr(self, name)}")
-        return ", ".join([*parts, *["bias=False"] * (not self.with_bias)])
+        return ", ".join(parts)
 
 
-class _HiddenState(_Recurrent):
+class _HiddenState(RNNBase):
     """A recurrence whose only state is the hidden state."""
 
     if TYPE_CHECKING:
 
-        def __call__(self, input_: S, h_0: Tensor | None = None) -> tuple[S, Tensor]: ...
+        def __call__(self, input: S, hx: Tensor | None = None) -> tuple[S, Tensor]: ...
 
     def forward(
-        self, input_: Tensor | PackedSequence, h_0: Tensor | None = None
+        self, input: Tensor | PackedSequence, hx: Tensor | None = None
     ) -> tuple[Any, Tensor]:
         """Process a sequence.
 
         Args:
-            input_: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I); or a
+            input: Shape (L, N, I), with `batch_first` (N, L, I); or (L, I); or a
                 `utils.rnn.PackedSequence`: then so are the outputs.
-            h_0: The hidden states before the first step, of shape (D · layers, N, H) with D
+            hx: The hidden states before the first step, of shape (D · layers, N, H) with D
                 directions, without N if the input has none; zeros by default.
 
         Returns:
             The outputs of the last layer, of shape (L, N, D · H), with `batch_first`
-            (N, L, D · H), and the hidden states after the last step, of the shape of `h_0`.
+            (N, L, D · H), and the hidden states after the last step, of the shape of `hx`.
         """
-        output, (h_n,) = self._read(input_, () if h_0 is None else (h_0,))
+        output, (h_n,) = self._read(input, () if hx is None else (hx,))
         return output, h_n
 
 
@@ -242,10 +267,12 @@ class RNN(_HiddenState):
         self, input_size: int, hidden_size: int, num_layers: int = 1,
         nonlinearity: Literal["tanh", "relu"] = "tanh", bias: bool = True,
         batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
+        device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
-        )
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0,
+            device, dtype,
+        )  # fmt: skip
         self.nonlinearity = check_nonlinearity("RNN", nonlinearity)
 
     def _steps(
@@ -255,10 +282,11 @@ class RNN(_HiddenState):
         return out, [out[last]]
 
 
-class LSTM(_Recurrent):
+class LSTM(RNNBase):
     r"""A multi-layer LSTM (long short-term memory).
 
-    The arguments are those of `RNN`, without nonlinearity.
+    The arguments are those of `RNN`, without nonlinearity; `proj_size` comes before `device`: the
+    size to which the weights `weight_hr_l0` and so on project each hidden state, if it is not 0.
 
     .. math::
         i, f, o &= \sigma(W x_t + b + U h_{t-1} + b'), \quad g = \tanh(\dots) \\
@@ -284,23 +312,40 @@ class LSTM(_Recurrent):
     if TYPE_CHECKING:
 
         def __call__(
-            self, input_: S, hx: tuple[Tensor, Tensor] | None = None
+            self, input: S, hx: tuple[Tensor, Tensor] | None = None
         ) -> tuple[S, tuple[Tensor, Tensor]]: ...
 
     def forward(
-        self, input_: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+        self, input: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Any, tuple[Tensor, Tensor]]:
         """Process a sequence as `RNN`, with a pair of states: the hidden and the cell states."""
-        output, (h_n, c_n) = self._read(input_, pair("LSTM", hx))
+        output, (h_n, c_n) = self._read(input, pair("LSTM", hx))
         return output, (h_n, c_n)
 
     def _steps(
         self, x: Tensor, first: list[Tensor], end: str, last: Last
     ) -> tuple[Tensor, list[Tensor]]:
         h, c = first
-        states = lstm_steps(x, h, c, *self._weights(end))
         ends = last if isinstance(last, tuple) else (last,)
+        if self.proj_size:
+            out, cells = self._projected(x, h, c, end)
+            return out, [out[ends], cells[ends]]
+        states = lstm_steps(x, h, c, *self._weights(end))
         return states[0], [states[(0, *ends)], states[(1, *ends)]]
+
+    def _projected(self, x: Tensor, h: Tensor, c: Tensor, end: str) -> tuple[Tensor, Tensor]:
+        """The states of all steps, where each hidden state is projected."""
+        weight_ih, weight_hh, bias_ih, bias_hh = self._weights(end)
+        read = F.linear(x, weight_ih, bias_ih)
+        outputs, cells = [], []
+        for step in range(x.shape[0]):
+            gates = read[step] + F.linear(h, weight_hh, bias_hh)
+            i, f, g, o = ops.split(gates, 4, -1)
+            c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
+            h = F.linear(F.sigmoid(o) * F.tanh(c), getattr(self, f"weight_hr_{end}"))
+            outputs.append(h)
+            cells.append(c)
+        return minigrad.stack(outputs), minigrad.stack(cells)
 
 
 class GRU(_HiddenState):

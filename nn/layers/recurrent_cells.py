@@ -18,25 +18,31 @@ from minigrad.tensors.tensor import Tensor
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
     """One step of a recurrence."""
 
     gates: int
     states: tuple[str, ...] = ("h",)
+    nonlinearity: str = "tanh"
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None,
+        dtype: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         owner = type(self).__name__
         self.input_size = check_size(owner, "input_size", input_size)
         self.hidden_size = check_size(owner, "hidden_size", hidden_size)
+        self.bias = bias
         width = self.gates * hidden_size
         self.weight_ih = Parameter(empty((width, input_size)))
         self.weight_hh = Parameter(empty((width, hidden_size)))
         self.bias_ih = Parameter(empty(width)) if bias else None
         self.bias_hh = Parameter(empty(width)) if bias else None
         self.reset_parameters()
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Initialize all weights and biases again."""
@@ -44,40 +50,43 @@ class _Cell(Module):
         for parameter in self.parameters():
             init.uniform(parameter, -bound, bound)
 
-    def _step(self, input_: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
+    def _step(self, input: Tensor, given: tuple[Any, ...]) -> list[Tensor]:
         """Return the states after the step, each of shape (N, H), or (H,) without a batch."""
         owner = type(self).__name__
-        if input_.ndim not in (1, 2) or input_.shape[-1] != self.input_size:
+        if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
             raise value_error(
                 f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
-                f"expected, got {input_.shape}; nn.{owner.removesuffix('Cell')} reads sequences"
+                f"expected, got {input.shape}; nn.{owner.removesuffix('Cell')} reads sequences"
             )
-        expected = (*input_.shape[:-1], self.hidden_size)
+        expected = (*input.shape[:-1], self.hidden_size)
         for name, state in zip(self.states, given, strict=bool(given)):
             if state.shape != expected:
                 raise value_error(
                     f"{owner}: {name} must have shape {expected} for an input of shape "
-                    f"{input_.shape}, got {state.shape}"
+                    f"{input.shape}, got {state.shape}"
                 )
-        states = given or tuple(zeros(expected, dtype=input_.dtype) for _ in self.states)
-        if input_.ndim == 2:
-            return self._stepped(input_[None], *states)
-        return [part[0] for part in self._stepped(input_[None, None], *(s[None] for s in states))]
+        states = given or tuple(zeros(expected, dtype=input.dtype) for _ in self.states)
+        if input.ndim == 2:
+            return self._stepped(input[None], *states)
+        return [part[0] for part in self._stepped(input[None, None], *(s[None] for s in states))]
 
     def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
         """The states after a step, from x of shape (1, N, I) and states of shape (N, H)."""
         raise NotImplementedError
 
     def extra_repr(self) -> str:
-        return f"{self.input_size}, {self.hidden_size}, bias={self.bias_ih is not None}"
+        parts = [f"{self.input_size}, {self.hidden_size}", *["bias=False"] * (not self.bias)]
+        if self.nonlinearity != "tanh":
+            parts.append(f"nonlinearity={self.nonlinearity}")
+        return ", ".join(parts)
 
 
-class _HiddenStateCell(_Cell):
+class _HiddenStateCell(RNNCellBase):
     """A cell whose only state is the hidden state."""
 
-    def forward(self, input_: Tensor, hx: Tensor | None = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Compute the state after a step, from an input (N, I) or (I,) and the state before."""
-        return self._step(input_, () if hx is None else (hx,))[0]
+        return self._step(input, () if hx is None else (hx,))[0]
 
 
 class RNNCell(_HiddenStateCell):
@@ -99,9 +108,9 @@ class RNNCell(_HiddenStateCell):
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True,
-        nonlinearity: Literal["tanh", "relu"] = "tanh",
+        nonlinearity: Literal["tanh", "relu"] = "tanh", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(input_size, hidden_size, bias)
+        super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = check_nonlinearity("RNNCell", nonlinearity)
 
     def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:
@@ -112,7 +121,7 @@ class RNNCell(_HiddenStateCell):
         return [out[0]]
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """One step of `LSTM`.
 
     Arguments and attributes are those of `RNNCell`, without nonlinearity, and with 4 · H rows in
@@ -129,10 +138,10 @@ class LSTMCell(_Cell):
     states = ("h", "c")
 
     def forward(
-        self, input_: Tensor, hx: tuple[Tensor, Tensor] | None = None
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
         """Compute the hidden and the cell state after a step, from the input and both before."""
-        h, c = self._step(input_, pair("LSTMCell", hx))
+        h, c = self._step(input, pair("LSTMCell", hx))
         return h, c
 
     def _stepped(self, x: Tensor, *states: Tensor) -> list[Tensor]:

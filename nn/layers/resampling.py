@@ -14,7 +14,10 @@ from minigrad.nn.layers.function_layer import UnaryLayer, layer_of
 from minigrad.nn.module.argument_checks import Count
 from minigrad.support.checks import check_sizes
 
-__all__ = ["Fold", "PixelShuffle", "Unfold", "Upsample"]
+__all__ = [
+    "ChannelShuffle", "Fold", "PixelShuffle", "PixelUnshuffle", "Unfold", "Upsample",
+    "UpsamplingBilinear2d", "UpsamplingNearest2d",
+]  # fmt: skip
 
 
 @layer_of(F.interpolate)
@@ -34,7 +37,11 @@ class Upsample(UnaryLayer):
     recompute_scale_factor: bool | None = None
 
     def _check(self) -> None:
-        size = self.size
+        size, scale = self.size, self.scale_factor
+        if scale is not None:
+            self.scale_factor = (
+                tuple(map(float, scale)) if isinstance(scale, Sequence) else float(scale)
+            )
         check_interpolation("Upsample", size, self.scale_factor, self.mode, self.align_corners)
         if size is not None:
             check_sizes("Upsample", "size", size, len(size) if isinstance(size, Sequence) else 1)
@@ -42,6 +49,36 @@ class Upsample(UnaryLayer):
     def extra_repr(self) -> str:
         name = "size" if self.scale_factor is None else "scale_factor"
         return f"{name}={getattr(self, name)}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """`Upsample` of images by the nearest pixel.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.UpsamplingNearest2d(scale_factor=2)(ones((1, 3, 4, 5))).shape
+        (1, 3, 8, 10)
+    """
+
+    def __init__(
+        self, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
+    ) -> None:
+        super().__init__(size, scale_factor, "nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """`Upsample` of images, bilinear with aligned corners.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.UpsamplingBilinear2d(scale_factor=2)(ones((1, 3, 4, 5))).shape
+        (1, 3, 8, 10)
+    """
+
+    def __init__(
+        self, size: int | Sequence[int] | None = None, scale_factor: Scale | None = None
+    ) -> None:
+        super().__init__(size, scale_factor, "bilinear", True)
 
 
 @layer_of(F.pixel_shuffle)
@@ -59,14 +96,42 @@ class PixelShuffle(UnaryLayer):
     upscale_factor: Count
 
 
+@layer_of(F.pixel_unshuffle)
+class PixelUnshuffle(UnaryLayer):
+    """Pixels rearranged into channels, the inverse of `PixelShuffle`; r is `downscale_factor`.
+
+    Example:
+        >>> from minigrad import nn, ones
+        >>> nn.PixelUnshuffle(2)(ones((1, 2, 6, 8))).shape
+        (1, 8, 3, 4)
+    """
+
+    downscale_factor: Count
+
+
+@layer_of(F.channel_shuffle)
+class ChannelShuffle(UnaryLayer):
+    """Channels of several groups in turns: see `functional.channel_shuffle`.
+
+    Source: Zhang et al., "ShuffleNet", 2018.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([1.0, 2.0, 3.0, 4.0]).reshape(1, 4, 1)
+        >>> nn.ChannelShuffle(2)(x)[0, :, 0].tolist()
+        [1.0, 3.0, 2.0, 4.0]
+    """
+
+    groups: Count
+
+
 class _Windows(UnaryLayer):
     """The checks that Unfold and Fold share."""
 
     def _check(self) -> None:
         for name in self.fields:
             least = 0 if name == "padding" else 1
-            sizes = check_sizes(type(self).__name__, name, getattr(self, name), 2, least)
-            setattr(self, name, sizes)
+            check_sizes(type(self).__name__, name, getattr(self, name), 2, least)
 
 
 @layer_of(F.unfold)

@@ -20,7 +20,7 @@ from minigrad.support.checks import (
     module_of,
     on_cpu,
 )
-from minigrad.support.pytorch_names import keyword_advice
+from minigrad.support.near_names import keyword_advice
 from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 
@@ -41,6 +41,9 @@ def _check_reduction(owner: str, name: str, value: Any) -> None:
     if value not in ("mean", "sum", "none", None):
         raise ValueError(f'{owner}: {name} must be "mean", "sum" or "none", got {value!r}')
 
+
+_SPELLED = {"axis": "dim", "start_axis": "start_dim", "end_axis": "end_dim", "keepdims": "keepdim"}
+"""NumPy's words, and PyTorch's."""
 
 _BY_ANNOTATION: dict[str, Callable[[str, str, Any], Any]] = {
     "float": check_number,
@@ -65,13 +68,14 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     """Wrap a layer's constructor so that it first checks arguments against its annotations.
 
     An error names the class that was called, also where a base class has the constructor. Numbers
-    must be finite; other ranges are checked by the names above, or by the constructor.
-    `device="cpu"` and `dtype` are accepted.
+    must be finite; other ranges are checked by the names above, or by the constructor. `device` and
+    `dtype` are accepted by every layer, and `axis` where an argument is called `dim`.
     """
     signature = inspect.signature(init)
     parameters = list(signature.parameters.values())[1:]
     names = [p.name for p in parameters]
     known = frozenset(names)
+    spelled = {a: b for a, b in _SPELLED.items() if b in known and a not in known}
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
     checks = {
         p.name: (_BY_ANNOTATION[kind], p.annotation != kind)
@@ -84,7 +88,9 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
     def checked_init(self: Any, *args: Any, **kwargs: Any) -> None:
         dtype = None
         if kwargs and not open_ended and not kwargs.keys() <= known:
-            on_cpu(kwargs.pop("device", None))
+            kwargs = {spelled.get(name, name): value for name, value in kwargs.items()}
+            if "device" not in known:
+                on_cpu(kwargs.pop("device", None))
             dtype = kwargs.pop("dtype", None) if "dtype" not in known else None
         if checks:
             given = dict(zip(names, args, strict=False)) | kwargs

@@ -5,11 +5,13 @@ Its base, `registry.Registry`, holds parameters, buffers and children by name.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 
+from minigrad import ops
 from minigrad.autograd.events import effect, tell
 from minigrad.autograd.hooks import Removable
 from minigrad.autograd.mode import State, state
@@ -32,6 +34,18 @@ R = TypeVar("R", covariant=True)
 
 class _Runs(Protocol[P, R]):
     def forward(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
+class _LastAnswer:
+    """What ``super().__getattr__(name)`` says in the end: there is no such attribute.
+
+    It is a base of the classes that define `__getattr__` only: where there is one, Python reads
+    every attribute four times slower.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=self)
 
 
 class Module(Registry):
@@ -63,6 +77,8 @@ class Module(Registry):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "__getattr__" in vars(cls) and not issubclass(cls, _LastAnswer):
+            cls.__bases__ = (*cls.__bases__, _LastAnswer)
         if "__init__" in vars(cls) and module_of(cls).startswith("minigrad.nn."):
             cls.__init__ = checked_constructor(cls.__init__)  # type: ignore[method-assign]
 
@@ -72,6 +88,7 @@ class Module(Registry):
         self.training = True
         self._pre_hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
         self._hooks: dict[int, tuple[Callable[..., Any], bool]] = {}
+        self._always: dict[int, tuple[Callable[..., Any], bool]] = {}  # those after a failure too
         self._backward_hooks: dict[int, tuple[bool, Callable[..., Any]]] = {}
 
     # The call
@@ -108,6 +125,15 @@ class Module(Registry):
                 state.reset(token)
 
     def _forward_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            return self._through_hooks(args, kwargs)
+        except Exception:
+            for key, (hook, with_kwargs) in list(self._always.items()):
+                if key in self._hooks:
+                    hook(self, *((args, kwargs) if with_kwargs else (args,)), None)
+            raise
+
+    def _through_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for hook, with_kwargs in list(self._pre_hooks.values()):
             replaced = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             if replaced is None:
@@ -128,12 +154,13 @@ class Module(Registry):
         return output if backward is None else backward.leave(output)
 
     def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, with_kwargs: bool = False
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> Removable:
         """Register a hook ``hook(module, args)`` that runs before each `forward`.
 
         Args:
             hook: If it does not return None, the result replaces the positional arguments.
+            prepend: Whether it runs before all others.
             with_kwargs: Call ``hook(module, args, kwargs)``; it may return ``(args, kwargs)``.
 
         Example:
@@ -146,16 +173,19 @@ class Module(Registry):
             >>> layer(tensor(3.0)).item()
             3.0
         """
-        return _register(self._pre_hooks, hook, with_kwargs)
+        return _register(self._pre_hooks, hook, (hook, with_kwargs), prepend)
 
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, with_kwargs: bool = False
-    ) -> Removable:
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> Removable:  # fmt: skip
         """Register a hook ``hook(module, args, output)`` that runs after each `forward`.
 
         Args:
             hook: If it does not return None, the result replaces the output.
+            prepend: Whether it runs before all others.
             with_kwargs: Call ``hook(module, args, kwargs, output)``.
+            always_call: Whether it runs after a `forward` that failed too; the output is then None.
 
         Example:
             >>> from minigrad import nn, ones
@@ -167,15 +197,20 @@ class Module(Registry):
             >>> shapes
             [(2, 3)]
         """
-        return _register(self._hooks, hook, with_kwargs)
+        handle = _register(self._hooks, hook, (hook, with_kwargs), prepend)
+        if always_call:
+            self._always[handle._key] = (hook, with_kwargs)
+        return handle
 
-    def register_full_backward_hook(self, hook: Callable[..., Any]) -> Removable:
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Removable:
         """Register a hook ``hook(module, grad_input, grad_output)`` for each backward pass.
 
         Both are tuples: the gradients of the positional arguments and those of the outputs, None
         for what has none, zeros for an output that was not used. The hook runs when the gradients
         of all inputs are known, or, if no input requires one, those of the outputs. What it
-        returns, if not None, replaces `grad_input`.
+        returns, if not None, replaces `grad_input`. With `prepend` it runs before all others.
 
         Example:
             >>> from minigrad import nn, ones
@@ -186,12 +221,17 @@ class Module(Registry):
             >>> shapes
             [(2, 4)]
         """
-        return _register(self._backward_hooks, hook, False, backward=True)
+        return _register(self._backward_hooks, hook, (False, hook), prepend)
 
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> Removable:
+    register_backward_hook = register_full_backward_hook
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> Removable:
         """Register a hook ``hook(module, grad_output)`` that runs before those of the inputs.
 
-        What it returns, if not None, replaces `grad_output`.
+        What it returns, if not None, replaces `grad_output`. With `prepend` it runs before all
+        others.
 
         Example:
             >>> from minigrad import nn, ones
@@ -203,7 +243,7 @@ class Module(Registry):
             >>> x.grad.tolist()
             [2.0, 2.0]
         """
-        return _register(self._backward_hooks, hook, True, backward=True)
+        return _register(self._backward_hooks, hook, (True, hook), prepend)
 
     # Operations on this module and all modules below it
 
@@ -256,33 +296,51 @@ class Module(Registry):
 
     # The dtype
 
-    def to(self, dtype: Any) -> Self:
+    def to(self, *target: Any, dtype: Any = None, device: Any = None, **options: Any) -> Self:
         """Convert parameters, their gradients and floating-point buffers to a floating dtype.
 
         Parameters stay the same objects, so an optimizer keeps them. Buffers are replaced.
 
         Args:
-            dtype: For example ``minigrad.float64``. "cpu", the only device, changes nothing.
+            *target: A dtype, such as ``minigrad.float64``, the device "cpu", or a tensor whose
+                dtype is meant.
+            dtype: The dtype.
+            device: "cpu".
+            **options: `non_blocking` and `memory_format` change nothing.
 
         Raises:
             TypeError: It is not a floating dtype.
             ValueError: It is a device other than the CPU.
         """
-        if isinstance(dtype, str) and dtype not in np.sctypeDict:
-            on_cpu(dtype)
-            return self
-        target = floating_dtype(type(self).__name__, dtype)
+        if unknown := options.keys() - {"non_blocking", "memory_format"}:
+            raise TypeError(f"to: unknown keywords: {', '.join(sorted(unknown))}")
+        on_cpu(device)
+        for what in target:
+            if isinstance(what, Tensor):
+                dtype = what._data.dtype
+            elif isinstance(what, str) and what not in np.sctypeDict:
+                on_cpu(what)
+            elif what is not None and not isinstance(what, bool):  # a bool is non_blocking
+                dtype = what
+        if dtype is not None:
+            self._convert(floating_dtype(type(self).__name__, dtype))
+        return self
+
+    def _convert(self, target: np.dtype[Any]) -> None:
         for parameter in self.parameters():
             if parameter.dtype != target:
                 gradient = parameter.grad
                 parameter.data = values_of(parameter).astype(target)
-                parameter.grad = None if gradient is None else gradient.astype(target)
+                parameter.grad = None if gradient is None else ops.astype(gradient, target)
         floating = [b for b in self.buffers() if b.dtype.kind == "f" and b.dtype != target]
-        converted = {id(buffer): buffer.detach().astype(target) for buffer in floating}
+        converted = {id(buffer): ops.astype(buffer.detach(), target) for buffer in floating}
         for module in self.modules():
             for name, buffer in module._own_buffers():
                 setattr(module, name, converted.get(id(buffer), buffer))
-        return self
+
+    def type(self, dst_type: Any) -> Self:
+        """Convert to a dtype: see `to`."""
+        return self.to(dtype=dst_type)
 
     def cpu(self) -> Self:
         """Return the module: it is on the CPU."""
@@ -305,17 +363,33 @@ class Module(Registry):
         """Convert to float64: see `to`."""
         return self.to(np.float64)
 
+    def bfloat16(self) -> Self:
+        """Raise an error: NumPy has no such dtype."""
+        raise TypeError("bfloat16: it is not a dtype of NumPy's; use float32")
+
+    def share_memory(self) -> Self:
+        """Raise an error: processes do not share tensors."""
+        raise NotImplementedError("share_memory: a model runs in one process")
+
+    def compile(self, *_: Any, **__: Any) -> None:
+        """Do nothing: PyTorch compiles here; `minigrad.compile` is a function."""
+
     # The state
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
+    def state_dict(
+        self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """Return parameters and persistent buffers by path.
 
         Args:
+            destination: A dict that they are added to, and that is returned; by default a new
+                `OrderedDict`.
             prefix: Prepended to every key.
-            keep_vars: Return the tensors themselves instead of detached copies.
+            keep_vars: Return the tensors themselves instead of detached ones.
 
         Returns:
-            A dict of tensors, detached copies unless `keep_vars`. A shared tensor appears under
+            A dict of tensors that **share memory** with the module, so that training changes them:
+            ``copy.deepcopy(model.state_dict())`` keeps their values. A shared tensor appears under
             each of its paths.
 
         Example:
@@ -323,13 +397,13 @@ class Module(Registry):
             >>> list(nn.Sequential(nn.Linear(2, 3), nn.ReLU()).state_dict())
             ['0.weight', '0.bias']
         """
-        return {
-            prefix + path: tensor if keep_vars else tensor.detach().clone()
-            for path, tensor in states.entries(self)
-        }
+        found: dict[str, Any] = OrderedDict() if destination is None else destination
+        for path, tensor in states.entries(self):
+            found[prefix + path] = tensor if keep_vars else tensor.detach()
+        return found
 
     def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> states.Differences:
         """Copy values into parameters and persistent buffers: all of them, or none.
 
@@ -339,20 +413,22 @@ class Module(Registry):
             state_dict: Tensors, ndarrays or PyTorch tensors by path. PyTorch's keys are accepted,
                 including the packed projections of its attention.
             strict: Whether a missing or unexpected key is an error. A wrong shape always is.
+            assign: Whether tensors take the memory of the values, and their dtype, instead of a
+                copy.
 
         Returns:
             The missing and the unexpected keys.
 
         Raises:
-            ValueError: The state does not fit; every wrong key is named, and nothing was changed.
+            RuntimeError: The state does not fit; every wrong key is named, and nothing was changed.
 
         Example:
             >>> from minigrad import nn
             >>> model, other = nn.Linear(2, 3), nn.Linear(2, 3)
             >>> model.load_state_dict(other.state_dict())
-            Differences(missing_keys=[], unexpected_keys=[])
+            <All keys matched successfully>
         """
-        return states.load(self, state_dict, strict)
+        return states.load(self, state_dict, strict, assign)
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:
         """Translate another framework's state of this module into its own; called while loading.
@@ -367,10 +443,11 @@ class Module(Registry):
         return state
 
 
-def _register(
-    hooks: dict[int, Any], hook: Callable[..., Any], option: bool, *, backward: bool = False
-) -> Removable:
+def _register(hooks: dict[int, Any], hook: Any, entry: Any, prepend: bool) -> Removable:
     if not callable(hook):
-        kind = "backward" if backward else "forward"
-        raise TypeError(f"a {kind} hook must be callable, got {type(hook).__name__}")
-    return Removable(hooks, (option, hook) if backward else (hook, option))
+        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+    handle = Removable(hooks, entry)
+    if prepend:
+        others = {key: hooks.pop(key) for key in list(hooks) if key != handle._key}
+        hooks.update(others)
+    return handle

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from minigrad.autograd.mode import version
 from minigrad.nn.module.base import Module
+from minigrad.support.checks import check_size
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
@@ -50,8 +52,7 @@ class _Container(Module):
             key = self._key(name)
             if key is not None:
                 return self[key]
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=self)
+            return super().__getattr__(name)
 
 
 class _ModuleSequence(_Container, MutableSequence[Module]):
@@ -172,6 +173,24 @@ class _ModuleSequence(_Container, MutableSequence[Module]):
         self._entries.extend([(None, self._checked(value)) for value in values])
         return self
 
+    def __add__(self, other: Iterable[Module]) -> Self:
+        if not isinstance(other, _ModuleSequence):
+            raise TypeError(
+                f"{type(self).__name__}: + joins it with modules in order, got "
+                f"{type(other).__name__}"
+            )
+        return self._empty().extend(self).extend(other)
+
+    def __mul__(self, times: int) -> Self:
+        check_size(type(self).__name__, "times", times)
+        return self._empty().extend(list(self) * times)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Self:
+        check_size(type(self).__name__, "times", times)
+        return self.extend(list(self) * (times - 1))
+
     def _position(self, index: Any) -> int:
         kind, length = type(self).__name__, len(self)
         if isinstance(index, bool) or not hasattr(index, "__index__"):
@@ -218,11 +237,12 @@ class Sequential(_ModuleSequence):
         else:
             super().__setattr__(name, value)
 
-    def forward(self, input_: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """Call the modules in order."""
+        x = input
         for _, module in self._entries:
-            input_ = module(input_)
-        return input_
+            x = module(x)
+        return x
 
     def _empty(self) -> Self:
         return Sequential()  # type: ignore[return-value]
@@ -241,11 +261,21 @@ class ModuleList(_ModuleSequence):
         ['0', '1', '2']
     """
 
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        super().__init__((None, module) for module in modules)
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__((None, module) for module in modules or ())
 
     def _checked(self, module: Any) -> Any:
         return None if module is None else super()._checked(module)
+
+    def _shown_children(self) -> Iterator[tuple[str, str]]:
+        """A run of equal ones is one: ("0-5", "6 x Layer(...)")."""
+        children = super()._shown_children()
+        for (text, numbered), run in groupby(children, key=lambda c: (c[1], c[0].isdigit())):
+            names = [name for name, _ in run]
+            if numbered and len(names) > 1:
+                yield f"{names[0]}-{names[-1]}", f"{len(names)} x {text}"
+            else:
+                yield from ((name, text) for name in names)
 
     def _empty(self) -> Self:
         return ModuleList()  # type: ignore[return-value]
@@ -267,10 +297,12 @@ class ModuleDict(_Container, MutableMapping[str, Module]):
     __hash__ = Module.__hash__
     __eq__ = Module.__eq__
 
-    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] = ()) -> None:
+    def __init__(
+        self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None
+    ) -> None:
         super().__init__()
         self._entries = {}
-        self.update(modules)
+        self.update(modules or ())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Iterate over (key, module)."""

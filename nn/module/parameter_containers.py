@@ -43,9 +43,9 @@ class ParameterList(_Parameters, MutableSequence[Parameter]):
         ['0', '1', '2']
     """
 
-    def __init__(self, values: Iterable[Tensor] = ()) -> None:
+    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
         super().__init__()
-        self.extend(values)  # type: ignore[arg-type]
+        self.extend(values or ())  # type: ignore[arg-type]
 
     def _values(self) -> list[Parameter]:
         return [value for name, value in self._own_parameters() if name.isdecimal()]
@@ -139,10 +139,10 @@ class ParameterDict(_Parameters, MutableMapping[str, Parameter]):
     __eq__ = Module.__eq__
 
     def __init__(
-        self, parameters: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] = ()
+        self, parameters: Mapping[str, Tensor] | Iterable[tuple[str, Tensor]] | None = None
     ) -> None:
         super().__init__()
-        self.update(parameters)  # type: ignore[arg-type]
+        self.update(parameters or ())  # type: ignore[arg-type]
 
     def __getitem__(self, key: str) -> Parameter:
         own = dict(self._own_parameters())

@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Iterator
-from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
@@ -19,7 +18,8 @@ from minigrad.autograd.mode import version
 from minigrad.autograd.node import Leaf
 from minigrad.nn.module.module_paths import join, walk
 from minigrad.nn.module.parameter import Buffer, Parameter
-from minigrad.tensors.creation import tensor
+from minigrad.support.checks import check_flag
+from minigrad.tensors.creation import tensor as as_tensor
 from minigrad.tensors.tensor import Tensor
 
 if TYPE_CHECKING:  # every Registry is a Module
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # every Registry is a Module
 Kind = Literal["parameter", "module", "buffer", "non-persistent buffer"]
 """The kind of a registered name. A buffer that is not persistent is not in the state dict."""
 BUFFERS = ("buffer", "non-persistent buffer")
-TABLES = ("_registered", "_entries", "_pre_hooks", "_hooks", "_backward_hooks")
+TABLES = ("_registered", "_entries", "_pre_hooks", "_hooks", "_always", "_backward_hooks")
 """The attributes that say what belongs to one module alone: a copy has its own."""
 
 
@@ -150,13 +150,20 @@ class Registry:
         setattr(self, name, module)
         self._registered[name] = "module"
 
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Register a child: PyTorch's other name of `add_module`."""
+        self.add_module(name, module)
+
     def register_buffer(
-        self, name: str, buffer: Any, dtype: Any = None, *, persistent: bool = True
+        self, name: str, tensor: Any, persistent: bool = True, *, dtype: Any = None
     ) -> None:
         """Register a buffer: a tensor that is not trained, but converted by `to` and saved.
 
-        `buffer` is a tensor or array, or None to reserve the name. One that is not `persistent` is
-        no part of the state dict.
+        Args:
+            name: The name of the attribute.
+            tensor: A tensor or array, or None to reserve the name.
+            persistent: Whether it is part of the state dict.
+            dtype: The dtype to store; by default that of the tensor.
 
         Example:
             >>> import numpy as np
@@ -166,14 +173,15 @@ class Registry:
             >>> module.table.shape, list(module.state_dict())
             ((3,), ['table'])
         """
-        self._check_name(name, buffer)
+        check_flag("register_buffer", "persistent", persistent)
+        self._check_name(name, tensor)
         if name in self.__dict__ and self._registered.get(name) not in BUFFERS:
             raise ValueError(f"{type(self).__name__}: it has an attribute {name!r} already")
-        if buffer is not None and (dtype is not None or not isinstance(buffer, Tensor)):
-            buffer = tensor(buffer, dtype=dtype)
+        if tensor is not None and (dtype is not None or not isinstance(tensor, Tensor)):
+            tensor = as_tensor(tensor, dtype=dtype)
         version.move()
         self._registered[name] = "buffer" if persistent else "non-persistent buffer"
-        super().__setattr__(name, buffer)
+        super().__setattr__(name, tensor)
 
     # Looking up
 
@@ -283,6 +291,42 @@ class Registry:
             )
         return own[name]
 
+    def get_buffer(self, target: str) -> Tensor:
+        """Return the buffer at a path such as ``"norm.running_mean"``."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        own = dict(module._own_buffers())
+        if name not in own:
+            raise AttributeError(
+                f"{_place(module, path)} has no buffer {name!r}; it has {list(own)}"
+            )
+        return own[name]
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module in the place of the one at a path; `strict`: there has to be one."""
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict:
+            self.get_submodule(target)
+        parent.add_module(name, module)
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return self._table("parameter")
+
+    @property
+    def _buffers(self) -> dict[str, Any]:
+        return self._table(*BUFFERS)
+
+    @property
+    def _modules(self) -> dict[str, Any]:
+        return _Table(self, self._table("module") | dict(self.named_children()))
+
+    def _table(self, *kinds: str) -> dict[str, Any]:
+        """The names of these kinds and their values, also those that are None."""
+        own = self.__dict__
+        return _Table(self, {n: own.get(n) for n, k in self._registered.items() if k in kinds})
+
     def _own_parameters(self) -> list[tuple[str, Parameter]]:
         return self._own(Tensor, "parameter")
 
@@ -308,14 +352,21 @@ class Registry:
         """Return the text inside the parentheses of the repr; by default the `repr_fields`."""
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in self.repr_fields)
 
+    def _get_name(self) -> str:
+        """The name of the class, which the repr begins with."""
+        return type(self).__name__
+
+    def _shown_children(self) -> Iterator[tuple[str, str]]:
+        """The names of the children and their reprs."""
+        return ((name, repr(child)) for name, child in self.named_children())
+
     def __repr__(self) -> str:
-        head, inside = type(self).__name__, self.extra_repr()
-        children = [(name, repr(child)) for name, child in self.named_children()]
-        if not children:
-            return f"{head}({inside})"
-        lines = [inside] if inside else []
-        lines += [f"({label}): {text}" for label, text in _fold(children)]
-        return f"{head}(\n" + textwrap.indent("\n".join(lines), "  ") + "\n)"
+        lines = [self.extra_repr()] if self.extra_repr() else []
+        children = [f"({name}): {text}" for name, text in self._shown_children()]
+        if children or "\n" in "".join(lines):
+            inside = textwrap.indent("\n".join([*lines, *children]), "  ")
+            return f"{self._get_name()}(\n{inside}\n)"
+        return f"{self._get_name()}({''.join(lines)})"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from minigrad.viz.page.notebook import mimebundle
@@ -337,11 +388,17 @@ def _place(module: Module, path: str) -> str:
     return f"{type(module).__name__} at {path!r}" if path else type(module).__name__
 
 
-def _fold(children: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Fold a run of numbered children with equal reprs into one: ("0-5", "6 x Layer(...)")."""
-    for (text, numbered), run in groupby(children, key=lambda c: (c[1], c[0].isdigit())):
-        names = [name for name, _ in run]
-        if numbered and len(names) > 1:
-            yield f"{names[0]}-{names[-1]}", f"{len(names)} x {text}"
-        else:
-            yield from ((name, text) for name in names)
+class _Table(dict[str, Any]):
+    """Parameters, buffers or children of a module by name; what is put into it is registered."""
+
+    def __init__(self, module: Registry, own: dict[str, Any]) -> None:
+        super().__init__(own)
+        self.module = module
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value)
+        setattr(self.module, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        delattr(self.module, name)

@@ -27,6 +27,11 @@ class Differences(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"_IncompatibleKeys(missing_keys={self[0]}, unexpected_keys={self[1]})"
+
 
 def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
     """Iterate over (path, parameter or persistent buffer), once for each path."""
@@ -35,8 +40,8 @@ def entries(module: Module) -> Iterator[tuple[str, Tensor]]:
             yield join(path, name), tensor
 
 
-def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
-    """Check all values, then copy them: see `Module.load_state_dict`."""
+def load(module: Module, state: Mapping[str, Any], strict: bool, assigned: bool) -> Differences:
+    """Check all values, then copy or assign them: see `Module.load_state_dict`."""
     if not isinstance(state, Mapping):
         raise TypeError(f"load_state_dict: a dict expected, got {type(state).__name__}")
     given = _adapted(module, {str(key): value for key, value in state.items()})
@@ -59,9 +64,12 @@ def load(module: Module, state: Mapping[str, Any], strict: bool) -> Differences:
         problems += [f"{key}: unexpected" for key in unexpected]
     if problems:
         message = f"the state does not fit {type(module).__name__}; nothing was loaded"
-        raise ValueError("\n  ".join([f"load_state_dict: {message}", *problems]))
+        raise RuntimeError("\n  ".join([f"load_state_dict: {message}", *problems]))
     for key, array in arrays.items():
-        if not own[key]._data.flags.writeable:  # a buffer made by expand: it gets memory of its own
+        value = given[key]
+        if assigned:
+            own[key].data = values_of(value) if isinstance(value, Tensor) else array
+        elif not own[key]._data.flags.writeable:  # made by expand: it gets its own
             own[key].data = array
         else:
             assign(own[key], array)

@@ -35,6 +35,7 @@ class AdditiveAttention(Module):
         W_q: The projection of queries, of shape (d_q, d_attn).
         W_k: The projection of keys, of shape (d_k, d_attn).
         v: The score vector, of shape (d_attn,).
+        refuses_inverted_masks: As that of `MultiHeadAttention`.
 
     Example:
         >>> from minigrad import nn, randn
@@ -46,6 +47,7 @@ class AdditiveAttention(Module):
     """
 
     repr_fields = ("d_q", "d_k", "d_attn")
+    refuses_inverted_masks: bool = True
 
     def __init__(self, d_q: int, d_k: int, d_attn: int) -> None:
         super().__init__()
@@ -91,6 +93,9 @@ class AdditiveAttention(Module):
                 f"wide, got {query.shape} and {key.shape}"
             )
         scores = (query.shape[0], 1, query.shape[1], key.shape[1])
-        mask = combine(scores, query.dtype, attn_mask, key_padding_mask, is_causal)
+        mask = combine(
+            scores, query.dtype, attn_mask, key_padding_mask, is_causal,
+            guarded=self.refuses_inverted_masks,
+        )  # fmt: skip
         output, weights = attend_additively(query, key, value, self.W_q, self.W_k, self.v, mask)
         return (output, weights) if need_weights else output

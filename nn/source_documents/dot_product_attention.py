@@ -41,6 +41,7 @@ class DotProductAttention(Module):
         query_proj: The projection of queries, of shape (query_size, hidden_size).
         key_proj: The projection of keys, of shape (key_size, hidden_size).
         value_proj: The projection of values, of shape (value_size, hidden_size).
+        refuses_inverted_masks: As that of `MultiHeadAttention`.
 
     Example:
         >>> from minigrad import nn, randn
@@ -51,6 +52,7 @@ class DotProductAttention(Module):
     """
 
     repr_fields = ("query_size", "key_size", "value_size", "hidden_size")
+    refuses_inverted_masks: bool = True
 
     def __init__(self, query_size: int, key_size: int, value_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -98,7 +100,10 @@ class DotProductAttention(Module):
                 (value, self.value_proj),
             )
         )
-        mask = combine(scores, q.dtype, attn_mask, key_padding_mask, is_causal)
+        mask = combine(
+            scores, q.dtype, attn_mask, key_padding_mask, is_causal,
+            guarded=self.refuses_inverted_masks,
+        )  # fmt: skip
         output, weights = attend(q, k, v, mask, need_weights=need_weights)
         output = ops.squeeze(output, 1)  # (N, L, hidden_size)
         return output if weights is None else (output, ops.squeeze(weights, 1))

@@ -40,7 +40,7 @@ class Layer(Module):
     def __init__(
         self, d_model: int, num_heads: int, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: str | Callable[[Tensor], Tensor] = F.relu, layer_norm_eps: float = 1e-5,
-        norm_first: bool = False, bias: bool = True, *, num_kv_heads: int | None = None,
+        *, norm_first: bool = False, bias: bool = True, num_kv_heads: int | None = None,
         rope: RotaryPosEmbedding | None = None,
     ) -> None:  # fmt: skip
         super().__init__()

@@ -47,7 +47,7 @@ class Transformer(Module):
         self, d_model: int = 512, num_heads: int = 8, num_encoder_layers: int = 6,
         num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: str | Callable[[Tensor], Tensor] = F.relu, layer_norm_eps: float = 1e-5,
-        norm_first: bool = False, bias: bool = True, custom_encoder: Module | None = None,
+        *, norm_first: bool = False, bias: bool = True, custom_encoder: Module | None = None,
         custom_decoder: Module | None = None,
     ) -> None:  # fmt: skip
         super().__init__()

@@ -18,34 +18,54 @@ from minigrad.nn.module.stateless import functional_call
 from minigrad.nn.utils import parametrizations as parametrizations
 from minigrad.nn.utils import parametrize as parametrize
 from minigrad.nn.utils import rnn as rnn
-from minigrad.nn.utils.parametrizations import spectral_norm
+from minigrad.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from minigrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
-from minigrad.support import pytorch_names
-from minigrad.support.checks import check_number
+from minigrad.support import near_names
+from minigrad.support.checks import check_flag, check_number
+from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.rows import held
 from minigrad.tensors.tensor import Tensor
 
 __all__ = [
-    "attention_weights", "clip_grad_norm", "clip_grad_value", "evaluating", "functional_call",
-    "get_total_norm", "grad_norm", "parameters_to_vector", "remove_weight_norm",
+    "attention_weights", "clip_grad_norm", "clip_grad_norm_", "clip_grad_value",
+    "clip_grad_value_", "clip_grads_with_norm_", "evaluating", "functional_call", "get_total_norm",
+    "grad_norm", "parameters_to_vector", "remove_spectral_norm", "remove_weight_norm",
     "spectral_norm", "to_pytorch", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 
-@np.errstate(over="ignore")
-def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0) -> float:
-    """Return the p-norm of several tensors, as if they were one vector; `norm_type` is p or inf.
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """Return the p-norm of several tensors, as if they were one vector.
 
     Of gradients of a model that `minigrad.distributed.parallelize` has divided, take `grad_norm`.
 
+    Args:
+        tensors: The tensors.
+        norm_type: The p of the p-norm; inf for the largest absolute value.
+        error_if_nonfinite: Raise if the norm is infinite or not a number.
+        foreach: It changes nothing.
+
+    Source: PyTorch 2.13, "torch.nn.utils.get_total_norm".
+
     Example:
         >>> from minigrad import nn, tensor
-        >>> nn.utils.get_total_norm([tensor([3.0]), tensor([[4.0]])])
+        >>> nn.utils.get_total_norm([tensor([3.0]), tensor([[4.0]])]).item()
         5.0
     """
-    check_number("get_total_norm", "norm_type", norm_type, above=0.0, infinite=True)
+    total = _total_norm("get_total_norm", _listed(tensors), norm_type)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(f"get_total_norm: the norm is {total}")
+    return tensor(total)
+
+
+@np.errstate(over="ignore")
+def _total_norm(owner: str, tensors: Iterable[Tensor], norm_type: float) -> float:
+    check_number(owner, "norm_type", norm_type, above=0.0, infinite=True)
     norms = [_norm(widened(held(tensor)).reshape(-1), norm_type) for tensor in tensors]
     return _norm(np.array(norms, np.float64), norm_type)
 
@@ -72,16 +92,16 @@ def grad_norm(parameters: Tensor | Iterable[Tensor], norm_type: float = 2.0) -> 
         >>> nn.utils.grad_norm([x])
         5.0
     """
-    return _norm_of_gradients(_listed(parameters), norm_type)
+    return _norm_of_gradients("grad_norm", _listed(parameters), norm_type)
 
 
-def _norm_of_gradients(parameters: list[Tensor], norm_type: float) -> float:
+def _norm_of_gradients(owner: str, parameters: list[Tensor], norm_type: float) -> float:
     parts: dict[Any, list[Tensor]] = {None: []}  # by the ranks among which they are divided
     for parameter in parameters:
         part = parts.setdefault(getattr(parameter, "divided_among", None), [])
         if parameter.grad is not None:
             part.append(parameter.grad)
-    norms = {comm: get_total_norm(gradients, norm_type) for comm, gradients in parts.items()}
+    norms = {comm: _total_norm(owner, gradients, norm_type) for comm, gradients in parts.items()}
     whole = norms.pop(None)
     if not norms:
         return whole
@@ -89,11 +109,10 @@ def _norm_of_gradients(parameters: list[Tensor], norm_type: float) -> float:
     return _norm(np.array([whole, *every], np.float64), norm_type)
 
 
-@effect
-def clip_grad_norm(
+def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
-    eps: float = 1e-7, *, error_if_nonfinite: bool = False,
-) -> float:  # fmt: skip
+    error_if_nonfinite: bool = False, foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Scale gradients in place so that their total norm is at most `max_norm`; return it before.
 
     Source: Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks",
@@ -104,8 +123,28 @@ def clip_grad_norm(
             among ranks, all of these ranks call it, and the norm is that of the whole.
         max_norm: The largest norm allowed.
         norm_type: The p of the p-norm; inf for the largest absolute value.
-        eps: Added to the norm before dividing by it.
         error_if_nonfinite: Raise if the norm is infinite or not a number.
+        foreach: It changes nothing.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([3.0, 4.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> nn.utils.clip_grad_norm_([x], max_norm=1.0).item()
+        10.0
+        >>> [round(part, 3) for part in x.grad.tolist()]
+        [0.6, 0.8]
+    """
+    return tensor(
+        _clipped("clip_grad_norm_", parameters, max_norm, norm_type, 1e-6, error_if_nonfinite)
+    )
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+    eps: float = 1e-7, *, error_if_nonfinite: bool = False,
+) -> float:  # fmt: skip
+    """`clip_grad_norm_` as Lucid 2 has it: `eps` is added to the norm, and the result is a float.
 
     Example:
         >>> from minigrad import nn, tensor
@@ -113,44 +152,85 @@ def clip_grad_norm(
         >>> (x * x).sum().backward()
         >>> nn.utils.clip_grad_norm([x], max_norm=1.0)
         10.0
-        >>> x.grad
-        Tensor([0.6, 0.8], dtype=float32)
     """
-    check_number("clip_grad_norm", "max_norm", max_norm, 0.0, infinite=True)
-    check_number("clip_grad_norm", "eps", eps, 0.0)
-    several = _listed(parameters)
-    gradients = [parameter.grad for parameter in several if parameter.grad is not None]
-    total = _norm_of_gradients(several, norm_type)
-    if error_if_nonfinite and not math.isfinite(total):
-        raise RuntimeError(f"clip_grad_norm: the norm of the gradients is {total}")
-    factor = max_norm / (total + eps)
-    if not factor >= 1.0:  # also for NaN
-        for gradient in gradients:
-            wide = np.result_type(gradient.dtype, np.float32).type(factor)  # float16 would round it
-            numbers = held(gradient)
-            np.multiply(numbers, wide, out=numbers, casting="same_kind")
-            mark_written(numbers)
-    return total
+    return _clipped("clip_grad_norm", parameters, max_norm, norm_type, eps, error_if_nonfinite)
 
 
 @effect
-def clip_grad_value(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def _clipped(
+    owner: str, parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float,
+    eps: float, error_if_nonfinite: bool,
+) -> float:  # fmt: skip
+    check_number(owner, "max_norm", max_norm, 0.0, infinite=True)
+    check_number(owner, "eps", eps, 0.0)
+    check_flag(owner, "error_if_nonfinite", error_if_nonfinite)
+    several = _listed(parameters)
+    total = _norm_of_gradients(owner, several, norm_type)
+    if error_if_nonfinite and not math.isfinite(total):
+        raise RuntimeError(f"{owner}: the norm of the gradients is {total}")
+    _scale(several, max_norm / (total + eps))
+    return total
+
+
+def _scale(parameters: Iterable[Tensor], factor: float) -> None:
+    """Multiply gradients by a factor below 1, in place."""
+    if factor >= 1.0:  # not for NaN
+        return
+    for gradient in [parameter.grad for parameter in parameters if parameter.grad is not None]:
+        wide = np.result_type(gradient.dtype, np.float32).type(factor)  # float16 would round it
+        numbers = held(gradient)
+        np.multiply(numbers, wide, out=numbers, casting="same_kind")
+        mark_written(numbers)
+
+
+@effect
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Any,
+    foreach: bool | None = None,
+) -> None:  # fmt: skip
+    """Scale gradients in place, whose total norm is known, so that it is at most `max_norm`.
+
+    `foreach` changes nothing.
+
+    Source: PyTorch 2.13, "torch.nn.utils.clip_grads_with_norm_".
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> x = tensor([3.0, 4.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> nn.utils.clip_grads_with_norm_([x], 1.0, nn.utils.grad_norm([x]))
+        >>> round(nn.utils.grad_norm([x]), 3)
+        1.0
+    """
+    check_number("clip_grads_with_norm_", "max_norm", max_norm, 0.0, infinite=True)
+    _scale(_listed(parameters), max_norm / (float(total_norm) + 1e-6))
+
+
+@effect
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
     """Clip each element of the gradients in place to [-clip_value, clip_value].
+
+    `foreach` changes nothing.
 
     Example:
         >>> from minigrad import nn, tensor
         >>> x = tensor([-3.0, 0.25], requires_grad=True)
         >>> (x * x).sum().backward()
-        >>> nn.utils.clip_grad_value([x], 1.0)
+        >>> nn.utils.clip_grad_value_([x], 1.0)
         >>> x.grad.tolist()
         [-1.0, 0.5]
     """
-    check_number("clip_grad_value", "clip_value", clip_value, 0.0, infinite=True)
+    check_number("clip_grad_value_", "clip_value", clip_value, 0.0, infinite=True)
     for parameter in _listed(parameters):
         if (gradient := parameter.grad) is not None:
             numbers = held(gradient)
             np.clip(numbers, -clip_value, clip_value, out=numbers)
             mark_written(numbers)
+
+
+clip_grad_value = clip_grad_value_  # Lucid 2's name
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
@@ -161,7 +241,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
         >>> nn.utils.parameters_to_vector(nn.Linear(3, 2).parameters()).shape
         (8,)
     """
-    flat = [parameter.reshape(-1) for parameter in parameters]
+    flat = [ops.reshape(parameter, (-1,)) for parameter in parameters]
     if not flat:
         raise ValueError("parameters_to_vector: there is no parameter")
     return ops.concatenate(flat)
@@ -200,4 +280,4 @@ def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = pytorch_names.names("nn.utils", __all__)
+    __getattr__ = near_names.names("nn.utils", __all__)

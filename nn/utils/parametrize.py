@@ -51,7 +51,9 @@ class _Parametrized:
         return value
 
 
-def register_parametrization(module: M, tensor_name: str, parametrization: Module) -> M:
+def register_parametrization(
+    module: M, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> M:
     """Replace a parameter by a function of it, which is computed whenever it is read.
 
     Training and saving use ``parametrizations.<name>.original`` instead of the parameter. It
@@ -62,6 +64,7 @@ def register_parametrization(module: M, tensor_name: str, parametrization: Modul
         module: The module that has the parameter.
         tensor_name: The name of the parameter; a parametrized one gets a further function.
         parametrization: Maps a tensor to one of the same shape.
+        unsafe: Whether the shape may be another one.
 
     Raises:
         ValueError: There is no such parameter, or its shape would change.
@@ -96,7 +99,7 @@ def register_parametrization(module: M, tensor_name: str, parametrization: Modul
     with no_grad():
         original = value if inverse is None else inverse(value)
         shape = parametrization(original).shape
-    if shape != value.shape:
+    if shape != value.shape and not unsafe:
         raise ValueError(
             f"register_parametrization: {type(parametrization).__name__} makes shape {shape} of "
             f"{tensor_name!r} of shape {value.shape}; the same shape expected"

@@ -18,7 +18,7 @@ from minigrad.tensors.tensor import Tensor
 
 __all__ = [
     "PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
-    "pad_sequence",
+    "pad_sequence", "unpack_sequence", "unpad_sequence",
 ]  # fmt: skip
 
 
@@ -132,12 +132,12 @@ def pad_sequence(
 
 
 def pack_padded_sequence(
-    input_: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
     """Pack padded sequences, so that a recurrent layer stops at the end of each.
 
     Args:
-        input_: Shape (L, N, ...), with `batch_first` (N, L, ...).
+        input: Shape (L, N, ...), with `batch_first` (N, L, ...).
         lengths: The length of each sequence, N integers from 1 to L.
         batch_first: Whether the batch is the first axis.
         enforce_sorted: Whether lengths must not grow; otherwise sequences are sorted, and come
@@ -157,15 +157,15 @@ def pack_padded_sequence(
     check_flag(owner, "batch_first", batch_first)
     check_flag(owner, "enforce_sorted", enforce_sorted)
     counts = integers(lengths, f"{owner}: lengths")
-    if input_.ndim < 2:
-        raise value_error(f"{owner}: an input of shape (L, N, ...) expected, got {input_.shape}")
-    x = as_tensor(input_.swapaxes(0, 1) if batch_first else input_)
+    if input.ndim < 2:
+        raise value_error(f"{owner}: an input of shape (L, N, ...) expected, got {input.shape}")
+    x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
     if counts.shape != x.shape[1:2] or not counts.size or (
         counts.min() < 1 or counts.max() > x.shape[0]
     ):  # fmt: skip
         raise value_error(
             f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
-            f"shape {input_.shape}, got {counts.tolist()}"
+            f"shape {input.shape}, got {counts.tolist()}"
         )
     order = None
     if enforce_sorted:
@@ -235,3 +235,38 @@ def pad_packed_sequence(
         packing.shape = total_length, packing.shape[1]
     padded = packing.spread(sequence.data, packing.steps, padding_value)
     return padded.swapaxes(0, 1) if batch_first else padded, tensor(packing.lengths)
+
+
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Any, batch_first: bool = False
+) -> list[Tensor]:
+    """Undo `pad_sequence`: the first elements of each sequence.
+
+    Args:
+        padded_sequences: Shape (L, N, ...), with `batch_first` (N, L, ...).
+        lengths: The length of each sequence.
+        batch_first: Whether the batch is the first axis.
+
+    Source: PyTorch 2.13, "torch.nn.utils.rnn.unpad_sequence".
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> padded = tensor([[1, 2], [3, 0]])
+        >>> [x.tolist() for x in nn.utils.rnn.unpad_sequence(padded, [2, 1], batch_first=True)]
+        [[1, 2], [3]]
+    """
+    rows = padded_sequences if batch_first else ops.swapaxes(padded_sequences, 0, 1)
+    return [row[: int(length)] for row, length in zip(rows, lengths, strict=True)]
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Undo `pack_sequence`.
+
+    Example:
+        >>> from minigrad import nn, tensor
+        >>> packed = nn.utils.rnn.pack_sequence([tensor([1, 2]), tensor([3])])
+        >>> [x.tolist() for x in nn.utils.rnn.unpack_sequence(packed)]
+        [[1, 2], [3]]
+    """
+    padded, lengths = pad_packed_sequence(packed_sequences)
+    return unpad_sequence(padded, lengths)

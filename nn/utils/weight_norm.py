@@ -9,6 +9,7 @@ from minigrad.autograd.grad_mode import no_grad
 from minigrad.nn.module.base import Module
 from minigrad.nn.module.parameter import Parameter
 from minigrad.nn.utils.computed import computed, set_computed
+from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
 
 M = TypeVar("M", bound=Module)
@@ -17,22 +18,23 @@ M = TypeVar("M", bound=Module)
 class _WeightNorm:
     """Compute a weight from its length g and its direction v."""
 
-    def __init__(self, name: str, axis: int | None) -> None:
-        self.name, self.axis = name, axis
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name, self.dim = name, dim
 
     def __call__(self, module: Module) -> Tensor:
         g, v = (getattr(module, f"{self.name}_{part}") for part in "gv")
         return v * (g / self.lengths(v))
 
     def lengths(self, v: Tensor) -> Tensor:
-        """The norm over all axes but `axis`."""
-        if self.axis is None:
+        """The norm over all axes but `dim`."""
+        if self.dim is None:
             return ops.norm(v)
-        axes = tuple(i for i in range(v.ndim) if i != self.axis)
+        axes = tuple(i for i in range(v.ndim) if i != self.dim)
         return ops.norm(v, axis=axes, keepdims=True)
 
 
-def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
+@spelled
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
     r"""Replace a weight by its length g and its direction v: :math:`w = g\, v / \|v\|`.
 
     The parameters `<name>_g` and `<name>_v` are trained instead of `<name>`, which is computed
@@ -43,7 +45,7 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
     Args:
         module: The module that has the weight.
         name: The name of the weight.
-        axis: The axis with one length for each element; None for one length in all.
+        dim: The axis with one length for each element; None or -1 for one length in all.
 
     Example:
         >>> from minigrad import nn
@@ -60,12 +62,13 @@ def weight_norm(module: M, name: str = "weight", axis: int | None = 0) -> M:
             f"weight_norm: {owner} has no parameter {name!r} of its own; it has {list(own)}"
         )
     weight = own[name]
-    if axis is not None and not 0 <= axis < weight.ndim:
+    if dim == -1:
+        dim = None
+    if dim is not None and not 0 <= dim < weight.ndim:
         raise ValueError(
-            f"weight_norm: axis {axis} is not one of those from 0 of shape {weight.shape}; "
-            f"PyTorch's -1 is None here"
+            f"weight_norm: dim {dim} is not one of those from 0 of shape {weight.shape}"
         )
-    norm = _WeightNorm(name, axis)
+    norm = _WeightNorm(name, dim)
     with no_grad():
         length = norm.lengths(weight)
     delattr(module, name)

@@ -20,8 +20,8 @@ def with_gradient(values: Any, dtype: Any = np.float32) -> Tensor:
 
 def test_total_norm() -> None:
     tensors = [Tensor([3.0, -4.0]), Tensor([[12.0]]), minigrad.zeros(0)]
-    assert get_total_norm(tensors) == pytest.approx(13)
-    assert get_total_norm(tensors, 1.0) == pytest.approx(19)
+    assert get_total_norm(tensors).item() == pytest.approx(13)
+    assert get_total_norm(tensors, 1.0).item() == pytest.approx(19)
     assert get_total_norm(tensors, np.inf) == 12
     assert get_total_norm([]) == 0
 

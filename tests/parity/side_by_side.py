@@ -17,8 +17,6 @@ torch = pytest.importorskip("torch")
 
 THEIR_NAMES = {
     "MultiHeadAttention": "MultiheadAttention",
-    "HardSwish": "Hardswish",
-    "HardSigmoid": "Hardsigmoid",
 }
 
 

@@ -23,7 +23,7 @@ from minigrad.nn import functional as F
 
 OTHERWISE = ("RNN", "LSTM", "GRU", "Cell", "Attention", "Transformer", "Drop", "Lazy")
 """Layers that other files compare: their results or their arguments are others, or random."""
-OTHER_DEFAULTS = {"Softmax()", "LogSoftmax()"}
+OTHER_DEFAULTS = {"Softmax()", "LogSoftmax()"}  # PyTorch warns
 OTHER_GRADIENT = {"CosineSimilarity(-1, 1.5)"}  # below eps, PyTorch's passes by it
 LINES = [
     line
@@ -39,7 +39,7 @@ def check(line: Layer) -> None:
     ours, theirs = line.make().double(), randomise(theirs_of(line))
     arrays = [draw(*shape, seed=i) for i, shape in enumerate(line.shapes)]
     # PyTorch multiplies a gradient by one sixth in float32.
-    rtol = 1e-7 if line.kind == "HardSigmoid" else 1e-9
+    rtol = 1e-7 if line.kind == "Hardsigmoid" else 1e-9
     compare(
         ours, theirs, arrays, lambda *x: tuple(line.run(ours, *x)),
         lambda *x: run_theirs(line, theirs, *x), rtol,

@@ -152,7 +152,7 @@ torch.linalg.tensorinv(torch.eye(4).reshape(2, 2, 4)), x[1:, 1].storage_offset()
 
 TRAINING = """
 x.to("cpu", non_blocking=True), x.to(torch.device("cpu")), m.to("cpu").weight.shape, w.data.shape
-F.log_softmax(x, dim=-1), F.log_softmax(b), m.to(device=torch.device("cpu")).double().weight.dtype
+F.log_softmax(x, dim=-1), F.log_softmax(b, 1), m.to(device=torch.device("cpu")).double().weight.dtype
 nn.Linear(4, 2)(x).shape, F.log_softmax(x.half(), -1, dtype=torch.float32)
 F.log_softmax(x, dim=-1, dtype=torch.float64), nn.Linear(4, 2).cpu()(x).shape
 nn.Linear(in_features=4, out_features=2, bias=False)(x).shape, nn.Embedding.from_pretrained(x)(i)

@@ -219,7 +219,7 @@ NOTHING_CANCELS: dict[str, Callable[[Tensor], Tensor]] = {
     "a tiny slope": lambda x: F.tanh(x) * 1e-30,
     "a difference": lambda x: x * 1.001 - x,
     "pre-norm": nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, norm_first=True),
-    "squares": lambda x: (F.softmax(x) ** 2).sum(),
+    "squares": lambda x: (F.softmax(x, -1) ** 2).sum(),
 }
 
 

@@ -28,10 +28,18 @@ def p(*shape: int) -> Tensor:
 
 
 ALIKE: dict[str, Callable[[], tuple[Any, ...]]] = {
-    "elu gelu hardsigmoid hardswish hardtanh leaky_relu log_softmax logsigmoid mish relu "
-    "relu6 selu sigmoid silu softmax softplus softsign tanh": lambda: (x(3),),
-    "huber_loss l1_loss mse_loss smooth_l1_loss": lambda: (x(3), x(3)),
-    "cosine_similarity pairwise_distance": lambda: (x(2, 3), x(2, 3)),
+    "elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_softmax logsigmoid mish "
+    "relu relu6 rrelu selu sigmoid silu softmax softmin softplus softshrink softsign tanh "
+    "tanhshrink":
+        lambda: (x(3),),
+    "celu_ elu_ hardtanh_ leaky_relu_ relu_ rrelu_ selu_": lambda: (ones(3),),
+    "hinge_embedding_loss huber_loss l1_loss mse_loss poisson_nll_loss smooth_l1_loss "
+    "soft_margin_loss": lambda: (x(3), x(3)),
+    "cosine_similarity multilabel_soft_margin_loss pairwise_distance": lambda: (x(2, 3), x(2, 3)),
+    "triplet_margin_loss triplet_margin_with_distance_loss":
+        lambda: (x(2, 3), x(2, 3), x(2, 3)),
+    "upsample upsample_bilinear upsample_nearest": lambda: (x(1, 2, 3, 3), 5),
+    "channel_shuffle pixel_unshuffle": lambda: (x(1, 4, 2, 2), 2),
     "adaptive_avg_pool1d adaptive_max_pool1d avg_pool1d max_pool1d": lambda: (x(2, 3, 5), 2),
     "adaptive_avg_pool2d adaptive_max_pool2d avg_pool2d max_pool2d": lambda: (x(2, 3, 4, 4), 2),
     "learned_positional_encoding sinusoidal_encoding sinusoidal_pos_embedding": lambda: (3, 4),
@@ -40,6 +48,14 @@ ALIKE: dict[str, Callable[[], tuple[Any, ...]]] = {
 """Arguments of functions that take the same ones."""
 
 CALLS: dict[str, Callable[[], Any]] = {
+    "alpha_dropout": lambda: F.alpha_dropout(x(4), training=True),
+    "local_response_norm": lambda: F.local_response_norm(x(1, 4, 2), 2),
+    "lp_pool1d": lambda: F.lp_pool1d(x(2, 3, 5), 2, 2),
+    "lp_pool2d": lambda: F.lp_pool2d(x(2, 3, 4, 4), 2, 2),
+    "multi_margin_loss": lambda: F.multi_margin_loss(x(2, 3), [0, 1]),
+    "pdist": lambda: F.pdist(x(3, 4)),
+    "threshold": lambda: F.threshold(x(3), 0.5, 1.0),
+    "threshold_": lambda: F.threshold_(ones(3), 0.5, 1.0),
     "affine_grid": lambda: F.affine_grid(x(1, 2, 3), (1, 1, 2, 2)),
     "grid_sample": lambda: F.grid_sample(x(1, 1, 4, 4), x(1, 2, 2, 2)),
     "embedding_bag": lambda: F.embedding_bag(np.array([[0, 1], [2, 1]]), x(3, 4)),
@@ -97,7 +113,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "stack_encoder_blocks": lambda: F.stack_encoder_blocks(
         x(2, 3), [lambda h, mask: h.exp(), lambda h, mask: h * 2]
     ),
-    "triplet_margin_loss": lambda: F.triplet_margin_loss(x(2, 3), x(2, 3), x(2, 3)),
     "unfold": lambda: F.unfold(x(1, 2, 3, 3), 2),
 } | {
     name: lambda name=name, arguments=arguments: getattr(F, name)(*arguments())

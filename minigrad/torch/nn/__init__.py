@@ -1,12 +1,32 @@
-"""`torch.nn`: modules, layers and losses as PyTorch means them."""
+"""`torch.nn`: minigrad's modules, and the six classes of attention with PyTorch's contract."""
 
-from minigrad.torch.modules import missing as _missing
+from minigrad.nn import *
+from minigrad.nn.layers.convolution import _ConvNd as _ConvNd
+from minigrad.nn.layers.convolution import _ConvTransposeNd as _ConvTransposeNd
+from minigrad.nn.layers.dropout import _DropoutNd as _DropoutNd
+from minigrad.nn.layers.loss import _Loss as _Loss
+from minigrad.nn.layers.loss import _WeightedLoss as _WeightedLoss
+from minigrad.nn.layers.normalization import _BatchNorm as _BatchNorm
+from minigrad.nn.layers.normalization import _InstanceNorm as _InstanceNorm
+from minigrad.nn.layers.normalization import _NormBase as _NormBase
+from minigrad.nn.layers.pooling import _AdaptiveAvgPoolNd as _AdaptiveAvgPoolNd
+from minigrad.nn.layers.pooling import _AdaptiveMaxPoolNd as _AdaptiveMaxPoolNd
+from minigrad.nn.layers.pooling import _AvgPoolNd as _AvgPoolNd
+from minigrad.nn.layers.pooling import _MaxPoolNd as _MaxPoolNd
+from minigrad.nn.layers.recurrence import RNNBase as RNNBase
+from minigrad.nn.layers.recurrent_cells import RNNCellBase as RNNCellBase
+from minigrad.torch.nn import attention as attention
+from minigrad.torch.nn import common_types as common_types
 from minigrad.torch.nn import functional as functional
 from minigrad.torch.nn import init as init
 from minigrad.torch.nn import utils as utils
-from minigrad.torch.nn.classes import CLASSES as _CLASSES
-from minigrad.torch.nn.layers import HELPERS as _HELPERS
-from minigrad.torch.nn.layers import LAYERS as _LAYERS
-
-globals().update({**_CLASSES, **_LAYERS, **_HELPERS})
-__getattr__ = _missing(__name__)
+from minigrad.torch.nn.multihead import MultiheadAttention as MultiheadAttention
+from minigrad.torch.nn.stand_ins import *
+from minigrad.torch.nn.stand_ins import _ntuple as _ntuple
+from minigrad.torch.nn.stand_ins import _pair as _pair
+from minigrad.torch.nn.stand_ins import _quadruple as _quadruple
+from minigrad.torch.nn.stand_ins import _single as _single
+from minigrad.torch.nn.stand_ins import _size_1_t as _size_1_t
+from minigrad.torch.nn.stand_ins import _size_2_t as _size_2_t
+from minigrad.torch.nn.stand_ins import _triple as _triple
+from minigrad.torch.nn.transformers import *

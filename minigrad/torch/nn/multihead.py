@@ -45,7 +45,7 @@ class MultiheadAttention(MultiHeadAttention):
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
-        vdim: int | None = None, batch_first: bool = False,
+        vdim: int | None = None, batch_first: bool = False, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(
             embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim
@@ -66,6 +66,7 @@ class MultiheadAttention(MultiHeadAttention):
         for name, value in extra.items():
             self.register_parameter(name, value)
         self._reset_parameters()
+        self.to(dtype=dtype, device=device)
 
     def reset_parameters(self) -> None:
         """Initialize all parameters again."""

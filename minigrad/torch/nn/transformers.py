@@ -36,7 +36,7 @@ class _Layer(encoder.Layer):
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: Activation = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-        norm_first: bool = False, bias: bool = True,
+        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
@@ -47,6 +47,7 @@ class _Layer(encoder.Layer):
                 d_model, nhead, dropout, bias, batch_first=batch_first
             )
             setattr(self, name, attention)
+        self.to(dtype=dtype, device=device)
 
     def _sa_block(self, x: Tensor, mask: Mask, padding: Mask, is_causal: bool = False) -> Tensor:
         found = self.self_attn(
@@ -171,7 +172,8 @@ class Transformer(transformer.Transformer):
         num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1,
         activation: Activation = F.relu, custom_encoder: Module | None = None,
         custom_decoder: Module | None = None, layer_norm_eps: float = 1e-5,
-        batch_first: bool = False, norm_first: bool = False, bias: bool = True,
+        batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: Any = None,
+        dtype: Any = None,
     ) -> None:  # fmt: skip
         Module.__init__(self)
         sizes: Any = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps)
@@ -187,6 +189,7 @@ class Transformer(transformer.Transformer):
         self.encoder, self.decoder = custom_encoder, custom_decoder
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
         self._reset_parameters()
+        self.to(dtype=dtype, device=device)
 
     def _reset_parameters(self) -> None:
         for parameter in self.parameters():

@@ -55,7 +55,6 @@ def test_several_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 def test_pooling_of_integers() -> None:
     x = np.arange(8).reshape(1, 1, 8)
     assert F.max_pool1d(tensor(x), 3, 2, 1).tolist() == [[[1, 3, 5, 7]]]
-    assert F.avg_pool1d(tensor(x), 4).tolist() == [[[1.5, 5.5]]]
 
 
 def test_what_padding_adds() -> None:
@@ -130,7 +129,7 @@ def test_windows_see_nothing_of_what_is_outside(
         x = tensor(plain, requires_grad=True)
         g = np.zeros(expected.shape)
         g[..., number] = value
-        found = grad(pool(x), x, g, create_graph=create_graph).numpy()
+        found = grad(pool(x), x, g, create_graph=create_graph)[0].numpy()
         outside = [place not in window for place in range(5)]
         np.testing.assert_array_equal(found[..., outside], 0)
 

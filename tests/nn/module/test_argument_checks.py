@@ -18,6 +18,7 @@ FIRST = {line.kind: line for line in reversed(layer_table.LAYERS)}
 """A way to make each layer that needs arguments."""
 OF_EINOPS = ("EinMix", "Rearrange", "Reduce")
 
+OWNERS = dict.fromkeys(("UpsamplingBilinear2d", "UpsamplingNearest2d"), "Upsampling.*")
 LAYERS = [
     pytest.param(name, marks=layer_table.needs_of(name))
     for name in sorted(nn.__all__)
@@ -35,10 +36,10 @@ def made(name: str, **options: Any) -> Any:
     return getattr(nn, name)(*sizes, **{**needed, **options})
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", [p for p in LAYERS if p.values[0] != "Identity"])
 def test_an_unknown_keyword_is_reported_in_the_layers_own_name(name: str) -> None:
     error = Exception if name in OF_EINOPS else TypeError  # there, keywords are lengths of axes
-    own = getattr(nn, name).__name__  # Swish is SiLU
+    own = OWNERS.get(name, getattr(nn, name).__name__)  # Swish is SiLU
     with pytest.raises(error, match=f"(?s)^{own}:.*wrong_one"):
         made(name, wrong_one=1)
 
@@ -50,8 +51,8 @@ def test_an_argument_too_many_or_few_is_reported_in_the_layers_own_name() -> Non
 
     for call, message in (
         (lambda: nn.BatchNorm1d(), "BatchNorm1d: missing a required argument: 'num_features'"),
-        (lambda: nn.ReLU(1, 2, 3), "ReLU: too many positional arguments"),
-        (lambda: nn.Linear(3, 4)(), "Linear: missing a required argument: 'input_'; forward takes"),
+        (lambda: nn.ReLU(True, 2, 3), "ReLU: too many positional arguments"),
+        (lambda: nn.Linear(3, 4)(), "Linear: missing a required argument: 'input'; forward takes"),
         (lambda: nn.Linear(3, 4)(minigrad.ones(3), 1), "Linear: too many positional arguments"),
         (Mine, "BatchNorm1d: got an unexpected keyword argument 'wrong_one'"),
     ):
@@ -59,7 +60,7 @@ def test_an_argument_too_many_or_few_is_reported_in_the_layers_own_name() -> Non
             call()
 
 
-@pytest.mark.parametrize("name", [p for p in LAYERS if p.values[0] not in OF_EINOPS])
+@pytest.mark.parametrize("name", [p for p in LAYERS if p.values[0] not in (*OF_EINOPS, "Identity")])
 def test_the_device_may_be_the_cpu(name: str) -> None:
     assert repr(made(name, device="cpu")) == repr(made(name))
     with pytest.raises(ValueError, match="minigrad runs on the CPU"):
@@ -69,9 +70,10 @@ def test_the_device_may_be_the_cpu(name: str) -> None:
 PASS_ANYTHING = {"Identity", "Sequential"}
 HAVE_NO_FORWARD = {"Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
 TAKE_A_NUMBER = {
-    "CELU", "ELU", "GELU", "HardSigmoid", "HardSwish", "LeakyReLU", "LogSoftmax", "Mish", "ReLU",
-    "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh", "Dropout",
-    "Embedding", "Hardtanh", "LogSigmoid", "Softsign",
+    "CELU", "Dropout", "ELU", "Embedding", "GELU", "Hardshrink", "Hardsigmoid",
+    "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "RReLU", "ReLU",
+    "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Softshrink", "Softsign",
+    "Swish", "Tanh", "Tanhshrink",
 }  # fmt: skip
 """Layers to which a number is a tensor without axes."""
 WITH_AN_INPUT = [p for p in LAYERS if p.values[0] not in PASS_ANYTHING | HAVE_NO_FORWARD]
@@ -112,17 +114,23 @@ MEANT = {
     **dict.fromkeys([
         "ELU.alpha", "LeakyReLU.negative_slope", "PReLU.init", "Hardtanh.min_val",
         "Hardtanh.max_val", "MarginRankingLoss.margin", "CosineEmbeddingLoss.margin",
-        "Softplus.beta", "ScaledDotProductAttention.scale",
+        "Hardtanh.min_value", "Hardtanh.max_value", "Softplus.beta", "Softplus.threshold",
+        "Threshold.threshold", "Threshold.value", "Hardshrink.lambd", "RReLU.lower", "RReLU.upper",
+        "HingeEmbeddingLoss.margin", "MultiMarginLoss.margin", "LocalResponseNorm.alpha",
+        "LocalResponseNorm.beta", "LocalResponseNorm.k", "PairwiseDistance.eps",
+        "TripletMarginWithDistanceLoss.margin", "PoissonNLLLoss.eps",
+        "ScaledDotProductAttention.scale",
     ], NEGATIVE),
     # removes elements, or is counted from the end
     **dict.fromkeys([
         "ZeroPad1d.padding", "ZeroPad2d.padding", "ConstantPad1d.padding", "ConstantPad2d.padding",
-        "EmbeddingBag.padding_idx", "Flatten.start_axis", "Flatten.end_axis", "LogSoftmax.axis",
-        "GLU.axis", "CosineSimilarity.axis", "Softmax.axis", "Unflatten.axis",
+        "EmbeddingBag.padding_idx", "Flatten.start_dim", "Flatten.end_dim", "LogSoftmax.dim",
+        "GLU.dim", "CosineSimilarity.dim", "Softmax.dim", "Softmin.dim", "Unflatten.dim",
         "Embedding.padding_idx", "CrossEntropyLoss.ignore_index", "NLLLoss.ignore_index",
     ], (-1,)),
     # the largest absolute value
-    **dict.fromkeys(["EmbeddingBag.norm_type", "Embedding.norm_type", "TripletMarginLoss.p"],
+    **dict.fromkeys(["EmbeddingBag.norm_type", "Embedding.norm_type", "TripletMarginLoss.p",
+                     "PairwiseDistance.p", "LPPool1d.norm_type", "LPPool2d.norm_type"],
                     INFINITE),
 }  # fmt: skip
 """Odd numbers that mean something. None does where the annotation says so."""
@@ -191,11 +199,18 @@ def functions(room: str, names: str, *arguments: Any) -> dict[str, tuple[Any, ..
 
 W, IMAGES = weight(), weight()[None, None]
 FUNCTIONS: dict[str, tuple[Any, ...]] = {
-    **functions("functional", "batch_norm drop_path dropout dropout1d celu elu gumbel_softmax "
-                "hardtanh leaky_relu normalize rotary_pos_embedding", W),
-    **functions("functional", "cosine_similarity huber_loss pairwise_distance smooth_l1_loss",
-                W, W),
-    **functions("functional", "gaussian_nll_loss margin_ranking_loss triplet_margin_loss", W, W, W),
+    **functions("functional", "alpha_dropout drop_path dropout dropout1d celu elu gumbel_softmax "
+                "hardshrink hardtanh leaky_relu normalize rotary_pos_embedding softshrink", W),
+    "functional.rrelu": (W, -9.0, 9.0),
+    **functions("functional", "cosine_similarity hinge_embedding_loss huber_loss pairwise_distance "
+                "poisson_nll_loss smooth_l1_loss", W, W),
+    **functions("functional", "gaussian_nll_loss margin_ranking_loss triplet_margin_loss "
+                "triplet_margin_with_distance_loss", W, W, W),
+    "functional.batch_norm": (W, None, None, None, None, True),
+    "functional.local_response_norm": (IMAGES, 2),
+    "functional.lp_pool1d": (IMAGES[0], 2.0, 2),
+    "functional.lp_pool2d": (IMAGES, 2.0, 2),
+    "functional.multi_margin_loss": (W, [0, 1]),
     **functions("functional", "layer_norm rms_norm", W, 2),
     "functional.cosine_embedding_loss": (W, W, [1, -1]),
     "functional.cross_entropy": (W, [0, 1]),
@@ -204,18 +219,28 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "functional.embedding_bag": ([[1]], weight()),
     "functional.group_norm": (W, 1),
     "functional.instance_norm": (W[None],),
-    **functions("init", "kaiming_normal kaiming_uniform normal orthogonal trunc_normal uniform "
-                "xavier_normal xavier_uniform", weight()),
+    **functions("init", "kaiming_normal kaiming_normal_ kaiming_uniform kaiming_uniform_ normal "
+                "normal_ orthogonal orthogonal_ trunc_normal trunc_normal_ uniform uniform_ "
+                "xavier_normal xavier_normal_ xavier_uniform xavier_uniform_", weight()),
     "init.calculate_gain": ("leaky_relu",),
-    "init.sparse": (weight(), 0.5),
-    **functions("utils", "clip_grad_norm clip_grad_value", gradient(), 1.0),
+    **functions("init", "sparse sparse_", weight(), 0.5),
+    **functions("utils", "clip_grad_norm clip_grad_norm_ clip_grad_value clip_grad_value_",
+                gradient(), 1.0),
+    "utils.clip_grads_with_norm_": (gradient(), 1.0, 5.0),
     **functions("utils", "get_total_norm grad_norm", gradient()),
     "utils.spectral_norm": (nn.Linear(2, 2),),
 }  # fmt: skip
 ELSEWHERE = {
     "init.constant": "fills with any number, NaN too",
+    "init.constant_": "fills with any number, NaN too",
     "functional.pad": "writes any number, -inf too",
     "functional.softplus": "an op, with the number as its argument",
+    "functional.pdist": "an op of norms, with the number as its argument",
+    "functional.threshold": "writes any number, -inf too",
+    **{
+        f"functional.{name}_": "as the function without _"
+        for name in ("celu", "elu", "hardtanh", "leaky_relu", "rrelu", "threshold")
+    },
     "functional.apply_attention_mask": "writes any number, -inf too",
     "functional.scaled_dot_product_attention": "an op, with the scale as its argument",
 }
@@ -236,12 +261,18 @@ MEANT_BY_FUNCTIONS = {
     **dict.fromkeys([
         "elu.alpha", "leaky_relu.negative_slope", "uniform.a", "normal.mean", "trunc_normal.mean",
         "trunc_normal.a", "trunc_normal.b", "orthogonal.gain", "calculate_gain.param",
-        "kaiming_normal.a", "kaiming_uniform.a", "hardtanh.min_val", "hardtanh.max_val",
-        "cosine_embedding_loss.margin", "margin_ranking_loss.margin",
+        "kaiming_normal.a", "kaiming_uniform.a", "uniform_.a", "normal_.mean", "trunc_normal_.mean",
+        "trunc_normal_.a", "trunc_normal_.b", "orthogonal_.gain", "kaiming_normal_.a",
+        "kaiming_uniform_.a", "hardtanh.min_val", "hardtanh.max_val",
+        "cosine_embedding_loss.margin", "margin_ranking_loss.margin", "hardshrink.lambd",
+        "hinge_embedding_loss.margin", "multi_margin_loss.margin", "rrelu.lower", "rrelu.upper",
+        "gumbel_softmax.eps",
     ], NEGATIVE),
     **dict.fromkeys([
         "embedding.norm_type", "embedding_bag.norm_type", "clip_grad_norm.max_norm",
-        "clip_grad_norm.norm_type", "clip_grad_value.clip_value", "get_total_norm.norm_type",
+        "clip_grad_norm.norm_type", "clip_grad_value.clip_value", "clip_grad_norm_.max_norm",
+        "clip_grad_norm_.norm_type", "clip_grad_value_.clip_value",
+        "clip_grads_with_norm_.max_norm", "get_total_norm.norm_type",
         "grad_norm.norm_type", "normalize.p", "pairwise_distance.p", "triplet_margin_loss.p",
     ], INFINITE),
 }  # fmt: skip

@@ -168,23 +168,24 @@ class TestOwnership:
 
 SHOWN = {
     nn.BatchNorm2d(3, momentum=None):
-        "BatchNorm2d(3, eps=1e-05, momentum=None, affine=True, track_running_stats=True)",
-    nn.GroupNorm(2, 4, affine=False): "GroupNorm(2, 4, eps=1e-05, affine=False)",
+        "BatchNorm2d(3, eps=1e-05, momentum=None, affine=True, bias=True, "
+        "track_running_stats=True)",
+    nn.GroupNorm(2, 4, affine=False): "GroupNorm(2, 4, eps=1e-05, affine=False, bias=False)",
     nn.LSTM(3, 4): "LSTM(3, 4)",
     nn.GRU(3, 4, 2, False, True, 0.1, True):
-        "GRU(3, 4, num_layers=2, batch_first=True, dropout=0.1, bidirectional=True, bias=False)",
+        "GRU(3, 4, num_layers=2, bias=False, batch_first=True, dropout=0.1, bidirectional=True)",
     nn.LSTMCell(3, 4, bias=False): "LSTMCell(3, 4, bias=False)",
     nn.Conv2d(3, 8, 3): "Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))",
     nn.Conv1d(4, 8, 3, 2, "valid", 2, 4, False, "reflect"):
-        "Conv1d(4, 8, kernel_size=(3,), stride=(2,), padding='valid', dilation=(2,), groups=4, "
-        "padding_mode='reflect', bias=False)",
+        "Conv1d(4, 8, kernel_size=(3,), stride=(2,), padding=valid, dilation=(2,), groups=4, "
+        "bias=False, padding_mode=reflect)",
     nn.ConvTranspose2d(3, 8, 4, 2, (1, 0), 1):
         "ConvTranspose2d(3, 8, kernel_size=(4, 4), stride=(2, 2), padding=(1, 0), "
         "output_padding=(1, 1))",
-    nn.MaxPool2d(2): "MaxPool2d(kernel_size=2, stride=2, padding=0)",
+    nn.MaxPool2d(2): "MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)",
     nn.AdaptiveAvgPool2d((1, None)): "AdaptiveAvgPool2d(output_size=(1, None))",
-    nn.Flatten(): "Flatten(start_axis=1, end_axis=-1)",
-    nn.Unflatten(1, [2, 3]): "Unflatten(axis=1, unflattened_size=(2, 3))",
+    nn.Flatten(): "Flatten(start_dim=1, end_dim=-1)",
+    nn.Unflatten(1, [2, 3]): "Unflatten(dim=1, unflattened_size=(2, 3))",
     nn.DropPath(0.2): "DropPath(drop_prob=0.2)",
 }  # fmt: skip
 
@@ -198,10 +199,10 @@ class TestPrinting:
         first, second, *_ = repr(nn.MultiHeadAttention(4, 2)).splitlines()[1:]
         assert first.strip() == "embed_dim=4, num_heads=2, dropout=0.0"
         assert second.strip().startswith("(q_proj): Linear(")
-        layers = nn.Sequential(*(nn.Linear(2, 2) for _ in range(3)), nn.Dropout(0.5))
+        layers = nn.ModuleList([*(nn.Linear(2, 2) for _ in range(3)), nn.Dropout(0.5)])
         assert repr(layers).splitlines() == [
-            "Sequential(", "  (0-2): 3 x Linear(in_features=2, out_features=2, bias=True)",
-            "  (3): Dropout(p=0.5)", ")",
+            "ModuleList(", "  (0-2): 3 x Linear(in_features=2, out_features=2, bias=True)",
+            "  (3): Dropout(p=0.5, inplace=False)", ")",
         ]  # fmt: skip
 
 
@@ -304,7 +305,7 @@ class TestConversion:
         assert model.double() is model
         assert {p.grad.dtype for p in model.parameters()} == {np.dtype("float64")}
         assert [id(p) for p in model.parameters()] == identities
-        before = model.state_dict()
+        before = copy.deepcopy(model.state_dict())
         x = minigrad.randn(4, 3, dtype=minigrad.float64)
         (model(x) ** 2).sum().backward()
         assert {p.grad.dtype for p in model.parameters()} == {np.dtype("float64")}
@@ -409,7 +410,7 @@ class TestBackwardHooks:
         remove()
         both(x, 5)[1].sum().backward()
         assert len(log) == 1
-        with pytest.raises(TypeError, match="a backward hook must be callable, got int"):
+        with pytest.raises(TypeError, match="a hook must be callable, got int"):
             both.register_full_backward_hook(3)  # type: ignore[arg-type]
 
     def test_no_input_that_requires_grad(self) -> None:
@@ -439,8 +440,8 @@ class TestBackwardHooks:
         tanh = nn.Tanh()
         tanh.register_full_backward_hook(lambda m, i, o: (i[0] * 3,))
         x = minigrad.tensor([0.3, -1.2], dtype=minigrad.float64, requires_grad=True)
-        first = minigrad.autograd.grad(tanh(x).sum(), x, create_graph=True)
-        second = minigrad.autograd.grad(first.sum(), x)
+        (first,) = minigrad.autograd.grad(tanh(x).sum(), x, create_graph=True)
+        (second,) = minigrad.autograd.grad(first.sum(), x)
         t = np.tanh(x.numpy())
         np.testing.assert_allclose(first.numpy(), 3 * (1 - t**2), rtol=1e-12)
         np.testing.assert_allclose(second.numpy(), 3 * -2 * t * (1 - t**2), rtol=1e-12)
@@ -468,8 +469,8 @@ class TestBackwardHooks:
             packed = nn.utils.rnn.pack_sequence([x, x[:2]])
             output, _ = lstm(packed)
             assert isinstance(output, nn.utils.rnn.PackedSequence)
-            reference = weakref.ref(output.numpy())
-            output.numpy().sum().backward()
+            reference = weakref.ref(output.data)
+            output.data.sum().backward()
             del output
             assert reference() is None
         finally:
@@ -534,9 +535,9 @@ class TestWeightNorm:
         linear = nn.Linear(3, 2)
         with pytest.raises(ValueError, match="Linear has no parameter 'w' .* it has .*'weight'"):
             nn.utils.weight_norm(linear, "w")
-        for axis in (2, -1):
-            with pytest.raises(ValueError, match=rf"axis {axis} is not one of .* shape \(2, 3\)"):
-                nn.utils.weight_norm(linear, axis=axis)
+        for dim in (2, -2):
+            with pytest.raises(ValueError, match=rf"dim {dim} is not one of .* shape \(2, 3\)"):
+                nn.utils.weight_norm(linear, dim=dim)
         with pytest.raises(ValueError, match="'weight' of Linear is not normalized"):
             nn.utils.remove_weight_norm(linear)
         nn.utils.weight_norm(linear)

@@ -86,7 +86,7 @@ def test_what_is_hidden_is_no_part(make: Any, hide: Any, copied: Any) -> None:
     assert all(p.requires_grad for p in twin.teacher.parameters())
     assert twin.target.dtype == np.float32
     assert twin.target.requires_grad
-    assert twin.count_parameters() == sum(p.size for p in parameters)
+    assert twin.count_parameters() == sum(p.numel() for p in parameters)
 
 
 @around

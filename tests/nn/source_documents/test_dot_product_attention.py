@@ -144,7 +144,7 @@ class TestProperties:
         """
         K, V = Tensor([[1.0], [-1.0]]), Tensor([[1.0], [-1.1]])
         q1, q2 = Tensor([[0.01]]), Tensor([[10.0]])
-        first, second = (F.softmax(F.compute_attention_scores(q, K)) @ V for q in (q1, q2))
+        first, second = (F.softmax(F.compute_attention_scores(q, K), dim=-1) @ V for q in (q1, q2))
         assert F.cosine_similarity(q1, q2).item() == pytest.approx(1)
         assert first.item() == pytest.approx(-0.04, abs=1e-3)
         assert second.item() == pytest.approx(1.0, abs=1e-3)
@@ -169,7 +169,7 @@ class TestProperties:
         K, V = rng.normal(size=(size, d)), rng.normal(size=(size, d_v))
         q = rng.normal(size=(2, d))
         q[1] = q[0] + 10.0**power * q[1]
-        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K)))
+        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K)), dim=-1)
         first, second = (weights @ tensor(V)).numpy()
         bound = np.linalg.norm(q[0] - q[1]) / d**0.5
         bound *= np.linalg.norm(K, axis=1).max() * np.linalg.norm(V, axis=1).max()
@@ -183,7 +183,7 @@ class TestProperties:
         q, K = draw(1, 3, 2), minigrad.zeros(1, 4, 2, dtype=float64)
         V = draw(1, 4, 5)
         permuted = V[:, [2, 0, 3, 1]]
-        weights = F.softmax(F.compute_attention_scores(q, K))
+        weights = F.softmax(F.compute_attention_scores(q, K), dim=-1)
         assert np.abs(V.numpy() - permuted.numpy()).min() > 0
         np.testing.assert_allclose((weights @ V).numpy(), (weights @ permuted).numpy(), rtol=1e-12)
 
@@ -196,7 +196,7 @@ class TestProperties:
         """
         rng = np.random.default_rng(seed)
         q, K = 3 * rng.normal(size=(size + more, 8)), 3 * rng.normal(size=(size, 8))
-        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K))).numpy()
+        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K)), dim=-1).numpy()
         smallest = np.linalg.svd(weights, compute_uv=False)[-1]
         assume(smallest > 1e-6)
         V1, V2 = rng.normal(size=(2, size, d_v))

@@ -1,0 +1,3 @@
+"""`torch.nn.utils.parametrizations`: minigrad's."""
+
+from minigrad.nn.utils.parametrizations import *
