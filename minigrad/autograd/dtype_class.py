@@ -17,7 +17,7 @@ shown_as = "minigrad"
 
 
 class dtype:
-    """The type of a tensor's elements.
+    """Name the type of a tensor's elements; ``minigrad.float32`` is one.
 
     NumPy's functions take it where they take a dtype, and it equals NumPy's dtype and its name.
     `bfloat16` has no such dtype, and tensors do not have the complex ones: they can be named only.
