@@ -96,10 +96,11 @@ class Reducer:
         last: dict[np.dtype[Any], Bucket] = {}
         for i in order:
             parameter = self.parameters[i]
-            bucket = last.get(parameter.dtype)
+            dtype = parameter._data.dtype
+            bucket = last.get(dtype)
             size = parameter._data.size + (bucket.size if bucket else 0)
             if bucket is None or size * bucket.dtype.itemsize > self.limit:
-                bucket = last[parameter.dtype] = self._new_bucket(parameter.dtype)
+                bucket = last[dtype] = self._new_bucket(dtype)
             self.places[id(parameter)] = bucket, bucket.add(parameter), i
         if not self.buckets:  # nothing is trained; buffers may change all the same
             self._new_bucket(np.dtype(np.float32))
