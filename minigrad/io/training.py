@@ -1,5 +1,6 @@
 """Checkpoints of a whole training run in one file, to interrupt and resume it."""
 
+import copy
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

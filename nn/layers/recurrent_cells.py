@@ -23,7 +23,7 @@ class RNNCellBase(Module):
 
     gates: int
     states: tuple[str, ...] = ("h",)
-    nonlinearity: str = "tanh"
+    nonlinearity: Literal["tanh", "relu"] = "tanh"
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
