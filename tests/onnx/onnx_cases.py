@@ -239,7 +239,7 @@ CASES = [
          lambda n, t: {"input": ids(n, t)}),
     Case("LayerNorm", lambda: nn.LayerNorm(WIDTH), given),
     Case("LayerNorm, no weight", lambda: nn.LayerNorm(WIDTH, elementwise_affine=False), given),
-    Case("RMSNorm", lambda: nn.RMSNorm(WIDTH), given),
+    Case("RMSNorm", lambda: nn.RMSNorm(WIDTH), lambda n, t: sequence(n, t, "x")),
     Case("SwiGLU", lambda: nn.SwiGLU(WIDTH), given),
     Case("Dropout", lambda: nn.Dropout(0.5), given),
     Case("MultiHeadAttention", attention(), self_attention()),
