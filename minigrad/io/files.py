@@ -52,7 +52,7 @@ def save(obj: Any, path: Place, *, suffix: str | None = None) -> None:
         >>> model, other = nn.Linear(2, 3), nn.Linear(2, 3)
         >>> minigrad.save(model.state_dict(), path)
         >>> other.load_state_dict(minigrad.load(path))
-        Differences(missing_keys=[], unexpected_keys=[])
+        <All keys matched successfully>
     """
     if suffix is not None and suffix not in FORMATS:
         raise ValueError(f"save: suffix must be one of {', '.join(FORMATS)}, got {suffix!r}")
