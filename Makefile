@@ -5,7 +5,7 @@
 #   make PYTHON=... demo choose the Python that .venv is made with (3.11 or newer)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test checks check test-slow test-all mutants needed lint references docs site site-serve pyodide notebook pictures torch-types bench bench-all install clean
+.PHONY: help demo test checks check test-slow test-all mutants needed lint references docs site site-serve pyodide notebook pictures bench bench-all install clean
 export PYTHON
 
 # Tests start Python hundreds of times: compiled files are kept, wherever bytecode is switched off.
@@ -50,7 +50,6 @@ lint: setup-dev  ## ruff and mypy
 	@$(RUN) -m ruff check
 	@$(RUN) -m ruff format --check --quiet || { echo "make lint: run .venv/bin/python -m ruff format"; exit 1; }
 	@$(RUN) -m mypy
-	@$(RUN) -m mypy --cache-dir .mypy_cache/behind_stubs $$(find minigrad/torch -name '*.py' -exec test -e {}i ';' -print)
 
 references: setup-dev  # reads the documentation as `make docs` does, and writes no pages
 	@$(RUN) -m sphinx -W --keep-going -q -b dummy docs build/references
@@ -74,9 +73,6 @@ notebook: setup-demo  ## write the guide and the exercises as notebooks, in exam
 
 pictures: setup-dev  ## take the pictures of the README and docs/, in docs/_static/
 	@$(CALM) tools/pictures.py
-
-torch-types: setup-dev  ## write the stubs of minigrad.torch, which type checkers and editors read
-	@$(RUN) tools/write_torch_types.py
 
 # On a processor with AVX-512, everything is measured twice: as it is, and held to AVX2.
 bench: setup-bench torch  ## time minigrad beside PyTorch, JAX, MyGrad and HIPS autograd

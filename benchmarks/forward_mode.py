@@ -45,7 +45,7 @@ def calls(width: int) -> dict[str, Call]:
 
     def reverse() -> np.ndarray:
         loss = (minigrad.tanh(minigrad.matmul(x, leaf)) ** 2).sum()
-        return minigrad.autograd.grad(loss, leaf).numpy()
+        return minigrad.autograd.grad(loss, leaf)[0].numpy()
 
     np.testing.assert_allclose(forward(), reverse(), rtol=1e-9, atol=1e-9)
     return {"function": function, "forward mode": forward, "reverse mode": reverse}

@@ -59,8 +59,8 @@ def step_of(model: Motion, optimizer: optim.Optimizer) -> Callable[[Tensor], Ten
     def step(times: Tensor) -> Tensor:
         t = times.detach().requires_grad_()
         x = model(t)
-        speed = grad(x.sum(), t, create_graph=True)
-        acceleration = grad(speed.sum(), t, create_graph=True)
+        (speed,) = grad(x.sum(), t, create_graph=True)
+        (acceleration,) = grad(speed.sum(), t, create_graph=True)
         rest = acceleration + DAMPING * speed + STIFFNESS * x
         loss: Tensor = (rest**2).mean()
         optimizer.zero_grad()

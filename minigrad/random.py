@@ -1,7 +1,8 @@
 """Random numbers: one generator for the process, and keys for dropout.
 
-`seed` makes a program reproducible. Each call of dropout draws a key. The mask depends on the key
-alone, so any thread can compute it again, in any order.
+`seed` makes a program reproducible. A function that is given `generator=`, a `Generator` of one's
+own, draws from that. Each call of dropout draws a key. The mask depends on the key alone, so any
+thread can compute it again, in any order.
 
 A forked process (``os.fork``, or `multiprocessing` where it forks) draws other numbers than its
 parent and its siblings. Its generator is seeded from the parent's state and from the number of
@@ -16,24 +17,43 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.events import effect, reading
+from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import check_flag, check_size, fitted, on_cpu, shape_of
 from minigrad.support.random_state import register_draws, register_snapshot
-from minigrad.support.signatures import named
+from minigrad.support.signatures import created, named
+
+if TYPE_CHECKING:
+    from minigrad.support.generator import Generator as Generator
+
+    default_generator: Generator
+else:
+
+    def __getattr__(name):
+        if name == "Generator":
+            from minigrad.support.generator import Generator
+
+            return Generator
+        if name == "default_generator":
+            return _begun()
+        raise AttributeError(f"minigrad.random has no {name!r}")
+
 
 __all__ = [
-    "bernoulli", "generator", "get_state", "get_stream", "key", "multinomial", "normal",
-    "permutation", "rand", "randint", "randn", "seed", "set_state", "set_stream", "uniform",
+    "Generator", "bernoulli", "default_generator", "fork_rng", "generator", "get_rng_state",
+    "get_state", "get_stream", "initial_seed", "key", "manual_seed", "multinomial", "normal",
+    "permutation", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "seed", "set_rng_state", "set_state", "set_stream", "uniform",
 ]  # fmt: skip
 
-_generator: np.random.Generator | None = None  # NumPy loads its random numbers on first use
+_generator: Generator | None = None  # NumPy loads its random numbers on first use
 _lock = Lock()
 _forks = 0  # since the last seed
 _stream = 0
@@ -52,30 +72,96 @@ def generator() -> np.random.Generator:
     return _repeating.get() or _generator or _begun()
 
 
-def _begun() -> np.random.Generator:
+def _begun() -> Generator:
     """The generator of the process, made by the first thread that asks."""
     global _generator
     with _lock:
-        _generator = _generator or np.random.default_rng()
+        if _generator is None:
+            from minigrad.support.generator import Generator
+
+            _generator = Generator()
+            _generator.seed()
     return _generator
 
 
+def _source(given: np.random.Generator | None, name: str) -> np.random.Generator:
+    """What a function draws from: the generator that it was given, or the one of minigrad."""
+    if given is None or given is _generator:
+        return generator()
+    if not isinstance(given, np.random.Generator):
+        raise TypeError(f"{name}: generator must be a minigrad.Generator, got {given!r}")
+    return given
+
+
+@overload
+def seed(value: int) -> None: ...
+@overload
+def seed() -> int: ...
 @effect
 @named
-def seed(value: int) -> None:
+def seed(value: int | None = None) -> int | None:
     """Seed the generator with an integer of at least 0, so that later draws are reproducible.
 
-    They are in forked processes too.
+    They are in forked processes too. Without an integer, seed it with one that is not known before,
+    and return that, as PyTorch does.
 
     Example:
         >>> import minigrad
         >>> minigrad.random.seed(0)
         >>> a = minigrad.randn(3)
         >>> minigrad.random.seed(0)
-        >>> bool((minigrad.randn(3) == a).min())
+        >>> minigrad.equal(minigrad.randn(3), a)
+        True
+        >>> minigrad.random.seed() == minigrad.random.initial_seed()
         True
     """
-    set_state(dict(np.random.default_rng(value).bit_generator.state))
+    if value is not None:
+        _restart(value)
+        return None
+    from minigrad.support.generator import unknown
+
+    return _restart(unknown()).initial_seed()
+
+
+def _restart(first: int) -> Generator:
+    """The generator of the process, seeded."""
+    set_state(dict(np.random.default_rng(first).bit_generator.state))
+    begun = _begun()
+    begun._first = int(first)
+    return begun
+
+
+@named
+def manual_seed(seed: int) -> Generator:
+    """Seed the generator, and return it; a negative number counts from 2**64.
+
+    Args:
+        seed: An integer of 64 bits.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> import minigrad
+        >>> generator = minigrad.manual_seed(7)
+        >>> minigrad.initial_seed()
+        7
+    """
+    return _restart(int(seed) % 2**64)
+
+
+@reading
+def initial_seed() -> int:
+    """Return the seed of the generator.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.random.seed(3)
+        >>> minigrad.initial_seed()
+        3
+    """
+    return _begun().initial_seed()
 
 
 @reading
@@ -111,6 +197,51 @@ def set_state(state: dict[str, Any]) -> None:
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"set_state: expected a state from get_state: {error}") from None
     _forks = 0
+
+
+get_rng_state = get_state
+
+
+def set_rng_state(new_state: dict[str, Any]) -> None:
+    """Restore a state of the generator that `get_rng_state` returned; see `set_state`.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.set_rng_state(minigrad.get_rng_state())
+    """
+    set_state(new_state)
+
+
+@contextmanager
+def fork_rng(
+    devices: Any = (),  # noqa: ARG001
+    enabled: bool = True,
+    **options: Any,  # noqa: ARG001
+) -> Iterator[None]:
+    """Within the block, draw as usual; after it, as if nothing had been drawn.
+
+    Args:
+        devices: This and `options` are for other devices than the CPU, and change nothing.
+        enabled: False to leave the generator as it is.
+        **options: As `devices`.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> import minigrad
+        >>> with minigrad.random.fork_rng():
+        ...     a = minigrad.rand(2)
+        >>> minigrad.equal(minigrad.rand(2), a)
+        True
+    """
+    state = get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_state(state)
 
 
 def _count_fork() -> None:
@@ -173,13 +304,21 @@ def get_stream() -> int:
 
 
 @effect
-@named
+@created
 def rand(
-    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
-) -> Tensor:
+    *size: Any, generator: np.random.Generator | None = None, dtype: Any = None,
+    requires_grad: bool = False, device: Any = "cpu",
+) -> Tensor:  # fmt: skip
     """Draw uniform random numbers from 0 (included) to 1 (excluded).
 
     Arguments and errors are as for `minigrad.zeros`; the dtype is a float.
+
+    Args:
+        *size: The lengths of the axes, or one tuple of them.
+        generator: What to draw from; the generator of minigrad if None.
+        dtype: The default dtype if None.
+        requires_grad: Whether to compute gradients for it.
+        device: "cpu".
 
     Example:
         >>> import minigrad
@@ -187,15 +326,16 @@ def rand(
         (2, 3)
     """
     on_cpu(device)
-    size = shape_of("rand", shape)
-    return made(np.asarray(generator().random(size)).astype(_float(dtype, "rand")), requires_grad)
+    draws = _source(generator, "rand").random(shape_of("rand", size))
+    return made(np.asarray(draws).astype(_float(dtype, "rand")), requires_grad)
 
 
 @effect
-@named
+@created
 def randn(
-    *shape: Any, dtype: Any = None, requires_grad: bool = False, device: str = "cpu"
-) -> Tensor:
+    *size: Any, generator: np.random.Generator | None = None, dtype: Any = None,
+    requires_grad: bool = False, device: Any = "cpu",
+) -> Tensor:  # fmt: skip
     """Draw standard normal random numbers; arguments and errors as for `rand`.
 
     Example:
@@ -204,25 +344,28 @@ def randn(
         (2, 3)
     """
     on_cpu(device)
-    size = shape_of("randn", shape)
-    return made(
-        np.asarray(generator().standard_normal(size)).astype(_float(dtype, "randn")), requires_grad
-    )
+    draws = _source(generator, "randn").standard_normal(shape_of("randn", size))
+    return made(np.asarray(draws).astype(_float(dtype, "randn")), requires_grad)
 
 
 @effect
-@named
+@created
 def randint(
-    low: int, high: int | None = None, size: Any = (), dtype: Any = None, device: str = "cpu"
-) -> Tensor:
+    low: int, high: Any = None, size: Any = None, dtype: Any = None, device: Any = "cpu", *,
+    generator: np.random.Generator | None = None, requires_grad: bool = False,
+) -> Tensor:  # fmt: skip
     """Draw uniform random integers from `low` (included) to `high` (excluded).
 
+    ``randint(high, size)`` draws from 0 on, as ``randint(high)`` does.
+
     Args:
-        low: The smallest integer. If `high` is None: the end, and 0 is the smallest.
+        low: The smallest integer. If `high` is None or the size: the end, and 0 is the smallest.
         high: The end.
-        size: The shape.
+        size: The shape; a single number if None.
         dtype: The dtype; int64 if None.
         device: "cpu".
+        generator: As for `rand`.
+        requires_grad: As for `rand`.
 
     Raises:
         OverflowError: A drawn integer does not fit into the dtype.
@@ -230,21 +373,24 @@ def randint(
 
     Example:
         >>> import minigrad
-        >>> minigrad.randint(0, 10, size=(2, 3)).shape
-        (2, 3)
+        >>> minigrad.randint(0, 10, size=(2, 3)).shape, minigrad.randint(10, (2,)).shape
+        ((2, 3), (2,))
     """
     on_cpu(device)
-    draws = np.asarray(generator().integers(low, high, shape_of("randint", (size,))))
+    if size is None and isinstance(high, (tuple, list)):
+        high, size = None, high
+    shape = shape_of("randint", (() if size is None else size,))
+    draws = np.asarray(_source(generator, "randint").integers(low, high, shape))
     if dtype is not None:
         draws = fitted(draws, checked(dtype, "randint"), "randint")
-    return made(draws, False)
+    return made(draws, requires_grad)
 
 
 @effect
 @named
 def uniform(
     low: float = 0.0, high: float = 1.0, size: Any = (), dtype: Any = None,
-    requires_grad: bool = False,
+    requires_grad: bool = False, *, generator: np.random.Generator | None = None,
 ) -> Tensor:  # fmt: skip
     """Draw uniform random numbers from `low` (included) to `high` (excluded), of shape `size`.
 
@@ -256,64 +402,105 @@ def uniform(
         True
     """
     _finite("uniform", low, high)
-    draws = generator().uniform(low, high, shape_of("uniform", (size,)))
+    draws = _source(generator, "uniform").uniform(low, high, shape_of("uniform", (size,)))
     return made(np.asarray(draws).astype(_float(dtype, "uniform")), requires_grad)
 
 
 @effect
-@named
+@created
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, dtype: Any = None,
-    requires_grad: bool = False,
+    requires_grad: bool = False, *, generator: np.random.Generator | None = None,
+    device: Any = "cpu",
 ) -> Tensor:  # fmt: skip
     """Draw numbers from normal distributions with means `mean` and standard deviations `std`.
 
-    Both may be arrays, whose broadcast shape is the default `size`. The other arguments are as for
-    `rand`.
+    Both may be arrays or tensors, whose broadcast shape is the default `size`, and of which a
+    tensor's dtype is the default one. The other arguments are as for `rand`.
 
     Raises:
         ValueError: `std` is negative.
 
     Example:
         >>> import minigrad
-        >>> minigrad.random.normal(1.0, 2.0, size=4).shape
+        >>> minigrad.normal(1.0, 2.0, size=4).shape
         (4,)
     """
+    on_cpu(device)
+    dtype = dtype or _dtype_of(mean) or _dtype_of(std)
     mean, std = (to_array(value, np.float64, name="normal") for value in (mean, std))
     _finite("normal", mean, std)
-    draws = generator().normal(mean, std, None if size is None else shape_of("normal", (size,)))
+    shape = None if size is None else shape_of("normal", (size,))
+    draws = _source(generator, "normal").normal(mean, std, shape)
     return made(np.asarray(draws).astype(_float(dtype, "normal")), requires_grad)
 
 
 @effect
 @named
-def bernoulli(p: Any) -> Tensor:
-    """Draw ones with probability `p`, zeros otherwise, in the shape of `p` and the default dtype.
+def bernoulli(
+    input: Any, p: float | None = None, *, generator: np.random.Generator | None = None
+) -> Tensor:
+    """Draw ones with probability `input`, zeros otherwise, in its shape.
+
+    Args:
+        input: Probabilities. The result has the dtype of a tensor of floats, else the default one.
+        p: Instead of these, one probability.
+        generator: As for `rand`.
 
     Raises:
         ValueError: A probability is not between 0 and 1.
 
     Example:
         >>> import minigrad
-        >>> minigrad.random.bernoulli(minigrad.ones(3))
+        >>> minigrad.bernoulli(minigrad.ones(3))
         Tensor([1., 1., 1.], dtype=float32)
     """
-    chance = to_array(p, np.float64, name="bernoulli")
+    chance = to_array(input, np.float64, name="bernoulli")
+    if p is not None:
+        chance = np.broadcast_to(to_array(p, np.float64, name="bernoulli"), chance.shape)
     if not ((chance >= 0) & (chance <= 1)).all():
         raise ValueError("bernoulli: probabilities must be between 0 and 1")
-    return made((generator().random(chance.shape) < chance).astype(get_default_dtype()), False)
+    drawn = _source(generator, "bernoulli").random(chance.shape) < chance
+    return made(drawn.astype(_dtype_of(input) or get_default_dtype()), False)
 
 
 @effect
 @named
-def multinomial(weights: Any, num_samples: int, replacement: bool = False) -> Tensor:
+def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tensor:
+    """Draw numbers from Poisson distributions with each element of `input` as the rate.
+
+    Args:
+        input: The rates. The result has the dtype of a tensor of floats, else the default one.
+        generator: As for `rand`.
+
+    Raises:
+        ValueError: A rate is negative.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.poisson(minigrad.zeros(3))
+        Tensor([0., 0., 0.], dtype=float32)
+    """
+    drawn = _source(generator, "poisson").poisson(to_array(input, np.float64, name="poisson"))
+    return made(np.asarray(drawn).astype(_dtype_of(input) or get_default_dtype()), False)
+
+
+@effect
+@named
+def multinomial(
+    input: Any, num_samples: int, replacement: bool = False, *,
+    generator: np.random.Generator | None = None,
+) -> Tensor:  # fmt: skip
     """Draw indices with given probabilities, as in PyTorch; NumPy's `multinomial` counts.
 
     Args:
-        weights: Unnormalized probabilities, shape (..., classes): at least 0, and one of each row
+        input: Unnormalized probabilities, shape (..., classes): at least 0, and one of each row
             above 0.
         num_samples: The number of draws from each row.
         replacement: Whether indices can repeat. If not, they are in the order of the draws.
+        generator: As for `rand`.
 
     Returns:
         A tensor of int64, shape (..., num_samples).
@@ -329,8 +516,11 @@ def multinomial(weights: Any, num_samples: int, replacement: bool = False) -> Te
     """
     count = check_size("multinomial", "num_samples", num_samples)
     check_flag("multinomial", "replacement", replacement)
-    shares = to_array(weights, np.float64, name="multinomial")
-    return made(choices("multinomial", generator(), shares, count, replacement), False)
+    shares, source = (
+        to_array(input, np.float64, name="multinomial"),
+        _source(generator, "multinomial"),
+    )
+    return made(choices("multinomial", source, shares, count, replacement), False)
 
 
 def choices(
@@ -361,23 +551,81 @@ def choices(
 
 
 @effect
-@named
-def permutation(n: int) -> Tensor:
-    """Draw a permutation (int64) of the integers from 0 to `n` - 1.
+@created
+def randperm(
+    n: int, *, generator: np.random.Generator | None = None, dtype: Any = None,
+    requires_grad: bool = False, device: Any = "cpu",
+) -> Tensor:  # fmt: skip
+    """Draw a permutation of the integers from 0 to `n` - 1.
+
+    Args:
+        n: How many.
+        generator: As for `rand`.
+        dtype: The dtype; int64 if None.
+        requires_grad: As for `rand`.
+        device: "cpu".
 
     Example:
         >>> import minigrad
-        >>> sorted(minigrad.random.permutation(4).tolist())
+        >>> sorted(minigrad.randperm(4).tolist())
         [0, 1, 2, 3]
     """
-    return made(generator().permutation(*shape_of("permutation", (n,))), False)
+    on_cpu(device)
+    draws = _source(generator, "randperm").permutation(*shape_of("randperm", (n,)))
+    if dtype is not None:
+        draws = fitted(draws, checked(dtype, "randperm"), "randperm")
+    return made(draws, requires_grad)
+
+
+permutation = randperm  # NumPy's name
+
+
+def rand_like(input: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Draw uniform random numbers in the shape and dtype of a tensor; see `rand`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
+        (2, 3)
+    """
+    return rand(input.shape, dtype=dtype or input.dtype, **options)
+
+
+def randn_like(input: Any, dtype: Any = None, **options: Any) -> Tensor:
+    """Draw standard normal random numbers in the shape and dtype of a tensor; see `randn`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
+        (2, 3)
+    """
+    return randn(input.shape, dtype=dtype or input.dtype, **options)
+
+
+def randint_like(
+    input: Any, low: int, high: int | None = None, dtype: Any = None, **options: Any
+) -> Tensor:
+    """Draw uniform random integers in the shape and dtype of a tensor; see `randint`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.randint_like(minigrad.zeros(2), 1, 2)
+        Tensor([1., 1.], dtype=float32)
+    """
+    return randint(low, high, tuple(input.shape), dtype or input.dtype, **options)
 
 
 def _float(dtype: Any, name: str) -> np.dtype[Any]:
-    chosen = get_default_dtype() if dtype is None else checked(dtype, name)
+    chosen = checked(float if dtype is None else dtype, name)
     if chosen.kind != "f":
         raise TypeError(f"{name}: a float dtype expected, got {chosen}; use randint for integers")
     return chosen
+
+
+def _dtype_of(value: Any) -> np.dtype[Any] | None:
+    """The dtype of a tensor of floats; None for anything else."""
+    floats = isinstance(value, Variable) and value._data.dtype.kind == "f"
+    return value._data.dtype if floats else None
 
 
 def _finite(name: str, *numbers: Any) -> None:
@@ -415,6 +663,7 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
 
 
 register_snapshot(_snapshot)
-register_draws(
-    (bernoulli, generator, key, multinomial, normal, permutation, rand, randint, randn, uniform)
-)
+register_draws((
+    bernoulli, generator, key, multinomial, normal, poisson, rand, randint, randn, randperm,
+    uniform,
+))  # fmt: skip

@@ -45,12 +45,12 @@ from minigrad.nn.transformers.decoder import *
 from minigrad.nn.transformers.encoder import *
 from minigrad.nn.transformers.feed_forward import *
 from minigrad.nn.transformers.transformer import *
-from minigrad.support import pytorch_names
+from minigrad.support import near_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     _classes = [name for name, value in globals().items() if isinstance(value, type)]
     __all__ = ["by_hand", "functional", "generation", "init", "utils", *sorted(_classes)]
-    _advice = pytorch_names.names("nn", __all__)
+    _advice = near_names.names("nn", __all__)
 
     def __getattr__(name: str) -> object:
         if name == "MultiheadAttention":  # one letter must not invert a mask

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from minigrad import random
-from minigrad.support import pytorch_names
+from minigrad.support import near_names
 from minigrad.support.checks import check_number, check_probability, check_size
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
@@ -396,4 +396,4 @@ xavier_uniform = xavier_uniform_
 zeros = zeros_
 
 if not TYPE_CHECKING:
-    __getattr__ = pytorch_names.names("nn.init", __all__)
+    __getattr__ = near_names.names("nn.init", __all__)

@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Each part may import those before it, and itself. What is new finds its place here first.
 LAYERS = [
-    "support", "autograd", "trace", "debugging", "ops", "linalg", "transforms", "random", "tensors",
-    "_tensor", "distributions", "optim", "data", "nn", "io", "distributed", "pretrained", "onnx",
-    "compiler", "viz", "interop", "einops", "torch", "lucid", "checking", "learn", "__init__",
-    "__main__",
+    "support", "autograd", "trace", "debugging", "ops", "transforms", "random", "tensors",
+    "_tensor", "linalg", "special", "distributions", "optim", "data", "nn", "func", "io",
+    "distributed", "pretrained", "onnx", "compiler", "viz", "interop", "einops", "torch", "lucid",
+    "checking", "learn", "__init__", "__main__",
 ]  # fmt: skip
 
 
@@ -30,7 +30,12 @@ LAYERS = [
 # here.
 FRONT_DOORS = {
     ROOT / "minigrad" / name
-    for name in ("autograd/functional.py", "optim/swa_utils.py", "data/transforms.py")
+    for name in (
+        "autograd/functional.py",
+        "autograd/graph.py",
+        "optim/swa_utils.py",
+        "data/transforms.py",
+    )
 }
 
 

@@ -259,21 +259,23 @@ WRONG = {
     "ones_like": [call(RAGGED), call(1, "x")],
     "empty_like": [call(None), call(1, complex)],
     "full_like": [call(ONES, 1j), call(ONES, [1, 2, 3]), call(ONES, 1, "float33")],
-    "rand": [call(2, dtype="float33"), call(-1)],
+    "rand": [call(2, dtype="float33"), call(-1), call(2, generator=0)],
     "randn": [call(2, dtype=bool), call(2, dtype=int), call(2.5)],
     "randint": [
         call(5, 5), call(0, 2**70), call("a"), call(500, 501, 2, np.int8), call(2, size=-1),
     ],
     "uniform": [call(0.0, INF), call(NAN, 1.0), call("a"), call(size=2, dtype=int)],
     "normal": [call(0.0, -1.0, 2), call(0.0, NAN), call(INF), call(dtype="float33")],
-    "bernoulli": [call([1.5]), call(NAN), call("a")],
+    "bernoulli": [call([1.5]), call(NAN), call("a"), call([0.5], 1.5), call([0.5], "a")],
     "multinomial": [
         call([1.0, -1.0], 1), call([1.0, NAN], 1), call([1.0, INF], 1), call([], 1), call(1.0, 1),
         call([0.0, 0.0], 1, True), call([[1.0, 1.0], [1.0, 0.0]], 2), call([1.0], 0),
         call([1.0], 1.5), call([1.0], 1, "no"),
     ],
-    "permutation": [call(-1), call(2.5)],
+    "randperm": [call(-1), call(2.5), call(300, dtype=np.int8)],
+    "poisson": [call(-1.0), call("a"), call(NAN)],
     "seed": [call(-1), call("a"), call(1.5)],
+    "manual_seed": [call("a"), call(None), call()],
     "set_state": [call({}), call(3)],
     "set_stream": [call(-1), call(0.5)],
     "set_default_dtype": [call("float33"), call(int), call(np.longdouble)],
@@ -317,7 +319,9 @@ def test_what_no_tensor_holds_is_refused_wherever_it_comes_in(make: Callable[...
 
 def test_wrong_arguments_are_tried_on_every_function_that_makes_a_tensor() -> None:
     others = {"generator", "get_state", "get_stream", "key", "made", "named", "on_cpu",
-              "set_stream", "shape_of"}  # fmt: skip
+              "set_stream", "shape_of", "Generator", "default_generator", "fork_rng", "permutation",
+              "get_rng_state", "initial_seed", "rand_like", "randint_like",
+              "randn_like", "set_rng_state"}  # fmt: skip
     assert {*creation.__all__, *random.__all__} - others <= {*WRONG}
 
 

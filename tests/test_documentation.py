@@ -38,10 +38,10 @@ PUBLIC = ["minigrad"]
 PUBLIC += [
     f"minigrad.{name}"
     for name in (
-        "autograd", "autograd.functional", "data", "debugging", "distributed", "distributions",
-        "io", "learn", "linalg", "nn", "nn.by_hand", "nn.functional", "nn.generation", "nn.init",
-        "nn.utils", "onnx", "optim", "optim.lr_scheduler", "optim.swa_utils", "pretrained",
-        "random", "viz",
+        "autograd", "autograd.functional", "autograd.graph", "data", "debugging", "distributed",
+        "distributions", "func", "io", "learn", "linalg", "nn", "nn.by_hand", "nn.functional",
+        "nn.generation", "nn.init", "nn.utils", "onnx", "optim", "optim.lr_scheduler",
+        "optim.swa_utils", "pretrained", "random", "special", "viz",
     )
 ]  # fmt: skip
 

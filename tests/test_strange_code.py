@@ -15,17 +15,16 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, tensor, viz
+from minigrad import Tensor, func, nn, tensor, viz
 from minigrad.autograd import (
     GradientError,
     checkpoint,
     detect_anomaly,
-    functional,
     gradcheck,
     why_no_grad,
 )
 from minigrad.debugging import Profile, Statistics, graph_memory
-from minigrad.nn.utils import functional_call
+from minigrad.func import functional_call
 
 SOURCE = """
 from minigrad import nn, ops
@@ -193,7 +192,7 @@ def checks(program: Program, _folder: Path) -> None:
 
 
 def derivatives(program: Program, _folder: Path) -> None:
-    expected = functional.grad(program.whole)(x())
+    expected = func.grad(program.whole)(x())
     for run in (lambda x: checkpoint(program.whole, x), lambda x: program.whole(x)):
         given = x()
         run(given).backward()

@@ -26,7 +26,6 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "no format": (lambda: minigrad.save(X, io.BytesIO(), suffix="npz"), "one of .npz, .safet"),
     "a folder": (lambda: minigrad.load(Path.cwd()), "is a folder; name a file in it"),
     "no name": (lambda: minigrad.load(".npz"), ".npz has no name before the ending"),
-    "one array": (lambda: minigrad.load("a.npy"), "is one array: np.load and np.save are for that"),
     "requires_grad": (lambda: setattr(minigrad.ones(2), "requires_grad", "no"),
                       "Tensor: requires_grad must be True or False, got 'no'"),
     "train": (lambda: nn.ReLU().train("x"), "train: mode must be True or False, got 'x'"),

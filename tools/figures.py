@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 
 import minigrad
 from minigrad import nn
-from minigrad.autograd.functional import jacobian
+from minigrad.func import jacrev
 from minigrad.viz.drawing.heatmap import figure
 from minigrad.viz.drawing.style import COLOURS, FONT, LIGHT
 
@@ -142,7 +142,7 @@ def jacobians() -> Figure:
         "x[[2, 0, 2]]": (lambda x: x[[2, 0, 2]], "a one in each row"),
     }
     return grids(
-        *(numbers(name, jacobian(f)(x).numpy(), note) for name, (f, note) in functions.items())
+        *(numbers(name, jacrev(f)(x).numpy(), note) for name, (f, note) in functions.items())
     )
 
 
@@ -155,7 +155,7 @@ def softmax_jacobian() -> Figure:
         "−",
         numbers("y yᵀ", np.outer(y, y)),
         "=",
-        numbers("∂y/∂x", jacobian(minigrad.softmax)(scores).numpy()),
+        numbers("∂y/∂x", jacrev(minigrad.softmax)(scores).numpy()),
     )
 
 

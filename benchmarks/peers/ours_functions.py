@@ -11,8 +11,7 @@ from _work import Size, Task
 import minigrad
 import minigrad.nn.functional as F
 from minigrad import nn, vmap
-from minigrad.autograd.functional import grad, hessian, jacobian, jvp
-from minigrad.nn.utils import functional_call
+from minigrad.func import functional_call, grad, hessian, jacrev, jvp
 
 
 def encoder(size: Size) -> Call:
@@ -39,5 +38,5 @@ def unpacked(weights: dict[str, Any]) -> dict[str, Any]:
 
 
 def transform(name: str, small: bool, prepared: Callable[[Call], Call] = lambda call: call) -> Task:
-    library = Library(F, minigrad.tensor, encoder, vmap, grad, jacobian, hessian, jvp)
+    library = Library(F, minigrad.tensor, encoder, vmap, grad, jacrev, hessian, jvp)
     return task(library, name, small, prepared)

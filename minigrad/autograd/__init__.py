@@ -10,9 +10,15 @@ from minigrad.autograd.api import backward, grad
 from minigrad.autograd.dtypes import get_default_dtype, set_default_dtype
 from minigrad.autograd.engine import Update
 from minigrad.autograd.events import Observer
-from minigrad.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from minigrad.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from minigrad.autograd.hooks import Removable
-from minigrad.autograd.node import Leaf, Node, Output, Variable
+from minigrad.autograd.node import Leaf, Node, Output
 from minigrad.autograd.primitive import Primitive, primitive
 
 # Names that are built on the engine are in other folders. Users find them here all the same.
@@ -23,28 +29,34 @@ _LATER = {
     "GraphMemory": "debugging",
     "NotDifferentiableError": "checking",
     "OpMemory": "debugging",
+    "Variable": "tensors.variable",
     "checkpoint": "transforms.checkpointing",
+    "checkpoint_sequential": "transforms.checkpointing",
     "detect_anomaly": "debugging",
     "gradcheck": "checking",
     "gradgradcheck": "checking",
     "graph_memory": "debugging",
+    "once_differentiable": "transforms.custom_function",
     "saved_tensors_hooks": "debugging.saved_tensors",
+    "set_detect_anomaly": "debugging.anomaly",
     "why_no_grad": "debugging",
 }
 
 if _typing.TYPE_CHECKING:
-    from minigrad.autograd import functional
+    from minigrad.autograd import functional, graph
     from minigrad.checking import GradientError, NotDifferentiableError, gradcheck, gradgradcheck
     from minigrad.debugging import GraphMemory, OpMemory, detect_anomaly, graph_memory, why_no_grad
+    from minigrad.debugging.anomaly import set_detect_anomaly
     from minigrad.debugging.grad_fn import GradFn
     from minigrad.debugging.saved_tensors import saved_tensors_hooks
-    from minigrad.transforms.checkpointing import checkpoint
-    from minigrad.transforms.custom_function import Function
+    from minigrad.tensors.variable import Variable
+    from minigrad.transforms.checkpointing import checkpoint, checkpoint_sequential
+    from minigrad.transforms.custom_function import Function, once_differentiable
 else:
 
     def __getattr__(name: str) -> _typing.Any:
-        if name == "functional":
-            return _importlib.import_module("minigrad.autograd.functional")
+        if name in ("functional", "graph"):
+            return _importlib.import_module(f"minigrad.autograd.{name}")
         if name in _LATER:
             return getattr(_importlib.import_module(f"minigrad.{_LATER[name]}"), name)
         raise AttributeError(f"module 'minigrad.autograd' has no attribute {name!r}")
@@ -53,9 +65,11 @@ else:
 __all__ = [
     "Function", "GradFn", "GradientError", "GraphMemory", "Leaf", "Node", "NotDifferentiableError",
     "Observer", "OpMemory", "Output", "Primitive", "Removable", "Update", "Variable", "backward",
-    "checkpoint", "detect_anomaly", "enable_grad", "functional", "get_default_dtype", "grad",
-    "gradcheck", "gradgradcheck", "graph_memory", "is_grad_enabled", "no_grad", "primitive",
-    "saved_tensors_hooks", "set_default_dtype", "set_grad_enabled", "why_no_grad",
+    "checkpoint", "checkpoint_sequential", "detect_anomaly", "enable_grad", "functional",
+    "get_default_dtype", "grad", "gradcheck", "gradgradcheck", "graph", "graph_memory",
+    "inference_mode", "is_grad_enabled", "no_grad", "once_differentiable", "primitive",
+    "saved_tensors_hooks", "set_default_dtype", "set_detect_anomaly", "set_grad_enabled",
+    "why_no_grad",
 ]  # fmt: skip
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, overload
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -20,41 +20,48 @@ from minigrad.autograd.typing import Tensor
 
 __all__ = ["backward", "grad"]
 
-Inputs = Sequence[Tensor] | Iterator[Tensor]
+K = TypeVar("K")
+Inputs = Tensor | Sequence[Tensor] | Iterator[Tensor]
 
 _lock = threading.RLock()
 
 
 def backward(
-    tensor: Any, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False,
-    inputs: Any = None,
+    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
+    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
 ) -> None:  # fmt: skip
-    """Add the gradient of `tensor` to the ``.grad`` of every leaf it depends on.
+    """Add the gradients of one or several tensors to the ``.grad`` of the leaves they depend on.
 
     Args:
-        tensor: The output to differentiate, with a history.
-        gradient: The cotangent of `tensor`, of its shape; 1 if omitted, for scalars only.
-        retain_graph: Keep the saved values, so that the graph can be used once more.
+        tensors: The output to differentiate, or several, whose contributions are added.
+        grad_tensors: The cotangent of each output, of its shape; 1 where omitted, for scalars only.
+        retain_graph: Keep the saved values, so that the graph can be used once more; by default
+            as `create_graph`.
         create_graph: Record the pass itself, so that gradients can be differentiated.
+        grad_variables: The old name of `grad_tensors`.
         inputs: The only tensors whose ``.grad`` is written: one or several, leaves or not.
 
     Raises:
-        RuntimeError: The tensor or an input has no history; it is not a scalar; its graph is used
-            up.
-        TypeError: `gradient` is a bool.
-        ValueError: `gradient` has another shape.
+        RuntimeError: A tensor or an input has no history; one is not a scalar; a graph is used up;
+            `grad_tensors` and `grad_variables` are both given.
+        TypeError: A cotangent is a bool.
+        ValueError: A cotangent has another shape, or there are more or fewer than tensors.
 
     Example:
         >>> import minigrad
         >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
-        >>> minigrad.autograd.backward((x * x).sum())
+        >>> minigrad.autograd.backward([(x * x).sum(), x.sum()])
         >>> x.grad
-        Tensor([2., 4.], dtype=float32)
+        tensor([3., 5.])
     """
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError("backward: grad_variables is grad_tensors: give one of them")
+        grad_tensors = grad_variables
     create_graph = create_graph or state.get().sampled
-    seed = _seed("backward", tensor, gradient, create_graph)
+    roots = _roots("backward", tensors, grad_tensors, create_graph)
     owners: Any = None if inputs is None else {t._node: t for t in _inputs("backward", inputs)}
-    retain = retain_graph or create_graph
+    retain = bool(retain_graph) or create_graph
 
     def write(results: dict[Edge, Any], edge: Edge) -> None:
         reference: Any = edge._tensor if isinstance(edge, Leaf) else watch_of(edge).retained
@@ -63,7 +70,7 @@ def backward(
             if owner is not None:
                 add_to_grad(owner, results, edge, create_graph)
 
-    results = run_backward([(tensor._node, seed)], retain, create_graph, owners, write=write)
+    results = run_backward(roots, retain, create_graph, owners, write=write)
     with _lock, np.errstate(all="ignore"):
         for edge in results:
             write(results, edge)
@@ -71,76 +78,111 @@ def backward(
 
 @overload
 def grad(
-    outputs: Any, inputs: Tensor, grad_outputs: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, allow_unused: Literal[False] = False,
-) -> Tensor: ...  # fmt: skip
+    outputs: Any, inputs: Mapping[K, Tensor], grad_outputs: Any = None,
+    retain_graph: bool | None = None, create_graph: bool = False, only_inputs: bool = True,
+    allow_unused: bool | None = None, is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> dict[K, Tensor]: ...  # fmt: skip
 @overload
 def grad(
     outputs: Any, inputs: Inputs, grad_outputs: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, allow_unused: Literal[False] = False,
+    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+    is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]: ...  # fmt: skip
-@overload
 def grad(
     outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, allow_unused: bool = False,
-) -> Any: ...  # fmt: skip
-def grad(
-    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, allow_unused: bool = False,
+    create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
+    is_grads_batched: bool = False, materialize_grads: bool = False,
 ) -> Any:  # fmt: skip
     """Compute the gradients of `outputs` with respect to `inputs`; no ``.grad`` is written.
 
     Args:
         outputs: A tensor, or a sequence of tensors whose contributions are added.
-        inputs: A tensor, or a sequence of tensors; leaves or not.
+        inputs: A tensor, or a sequence or a dict of tensors; leaves or not.
         grad_outputs: The cotangents of the outputs; 1 where omitted, for scalars only.
         retain_graph: Keep the graph for another pass; by default as `create_graph`.
         create_graph: Record the pass itself, so that the results can be differentiated.
-        allow_unused: Return None for an input that the outputs do not depend on.
+        only_inputs: PyTorch's; no other gradient is ever computed.
+        allow_unused: Return None for an input that the outputs do not depend on; by default as
+            `materialize_grads`.
+        is_grads_batched: The first axis of each cotangent counts several, with a pass for each;
+            so does that of the results.
+        materialize_grads: Return zeros instead of None.
 
     Returns:
-        A tensor for a tensor, a tuple for a sequence, each of its input's shape and dtype.
+        A tuple, with a tensor for each input, of its shape and dtype; for a dict, a dict.
 
     Raises:
         RuntimeError: An input without history, or unused; no scalar output; a used-up graph.
+        ValueError: A cotangent has another shape, or `materialize_grads` is set without
+            `allow_unused`.
 
     Example:
         >>> import minigrad
         >>> x = minigrad.tensor(3.0, requires_grad=True)
-        >>> y = x**4
-        >>> first = minigrad.autograd.grad(y, x, create_graph=True)
+        >>> (first,) = minigrad.autograd.grad(x**4, x, create_graph=True)
         >>> first, minigrad.autograd.grad(first, x)
-        (Tensor(108., dtype=float32, op=multiply), Tensor(108., dtype=float32))
+        (tensor(108., grad_fn=<MulBackward0>), (tensor(108.),))
     """
+    if isinstance(inputs, Mapping):
+        found = grad(
+            outputs, [*inputs.values()], grad_outputs, retain_graph, create_graph, only_inputs,
+            allow_unused, is_grads_batched, materialize_grads,
+        )  # fmt: skip
+        return dict(zip(inputs, found, strict=True))
+    if materialize_grads and allow_unused is False:
+        raise ValueError("grad: materialize_grads=True needs allow_unused=True, or leave it out")
     create_graph = create_graph or state.get().sampled
-    tensors, variables = _tensors("grad: output", outputs), _inputs("grad", inputs)
-    given = [grad_outputs] if isinstance(outputs, Variable) else grad_outputs
-    gradients: list[Any] = [None] * len(tensors) if given is None else list(given)
-    if len(gradients) != len(tensors):
-        raise ValueError(f"grad: {len(tensors)} outputs but {len(gradients)} grad_outputs")
-    roots = [
-        (tensor._node, _seed("grad", tensor, gradient, create_graph))
-        for tensor, gradient in zip(tensors, gradients, strict=True)
-    ]
+    variables = _inputs("grad", inputs)
     wanted = {variable._node for variable in variables}
     retain = create_graph if retain_graph is None else retain_graph
-    results = run_backward(roots, retain, create_graph, wanted)
 
-    lost = [i for i, variable in enumerate(variables) if variable._node not in results]
-    if lost and not allow_unused:
-        raise RuntimeError(
-            f"grad: the outputs do not depend on input {lost[0]} of shape "
-            f"{variables[lost[0]].shape}, or only by way of {without_rules()}; pass "
-            f"allow_unused=True to get None for it"
-        )
-    found = [_owned(results, v._node) if v._node in results else None for v in variables]
-    return found[0] if isinstance(inputs, Variable) else tuple(found)
+    def gradients(*cotangents: Any) -> tuple[Any, ...]:
+        roots = _roots("grad", outputs, cotangents or None, create_graph)
+        results = run_backward(roots, retain or is_grads_batched, create_graph, wanted)
+        lost = [i for i, variable in enumerate(variables) if variable._node not in results]
+        if lost and not (allow_unused or materialize_grads):
+            raise RuntimeError(
+                f"grad: the outputs do not depend on input {lost[0]} of shape "
+                f"{variables[lost[0]].shape}, or only by way of {without_rules()}; pass "
+                f"allow_unused=True to get None for it"
+            )
+        return tuple([
+            _owned(results, v._node) if v._node in results
+            else wrap(np.zeros_like(v._data)) if materialize_grads
+            else None
+            for v in variables
+        ])  # fmt: skip
+
+    given = [] if grad_outputs is None else _several(grad_outputs)
+    if not is_grads_batched:
+        return gradients(*given)
+    rows = [gradients(*row) for row in zip(*given, strict=True)]
+    columns = zip(*rows, strict=True)
+    return tuple([None if column[0] is None else np.stack(column) for column in columns])
+
+
+def _several(given: Any) -> list[Any]:
+    """One tensor, array or number, or a sequence of them, as a list."""
+    one = isinstance(given, (Variable, np.ndarray)) or not isinstance(given, Iterable)
+    return [given] if one else list(given)
+
+
+def _roots(name: str, outputs: Any, cotangents: Any, create_graph: bool) -> list[tuple[Edge, Any]]:
+    """The outputs, each with the cotangent to begin with."""
+    tensors = _tensors(f"{name}: output", outputs)
+    given = [None] * len(tensors) if cotangents is None else _several(cotangents)
+    if len(given) != len(tensors):
+        raise ValueError(f"{name}: {len(tensors)} outputs but {len(given)} gradients for them")
+    return [
+        (tensor._node, _seed(name, tensor, gradient, create_graph))
+        for tensor, gradient in zip(tensors, given, strict=True)
+    ]
 
 
 def _tensors(what: str, given: Any) -> list[Any]:
     """One tensor or several as a list; anything else is refused."""
-    one = isinstance(given, Variable) or not isinstance(given, Iterable)
-    tensors = [given] if one else list(given)
+    tensors = _several(given)
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, Variable):
             raise TypeError(f"{what} {i} must be a tensor, got {type(tensor).__name__}")

@@ -10,20 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd import dtype_class
 from minigrad.support.checks import fitted
 
 _default = np.dtype(np.float32)
 
 
-def get_default_dtype() -> np.dtype[Any]:
+def get_default_dtype() -> dtype_class.dtype:
     """Return the dtype that Python floats become: float32 unless `set_default_dtype` changed it.
 
     Example:
         >>> import minigrad
         >>> minigrad.get_default_dtype()
-        dtype('float32')
+        minigrad.float32
     """
-    return _default
+    return dtype_class.DTYPES[_default]
 
 
 def set_default_dtype(dtype: Any) -> None:
@@ -39,7 +40,7 @@ def set_default_dtype(dtype: Any) -> None:
         >>> import minigrad
         >>> minigrad.set_default_dtype(minigrad.float64)
         >>> minigrad.tensor(1.0).dtype
-        dtype('float64')
+        minigrad.float64
         >>> minigrad.set_default_dtype(minigrad.float32)
     """
     global _default

@@ -207,7 +207,7 @@ def _filled(update: Update, edge: Edge) -> np.ndarray:
 def _fitted(part: Any, edge: Edge) -> Any:
     """A contribution in the shape and dtype of its edge."""
     part = unbroadcast(part, edge.shape) if part.shape != edge.shape else part
-    return part if part.dtype is edge.dtype else part.astype(edge.dtype)
+    return part if part.dtype == edge.dtype else part.astype(edge.dtype)
 
 
 def _observed_sum(

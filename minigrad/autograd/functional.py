@@ -1,7 +1,4 @@
-"""The function transforms of `minigrad.transforms`, under the name that PyTorch has for them."""
+"""Derivatives of a function at a tensor or a tuple of tensors, as PyTorch's module has them."""
 
-from minigrad.transforms.derivatives import *  # noqa: F403
-from minigrad.transforms.derivatives import __all__ as _derivatives
-from minigrad.transforms.mapped import vmap as vmap
-
-__all__ = [*_derivatives, "vmap"]
+from minigrad.transforms.at_inputs import *  # noqa: F403
+from minigrad.transforms.at_inputs import __all__ as __all__

@@ -131,3 +131,21 @@ class set_grad_enabled(_GradMode):
         if self._entered:  # on first entry the mode is already set
             super().__enter__()
         self._entered = True
+
+
+def inference_mode(mode: bool | Callable[..., Any] = True) -> Any:
+    """Do what `no_grad` does; with ``mode=False``, what `enable_grad` does.
+
+    Args:
+        mode: Whether ops are not recorded; or the function to decorate, without parentheses.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(3, requires_grad=True)
+        >>> with minigrad.inference_mode():
+        ...     (2 * x).requires_grad
+        False
+    """
+    if callable(mode):
+        return no_grad(mode)
+    return no_grad() if mode else enable_grad()

@@ -29,7 +29,8 @@ class Variable:
 
     Example:
         >>> import minigrad
-        >>> isinstance(minigrad.ones(3), minigrad.autograd.Variable)
+        >>> from minigrad.autograd.node import Variable
+        >>> isinstance(minigrad.ones(3), Variable)
         True
     """
 

@@ -41,7 +41,7 @@ by_numpy: dict[Any, Callable[..., Any]] = {}
 
 
 SPELLINGS = {
-    "input": "x", "dim": "axis", "dims": "axes", "keepdim": "keepdims", "other": "b",
+    "input": "x", "A": "x", "dim": "axis", "dims": "axes", "keepdim": "keepdims", "other": "b",
 }  # fmt: skip
 """PyTorch's names of arguments, which a call by keywords may use, and those of the ops."""
 

@@ -22,30 +22,40 @@ from minigrad.checking.wrong_rule import op_at_fault
 from minigrad.transforms.evaluation import pulled
 
 _FINER = (1 / 8, 1 / 64)
+_SWITCHES = {
+    "check_backward_ad", "check_batched_forward_grad", "check_batched_grad", "check_forward_ad",
+    "check_fwd_over_rev", "check_grad_dtypes", "check_rev_over_rev", "check_undefined_grad",
+    "gen_non_contig_grad_outputs", "masked", "nondet_tol",
+}  # fmt: skip
 
 
 def gradcheck(
-    function: Callable[..., Any], inputs: Any, *, directions: int | None = None,
-    step: float | None = None, rtol: float | None = None, atol: float | None = None, seed: int = 0,
+    func: Callable[..., Any], inputs: Any, *, eps: float | None = None, atol: float | None = None,
+    rtol: float | None = None, raise_exception: bool = True, fast_mode: bool = False,
+    directions: int | None = None, seed: int = 0, **switches: Any,
 ) -> bool:  # fmt: skip
     """Compare the gradient of a function or a module with central differences.
 
     Args:
-        function: Takes the inputs; returns a tensor, or tuples, lists and dicts of them. For a
+        func: Takes the inputs; returns a tensor, or tuples, lists and dicts of them. For a
             module, the parameters that require grad are checked too. Dropout drops the same
             elements at each call.
         inputs: A tensor, or a sequence of arguments; tensors that require grad are checked. They
-            are moved in place, so `function` may also refer to them. float64 can be checked to 5
+            are moved in place, so `func` may also refer to them. float64 can be checked to 5
             digits, float32 to 2.
-        directions: The number of random directions to check; None checks every element.
-        step: The step of the differences, times the size of the moved element if that is above 1.
+        eps: The step of the differences, times the size of the moved element if that is above 1.
             By default the step and tolerances suit the least precise dtype.
-        rtol: The relative error allowed.
         atol: The absolute error allowed.
+        rtol: The relative error allowed.
+        raise_exception: Whether derivatives that differ are an error; else False is returned.
+        fast_mode: Check one random direction only, if `directions` is None.
+        directions: The number of random directions to check; None checks every element.
         seed: Chooses the directions and the weights of the outputs.
+        **switches: PyTorch's `nondet_tol`, `masked` and ``check_...``, which choose among its ways
+            to compute a gradient; here there is one.
 
     Returns:
-        True.
+        True if they agree.
 
     Raises:
         GradientError: They differ; it says where, both numbers, and the op whose rule is wrong, or
@@ -65,17 +75,23 @@ def gradcheck(
         >>> minigrad.autograd.gradcheck(nn.Linear(3, 2).double(), x)
         True
     """
-    _check(_first_order, "gradcheck", function, inputs, directions, _Limits(step, rtol, atol), seed)
-    return True
+    _known("gradcheck", switches)
+    directions = 1 if fast_mode and directions is None else directions
+    limits = _Limits(eps, rtol, atol)
+    return _agree(
+        raise_exception, _first_order, "gradcheck", func, inputs, directions, limits, seed
+    )
 
 
 def gradgradcheck(
-    function: Callable[..., Any], inputs: Any, *, directions: int | None = None,
-    step: float | None = None, rtol: float | None = None, atol: float | None = None, seed: int = 0,
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float | None = None,
+    atol: float | None = None, rtol: float | None = None, raise_exception: bool = True,
+    fast_mode: bool = False, directions: int | None = None, seed: int = 0, **switches: Any,
 ) -> bool:  # fmt: skip
     """Compare the second derivatives of a function or a module with differences of its gradient.
 
-    Arguments and errors are as for `gradcheck`.
+    Arguments and errors are as for `gradcheck`. The cotangents of the outputs are random, and are
+    checked too; `grad_outputs` is only PyTorch's.
 
     Example:
         >>> import minigrad
@@ -83,8 +99,29 @@ def gradgradcheck(
         >>> minigrad.autograd.gradgradcheck(minigrad.tanh, x)
         True
     """
-    limits = _Limits(step, rtol, atol)
-    _check(_second_order, "gradgradcheck", function, inputs, directions, limits, seed)
+    _known("gradgradcheck", switches)
+    directions = 1 if fast_mode and directions is None else directions
+    limits = _Limits(eps, rtol, atol)
+    return _agree(
+        raise_exception, _second_order, "gradgradcheck", func, inputs, directions, limits, seed
+    )
+
+
+def _known(name: str, switches: dict[str, Any]) -> None:
+    """Raise a TypeError for a keyword that is not one of PyTorch's."""
+    for switch in switches:
+        if switch not in _SWITCHES:
+            raise TypeError(f"{name}: unknown argument {switch!r}")
+
+
+def _agree(raise_exception: bool, *check: Any) -> bool:
+    """Whether derivatives agree, or an error."""
+    try:
+        _check(*check)
+    except GradientError:
+        if raise_exception:
+            raise
+        return False
     return True
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.autograd.call import wrap
+from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.grad_mode import is_grad_enabled
 from minigrad.autograd.mode import state, version
@@ -36,7 +37,7 @@ __all__ = ["CapturedStep", "capture"]
 MOST = 32
 """The number of programs that a step keeps; the least recently used one gives way to a new one."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_CONSTANTS = (*_PLAIN, np.generic, np.dtype, enum.Enum, type)
+_CONSTANTS = (*_PLAIN, np.generic, np.dtype, dtype, enum.Enum, type)
 _HINTS = ("_name",)  # attributes of a module that say nothing of what it computes
 
 

@@ -339,7 +339,7 @@ def _fitted(part: Any, shape: tuple[int, ...], dtype: Any, stays: bool) -> Any:
         part.add_to(whole)
         return whole
     part = unbroadcast(part, shape) if part.shape != shape else part
-    return part if part.dtype is dtype else part.astype(dtype)
+    return part if part.dtype == dtype else part.astype(dtype)
 
 
 @functools.cache

@@ -3,23 +3,33 @@
 import importlib as _importlib
 import typing as _typing
 
-from minigrad.data.collate import default_collate
+from minigrad.data.collate import default_collate, default_convert
 from minigrad.data.datasets import (
+    ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
+    StackDataset,
     Subset,
     TensorDataset,
     random_split,
 )
-from minigrad.data.loader import DataLoader
-from minigrad.data.samplers import RandomSampler, Sampler, SequentialSampler, WeightedRandomSampler
-from minigrad.support.pytorch_names import names as _names
+from minigrad.data.loader import DataLoader, get_worker_info
+from minigrad.data.samplers import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+from minigrad.support.near_names import names as _names
 
 __all__ = [
-    "ConcatDataset", "DataLoader", "Dataset", "IterableDataset", "RandomSampler", "Sampler",
-    "SequentialSampler", "Subset", "TensorDataset", "WeightedRandomSampler", "default_collate",
-    "random_split", "transforms",
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset",
+    "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",
+    "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate",
+    "default_convert", "get_worker_info", "random_split", "transforms",
 ]  # fmt: skip
 
 if _typing.TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,7 @@ class IterableDataset(Dataset):
     """The base class of streams: a subclass defines ``__iter__`` over samples.
 
     A loader batches the samples in their order. It has a length if the dataset defines ``len``.
+    ``a + b`` is a `ChainDataset`.
 
     Example:
         >>> from minigrad.data import DataLoader, IterableDataset
@@ -94,10 +95,39 @@ class IterableDataset(Dataset):
     def __len__(self) -> int:
         raise TypeError(f"{type(self).__name__}: a stream has no length unless it defines one")
 
-    def __add__(self, other: Any) -> Any:
-        raise TypeError(
-            f"{type(self).__name__}: streams are not concatenated; yield from both in a dataset"
-        )
+    def __add__(self, other: Any) -> ChainDataset:  # type: ignore[override]  # of streams
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    """Streams, one after the other.
+
+    Args:
+        datasets: Streams.
+
+    Example:
+        >>> from minigrad.data import ChainDataset, IterableDataset
+        >>> class Count(IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(2))
+        >>> [*ChainDataset([Count(), Count()])]
+        [0, 1, 0, 1]
+    """
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise TypeError(
+                    f"ChainDataset: streams expected, got {type(dataset).__name__}; ConcatDataset "
+                    f"is for data sets with samples by index"
+                )
+        return chain.from_iterable(self.datasets)
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
 
 
 class TensorDataset(Dataset):
@@ -113,7 +143,7 @@ class TensorDataset(Dataset):
         >>> from minigrad.data import TensorDataset
         >>> dataset = TensorDataset(minigrad.arange(6).reshape(3, 2), [7, 8, 9])
         >>> dataset[1]
-        (Tensor([2, 3], dtype=int64), Tensor(8, dtype=int64))
+        (tensor([2, 3]), tensor(8))
     """
 
     def __init__(self, *tensors: Any) -> None:
@@ -121,7 +151,7 @@ class TensorDataset(Dataset):
             t if isinstance(t, Tensor) else tensor(to_array(t, name="TensorDataset"))
             for t in tensors
         )
-        shapes = [tensor.shape for tensor in self.tensors]
+        shapes = [tuple(tensor.shape) for tensor in self.tensors]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
             raise ValueError(
                 f"TensorDataset: tensors of equal length expected, got shapes {shapes}"
@@ -141,7 +171,7 @@ class Subset(Dataset):
         indices: The indices of the samples in it; they may repeat.
 
     Attributes:
-        indices: The indices as an array of int64, none negative.
+        indices: The indices, as a list.
 
     Example:
         >>> from minigrad.data import Subset
@@ -161,14 +191,46 @@ class Subset(Dataset):
             wrong = numbers.min() if numbers.min() < -n else numbers.max()
             raise IndexError(f"Subset: there is no sample {wrong} in a dataset of {n}")
         self.dataset = dataset
-        self.indices = numbers.astype(np.int64)
-        self.indices[self.indices < 0] += n
+        self.indices: list[int] = numbers.tolist()
 
     def __getitem__(self, index: int) -> Any:
-        return self.dataset[int(self.indices[index])]
+        return self.dataset[self.indices[index]]
 
     def __len__(self) -> int:
         return len(self.indices)
+
+
+class StackDataset(Dataset):
+    """Datasets of equal length side by side: a sample is a tuple, or a dict, of one of each.
+
+    Args:
+        *args: The datasets, for tuples.
+        **kwargs: The datasets by name instead, for dicts.
+
+    Example:
+        >>> from minigrad.data import StackDataset
+        >>> StackDataset("abc", range(3))[1]
+        ('b', 1)
+        >>> StackDataset(letter="abc", number=range(3))[1]
+        {'letter': 'b', 'number': 1}
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError("StackDataset: datasets expected, either in order or by name")
+        self.datasets: Any = args or kwargs
+        lengths = [len(dataset) for dataset in args or kwargs.values()]
+        if len({*lengths}) > 1:
+            raise ValueError(f"StackDataset: datasets of equal length expected, got {lengths}")
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        values = self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
+        return len(next(iter(values)))
 
 
 class ConcatDataset(Dataset):

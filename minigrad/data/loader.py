@@ -11,10 +11,11 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 
 from minigrad import random
-from minigrad.data.collate import default_collate
+from minigrad.data.collate import default_collate, default_convert
 from minigrad.data.datasets import IterableDataset, Subset, TensorDataset, check_dataset, seeded
 from minigrad.data.prefetch import Prefetched
 from minigrad.data.samplers import (
+    BatchSampler,
     RandomSampler,
     Seed,
     SequentialSampler,
@@ -22,11 +23,21 @@ from minigrad.data.samplers import (
     batches_in,
     order_of,
 )
-from minigrad.support.checks import check_flag, check_size
+from minigrad.support.checks import check_flag, check_number, check_size
 from minigrad.tensors.tensor import Tensor
 
 B = TypeVar("B")  # a batch
 Collate = Callable[[Any], Any]
+
+
+def get_worker_info() -> None:
+    """Return None: there are no worker processes, which would share a stream among them.
+
+    Example:
+        >>> from minigrad.data import get_worker_info
+        >>> get_worker_info() is None
+        True
+    """
 
 
 class _Progress:
@@ -47,66 +58,100 @@ class DataLoader(Generic[B]):
     An epoch can be interrupted and resumed in another process, with `state_dict`.
 
     Args:
-        dataset: Anything with ``len`` and whole-number indices, or an `IterableDataset`.
-        batch_size: The number of samples in a batch; the last may have fewer.
+        dataset: Anything with ``len`` and whole-number indices, or an `IterableDataset`. If it has
+            ``__getitems__``, that gets the list of the indices of a batch.
+        batch_size: The number of samples in a batch; the last may have fewer. None for single
+            samples, without a batch.
         shuffle: Draw a new random order at the start of each epoch.
         sampler: An iterable of the indices of an epoch, instead of `shuffle`. It is read at the
             start of the epoch; one without ``len``, during the epoch.
+        batch_sampler: An iterable of lists of indices, one for each batch, instead of the other
+            options of order and size.
+        num_workers: More than 0 for a thread that prepares ``num_workers * prefetch_factor``
+            batches in advance. The dataset's draws from `minigrad.random` then happen earlier.
+        collate_fn: A function that makes a batch from a list of samples; if None,
+            `default_collate`, or `default_convert` for single samples.
         drop_last: Skip the last batch if it is smaller.
-        collate_fn: A function that makes a batch from a list of samples; `default_collate` if None.
         generator: A NumPy generator or a seed for the order; `minigrad.random` if None.
-        prefetch: The number of batches that a thread prepares in advance; 0 for no thread. With a
-            thread, the dataset's draws from `minigrad.random` happen earlier.
-        num_workers: PyTorch's option. Here one thread prepares ``2 * num_workers`` batches in
-            advance, unless `prefetch` is given.
-        pin_memory: PyTorch's option; it has no effect, because there is no GPU.
+        prefetch_factor: The number of batches in advance for each worker; 2 if None.
+        prefetch: The number of batches that the thread prepares in advance, instead of
+            `num_workers` and `prefetch_factor`.
+        pin_memory, timeout, worker_init_fn, multiprocessing_context: Without effect, as there are
+            no worker processes and no GPU.
+        persistent_workers, pin_memory_device, in_order: The same.
 
     Attributes:
-        sampler: The iterable of indices; None for a stream.
+        sampler: The iterable of indices; None for a stream, and beside `batch_sampler`.
+        batch_sampler: The iterable of lists of indices; None for a stream and for single samples.
 
     Example:
         >>> import minigrad
         >>> from minigrad.data import DataLoader, TensorDataset
         >>> dataset = TensorDataset(minigrad.randn(10, 3), range(10))
         >>> for x, y in DataLoader(dataset, batch_size=4):
-        ...     x.shape, y.tolist()
-        ((4, 3), [0, 1, 2, 3])
-        ((4, 3), [4, 5, 6, 7])
-        ((2, 3), [8, 9])
+        ...     len(x), y.tolist()
+        (4, [0, 1, 2, 3])
+        (4, [4, 5, 6, 7])
+        (2, [8, 9])
     """
 
     @overload
     def __init__(
-        self: DataLoader[tuple[Tensor, ...]], dataset: TensorDataset, batch_size: int = 1,
-        shuffle: bool = False, *, sampler: Iterable[Any] | None = None, drop_last: bool = False,
-        collate_fn: None = None, generator: Seed = None, prefetch: int = 0, num_workers: int = 0,
-        pin_memory: bool = False,
+        self: DataLoader[list[Tensor]], dataset: TensorDataset, batch_size: int = 1,
+        shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None, num_workers: int = 0, collate_fn: None = None,
+        pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
+        worker_init_fn: Any = None, multiprocessing_context: Any = None, generator: Seed = None, *,
+        prefetch_factor: int | None = None, persistent_workers: bool = False,
+        pin_memory_device: str = "", in_order: bool = True, prefetch: int = 0,
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: DataLoader[B], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
-        sampler: Iterable[Any] | None = None, drop_last: bool = False,
-        collate_fn: Callable[[Any], B], generator: Seed = None, prefetch: int = 0,
-        num_workers: int = 0, pin_memory: bool = False,
+        self: DataLoader[B], dataset: Any, batch_size: int | None = 1,
+        shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None, num_workers: int = 0, *,
+        collate_fn: Callable[[Any], B], pin_memory: bool = False, drop_last: bool = False,
+        timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
+        generator: Seed = None, prefetch_factor: int | None = None,
+        persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
+        prefetch: int = 0,
     ) -> None: ...  # fmt: skip
     @overload
     def __init__(
-        self: DataLoader[Any], dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
-        sampler: Iterable[Any] | None = None, drop_last: bool = False, collate_fn: None = None,
-        generator: Seed = None, prefetch: int = 0, num_workers: int = 0, pin_memory: bool = False,
+        self: DataLoader[Any], dataset: Any, batch_size: int | None = 1,
+        shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
+        batch_sampler: Iterable[Any] | None = None, num_workers: int = 0,
+        collate_fn: Collate | None = None, pin_memory: bool = False, drop_last: bool = False,
+        timeout: float = 0, worker_init_fn: Any = None, multiprocessing_context: Any = None,
+        generator: Seed = None, *, prefetch_factor: int | None = None,
+        persistent_workers: bool = False, pin_memory_device: str = "", in_order: bool = True,
+        prefetch: int = 0,
     ) -> None: ...  # fmt: skip
     def __init__(
-        self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *,
-        sampler: Iterable[Any] | None = None, drop_last: bool = False,
-        collate_fn: Collate | None = None, generator: Seed = None, prefetch: int = 0,
-        num_workers: int = 0, pin_memory: bool = False,
+        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[Any] | None = None,
+        num_workers: int = 0, collate_fn: Collate | None = None, pin_memory: bool = False,
+        drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
+        multiprocessing_context: Any = None, generator: Seed = None, *,
+        prefetch_factor: int | None = None, persistent_workers: bool = False,
+        pin_memory_device: str = "", in_order: bool = True, prefetch: int = 0,
     ) -> None:  # fmt: skip
-        flags = {"shuffle": shuffle, "drop_last": drop_last, "pin_memory": pin_memory}
+        flags = {
+            "shuffle": False if shuffle is None else shuffle, "drop_last": drop_last,
+            "pin_memory": pin_memory, "persistent_workers": persistent_workers,
+            "in_order": in_order,
+        }  # fmt: skip
         for name, flag in flags.items():
             check_flag("DataLoader", name, flag)
-        check_size("DataLoader", "batch_size", batch_size)
+        check_number("DataLoader", "timeout", timeout, 0.0)
+        if batch_size is not None:
+            check_size("DataLoader", "batch_size", batch_size)
         check_size("DataLoader", "prefetch", prefetch, 0)
         check_size("DataLoader", "num_workers", num_workers, 0)
+        if prefetch_factor is not None:
+            check_size("DataLoader", "prefetch_factor", prefetch_factor)
+            if not num_workers:
+                raise ValueError("DataLoader: prefetch_factor is for each worker: give num_workers")
         if collate_fn is not None and not callable(collate_fn):
             raise TypeError(
                 f"DataLoader: collate_fn must be a function of a list of samples, "
@@ -114,30 +159,56 @@ class DataLoader(Generic[B]):
             )
         self.dataset, self.sampler, self.batch_size = dataset, sampler, batch_size
         self.shuffle, self.drop_last = bool(shuffle), bool(drop_last)
+        self.batch_sampler, self.num_workers = batch_sampler, num_workers
+        self.prefetch_factor, self.pin_memory, self.timeout = prefetch_factor, pin_memory, timeout
+        self.worker_init_fn, self.persistent_workers = worker_init_fn, persistent_workers
+        self.multiprocessing_context = multiprocessing_context
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
         self.generator = None if generator is None else seeded("DataLoader", generator)
         self._check_order()
-        if not self._streams and sampler is None:
-            shuffled = RandomSampler(dataset, generator=self.generator)
-            self.sampler = shuffled if shuffle else SequentialSampler(dataset)
-        self.collate_fn = default_collate if collate_fn is None else collate_fn
-        self.prefetch = prefetch or 2 * num_workers
+        if batch_sampler is not None:
+            self.batch_size = None
+        elif not self._streams:
+            if sampler is None:
+                shuffled = RandomSampler(dataset, generator=self.generator)
+                sampler = self.sampler = shuffled if shuffle else SequentialSampler(dataset)
+            if batch_size is not None:
+                self.batch_sampler = BatchSampler(sampler, batch_size, self.drop_last)
+        self._single = batch_size is None and batch_sampler is None
+        default = default_convert if self._single else default_collate
+        self.collate_fn: Collate = default if collate_fn is None else collate_fn
+        self.prefetch = prefetch or num_workers * (prefetch_factor or 2)
         self._latest: _Progress | None = None
         self._loaded: _Progress | None = None
 
     def _check_order(self) -> None:
         """Refuse what is not a dataset, and options that contradict each other."""
         given = self.sampler is not None
-        if given and not isinstance(self.sampler, Iterable):
-            raise TypeError(f"DataLoader: sampler must be iterable, got {self.sampler!r}")
-        if self._streams and (given or self.shuffle):
-            name = "sampler" if given else "shuffle"
+        for name in ("sampler", "batch_sampler"):
+            order = getattr(self, name)
+            if order is not None and not isinstance(order, Iterable):
+                raise TypeError(f"DataLoader: {name} must be iterable, got {order!r}")
+        if self.batch_sampler is not None and (
+            self.batch_size != 1 or self.shuffle or given or self.drop_last
+        ):
+            raise ValueError(
+                "DataLoader: batch_sampler says the batches; leave batch_size, shuffle, sampler "
+                "and drop_last out"
+            )
+        if self._streams and (given or self.shuffle or self.batch_sampler is not None):
+            name = "sampler" if given else "shuffle" if self.shuffle else "batch_sampler"
             raise ValueError(
                 f"DataLoader: {name} chooses samples; a stream says their order itself"
             )
-        if not self._streams and not (given and hasattr(self.dataset, "__getitem__")):
+        chosen = given or self.batch_sampler is not None
+        if not self._streams and not (chosen and hasattr(self.dataset, "__getitem__")):
             check_dataset("DataLoader", self.dataset)
         if given and self.shuffle:
             raise ValueError("DataLoader: sampler says the order; leave shuffle out")
+        if self.batch_size is None and self.drop_last:
+            raise ValueError(
+                "DataLoader: batch_size=None gives single samples; leave drop_last out"
+            )
 
     @property
     def _streams(self) -> bool:
@@ -145,12 +216,17 @@ class DataLoader(Generic[B]):
 
     @property
     def _source(self) -> Any:
-        """The indices or samples to iterate over."""
-        return self.dataset if self._streams else self.sampler
+        """The indices, batches of them or samples to iterate over."""
+        if self._streams:
+            return self.dataset
+        return self.batch_sampler if self.batch_size is None and not self._single else self.sampler
 
     def __len__(self) -> int:
         """The number of batches in an epoch, if the sampler or the stream has a length."""
-        return batches_in(len(self._source), self.batch_size, self.drop_last)
+        count = len(self._source)
+        return count if self.batch_size is None else batches_in(
+            count, self.batch_size, self.drop_last
+        )  # fmt: skip
 
     def __iter__(self) -> Iterator[B]:
         """Start an epoch, or resume the one whose state was loaded."""
@@ -167,10 +243,17 @@ class DataLoader(Generic[B]):
             in_order = None if self._streams else np.arange(len(self._source))
             return _Progress(in_order, None, position)
         drawn_from = copy.deepcopy(generator.bit_generator.state)
-        if _length(self._source) is None:
+        if self._unforeseen():
             return _Progress(None, drawn_from, position)
         with random.drawing_from(generator):
             return _Progress(_indices(order_of(self._source)), drawn_from, position)
+
+    def _unforeseen(self) -> str:
+        """Why the order is not known before the epoch; "" if it is."""
+        name = type(self._source).__name__
+        if _length(self._source) is None:
+            return f"{name} has no len()"
+        return f"{name} draws as it is read" if getattr(self._source, "lazy", False) else ""
 
     @property
     def _draws(self) -> bool:
@@ -184,25 +267,34 @@ class DataLoader(Generic[B]):
 
     def _batches(self, order: Any, position: int) -> Iterator[Any]:
         """The batches from number `position` on."""
-        size = self.batch_size
-        if isinstance(order, np.ndarray):
-            for i in range(position, batches_in(len(order), size, self.drop_last)):
-                yield self._fetched(order[i * size : (i + 1) * size])
-            return
-        items = iter(self._source if order is None else order)
-        for batch in islice(batched(items, size, self.drop_last), position, None):
-            yield self.collate_fn(batch) if self._streams else self._fetched(batch)
+        size, items = self.batch_size, self._source if order is None else order
+        groups: Iterator[Any]
+        if size is None:
+            groups = iter(items)
+        elif isinstance(order, np.ndarray):
+            count = batches_in(len(order), size, self.drop_last)
+            groups = (order[i * size : (i + 1) * size] for i in range(count))
+        else:
+            groups = batched(iter(items), size, self.drop_last)
+        for group in islice(groups, position, None):
+            yield self.collate_fn(group) if self._streams else self._fetched(group)
 
     def _fetched(self, chosen: Any) -> Any:
-        """The batch of some indices; of tensors with one index for all."""
+        """The batch of some indices, of tensors with one index for all; or a single sample."""
+        if self._single:
+            key = int(chosen) if isinstance(chosen, np.integer) else chosen
+            return self.collate_fn(self.dataset[key])
         indices = _indices(chosen)
         if self.collate_fn is default_collate and isinstance(indices, np.ndarray):
             dataset, within = self.dataset, indices
             while getattr(type(dataset), "__getitem__", None) is Subset.__getitem__:
-                dataset, within = dataset.dataset, dataset.indices[within]
+                places = [dataset.indices[i] for i in within]
+                dataset, within = dataset.dataset, np.array(places, np.int64)
             if getattr(type(dataset), "__getitem__", None) is TensorDataset.__getitem__:
-                return dataset[within]
+                return [*dataset[within]]
         keys = indices.tolist() if isinstance(indices, np.ndarray) else indices
+        if hasattr(self.dataset, "__getitems__"):
+            return self.collate_fn(self.dataset.__getitems__(keys))
         return self.collate_fn([self.dataset[key] for key in keys])
 
     def state_dict(self) -> dict[str, Any]:
@@ -218,7 +310,8 @@ class DataLoader(Generic[B]):
         too. The other entries are options that must be the same in the loader that loads the state.
 
         Raises:
-            TypeError: The sampler has no ``len``: its order is not known in advance.
+            TypeError: The sampler has no ``len``, or draws as it is read: its order is not known in
+                advance.
 
         Example:
             >>> from minigrad.data import DataLoader
@@ -231,10 +324,11 @@ class DataLoader(Generic[B]):
             >>> [(a == b).all().item() for a, b in zip(batches, other, strict=True)]
             [True, True]
         """
-        if not self._streams and _length(self._source) is None:
+        if not self._streams and (reason := self._unforeseen()):
+            remedy = "; define __len__" if reason.endswith("len()") else ""
             raise TypeError(
-                f"DataLoader: {type(self._source).__name__} has no len(), so that the order of an "
-                f"epoch is not known and cannot be saved; define __len__"
+                f"DataLoader: {reason}, so that the order of an epoch is not known and cannot be "
+                f"saved{remedy}"
             )
         progress = self._loaded or self._latest
         if progress is not None:

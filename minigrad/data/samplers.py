@@ -1,6 +1,9 @@
 """Samplers: the order of the samples of a dataset, and their batches."""
 
-from collections.abc import Iterable, Iterator, Sized
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -10,9 +13,12 @@ from minigrad import random
 from minigrad.autograd.dtypes import to_array
 from minigrad.data.datasets import seeded
 from minigrad.support.checks import check_flag, check_size
+from minigrad.tensors.creation import tensor
 
 T = TypeVar("T", covariant=True)  # an index
 Seed = np.random.Generator | int | None
+AT_ONCE = 2**20
+"""The most indices with replacement that are drawn at once."""
 
 
 class Sampler(Generic[T]):
@@ -61,13 +67,18 @@ class _Drawn(Sampler[int]):
     """A sampler that draws an array of indices at once."""
 
     generator: np.random.Generator | None
+    lazy = False
+    """Whether there are so many indices that they are drawn as they are needed."""
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} does not define _draw()")
 
     def order(self) -> np.ndarray:
         """A new order."""
-        return self._draw(random.generator() if self.generator is None else self.generator)
+        return self._draw(self._source())
+
+    def _source(self) -> np.random.Generator:
+        return random.generator() if self.generator is None else self.generator
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.order().tolist())
@@ -79,7 +90,8 @@ class RandomSampler(_Drawn):
     Args:
         replacement: Whether to draw each from all samples, so that samples can repeat.
         num_samples: The number of draws; by default the number of samples. Without replacement, no
-            sample repeats before all samples were drawn.
+            sample repeats before all samples were drawn. With replacement, more than a million of
+            them are drawn as they are needed.
         generator: A NumPy generator or a seed; `minigrad.random` if None.
 
     Example:
@@ -105,6 +117,20 @@ class RandomSampler(_Drawn):
         """The number of draws."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
+    @property
+    def lazy(self) -> bool:  # type: ignore[override]  # an attribute of the others
+        """Whether there are so many indices that they are drawn as they are needed."""
+        return self.replacement and self.num_samples > AT_ONCE
+
+    def __iter__(self) -> Iterator[int]:
+        return self._one_by_one() if self.lazy else super().__iter__()
+
+    def _one_by_one(self) -> Iterator[int]:
+        draw, n = self._source(), len(self)
+        for start in range(0, n, 1024):
+            size = min(1024, n - start)
+            yield from draw.integers(len(self.data_source), size=size).tolist()
+
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         n, wanted = len(self.data_source), self.num_samples
         if n == 0:
@@ -116,6 +142,31 @@ class RandomSampler(_Drawn):
 
     def __len__(self) -> int:
         return self.num_samples if len(self.data_source) else 0
+
+
+class SubsetRandomSampler(_Drawn):
+    """Some indices in random order, each once.
+
+    Args:
+        indices: The indices.
+        generator: As in `RandomSampler`.
+
+    Example:
+        >>> from minigrad.data import SubsetRandomSampler
+        >>> sorted(SubsetRandomSampler([7, 2, 5], generator=0))
+        [2, 5, 7]
+    """
+
+    def __init__(self, indices: Sequence[int], generator: Seed = None) -> None:
+        self.indices = _sized("SubsetRandomSampler", indices)
+        self.generator = _own("SubsetRandomSampler", generator)
+
+    def _draw(self, generator: np.random.Generator) -> np.ndarray:
+        order = generator.permutation(len(self.indices))
+        return np.array([operator.index(self.indices[i]) for i in order], np.int64)
+
+    def __len__(self) -> int:
+        return len(self.indices)
 
 
 class WeightedRandomSampler(_Drawn):
@@ -140,24 +191,64 @@ class WeightedRandomSampler(_Drawn):
         self.num_samples = check_size(name, "num_samples", num_samples)
         check_flag(name, "replacement", replacement)
         self.replacement = bool(replacement)
-        self.weights = to_array(weights, np.float64, name=name)
+        self.weights = tensor(to_array(weights, np.float64, name=name))
         if self.weights.ndim != 1:
-            raise ValueError(f"{name}: weights of shape (n,) expected, got {self.weights.shape}")
+            shape = tuple(self.weights.shape)
+            raise ValueError(f"{name}: weights of shape (n,) expected, got {shape}")
         self.generator = _own(name, generator)
         self._draw(np.random.default_rng(0))  # refuse wrong weights here
 
     def _draw(self, generator: np.random.Generator) -> np.ndarray:
         return random.choices(
-            type(self).__name__, generator, self.weights, self.num_samples, self.replacement
+            type(self).__name__, generator, self.weights._data, self.num_samples, self.replacement
         )
 
     def __len__(self) -> int:
         return self.num_samples
 
 
+class BatchSampler(Sampler[list[int]]):
+    """The indices of another sampler in lists.
+
+    Args:
+        sampler: A sampler, or another iterable of indices.
+        batch_size: The number of indices in a list; the last may have fewer.
+        drop_last: Whether the last list is left out if it is shorter.
+
+    Example:
+        >>> from minigrad.data import BatchSampler
+        >>> [*BatchSampler(range(5), batch_size=2, drop_last=False)]
+        [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        self.sampler = sampler
+        self.batch_size = check_size("BatchSampler", "batch_size", batch_size)
+        check_flag("BatchSampler", "drop_last", drop_last)
+        self.drop_last = drop_last
+
+    @property
+    def generator(self) -> Any:
+        """The generator of the sampler."""
+        return getattr(self.sampler, "generator", None)
+
+    @property
+    def lazy(self) -> bool:
+        """Whether the indices are drawn as they are needed."""
+        return getattr(self.sampler, "lazy", False)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return batched(iter(self.sampler), self.batch_size, self.drop_last)
+
+    def __len__(self) -> int:
+        count = len(self.sampler)  # type: ignore[arg-type]  # it may have none: an error says so
+        return batches_in(count, self.batch_size, self.drop_last)
+
+
 def order_of(sampler: Iterable[Any]) -> Any:
     """The items of a sampler: an array if it draws one, else a list."""
-    if isinstance(sampler, _Drawn) and type(sampler).__iter__ is _Drawn.__iter__:
+    own = (_Drawn.__iter__, RandomSampler.__iter__)
+    if isinstance(sampler, _Drawn) and type(sampler).__iter__ in own:
         return sampler.order()
     return list(sampler)
 

@@ -8,7 +8,8 @@ on purpose. Results of ops and of the steps of a backward pass are checked in th
 import weakref
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from contextlib import ExitStack
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -29,6 +30,9 @@ class detect_anomaly(Conversions, Decorator):
     which costs time. The block has effect in its own thread only; as a decorator it has effect in
     each call.
 
+    Args:
+        check_nan: Whether anything is checked at all.
+
     Raises:
         FloatingPointError: From the op or the pass: the op, the module path, the line, and the
             shapes and ranges of what came.
@@ -45,14 +49,15 @@ class detect_anomaly(Conversions, Decorator):
         inputs are finite: x float32 (2,) from 0 to 1...
     """
 
-    def __init__(self) -> None:
+    def __init__(self, check_nan: bool = True) -> None:
         super().__init__()
+        self._check_nan = check_nan
         self._fingerprints: weakref.WeakKeyDictionary[Node, list[int]] = weakref.WeakKeyDictionary()
         self._errstates: list[np.errstate] = []
 
     def _recreate_cm(self) -> Self:
         # A decorated function may run in several threads and recurse: a fresh manager each call.
-        return type(self)()
+        return type(self)(self._check_nan)
 
     def __enter__(self) -> Self:
         before = np.geterr()
@@ -74,6 +79,8 @@ class detect_anomaly(Conversions, Decorator):
 
     def ran(self, call: Call) -> None:
         """Check the result of an op."""
+        if not self._check_nan:
+            return
         line = user_line()
         op, outputs = call.op, call.outputs
         inputs = list(_named_arguments(op, call.arguments))
@@ -89,6 +96,8 @@ class detect_anomaly(Conversions, Decorator):
 
     def pulled(self, pull: Pull) -> None:
         """Check what a step of a backward pass read and returned."""
+        if not self._check_nan:
+            return
         node, cotangent = pull.node, pull.cotangent
         name, line = node.plan.op.name, lines_of_nodes.get(node, "")
         saved, fingerprints = list(_named_saved(node)), self._fingerprints.get(node)
@@ -110,6 +119,31 @@ class detect_anomaly(Conversions, Decorator):
                     what = f"the gradient of its argument {slot}"
                     message = _message(name, what, array, trouble, inputs, line)
                     raise FloatingPointError(located(message, node.scope))
+
+
+class set_detect_anomaly(ExitStack):
+    """Turn `detect_anomaly` on or off: for a block with ``with``, otherwise from this call on.
+
+    Args:
+        mode: True for on.
+        check_nan: As for `detect_anomaly`.
+
+    Example:
+        >>> import minigrad
+        >>> with minigrad.autograd.set_detect_anomaly(True):
+        ...     minigrad.log(minigrad.tensor([1.0])).tolist()
+        [0.0]
+    """
+
+    _running: ClassVar[ExitStack | None] = None
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        super().__init__()
+        if set_detect_anomaly._running is not None:
+            set_detect_anomaly._running.close()
+        set_detect_anomaly._running = self if mode else None
+        if mode:
+            self.enter_context(detect_anomaly(check_nan))
 
 
 def _trouble(array: Any, inputs: Sequence[tuple[str, Any]]) -> str:

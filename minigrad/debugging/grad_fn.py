@@ -7,8 +7,16 @@ from typing import Any
 from minigrad.autograd.call import with_history
 from minigrad.autograd.node import FREED, Leaf, Node, Output
 
-_SHORT = {"divide": "div", "multiply": "mul", "negative": "neg", "power": "pow", "subtract": "sub"}
-"""Names of ops that PyTorch's nodes have in short."""
+_NAMES = {
+    "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "astype": "to_copy", "batch_norm": "native_batch_norm",
+    "broadcast_to": "expand", "clip": "clamp", "concatenate": "cat", "divide": "div",
+    "expand_dims": "unsqueeze", "getitem": "index", "layer_norm": "native_layer_norm",
+    "multiply": "mul", "negative": "neg", "power": "pow", "reshape": "view", "square": "pow",
+    "subtract": "sub", "swapaxes": "transpose", "take_along_axis": "gather", "tile": "repeat",
+    "transpose": "permute",
+}  # fmt: skip
+"""Ops whose nodes have another name in PyTorch."""
 
 
 class GradFn:
@@ -38,7 +46,7 @@ class GradFn:
         if isinstance(self.node, Leaf):
             return "torch::autograd::AccumulateGrad"
         op = self.node.plan.op.name
-        return "".join(map(str.capitalize, _SHORT.get(op, op).split("_"))) + "Backward0"
+        return "".join(map(str.capitalize, _NAMES.get(op, op).split("_"))) + "Backward0"
 
     @property
     def next_functions(self) -> tuple[tuple[GradFn, int], ...]:
@@ -64,7 +72,7 @@ class GradFn:
             raise RuntimeError(f"{self.name()}: a backward pass freed what it saved")
         values = zip(self.node.plan.saved_names, self.node.saved, strict=True)
         return {
-            name: with_history(value, None) if hasattr(value, "dtype") else value
+            name: with_history(value, None) if hasattr(value, "shape") else value
             for name, value in values
         }
 

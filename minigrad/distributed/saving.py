@@ -209,7 +209,7 @@ def _read(folder: Path, parts: Mapping[str, Any], comm: Communicator) -> dict[st
             for loader in loaders:
                 if isinstance(part.sampler, DistributedSampler):  # its order needs no generator
                     loader["generator"] = loaders[0]["generator"]
-                if loader["batch_size"] * len(ranks) == (part.batch_size or 0) * comm.size:
+                if (loader["batch_size"] or 0) * len(ranks) == (part.batch_size or 0) * comm.size:
                     loader["batch_size"] = part.batch_size
     joining = _Joining([saved for _, _, saved in ranks], pieces, _parameters(parts))
     states = joining.value("states", {rank: each["states"] for rank, each in trees.items()})
@@ -238,7 +238,9 @@ class _Joining(NamedTuple):
                 for key in keys
             }
         parameter = self.parameters.get(path, self.parameters.get(path.rpartition(".")[0], ""))
-        if isinstance(first, (np.ndarray, Tensor)) and parameter in self.saved[rank]:
+        # A tensor without axes, such as a number of steps, is never divided.
+        has_axes = isinstance(first, (np.ndarray, Tensor)) and first.ndim > 0
+        if has_axes and parameter in self.saved[rank]:
             pieces = {r: self.saved[r][parameter] for r in values}
             parts = {tuple(pieces[r][1:3]): np.asarray(value) for r, value in values.items()}
             first = np.concatenate([parts[place] for place in sorted(parts)], pieces[rank][0])
@@ -247,7 +249,7 @@ class _Joining(NamedTuple):
                 f"load_training: {path} differs between the ranks that saved it; it can be resumed "
                 f"only on {len(self.saved)} ranks, with the weights divided in the same way"
             )
-        if isinstance(first, (np.ndarray, Tensor)) and parameter in self.wanted:
+        if has_axes and parameter in self.wanted:
             return first[along(*self.wanted[parameter][:3])]
         return first
 

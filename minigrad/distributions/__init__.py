@@ -11,7 +11,7 @@ from minigrad.distributions.exponential import Exponential, Laplace
 from minigrad.distributions.gamma import Beta, Dirichlet, Gamma
 from minigrad.distributions.multivariate_normal import MultivariateNormal
 from minigrad.distributions.normal import Normal
-from minigrad.support.pytorch_names import names as _names
+from minigrad.support.near_names import names as _names
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma",

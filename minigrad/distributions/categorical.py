@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd.call import made
-from minigrad.distributions.distribution import Distribution, floats
+from minigrad.distributions.distribution import Distribution
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
@@ -22,6 +22,7 @@ class Categorical(Distribution):
     Args:
         probs: Unnormalized probabilities, shape ``(*batch_shape, classes)``.
         logits: Unnormalized log probabilities instead.
+        validate_args: As in `Distribution`.
 
     Attributes:
         probs: The probabilities.
@@ -41,30 +42,37 @@ class Categorical(Distribution):
         1.3863
     """
 
-    _shown = ("probs",)
+    has_enumerate_support = True
+    _parameters = ("probs", "logits")
 
-    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._validates(validate_args)
         if (probs is None) == (logits is None):
             raise ValueError("Categorical: either probs or logits expected")
         name, given = ("logits", logits) if probs is None else ("probs", probs)
-        tensor = floats("Categorical", name, given)
+        self._shown = (name,)
+        tensor = self._floats(name, given)
         if not tensor.ndim or not tensor.shape[-1]:
             raise ValueError(
                 f"Categorical: {name} of shape (..., classes) expected, with at least one class, "
-                f"got {tensor.shape}"
+                f"got {tuple(tensor.shape)}"
             )
         if probs is None:
-            if not np.isfinite(values_of(tensor).max(axis=-1)).all():
+            largest = np.max(values_of(tensor), axis=-1)
+            if self._validate_args and not np.isfinite(largest).all():
                 raise ValueError("Categorical: each row of logits needs a largest finite one")
             self.logits = ops.log_softmax(tensor, axis=-1)
             self.probs = ops.softmax(tensor, axis=-1)
         else:
-            sums = values_of(tensor).sum(axis=-1)
-            if (values_of(tensor) < 0).any() or not (np.isfinite(sums) & (sums > 0)).all():
+            sums = np.sum(values_of(tensor), axis=-1)
+            wrong = (values_of(tensor) < 0).any() or not (np.isfinite(sums) & (sums > 0)).all()
+            if self._validate_args and wrong:
                 raise ValueError(
                     "Categorical: probs must be finite and at least 0, and in each row one above 0"
                 )
-            self.probs = tensor / tensor.sum(axis=-1, keepdims=True)
+            self.probs = tensor / ops.sum(tensor, axis=-1, keepdims=True)
             eps = float(np.finfo(tensor.dtype).eps)
             self.logits = ops.log(ops.clip(self.probs, eps, 1 - eps))
         super().__init__(tensor.shape[:-1])
@@ -81,7 +89,8 @@ class Categorical(Distribution):
         classes = self.logits.shape[-1]
         index = asarray(value)
         array = values_of(index)
-        if not ((array == np.floor(array)) & (array >= 0) & (array < classes)).all():
+        fits = ((array == np.floor(array)) & (array >= 0) & (array < classes)).all()
+        if self._validate_args and not fits:
             raise ValueError(
                 f"Categorical.log_prob: values are classes from 0 to {classes - 1}, got {value}"
             )
@@ -92,14 +101,16 @@ class Categorical(Distribution):
 
     def entropy(self) -> Tensor:
         least = float(np.finfo(self.logits.dtype).min)
-        return -(ops.clip(self.logits, least, None) * self.probs).sum(axis=-1)
+        return -ops.sum(ops.clip(self.logits, least, None) * self.probs, axis=-1)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        return self._listed(self.logits.shape[-1], np.int64, expand)
 
     def kl(self, other: Categorical) -> Tensor:
         terms: Any = self.probs * (self.logits - other.logits)
         terms = np.where(values_of(other.probs) == 0, np.inf, terms)
         terms = np.where(values_of(self.probs) == 0, 0, terms)
-        found: Tensor = terms.sum(axis=-1)
-        return found
+        return ops.sum(terms, axis=-1)
 
 
 class Bernoulli(Distribution):
@@ -108,6 +119,7 @@ class Bernoulli(Distribution):
     Args:
         probs: The probability of 1.
         logits: The logarithm of the odds, log(p / (1 - p)), instead.
+        validate_args: As in `Distribution`.
 
     Attributes:
         probs: The probability of 1.
@@ -120,22 +132,30 @@ class Bernoulli(Distribution):
         >>> from minigrad.distributions import Bernoulli
         >>> coin = Bernoulli(0.25)
         >>> coin.log_prob([0.0, 1.0])
-        Tensor([-0.28768206, -1.3862944 ], dtype=float32)
+        tensor([-0.2877, -1.3863])
         >>> coin.mean.item(), coin.variance.item()
         (0.25, 0.1875)
     """
 
-    _shown = ("probs",)
+    has_enumerate_support = True
+    _parameters = ("probs", "logits")
 
-    def __init__(self, probs: Any = None, logits: Any = None) -> None:
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._validates(validate_args)
         if (probs is None) == (logits is None):
             raise ValueError("Bernoulli: either probs or logits expected")
+        self._shown = ("logits",) if probs is None else ("probs",)
         if probs is None:
-            self.logits = floats("Bernoulli", "logits", logits)
+            self.logits = self._floats("logits", logits)
             self.probs = ops.sigmoid(self.logits)
         else:
-            self.probs = floats("Bernoulli", "probs", probs)
-            if not ((values_of(self.probs) >= 0) & (values_of(self.probs) <= 1)).all():
+            self.probs = self._floats("probs", probs)
+            if (
+                self._validate_args
+                and not ((values_of(self.probs) >= 0) & (values_of(self.probs) <= 1)).all()
+            ):
                 raise ValueError(f"Bernoulli: probs must be from 0 to 1, got {probs}")
             eps = float(np.finfo(self.probs.dtype).eps)
             limited = ops.clip(self.probs, eps, 1 - eps)
@@ -157,13 +177,16 @@ class Bernoulli(Distribution):
         )
 
     def log_prob(self, value: Any) -> Tensor:
-        x = floats("Bernoulli.log_prob", "value", value)
-        if not ((values_of(x) == 0) | (values_of(x) == 1)).all():
+        x = self._values("log_prob", value)
+        if self._validate_args and not ((values_of(x) == 0) | (values_of(x) == 1)).all():
             raise ValueError(f"Bernoulli.log_prob: values are 0 or 1, got {value}")
         return x * self.logits - ops.softplus(self.logits)
 
     def entropy(self) -> Tensor:
         return ops.softplus(self.logits) - self.probs * self.logits
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        return self._listed(2, self.probs.dtype, expand)
 
     def kl(self, other: Bernoulli) -> Tensor:
         p, mine, theirs = self.probs, self.logits, other.logits

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from minigrad import ops
 from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.ops._numerics import values_of
-from minigrad.support.checks import shape_of
+from minigrad.support.checks import check_flag, shape_of
 from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
@@ -23,23 +24,73 @@ class Distribution:
     Args:
         batch_shape: The shape of the batch.
         event_shape: The shape of one value.
+        validate_args: Whether parameters and values are checked; None for what
+            `set_default_validate_args` set, which is True at first.
 
     Attributes:
         batch_shape: The shape of the batch; () for a single distribution.
         event_shape: The shape of one value; () for a number.
+        has_rsample: Whether `rsample` is there.
+        has_enumerate_support: Whether `enumerate_support` is there.
 
     Example:
         >>> from minigrad.distributions import Distribution, Normal
         >>> normal = Normal([0.0, 1.0, 2.0], 1.0)
         >>> isinstance(normal, Distribution), normal.batch_shape, normal.sample((4, 2)).shape
-        (True, (3,), (4, 2, 3))
+        (True, minigrad.Size([3]), minigrad.Size([4, 2, 3]))
     """
 
+    has_rsample = False
+    has_enumerate_support = False
+    _parameters: tuple[str, ...] = ()
+    """The attributes whose first axes are those of the batch."""
     _shown: tuple[str, ...] = ()
     """The parameters that the repr shows."""
+    _validate_args = True
 
-    def __init__(self, batch_shape: tuple[int, ...], event_shape: tuple[int, ...] = ()) -> None:
+    def __init__(
+        self, batch_shape: tuple[int, ...] = (), event_shape: tuple[int, ...] = (),
+        validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
         self.batch_shape, self.event_shape = batch_shape, event_shape
+        self._validates(validate_args)
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Set whether parameters and values are checked where nothing else is said.
+
+        Args:
+            value: True or False.
+        """
+        check_flag("set_default_validate_args", "value", value)
+        Distribution._validate_args = bool(value)
+
+    def _validates(self, validate_args: bool | None) -> None:
+        """Take the option of a constructor, before its parameters are checked."""
+        if validate_args is not None:
+            check_flag(type(self).__name__, "validate_args", validate_args)
+            self._validate_args = bool(validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
+        """Broadcast the parameters to a larger batch.
+
+        Args:
+            batch_shape: The new shape of the batch.
+
+        Example:
+            >>> from minigrad.distributions import Normal
+            >>> Normal(0.0, 1.0).expand((2, 3)).sample().shape
+            minigrad.Size([2, 3])
+        """
+        if not self._parameters:
+            raise NotImplementedError(f"{type(self).__name__} does not define expand()")
+        shape, axes = tuple(batch_shape), len(self.batch_shape)
+        larger = copy.copy(self)
+        for name in self._parameters:
+            value = getattr(self, name)
+            setattr(larger, name, ops.broadcast_to(value, (*shape, *value.shape[axes:])))
+        larger.batch_shape = shape
+        return larger
 
     @property
     def mean(self) -> Tensor:
@@ -54,7 +105,7 @@ class Distribution:
     @property
     def stddev(self) -> Tensor:
         """The standard deviation, the root of the variance."""
-        return self.variance.sqrt()
+        return ops.sqrt(self.variance)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         """Draw samples without recording gradients.
@@ -77,9 +128,29 @@ class Distribution:
         """Compute the log-probability, or log-density, at values that broadcast with the batch."""
         raise NotImplementedError(f"{type(self).__name__} does not define log_prob()")
 
+    def cdf(self, value: Any) -> Tensor:
+        """Compute the probability of at most a value."""
+        raise NotImplementedError(f"{type(self).__name__} does not define cdf()")
+
+    def icdf(self, value: Any) -> Tensor:
+        """Compute the value below which samples are with a probability: the inverse of `cdf`."""
+        raise NotImplementedError(f"{type(self).__name__} does not define icdf()")
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """List all values along a new first axis, the same in each place of the batch.
+
+        Args:
+            expand: Whether the other axes have the shape of the batch, or length 1.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define enumerate_support()")
+
     def entropy(self) -> Tensor:
         """Compute the entropy in nats, shape batch_shape."""
         raise NotImplementedError(f"{type(self).__name__} does not define entropy()")
+
+    def perplexity(self) -> Tensor:
+        """Compute the exponential of the entropy, shape batch_shape."""
+        return ops.exp(self.entropy())
 
     def kl(self, other: Any) -> Tensor:
         """Compute the divergence from another of the same family: see `kl_divergence`."""
@@ -95,42 +166,57 @@ class Distribution:
         shape = (sample_shape,) if whole else tuple(sample_shape)
         return shape_of(f"{type(self).__name__}.sample", shape)
 
+    def _listed(self, count: int, dtype: Any, expand: bool) -> Tensor:
+        """The values 0, 1, ... along a new first axis."""
+        axes = len(self.batch_shape)
+        values = np.arange(count, dtype=dtype).reshape(-1, *(1,) * axes)
+        return made(np.tile(values, (1, *self.batch_shape)) if expand else values, False)
+
+    def _floats(self, name: str, value: Any, owner: str = "") -> Tensor:
+        """A tensor of floats, without NaN."""
+        tensor = asarray(value)
+        if tensor.dtype.kind != "f":
+            tensor = ops.astype(tensor, get_default_dtype())
+        if self._validate_args and np.isnan(values_of(tensor)).any():
+            raise ValueError(f"{owner or type(self).__name__}: {name} is NaN somewhere: {value}")
+        return tensor
+
+    def _positive(self, name: str, value: Any) -> Tensor:
+        """A tensor of floats above 0."""
+        tensor = self._floats(name, value)
+        if self._validate_args and not (values_of(tensor) > 0).all():
+            raise ValueError(f"{type(self).__name__}: {name} must be above 0, got {value}")
+        return tensor
+
+    def _values(
+        self, method: str, value: Any, low: float = -math.inf, high: float = math.inf
+    ) -> Tensor:
+        """The values that a method is asked about, from `low` to `high`."""
+        owner = f"{type(self).__name__}.{method}"
+        tensor = self._floats("value", value, owner)
+        if not self._validate_args:
+            return tensor
+        if not ((values_of(tensor) >= low) & (values_of(tensor) <= high)).all():
+            room = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
+            raise ValueError(f"{owner}: values are {room}, got {value}")
+        return tensor
+
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={getattr(self, name)}" for name in self._shown)
+        parts = ", ".join(f"{name}: {_said(getattr(self, name))}" for name in self._shown)
         return f"{type(self).__name__}({parts})"
 
 
-def floats(owner: str, name: str, value: Any) -> Tensor:
-    """A tensor of floats, without NaN."""
-    tensor = asarray(value)
-    if tensor.dtype.kind != "f":
-        tensor = tensor.astype(get_default_dtype())
-    if np.isnan(values_of(tensor)).any():
-        raise ValueError(f"{owner}: {name} is NaN somewhere: {value}")
-    return tensor
+def _said(parameter: Tensor) -> Any:
+    """A number as it is, of more of them their shape."""
+    if not parameter.ndim:
+        return parameter.item()
+    return parameter if math.prod(parameter.shape) == 1 else parameter.shape
 
 
 def broadcast(*tensors: Tensor) -> list[Tensor]:
     """Tensors of one shape."""
     shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))
     return [t if t.shape == shape else ops.broadcast_to(t, shape) for t in tensors]
-
-
-def positive(owner: str, name: str, value: Any) -> Tensor:
-    """A tensor of floats above 0."""
-    tensor = floats(owner, name, value)
-    if not (values_of(tensor) > 0).all():
-        raise ValueError(f"{owner}: {name} must be above 0, got {value}")
-    return tensor
-
-
-def within(owner: str, value: Any, low: float, high: float = math.inf) -> Tensor:
-    """Values of a density, from `low` to `high`."""
-    tensor = floats(f"{owner}.log_prob", "value", value)
-    if not ((values_of(tensor) >= low) & (values_of(tensor) <= high)).all():
-        room = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
-        raise ValueError(f"{owner}.log_prob: values are {room}, got {value}")
-    return tensor
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
@@ -144,7 +230,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
         Shape batch_shape, in nats.
 
     Raises:
-        TypeError: They are of different families.
+        NotImplementedError: They are of different families.
 
     Example:
         >>> from minigrad.distributions import Normal, kl_divergence
@@ -152,7 +238,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
         0.5
     """
     if type(p) is not type(q) or not isinstance(p, Distribution):
-        raise TypeError(
+        raise NotImplementedError(
             f"kl_divergence: two distributions of one family expected, got {type(p).__name__} and "
             f"{type(q).__name__}; average p.log_prob(x) - q.log_prob(x) over samples of p"
         )

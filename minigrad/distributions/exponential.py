@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.distributions.distribution import Distribution, broadcast, floats, positive, within
+from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.tensors.tensor import Tensor
 
 
@@ -17,6 +17,7 @@ class Exponential(Distribution):
 
     Args:
         rate: λ, above 0.
+        validate_args: As in `Distribution`.
 
     Raises:
         ValueError: A rate is not above 0.
@@ -28,10 +29,12 @@ class Exponential(Distribution):
         (0.5, -1.3069)
     """
 
-    _shown = ("rate",)
+    has_rsample = True
+    _parameters = _shown = ("rate",)
 
-    def __init__(self, rate: Any) -> None:
-        self.rate = positive("Exponential", "rate", rate)
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        self._validates(validate_args)
+        self.rate = self._positive("rate", rate)
         super().__init__(self.rate.shape)
 
     @property
@@ -53,7 +56,13 @@ class Exponential(Distribution):
         return self._drawn(draw, sample_shape, self.rate.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        return ops.log(self.rate) - self.rate * within("Exponential", value, 0.0)
+        return ops.log(self.rate) - self.rate * self._values("log_prob", value, 0.0)
+
+    def cdf(self, value: Any) -> Tensor:
+        return -ops.expm1(-self.rate * self._values("cdf", value, 0.0))
+
+    def icdf(self, value: Any) -> Tensor:
+        return -ops.log1p(-self._values("icdf", value)) / self.rate
 
     def entropy(self) -> Tensor:
         return 1 - ops.log(self.rate)
@@ -69,6 +78,7 @@ class Laplace(Distribution):
     Args:
         loc: The mean μ.
         scale: b, above 0; the standard deviation is √2 b.
+        validate_args: As in `Distribution`.
 
     Raises:
         ValueError: A scale is not above 0, or an argument is NaN.
@@ -80,12 +90,12 @@ class Laplace(Distribution):
         [-1.0, -1.0]
     """
 
-    _shown = ("loc", "scale")
+    has_rsample = True
+    _parameters = _shown = ("loc", "scale")
 
-    def __init__(self, loc: Any, scale: Any) -> None:
-        self.loc, self.scale = broadcast(
-            floats("Laplace", "loc", loc), positive("Laplace", "scale", scale)
-        )
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self._validates(validate_args)
+        self.loc, self.scale = broadcast(self._floats("loc", loc), self._positive("scale", scale))
         super().__init__(self.loc.shape)
 
     @property
@@ -107,8 +117,17 @@ class Laplace(Distribution):
         return self._drawn(random.generator().laplace, sample_shape, dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        x = floats("Laplace.log_prob", "value", value)
-        return -ops.log(2 * self.scale) - ops.abs(x - self.loc) / self.scale
+        distance = ops.abs(self._values("log_prob", value) - self.loc)
+        return -ops.log(2 * self.scale) - distance / self.scale
+
+    def cdf(self, value: Any) -> Tensor:
+        distance = self._values("cdf", value) - self.loc
+        tail = ops.expm1(-ops.abs(distance) / self.scale)
+        return 0.5 - 0.5 * ops.sign(distance) * tail
+
+    def icdf(self, value: Any) -> Tensor:
+        share = self._values("icdf", value) - 0.5
+        return self.loc - self.scale * ops.sign(share) * ops.log1p(-2 * ops.abs(share))
 
     def entropy(self) -> Tensor:
         return 1 + ops.log(2 * self.scale)

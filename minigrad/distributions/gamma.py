@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.distributions.distribution import Distribution, broadcast, positive, within
+from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
 
@@ -21,6 +22,7 @@ class Gamma(Distribution):
     Args:
         concentration: α, above 0.
         rate: β, above 0.
+        validate_args: As in `Distribution`.
 
     Raises:
         ValueError: An argument is not above 0.
@@ -32,11 +34,12 @@ class Gamma(Distribution):
         (1.5, 0.75, -0.6137)
     """
 
-    _shown = ("concentration", "rate")
+    _parameters = _shown = ("concentration", "rate")
 
-    def __init__(self, concentration: Any, rate: Any) -> None:
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        self._validates(validate_args)
         self.concentration, self.rate = broadcast(
-            positive("Gamma", "concentration", concentration), positive("Gamma", "rate", rate)
+            self._positive("concentration", concentration), self._positive("rate", rate)
         )
         super().__init__(self.rate.shape)
 
@@ -54,7 +57,7 @@ class Gamma(Distribution):
         return self._drawn(draw, sample_shape, np.result_type(alpha, beta))
 
     def log_prob(self, value: Any) -> Tensor:
-        x, alpha, beta = within("Gamma", value, 0.0), self.concentration, self.rate
+        x, alpha, beta = self._values("log_prob", value, 0.0), self.concentration, self.rate
         density = alpha * ops.log(beta) + ops.xlogy(alpha - 1, x) - beta * x
         return density - ops.lgamma(alpha)
 
@@ -73,6 +76,7 @@ class Dirichlet(Distribution):
 
     Args:
         concentration: Above 0, shape ``(*batch_shape, K)``; its mean is in proportion to it.
+        validate_args: As in `Distribution`.
 
     Raises:
         ValueError: A concentration is not above 0, or there is no axis.
@@ -84,10 +88,11 @@ class Dirichlet(Distribution):
         ([0.25, 0.25, 0.5], 1.0986)
     """
 
-    _shown = ("concentration",)
+    _parameters = _shown = ("concentration",)
 
-    def __init__(self, concentration: Any) -> None:
-        self.concentration = positive("Dirichlet", "concentration", concentration)
+    def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
+        self._validates(validate_args)
+        self.concentration = self._positive("concentration", concentration)
         shape = self.concentration.shape
         if not shape:
             raise ValueError("Dirichlet: concentration of shape (..., K) expected, got shape ()")
@@ -95,11 +100,11 @@ class Dirichlet(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        return self.concentration / self.concentration.sum(axis=-1, keepdims=True)
+        return self.concentration / ops.sum(self.concentration, axis=-1, keepdims=True)
 
     @property
     def variance(self) -> Tensor:
-        total, mean = self.concentration.sum(axis=-1, keepdims=True), self.mean
+        total, mean = ops.sum(self.concentration, axis=-1, keepdims=True), self.mean
         return mean * (1 - mean) / (total + 1)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
@@ -112,29 +117,33 @@ class Dirichlet(Distribution):
         return self._drawn(draw, sample_shape, alpha.dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        x = within("Dirichlet", value, 0.0, 1.0)
-        if x.shape[-1:] != self.event_shape or not np.allclose(values_of(x).sum(-1), 1, atol=1e-5):
+        x = self._values("log_prob", value, 0.0, 1.0)
+        if self._validate_args and (
+            x.shape[-1:] != self.event_shape or not np.allclose(values_of(x).sum(-1), 1, atol=1e-5)
+        ):
             raise ValueError(
                 f"Dirichlet.log_prob: values are rows of {self.event_shape[0]} numbers with the "
                 f"sum 1, got {value}"
             )
-        return ops.xlogy(self.concentration - 1, x).sum(axis=-1) - _log_beta(self.concentration)
+        return ops.sum(ops.xlogy(self.concentration - 1, x), axis=-1) - _log_beta(
+            self.concentration
+        )
 
     def entropy(self) -> Tensor:
         alpha, k = self.concentration, self.event_shape[0]
-        total = alpha.sum(axis=-1)
+        total = ops.sum(alpha, axis=-1)
         spread = (total - k) * ops.digamma(total)
-        return _log_beta(alpha) + spread - ((alpha - 1) * ops.digamma(alpha)).sum(axis=-1)
+        return _log_beta(alpha) + spread - ops.sum((alpha - 1) * ops.digamma(alpha), axis=-1)
 
     def kl(self, other: Dirichlet) -> Tensor:
         a, b = self.concentration, other.concentration
-        logs = ops.digamma(a) - ops.digamma(a.sum(axis=-1, keepdims=True))
-        return _log_beta(b) - _log_beta(a) + ((a - b) * logs).sum(axis=-1)
+        logs = ops.digamma(a) - ops.digamma(ops.sum(a, axis=-1, keepdims=True))
+        return _log_beta(b) - _log_beta(a) + ops.sum((a - b) * logs, axis=-1)
 
 
 def _log_beta(concentration: Tensor) -> Tensor:
     """The logarithm of the multivariate beta function."""
-    return ops.lgamma(concentration).sum(axis=-1) - ops.lgamma(concentration.sum(axis=-1))
+    return ops.sum(ops.lgamma(concentration), axis=-1) - ops.lgamma(ops.sum(concentration, axis=-1))
 
 
 class Beta(Distribution):
@@ -145,6 +154,7 @@ class Beta(Distribution):
     Args:
         concentration1: α, above 0.
         concentration0: β, above 0.
+        validate_args: As in `Distribution`.
 
     Raises:
         ValueError: An argument is not above 0.
@@ -158,13 +168,32 @@ class Beta(Distribution):
 
     _shown = ("concentration1", "concentration0")
 
-    def __init__(self, concentration1: Any, concentration0: Any) -> None:
-        self.concentration1, self.concentration0 = broadcast(
-            positive("Beta", "concentration1", concentration1),
-            positive("Beta", "concentration0", concentration0),
+    def __init__(
+        self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
+    ) -> None:
+        self._validates(validate_args)
+        pair = broadcast(
+            self._positive("concentration1", concentration1),
+            self._positive("concentration0", concentration0),
         )
-        self._pair = Dirichlet(ops.stack([self.concentration1, self.concentration0], axis=-1))
-        super().__init__(self.concentration1.shape)
+        self._pair = Dirichlet(ops.stack(pair, axis=-1), validate_args)
+        super().__init__(self._pair.batch_shape)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
+        larger = copy.copy(self)
+        larger._pair = self._pair.expand(batch_shape)
+        larger.batch_shape = larger._pair.batch_shape
+        return larger
+
+    @property
+    def concentration1(self) -> Tensor:
+        """α."""
+        return self._pair.concentration[..., 0]
+
+    @property
+    def concentration0(self) -> Tensor:
+        """β."""
+        return self._pair.concentration[..., 1]
 
     @property
     def mean(self) -> Tensor:
@@ -178,7 +207,7 @@ class Beta(Distribution):
         return self._pair.sample(sample_shape)[..., 0]
 
     def log_prob(self, value: Any) -> Tensor:
-        x = within("Beta", value, 0.0, 1.0)
+        x = self._values("log_prob", value, 0.0, 1.0)
         density = ops.xlogy(self.concentration1 - 1, x) + ops.xlog1py(self.concentration0 - 1, -x)
         return density - _log_beta(self._pair.concentration)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import linalg, ops, random
-from minigrad.distributions.distribution import Distribution, floats
+from minigrad.distributions.distribution import Distribution
 from minigrad.ops._numerics import values_of
 from minigrad.tensors.tensor import Tensor
 
@@ -22,6 +22,7 @@ class MultivariateNormal(Distribution):
         covariance_matrix: The covariance matrix, shape ``(..., k, k)``, positive definite.
         precision_matrix: Its inverse instead.
         scale_tril: Its Cholesky factor instead: lower triangular, with a positive diagonal.
+        validate_args: As in `Distribution`.
 
     Attributes:
         scale_tril: The Cholesky factor of the covariance matrix.
@@ -37,12 +38,14 @@ class MultivariateNormal(Distribution):
         ([4.0, 1.0], -2.531)
     """
 
-    _shown = ("loc", "scale_tril")
+    has_rsample = True
+    _parameters = ("loc", "scale_tril")
 
     def __init__(
         self, loc: Any, covariance_matrix: Any = None, precision_matrix: Any = None,
-        scale_tril: Any = None,
+        scale_tril: Any = None, validate_args: bool | None = None,
     ) -> None:  # fmt: skip
+        self._validates(validate_args)
         owner = "MultivariateNormal"
         matrices = {
             "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix,
@@ -51,14 +54,18 @@ class MultivariateNormal(Distribution):
         given = [name for name, matrix in matrices.items() if matrix is not None]
         if len(given) != 1:
             raise ValueError(f"{owner}: one of {', '.join(matrices)} expected, got {given}")
-        mean, matrix = floats(owner, "loc", loc), floats(owner, given[0], matrices[given[0]])
+        self._shown = ("loc", given[0])
+        mean, matrix = self._floats("loc", loc), self._floats(given[0], matrices[given[0]])
         if not mean.ndim or matrix.shape[-2:] != mean.shape[-1:] * 2:
             raise ValueError(
                 f"{owner}: loc of shape (..., k) and {given[0]} of shape (..., k, k) expected, got "
-                f"{mean.shape} and {matrix.shape}"
+                f"{tuple(mean.shape)} and {tuple(matrix.shape)}"
             )
         if scale_tril is not None:
-            if not (np.diagonal(values_of(matrix), axis1=-2, axis2=-1) > 0).all():
+            if (
+                self._validate_args
+                and not (np.diagonal(values_of(matrix), axis1=-2, axis2=-1) > 0).all()
+            ):
                 raise ValueError(f"{owner}: the diagonal of scale_tril must be above 0")
             factor = ops.tril(matrix)
         else:
@@ -75,12 +82,17 @@ class MultivariateNormal(Distribution):
         return self.scale_tril @ self.scale_tril.mT
 
     @property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance matrix, shape ``(*batch_shape, k, k)``."""
+        return linalg.inv(self.covariance_matrix)
+
+    @property
     def mean(self) -> Tensor:
         return self.loc
 
     @property
     def variance(self) -> Tensor:
-        return ops.square(self.scale_tril).sum(axis=-1)
+        return ops.sum(ops.square(self.scale_tril), axis=-1)
 
     def sample(self, sample_shape: int | Sequence[int] = ()) -> Tensor:
         noise = self._noise(sample_shape)
@@ -95,28 +107,28 @@ class MultivariateNormal(Distribution):
         return self._drawn(draw, sample_shape, self.loc.dtype)[..., None]
 
     def log_prob(self, value: Any) -> Tensor:
-        x = floats("MultivariateNormal.log_prob", "value", value)
+        x = self._values("log_prob", value)
         if x.shape[-1:] != self.event_shape:
             raise ValueError(
                 f"MultivariateNormal.log_prob: values of shape (..., {self.event_shape[0]}) "
-                f"expected, got {x.shape}"
+                f"expected, got {tuple(x.shape)}"
             )
         distance = _solved(self.scale_tril, (x - self.loc)[..., None])[..., 0]
         constant = self.event_shape[0] * math.log(2 * math.pi)
-        return -0.5 * (constant + ops.square(distance).sum(axis=-1)) - self._half_log_det
+        return -0.5 * (constant + ops.sum(ops.square(distance), axis=-1)) - self._half_log_det
 
     @property
     def _half_log_det(self) -> Tensor:
         """Half of the logarithm of the determinant of the covariance matrix."""
-        return ops.log(ops.diagonal(self.scale_tril, 0, -2, -1)).sum(axis=-1)
+        return ops.sum(ops.log(ops.diagonal(self.scale_tril, 0, -2, -1)), axis=-1)
 
     def entropy(self) -> Tensor:
         return self._half_log_det + 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi))
 
     def kl(self, other: MultivariateNormal) -> Tensor:
-        ratio = ops.square(_solved(other.scale_tril, self.scale_tril)).sum(axis=(-2, -1))
+        ratio = ops.sum(ops.square(_solved(other.scale_tril, self.scale_tril)), axis=(-2, -1))
         distance = _solved(other.scale_tril, (other.loc - self.loc)[..., None])
-        squares = ratio + ops.square(distance).sum(axis=(-2, -1)) - self.event_shape[0]
+        squares = ratio + ops.sum(ops.square(distance), axis=(-2, -1)) - self.event_shape[0]
         return other._half_log_det - self._half_log_det + 0.5 * squares
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops, random
-from minigrad.distributions.distribution import Distribution, broadcast, floats, positive
+from minigrad.distributions.distribution import Distribution, broadcast
 from minigrad.tensors.tensor import Tensor
 
 
@@ -19,6 +19,7 @@ class Normal(Distribution):
     Args:
         loc: The mean μ, a number or a tensor.
         scale: The standard deviation σ, above 0.
+        validate_args: As in `Distribution`.
 
     Attributes:
         loc: The mean, broadcast with the standard deviation; also as `mean`.
@@ -33,17 +34,18 @@ class Normal(Distribution):
         >>> mean = minigrad.zeros(2, requires_grad=True)
         >>> normal = Normal(mean, 2.0)
         >>> normal.log_prob([0.0, 2.0])
-        Tensor([-1.6120857, -2.1120858], dtype=float32, op=subtract)
+        tensor([-1.6121, -2.1121], grad_fn=<SubBackward0>)
         >>> normal.rsample().sum().backward()
         >>> mean.grad
-        Tensor([1., 1.], dtype=float32)
+        tensor([1., 1.])
     """
 
-    _shown = ("loc", "scale")
+    has_rsample = True
+    _parameters = _shown = ("loc", "scale")
 
-    def __init__(self, loc: Any, scale: Any) -> None:
-        mean, deviation = floats("Normal", "loc", loc), positive("Normal", "scale", scale)
-        self.loc, self.scale = broadcast(mean, deviation)
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self._validates(validate_args)
+        self.loc, self.scale = broadcast(self._floats("loc", loc), self._positive("scale", scale))
         super().__init__(self.loc.shape)
 
     @property
@@ -70,9 +72,16 @@ class Normal(Distribution):
         return self._drawn(random.generator().standard_normal, sample_shape, dtype)
 
     def log_prob(self, value: Any) -> Tensor:
-        x = floats("Normal.log_prob", "value", value)
-        distance = (x - self.loc) / self.scale
+        distance = (self._values("log_prob", value) - self.loc) / self.scale
         return -0.5 * ops.square(distance) - ops.log(self.scale) - 0.5 * math.log(2 * math.pi)
+
+    def cdf(self, value: Any) -> Tensor:
+        distance = (self._values("cdf", value) - self.loc) / self.scale
+        return 0.5 * (1 + ops.erf(distance / math.sqrt(2)))
+
+    def icdf(self, value: Any) -> Tensor:
+        share = self._values("icdf", value)
+        return self.loc + self.scale * ops.erfinv(2 * share - 1) * math.sqrt(2)
 
     def entropy(self) -> Tensor:
         return ops.log(self.scale) + (0.5 + 0.5 * math.log(2 * math.pi))

@@ -10,6 +10,7 @@ from typing import IO, Any, Literal
 from minigrad.io import npz, pt, safetensors
 from minigrad.io.errors import LoadError
 from minigrad.io.tree import pack, unpack
+from minigrad.support.checks import on_cpu
 from minigrad.support.files import remove_unfinished, replacing, written_by
 
 FORMATS = {".npz": npz, ".safetensors": safetensors, ".pt": pt, ".pth": pt}
@@ -20,25 +21,30 @@ LONGEST = 300
 Place = str | os.PathLike[str] | IO[bytes]
 
 
-def save(obj: Any, path: Place, *, suffix: str | None = None) -> None:
+def save(
+    obj: Any, f: Place, pickle_module: Any = None, pickle_protocol: int = 2,  # noqa: ARG001
+    _use_new_zipfile_serialization: bool = True, *, suffix: str | None = None,
+) -> None:  # fmt: skip
     """Write a state dict, or any nested value, into a file.
+
+    The format is PyTorch's, which ``torch.load`` reads, but for a path that ends with ``.npz`` or
+    ``.safetensors``. A state dict is written under its own names, so other programs can read it.
 
     The write is atomic: the old file stays until the new one is completely on the disk. If a save
     is killed, the next save or load of this path removes its temporary file. Where the path is a
-    link, the file that it leads to is replaced, and the link stays. A state dict is written under
-    its own names, so other programs can read it. ``torch.load`` reads a file that is written to a
-    path that ends with ``.pt`` or ``.pth``.
+    link, the file that it leads to is replaced, and the link stays.
 
     Args:
         obj: Tensors, ndarrays, numbers, strings, bools and None; dicts, lists and tuples of
             them. Only the values of tensors are saved. An object that occurs several times is saved
-            each time. A ``.pt`` file takes bytes, sets and dtypes too. It keeps what requires a
+            each time. PyTorch's format takes bytes, sets and dtypes too. It keeps what requires a
             gradient, which are parameters, strides, and which tensors share memory; ndarrays come
             back as tensors, NumPy's scalars as numbers.
-        path: A path that ends with ``.npz``, ``.pt``, ``.pth`` or ``.safetensors`` (extra
-            ``safetensors``); or a binary file that is open for writing, which gets everything at
-            once, or nothing.
-        suffix: For an open file, the ending of the format; ".npz" if None.
+        f: A path; or a binary file that is open for writing, which gets everything at once, or
+            nothing. ``.safetensors`` needs the extra ``safetensors``.
+        pickle_module: Without effect.
+        pickle_protocol: Without effect.
+        suffix: For an open file, the ending of another format: ".npz" or ".safetensors".
 
     Raises:
         OSError: It cannot be written, or the path leads to something other than a regular file,
@@ -48,7 +54,7 @@ def save(obj: Any, path: Place, *, suffix: str | None = None) -> None:
     Example:
         >>> import minigrad, pathlib, tempfile
         >>> from minigrad import nn
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "weights.npz")
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "weights.pt")
         >>> model, other = nn.Linear(2, 3), nn.Linear(2, 3)
         >>> minigrad.save(model.state_dict(), path)
         >>> other.load_state_dict(minigrad.load(path))
@@ -56,10 +62,10 @@ def save(obj: Any, path: Place, *, suffix: str | None = None) -> None:
     """
     if suffix is not None and suffix not in FORMATS:
         raise ValueError(f"save: suffix must be one of {', '.join(FORMATS)}, got {suffix!r}")
-    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
-        write_file(obj, path, FORMATS[suffix or ".npz"])
+    if not isinstance(f, (str, os.PathLike)) and hasattr(f, "write"):
+        write_file(obj, f, FORMATS[suffix or ".pt"])
         return
-    path = _path("save", path)
+    path = _path("save", f)
     form = _format("save", path)
     if suffix is not None and form is not FORMATS[suffix]:
         raise ValueError(f"save: {path} has another ending than suffix={suffix!r}")
@@ -87,43 +93,54 @@ def write_file(obj: Any, place: Path | IO[bytes], form: ModuleType) -> None:
 
 
 def load(
-    path: str | os.PathLike[str] | IO[bytes], *, bfloat16: Literal["float32"] | None = None
-) -> Any:
-    """Load a file written by `save`, `np.savez` or `torch.save`, or a safetensors file.
+    f: Place, map_location: Any = None, pickle_module: Any = None, *,  # noqa: ARG001
+    weights_only: bool | None = None, mmap: bool | None = None,  # noqa: ARG001
+    bfloat16: Literal["float32"] | None = None, encoding: str = "utf-8",  # noqa: ARG001
+) -> Any:  # fmt: skip
+    """Load a file written by `save`, `torch.save` or `np.savez`, or a safetensors file.
 
     No code from a file is run, and no array can be larger than the file. The whole file is checked
     before anything is returned. PyTorch is not needed.
 
     Args:
-        path: A path that ends with ``.npz``, ``.pt``, ``.pth`` or ``.safetensors`` (extra
-            ``safetensors``); or a binary file that is open for reading, whose format is that of
-            what it holds from its position on.
-        bfloat16: "float32" to widen tensors of bfloat16, which NumPy lacks, in a ``.pt`` file. Of a
-            ``.safetensors`` file they are always widened.
+        f: A path, whose format is that of `save`; or a binary file that is open for reading, whose
+            format is that of what it holds from its position on.
+        map_location: "cpu", or what leads to it, such as ``{"cuda:0": "cpu"}`` or a function.
+        pickle_module: Without effect.
+        weights_only: Whether to refuse what could run code; it is refused in any case.
+        mmap: Without effect.
+        bfloat16: "float32" to widen tensors of bfloat16, which NumPy lacks, in PyTorch's format. Of
+            a ``.safetensors`` file they are always widened.
+        encoding: Without effect: the texts of Python 2 are refused.
 
     Returns:
         The value. A file that minigrad did not write gives a dict of tensors by name. Subclasses of
-        tuple, dict and numbers come back as the plain type. A ``.pt`` file gives the saved values:
-        tensors, parameters and containers; tensors that shared memory share it. A ``torch.Size`` is
-        a tuple, and each device the CPU.
+        tuple, dict and numbers come back as the plain type. PyTorch's format gives the saved
+        values: tensors, parameters and containers; tensors that shared memory share it. A
+        ``torch.Size`` is a tuple, and each device the CPU.
 
     Raises:
         LoadError: The file is damaged, or holds something unsupported.
         OSError: It does not exist or cannot be read.
-        ValueError: The path ends with another suffix, or `bfloat16` is another dtype.
+        ValueError: The path is a folder, `map_location` is another device, or `bfloat16` another
+            dtype.
 
     Example:
         >>> import minigrad, pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "notes.npz")
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "notes")
         >>> minigrad.save({"step": 3, "scores": [0.5, None], "x": minigrad.ones(2)}, path)
         >>> minigrad.load(path)
-        {'step': 3, 'scores': [0.5, None], 'x': Tensor([1., 1.], dtype=float32)}
+        {'step': 3, 'scores': [0.5, None], 'x': tensor([1., 1.])}
     """
     if bfloat16 not in (None, "float32"):
         raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')
-    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
-        return read_file(path, None, bfloat16)
-    path = _path("load", path)
+    if not callable(map_location):
+        places = map_location.values() if isinstance(map_location, dict) else [map_location]
+        for place in places:
+            on_cpu(place)
+    if not isinstance(f, (str, os.PathLike)) and hasattr(f, "read"):
+        return read_file(f, None, bfloat16)
+    path = _path("load", f)
     return read_file(path, _format("load", path), bfloat16)
 
 
@@ -159,6 +176,8 @@ def _content(file: IO[bytes], form: ModuleType | None, bfloat16: Any) -> Any:
     file.seek(0)
     if start == POINTER:
         raise LoadError("it is a pointer of Git LFS, not the file: run `git lfs pull`")
+    if start.startswith(b"\x93NUMPY"):
+        raise LoadError("it is one array of NumPy's: np.load reads it")
     form = form or _format_of(file, start)
     return pt.read(file, bfloat16) if form is pt else unpack(*form.read(file))
 
@@ -185,23 +204,17 @@ def _named(place: Path | IO[bytes]) -> str:
 def _path(name: str, path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
-            f"{name}: a path such as 'model.npz', whose ending says the format, or an open binary "
-            f"file expected, got {type(path).__name__}"
+            f"{name}: a path such as 'model.pt' or 'model.npz', whose ending says the format, or "
+            f"an open binary file expected, got {type(path).__name__}"
         )
     return Path(path)
 
 
 def _format(name: str, path: Path) -> ModuleType:
+    """The format that a path's ending says: PyTorch's if it says none."""
     form = FORMATS.get(path.suffix.lower())
     if form is None and path.name.lower() in FORMATS:
         raise ValueError(f"{name}: {path} has no name before the ending")
     if form is None and path.is_dir():
-        raise ValueError(f"{name}: {path} is a folder; name a file in it, such as {path}/model.npz")
-    if form is None and path.suffix.lower() == ".npy":
-        raise ValueError(f"{name}: {path} is one array: np.load and np.save are for that")
-    if form is None:
-        raise ValueError(
-            f"{name}: {path} ends with none of {', '.join(FORMATS)}: that says the format. Other "
-            f"pickled files (.pkl) are not used here, because loading one can run anything"
-        )
-    return form
+        raise ValueError(f"{name}: {path} is a folder; name a file in it, such as {path}/model.pt")
+    return form or pt

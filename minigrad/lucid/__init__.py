@@ -1,38 +1,35 @@
 """Lucid 3's meaning: ``import minigrad.lucid as lucid``.
 
-Lucid 3 means what PyTorch means, so this door uses `minigrad.torch`. Where Lucid 3 has names,
-defaults or orders of its own, they are here; other names are refused in a sentence. Lucid 2's
-names are those of `minigrad` itself.
+Lucid 3 means what PyTorch means, and so does minigrad. Where Lucid 3 has names, defaults, orders or
+results of its own, its functions, layers and optimizers are here; other names are refused in a
+sentence. A tensor is minigrad's, with its methods. Lucid 2's names are those of `minigrad` itself.
 """
+# mypy: disable-error-code="assignment,no-redef"
 
-from typing import Any as _Any
+import sys as _sys
 
-from minigrad import io as _io
-from minigrad import torch as _torch
-from minigrad.lucid import build as _build
-from minigrad.lucid import table as _table
-from minigrad.lucid.classes import Tensor as Tensor
+from minigrad import bool_ as bool_
+from minigrad.lucid import amp as amp
+from minigrad.lucid import autograd as autograd
+from minigrad.lucid import distributions as distributions
+from minigrad.lucid import func as func
+from minigrad.lucid import linalg as linalg
+from minigrad.lucid import nn as nn
+from minigrad.lucid import optim as optim
+from minigrad.lucid import special as special
+from minigrad.lucid import utils as utils
+from minigrad.lucid.absent import missing as _missing
+from minigrad.lucid.functions import *
+from minigrad.torch import *
+
+# Again: Lucid's own names, which PyTorch's have hidden; so have its modules, below.
+# isort: split
+from minigrad.lucid.functions import *
 
 __version__ = "3.8.0"
 
-globals().update(_build.exported(_torch))
-_names = {"T": _torch, "F": _torch.nn.functional, "Tensor": Tensor, "io": _io}
-_own = _build.lines(_table.FUNCTIONS, _names, __name__)
-globals().update(_own)
-bool_ = _torch.bool
-
-for _name in ("amp", "distributions", "linalg", "special", "utils"):
-    globals()[_name] = _build.view(_name)
-
-from minigrad.lucid import autograd as autograd  # noqa: E402 - they need what is above
-from minigrad.lucid import nn as nn  # noqa: E402
-from minigrad.lucid import optim as optim  # noqa: E402
-from minigrad.lucid.loader import DataLoader as _DataLoader  # noqa: E402
-
-globals()["utils"].data = _build.view("utils.data", DataLoader=_DataLoader)
-globals()["utils"].checkpoint = autograd.checkpoint
-_missing = _build.missing(__name__, _torch)
-
-
-def __getattr__(name: str) -> _Any:
-    return _missing(name)
+for _name, _module in [*_sys.modules.items()]:
+    if f"{_name}.".startswith(f"{__name__}."):
+        _parent, _, _last = _name.rpartition(".")
+        setattr(_sys.modules[_parent], _last, _module)
+        setattr(_module, "__getattr__", _missing(_name))  # noqa: B010

@@ -3,7 +3,4 @@
 from minigrad.einops import rearrange as rearrange
 from minigrad.einops import reduce as reduce
 from minigrad.einops import repeat as repeat
-from minigrad.lucid.classes import adopting as _adopting
-from minigrad.torch import einsum as _einsum
-
-einsum = _adopting(_einsum)
+from minigrad.tensors.functions import einsum as einsum

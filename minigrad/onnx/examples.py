@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.events import Call, Observer
 from minigrad.autograd.grad_mode import no_grad
 from minigrad.autograd.node import Variable
@@ -261,7 +262,9 @@ def _is_plain(value: Any) -> bool:
         return all(map(_is_plain, value.values()))
     if isinstance(value, (tuple, list)):
         return all(map(_is_plain, value))
-    return value is None or isinstance(value, (bool, int, float, str, np.generic, np.dtype, type))
+    return value is None or isinstance(
+        value, (bool, int, float, str, np.generic, np.dtype, dtype, type)
+    )
 
 
 def _symbol(name: str, axis: int) -> str:

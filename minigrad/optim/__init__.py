@@ -11,7 +11,7 @@ from minigrad.optim.muon import Muon
 from minigrad.optim.optimizer import Optimizer
 from minigrad.optim.rprop import Rprop
 from minigrad.optim.sgd import ASGD, SGD
-from minigrad.support.pytorch_names import names as _names
+from minigrad.support.near_names import names as _names
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam",

@@ -35,7 +35,8 @@ class Adagrad(Optimizer):
 
     def __init__(
         self, params: Params, lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0,
-        initial_accumulator_value: float = 0.0, eps: float = 1e-10,
+        initial_accumulator_value: float = 0.0, eps: float = 1e-10, foreach: bool | None = None, *,
+        maximize: bool = False, differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
@@ -96,6 +97,8 @@ class RMSprop(Optimizer):
     def __init__(
         self, params: Params, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
         weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False,
+        capturable: bool = False, foreach: bool | None = None, maximize: bool = False,
+        differentiable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
@@ -140,6 +143,7 @@ class Adadelta(Optimizer):
         rho: The decay rate of the running means.
         eps: Makes the first updates nonzero, and avoids division by zero.
         weight_decay: The coefficient of the L2 penalty on the parameters.
+        foreach: This, `maximize`, `differentiable` and `capturable` are as in `SGD`.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -158,7 +162,8 @@ class Adadelta(Optimizer):
 
     def __init__(
         self, params: Params, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6,
-        weight_decay: float = 0.0,
+        weight_decay: float = 0.0, foreach: bool | None = None, *, capturable: bool = False,
+        maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 

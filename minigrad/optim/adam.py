@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,8 @@ class Adam(Optimizer):
         eps: Added to the denominator, against division by zero.
         weight_decay: The coefficient of the L2 penalty on the parameters.
         amsgrad: Divide by the largest mean square so far.
+        foreach: This, `maximize`, `capturable`, `differentiable` and `fused` are as in `SGD`.
+        decoupled_weight_decay: Decay the parameters directly instead, as AdamW does.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -43,12 +46,13 @@ class Adam(Optimizer):
     _kept = (*_required, "max_exp_avg_sq")
     _at_least_0 = ("lr", "eps", "weight_decay")
     _elementwise = True
-    _decoupled = False
-    """Whether weight decay is applied to the parameter instead of its gradient."""
 
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False,
+        eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False, *,
+        foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
+        differentiable: bool = False, fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
@@ -62,7 +66,7 @@ class Adam(Optimizer):
         state["step"] += 1
         mean, square, work = state["exp_avg"], state["exp_avg_sq"], self._buffer(1, data)
 
-        grad = self._with_decay(data, grad, group, self._decoupled)
+        grad = self._with_decay(data, grad, group, group["decoupled_weight_decay"])
         average(mean, grad, beta1, work)
         average_square(square, grad, beta2, work)
         if group["amsgrad"]:
@@ -89,7 +93,7 @@ def _move(
 class AdamW(Adam):
     """Adam with decoupled weight decay: θ ← (1 - lr · weight_decay) θ before each step.
 
-    The arguments are those of `Adam`.
+    The arguments are those of `Adam`, whose `decoupled_weight_decay` is always True here.
 
     Source: Loshchilov and Hutter, "Decoupled weight decay regularization", 2017; as in PyTorch.
 
@@ -102,13 +106,22 @@ class AdamW(Adam):
         >>> optimizer.zero_grad()
     """
 
-    _decoupled = True
-
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8, weight_decay: float = 0.01, amsgrad: bool = False,
+        eps: float = 1e-8, weight_decay: float = 0.01, amsgrad: bool = False, *,
+        maximize: bool = False, foreach: bool | None = None, capturable: bool = False,
+        differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad)
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+            capturable=capturable, differentiable=differentiable, fused=fused,
+            decoupled_weight_decay=True,
+        )  # fmt: skip
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        super().load_state_dict(state_dict)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True  # also if it was saved by Adam
 
 
 class SparseAdam(Optimizer):
@@ -133,7 +146,7 @@ class SparseAdam(Optimizer):
 
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
+        eps: float = 1e-8, maximize: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
@@ -145,8 +158,8 @@ class SparseAdam(Optimizer):
 
     def _part(self, param: Tensor) -> Part:
         raise ValueError(
-            f"SparseAdam: the gradient of a parameter of shape {param.shape} is dense; use Adam, "
-            f"or have its layer make rows: nn.Embedding(..., sparse=True). While a step is "
+            f"SparseAdam: the gradient of a parameter of shape {param._data.shape} is dense; use "
+            f"Adam, or have its layer make rows: nn.Embedding(..., sparse=True). While a step is "
             f"captured or traced, and where a hook reads it, every gradient is dense"
         )
 
@@ -187,7 +200,8 @@ class Adamax(Optimizer):
 
     def __init__(
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8, weight_decay: float = 0.0,
+        eps: float = 1e-8, weight_decay: float = 0.0, foreach: bool | None = None, *,
+        maximize: bool = False, differentiable: bool = False, capturable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
@@ -241,7 +255,8 @@ class NAdam(Optimizer):
     def __init__(
         self, params: Params, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0.0, momentum_decay: float = 4e-3,
-        decoupled_weight_decay: bool = False,
+        decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
+        maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
@@ -303,7 +318,9 @@ class RAdam(Optimizer):
 
     def __init__(
         self, params: Params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8, weight_decay: float = 0.0, decoupled_weight_decay: bool = False,
+        eps: float = 1e-8, weight_decay: float = 0.0, decoupled_weight_decay: bool = False, *,
+        foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
+        differentiable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 

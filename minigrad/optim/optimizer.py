@@ -3,12 +3,14 @@
 import math
 import weakref
 from _thread import get_ident
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.call import wrap
 from minigrad.autograd.events import effect
 from minigrad.autograd.grad_mode import enable_grad
 from minigrad.optim.blocks import Blocks, Part
@@ -19,31 +21,39 @@ from minigrad.tensors.inplace import all_written
 from minigrad.tensors.rows import SparseRows
 from minigrad.tensors.tensor import Tensor
 
-Params = Iterable[Tensor] | Iterable[dict[str, Any]]
+Params = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[dict[str, Any]]
 _optimizers: weakref.WeakSet["Optimizer"] = weakref.WeakSet()
+_MAY_LACK = {
+    "maximize", "foreach", "capturable", "differentiable", "fused", "decoupled_weight_decay",
+}  # fmt: skip
+"""Options that a saved group need not have: older files do not; they stay as they are then."""
 
 
 class Optimizer:
-    """The base class of optimizers: a subclass defines `_update`, the update of one parameter.
+    """The base class of optimizers: a subclass defines `step`, which changes the parameters.
 
     Args:
-        params: Tensors that require gradients, or dicts with "params" and options of their own.
+        params: Tensors that require gradients; pairs of a name and a tensor; or dicts with "params"
+            and options of their own.
         defaults: The default options of a group.
 
     Attributes:
-        param_groups: A dict for each group: "params" and its options, which may be changed.
-        state: The state of each parameter: NumPy's arrays, which are not tensors, and the number of
-            steps.
+        param_groups: A dict for each group: "params" and its options, which may be changed. If the
+            parameters were given with names, "param_names" has these.
+        state: A dict for each parameter, made when it is first read. What minigrad's optimizers
+            keep in it are NumPy's arrays and numbers; `state_dict` has tensors.
+
+    Source: PyTorch 2.13, "torch.optim.Optimizer".
 
     Example:
         >>> import minigrad
-        >>> import numpy as np
         >>> from minigrad.optim import Optimizer
         >>> class SignDescent(Optimizer):
-        ...     def _check_options(self, options):
-        ...         self._check("lr", options["lr"], 0.0)
-        ...     def _update(self, data, grad, state, group):
-        ...         data -= group["lr"] * np.sign(grad)
+        ...     @minigrad.no_grad()
+        ...     def step(self, closure=None):
+        ...         for group in self.param_groups:
+        ...             for p in group["params"]:
+        ...                 p -= group["lr"] * minigrad.sign(p.grad)
         >>> x = minigrad.tensor([3.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> SignDescent([x], {"lr": 0.5}).step()
@@ -52,7 +62,7 @@ class Optimizer:
     """
 
     _kept: tuple[str, ...] = ()
-    """The names of the entries in the state of a parameter."""
+    """The names of the entries in the state of a parameter, where `step` is the one of here."""
     _required: tuple[str, ...] = ()
     """Those that exist from the first step on."""
     _numbers: Mapping[str, type] = {"step": int}
@@ -69,7 +79,7 @@ class Optimizer:
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
-        self.state: dict[Tensor, State] = {}
+        self.state: defaultdict[Tensor, State] = defaultdict(dict)
         self._scratch: dict[tuple[int, np.dtype[Any], int], np.ndarray] = {}
         self._blocks = Blocks()
         given = self._listed(params)
@@ -83,6 +93,8 @@ class Optimizer:
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
         """Add a dict of "params", a tensor or several, and options; if one is wrong, add nothing.
 
+        Options that the optimizer does not know are kept in the group.
+
         Example:
             >>> from minigrad import nn, optim
             >>> body, head = nn.Linear(4, 4), nn.Linear(4, 2)
@@ -95,21 +107,29 @@ class Optimizer:
             raise TypeError(f"{self._name}: a group is a dict with 'params', got {param_group!r}")
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else self._listed(params)
+        names, params = self._named(params)
         known = {id(param) for group in self.param_groups for param in group["params"]}
         for i, param in enumerate(params):
             self._check_param(i, param)
             if id(param) in known:
-                raise ValueError(f"{self._name}: parameter {i} of shape {param.shape} occurs twice")
+                raise ValueError(
+                    f"{self._name}: parameter {i} of shape {param._data.shape} occurs twice"
+                )
             known.add(id(param))
-        unknown = param_group.keys() - self.defaults.keys() - {"params"}
-        if unknown:
-            raise ValueError(
-                f"{self._name}: unknown option {', '.join(sorted(unknown))}; "
-                f"there are {', '.join(self.defaults)}"
-            )
-        options = {name: param_group.get(name, default) for name, default in self.defaults.items()}
+        options = {**self.defaults, **param_group, "params": params}
+        if names:
+            options["param_names"] = names
         self._check_options(options)
-        self.param_groups.append(Options({"params": params, **options}))
+        self.param_groups.append(Options(options))
+
+    def _named(self, params: list[Any]) -> tuple[list[str], list[Any]]:
+        """The names, if the parameters come with names, and the parameters."""
+        pairs = [isinstance(param, tuple) and len(param) == 2 for param in params]
+        if not any(pairs):
+            return [], params
+        if not all(pairs):
+            raise ValueError(f"{self._name}: all parameters of a group have names, or none has")
+        return [name for name, _ in params], [param for _, param in params]
 
     def _listed(self, params: Any) -> list[Any]:
         """Parameters or groups as a list; a model, a single tensor or a dict is an error."""
@@ -131,19 +151,27 @@ class Optimizer:
             )
         if not param.is_leaf:
             raise ValueError(
-                f"{self._name}: parameter {i} of shape {param.shape} is the result of an op; "
+                f"{self._name}: parameter {i} of shape {param._data.shape} is the result of an op; "
                 f"only leaf tensors can be trained"
             )
         if param.dtype.kind != "f":
-            raise ValueError(f"{self._name}: parameter {i} has dtype {param.dtype}, not a float")
+            raise ValueError(
+                f"{self._name}: parameter {i} has dtype {param._data.dtype}, not a float"
+            )
         if self._whole_only and getattr(param, "divided_among", None) is not None:
             raise ValueError(
-                f"{self._name}: parameter {i} of shape {param.shape} is divided among ranks, and a "
-                f"step of {self._name} needs it whole; use an elementwise optimizer, such as AdamW"
+                f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, "
+                f"and a step of {self._name} needs it whole; use an elementwise optimizer, such as "
+                f"AdamW"
             )
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options that are out of range."""
+        if options.get("differentiable"):
+            raise NotImplementedError(
+                f"{self._name}: differentiable=True is not here, a step is not recorded; compute "
+                f"the new parameters with ops, and use func.functional_call"
+            )
         for name in (*self._at_least_0, *self._below_1):
             self._check(name, options[name], 0.0, 1.0 if name in self._below_1 else math.inf)
         if "betas" in options:
@@ -193,7 +221,7 @@ class Optimizer:
             sparse, parts = self._apart(params, group)
             for param in sparse:
                 self._update_rows(param, group)
-            rule = partial(self._update, group=group)
+            rule = partial(self._improve, group=group)
             if self._elementwise:
                 self._blocks.update(parts, rule)
             else:
@@ -210,6 +238,10 @@ class Optimizer:
         part of a large one.
         """
         raise NotImplementedError
+
+    def _improve(self, data: np.ndarray, grad: np.ndarray, state: State, group: State) -> None:
+        """`_update` with the gradient of what is minimized; with `maximize`, that of -loss."""
+        self._update(data, -grad if group.get("maximize") else grad, state, group)
 
     def _moves_only_rows(self, group: State) -> bool:  # noqa: ARG002  # subclasses read it
         """Whether a row without a gradient stays as it is, and its state too."""
@@ -236,12 +268,12 @@ class Optimizer:
     def _update_rows(self, param: Tensor, group: State) -> None:
         """Update the rows that a sparse gradient has, and no others."""
         grad: Any = param._grad
-        data, state, rows = param._data, self.state.setdefault(param, {}), grad.indices
+        data, state, rows = param._data, self.state[param], grad.indices
         if not state:
             self._begin(data, state, group)
         values = data[rows]
         piece = {k: v[rows] if isinstance(v, np.ndarray) else v for k, v in state.items()}
-        self._update(values, grad.values, piece, group)
+        self._improve(values, grad.values, piece, group)
         data[rows] = values
         for name, value in piece.items():
             if isinstance(value, np.ndarray):
@@ -252,7 +284,7 @@ class Optimizer:
     def _part(self, param: Tensor) -> Part:
         grad = param._grad
         assert grad is not None
-        data, state = param._data, self.state.setdefault(param, {})
+        data, state = param._data, self.state[param]
         shape, dtype = data.shape, data.dtype
         if grad._data.shape != shape:
             self._refuse("grad", grad._data, param)
@@ -268,7 +300,7 @@ class Optimizer:
 
     def _refuse(self, name: str, array: np.ndarray, param: Tensor) -> None:
         raise ValueError(
-            f"{self._name}: {name} has shape {array.shape}, its parameter {param.shape}; "
+            f"{self._name}: {name} has shape {array.shape}, its parameter {param._data.shape}; "
             f"after replacing a parameter's data, compute a new gradient and make a new optimizer"
         )
 
@@ -302,8 +334,8 @@ class Optimizer:
     def state_dict(self) -> dict[str, Any]:
         """Return the state and the options, to resume training later.
 
-        "state" has copies of the state of each parameter, by its number; "param_groups" the options
-        of each group, with "params" a list of numbers.
+        "state" has copies of the state of each parameter, by its number, as tensors, which PyTorch
+        loads too; "param_groups" the options of each group, with "params" a list of numbers.
 
         Example:
             >>> from minigrad import ones, optim
@@ -312,20 +344,26 @@ class Optimizer:
             >>> (x * x).sum().backward()
             >>> optimizer.step()
             >>> optimizer.state_dict()["state"]
-            {0: {'momentum_buffer': array([2., 2.], dtype=float32)}}
+            {0: {'momentum_buffer': Tensor([2., 2.], dtype=float32)}}
         """
         state, groups, n = {}, [], 0
         for group in self.param_groups:
             for i, param in enumerate(group["params"], n):
                 if self.state.get(param):
-                    state[i] = {name: _copied(value) for name, value in self.state[param].items()}
+                    state[i] = {k: self._saved(k, value) for k, value in self.state[param].items()}
             numbers = list(range(n, n + len(group["params"])))
             groups.append({**group, "params": numbers})
             n += len(numbers)
         return {"state": state, "param_groups": groups}
 
+    def _saved(self, name: str, value: Any) -> Any:
+        """An entry of the state as in a state dict; PyTorch's numbers are tensors there."""
+        if name in self._kept and name in self._numbers:
+            value = np.asarray(value, np.float32 if self._numbers[name] is int else np.float64)
+        return _copied(value)
+
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load what `state_dict` returned. If it does not fit, nothing is changed.
+        """Load what `state_dict` returned, here or in PyTorch. If it does not fit, change nothing.
 
         The optimizer has the same class, and its groups as many parameters of the same shapes.
         """
@@ -339,11 +377,11 @@ class Optimizer:
                 f"{self._name}: the saved groups hold {given} parameters, this optimizer's {sizes}"
             )
         for group in groups:
-            missing = self.defaults.keys() - group.keys()
+            missing = self.defaults.keys() - group.keys() - _MAY_LACK
             if missing:
                 raise ValueError(f"{self._name}: a saved group lacks {', '.join(sorted(missing))}")
             self._check_options(group)
-        state: dict[Tensor, State] = {}
+        state: defaultdict[Tensor, State] = defaultdict(dict)
         unknown = set(saved)
         for own, group in zip(self.param_groups, groups, strict=True):
             for param, number in zip(own["params"], group["params"], strict=True):
@@ -354,10 +392,15 @@ class Optimizer:
             raise ValueError(f"{self._name}: saved state of unknown parameters {sorted(unknown)}")
         self.state, self._blocks = state, Blocks()
         for own, group in zip(self.param_groups, groups, strict=True):
-            own.update({name: value for name, value in group.items() if name != "params"})
+            own.update({k: v for k, v in group.items() if k not in ("params", "param_names")})
 
     def _restored(self, number: int, param: Tensor, saved: Mapping[str, Any]) -> State:
-        """The saved state of one parameter, copied to arrays of its shape and dtype."""
+        """The saved state of one parameter, copied to arrays of its shape and dtype.
+
+        A class with a `step` of its own keeps what it likes: it gets a copy of what was saved.
+        """
+        if type(self).step is not Optimizer.step:
+            return {name: _copied(value) for name, value in saved.items()}
         kept, required = set(self._kept), set(self._required)
         if (saved.keys() - kept) | (required - saved.keys()):
             raise ValueError(
@@ -373,17 +416,18 @@ class Optimizer:
             if array.shape != param.shape:
                 raise ValueError(
                     f"{self._name}: {name} of parameter {number} has shape {array.shape}, "
-                    f"the parameter {param.shape}"
+                    f"the parameter {param._data.shape}"
                 )
             state[name] = array
         return state
 
     def __repr__(self) -> str:
-        lines = []
+        groups = []
         for i, group in enumerate(self.param_groups):
-            options = ", ".join(f"{k}={value}" for k, value in group.items() if k != "params")
-            lines.append(f"  ({i}): {len(group['params'])} parameters, {options}")
-        return f"{self._name}(\n" + "\n".join(lines) + "\n)"
+            options = sorted((name, value) for name, value in group.items() if name != "params")
+            lines = [f"    {name}: {value}\n" for name, value in options]
+            groups.append(f"\nParameter Group {i}\n{''.join(lines)}")
+        return f"{self._name} ({''.join(groups)})"
 
 
 def optimizers_of(params: Iterable[Tensor]) -> list[Optimizer]:
@@ -396,9 +440,12 @@ def optimizers_of(params: Iterable[Tensor]) -> list[Optimizer]:
 
 
 def _copied(value: Any) -> Any:
+    """A copy of an entry of the state, whose arrays are tensors."""
     if isinstance(value, list):
         return [_copied(entry) for entry in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return wrap(value.copy())
+    return value.detach().clone() if isinstance(value, Tensor) else value
 
 
 def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:

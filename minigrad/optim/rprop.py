@@ -22,6 +22,7 @@ class Rprop(Optimizer):
         lr: The first step.
         etas: The factors by which a step shrinks (below 1) and grows (above 1).
         step_sizes: The smallest and the largest step.
+        capturable: This, `foreach`, `maximize` and `differentiable` are as in `SGD`.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -34,16 +35,18 @@ class Rprop(Optimizer):
     """
 
     _required = _kept = ("step", "prev", "step_size")
+    _at_least_0 = ("lr",)
     _elementwise = True
 
     def __init__(
         self, params: Params, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
-        step_sizes: tuple[float, float] = (1e-6, 50.0),
+        step_sizes: tuple[float, float] = (1e-6, 50.0), *, capturable: bool = False,
+        foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
-        self._check("lr", options["lr"], 0.0)
+        super()._check_options(options)
         for name in ("etas", "step_sizes"):
             self._check_pair(name, options[name])
         if not 0 < options["etas"][0] < 1 < options["etas"][1]:

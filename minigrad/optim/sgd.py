@@ -1,7 +1,7 @@
 """Stochastic gradient descent, and the same with an average of the parameters."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -20,10 +20,19 @@ class SGD(Optimizer):
 
     Args:
         lr: The learning rate.
-        momentum: The momentum factor.
-        weight_decay: The coefficient of the L2 penalty on the parameters.
+        momentum: The momentum factor. What follows are keywords only: the next is weight_decay in
+            Lucid 2, dampening in PyTorch.
         dampening: The fraction of the gradient that is left out of the velocity.
+        weight_decay: The coefficient of the L2 penalty on the parameters.
         nesterov: Use Nesterov momentum; needs momentum and zero dampening.
+        maximize: Ascend along the gradient: maximize what was differentiated.
+        foreach: Kept in the groups, as are `fused` and `capturable` of all optimizers; what they
+            choose in PyTorch is decided by the sizes of the parameters here.
+        differentiable: False; a step is not recorded.
+        fused: As `foreach`.
+
+    Raises:
+        TypeError: A fourth argument has no name.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -36,17 +45,25 @@ class SGD(Optimizer):
     """
 
     _kept = ("momentum_buffer",)
+    _at_least_0 = ("lr", "momentum", "weight_decay", "dampening")
     _elementwise = True
 
     def __init__(
-        self, params: Params, lr: float = 1e-3, momentum: float = 0.0, weight_decay: float = 0.0, *,
-        dampening: float = 0.0, nesterov: bool = False,
+        self, params: Params, lr: float = 1e-3, momentum: float = 0.0, *unnamed: Never,
+        dampening: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False,
+        maximize: bool = False, foreach: bool | None = None, differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:  # fmt: skip
+        if unnamed:
+            raise TypeError(
+                f"SGD: what follows momentum needs a name, got {unnamed}: write weight_decay=, "
+                f"which is next in Lucid 2, or dampening=, which is next in PyTorch"
+            )
+        del unnamed  # it is no option
         super().__init__(params, options_of(locals()))
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
-        for name in ("lr", "momentum", "weight_decay", "dampening"):
-            self._check(name, options[name], 0.0)
+        super()._check_options(options)
         if options["nesterov"] and (options["momentum"] == 0 or options["dampening"] != 0):
             raise ValueError("SGD: nesterov needs momentum > 0 and dampening=0")
 
@@ -87,6 +104,7 @@ class ASGD(Optimizer):
         alpha: The power with which η falls.
         t0: The step at which averaging starts.
         weight_decay: The coefficient of the L2 penalty on the parameters.
+        foreach: This, `maximize`, `differentiable` and `capturable` are as in `SGD`.
 
     Example:
         >>> from minigrad import optim, tensor
@@ -105,7 +123,8 @@ class ASGD(Optimizer):
 
     def __init__(
         self, params: Params, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75,
-        t0: float = 1e6, weight_decay: float = 0.0,
+        t0: float = 1e6, weight_decay: float = 0.0, foreach: bool | None = None,
+        maximize: bool = False, differentiable: bool = False, capturable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, options_of(locals()))
 

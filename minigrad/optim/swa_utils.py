@@ -22,9 +22,15 @@ from minigrad.support.checks import check_probability, on_cpu
 from minigrad.tensors.inplace import assign
 from minigrad.tensors.tensor import Tensor
 
-__all__ = ["SWALR", "AveragedModel", "get_ema_avg_fn", "update_bn"]
+__all__ = [
+    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
+    "get_swa_multi_avg_fn", "update_bn",
+]  # fmt: skip
 
 Average = Callable[[Any, Any, Any], Any]
+"""The new average, of the present one, a new value, and the number of values so far."""
+AverageAll = Callable[[Any, Any, Any], None]
+"""Writes the new averages of several values into the present ones."""
 
 
 class AveragedModel(Module):
@@ -40,8 +46,12 @@ class AveragedModel(Module):
     PyTorch.
 
     Args:
+        model: The model.
+        device: "cpu".
         avg_fn: A function of an averaged parameter, the model's parameter, and the number of calls
             so far, that returns the new average. None for equal weights.
+        multi_avg_fn: Instead of `avg_fn`, a function of the lists of the averaged parameters and of
+            the model's, and the number of calls so far, that writes the averages into the first.
         use_buffers: Whether to average buffers too. If not, they are copied.
 
     Attributes:
@@ -64,17 +74,24 @@ class AveragedModel(Module):
 
     def __init__(
         self, model: Module, device: Any = None, avg_fn: Average | None = None,
-        use_buffers: bool = False,
+        multi_avg_fn: AverageAll | None = None, use_buffers: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
         if not isinstance(model, Module):
             raise TypeError(f"AveragedModel: a module expected, got {type(model).__name__}")
-        if avg_fn is not None and not callable(avg_fn):
-            raise TypeError(f"AveragedModel: avg_fn must be a function, got {avg_fn!r}")
+        for name, function in (("avg_fn", avg_fn), ("multi_avg_fn", multi_avg_fn)):
+            if function is not None and not callable(function):
+                raise TypeError(
+                    f"AveragedModel: {name} must be a function, got {function!r}; whether buffers "
+                    f"are averaged is use_buffers="
+                )
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise ValueError("AveragedModel: avg_fn or multi_avg_fn expected, got both")
         on_cpu(device)
         self.module = copy.deepcopy(model)
         self.register_buffer("n_averaged", np.zeros((), np.int64))
-        self.avg_fn, self.use_buffers = avg_fn, bool(use_buffers)
+        self.avg_fn, self.multi_avg_fn = avg_fn, multi_avg_fn
+        self.use_buffers = bool(use_buffers)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Call the averaged model."""
@@ -88,12 +105,14 @@ class AveragedModel(Module):
         if self.use_buffers:
             pairs, buffers = pairs + buffers, []
         count = int(self.n_averaged)
-        average = _equal_weights if self.avg_fn is None else self.avg_fn
+        update = self.multi_avg_fn or _all(self.avg_fn or get_swa_avg_fn())
         with no_grad():
-            for mine, theirs in pairs:
-                assign(mine, _fitted(mine, average(mine, theirs, count) if count else theirs))
-        for mine, theirs in buffers:
-            assign(mine, theirs)
+            if count == 0:
+                buffers = pairs + buffers
+            elif pairs:
+                update([mine for mine, _ in pairs], [theirs for _, theirs in pairs], count)
+            for mine, theirs in buffers:
+                assign(mine, _fitted(mine, theirs))
         assign(self.n_averaged, count + 1)
 
     def _pairs(self, what: str, model: Module) -> list[tuple[Tensor, Tensor]]:
@@ -101,7 +120,7 @@ class AveragedModel(Module):
             list(m.parameters() if what == "parameter" else m.buffers())
             for m in (self.module, model)
         )
-        shapes = [[tensor.shape for tensor in tensors] for tensors in (own, others)]
+        shapes = [[tensor._data.shape for tensor in tensors] for tensors in (own, others)]
         if shapes[0] != shapes[1]:
             raise ValueError(
                 f"AveragedModel: {what}s of shapes {shapes[0]} are averaged, the model's have "
@@ -115,12 +134,53 @@ def _fitted(tensor: Tensor, values: Tensor) -> Tensor:
     return values.astype(tensor.dtype)
 
 
-def _equal_weights(averaged: Tensor, current: Tensor, count: int) -> Tensor:
-    return averaged + (current - averaged) / (count + 1)
+def _all(average: Average) -> AverageAll:
+    """The function that writes the new averages of several tensors into the present ones."""
+
+    def update(averaged: list[Tensor], current: list[Tensor], count: Any) -> None:
+        for mine, theirs in zip(averaged, current, strict=True):
+            assign(mine, _fitted(mine, average(mine, theirs, count)))
+
+    return update
+
+
+def get_swa_avg_fn() -> Average:
+    """Return an `avg_fn` for equal weights: average + (new - average) / (count + 1).
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> from minigrad.optim.swa_utils import get_swa_avg_fn
+        >>> get_swa_avg_fn()(1.0, 5.0, 1)
+        3.0
+    """
+
+    def average(averaged: Any, current: Any, count: Any) -> Any:
+        return averaged + (current - averaged) / (count + 1)
+
+    return average
+
+
+def get_swa_multi_avg_fn() -> AverageAll:
+    """Return a `multi_avg_fn` for equal weights.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> from minigrad import tensor
+        >>> from minigrad.optim.swa_utils import get_swa_multi_avg_fn
+        >>> mean = tensor([1.0])
+        >>> get_swa_multi_avg_fn()([mean], [tensor([5.0])], 1)
+        >>> mean.item()
+        3.0
+    """
+    return _all(get_swa_avg_fn())
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """Return an `avg_fn` for an exponential moving average: decay · average + (1 - decay) · new.
+
+    Source: as in PyTorch.
 
     Example:
         >>> from minigrad.optim.swa_utils import get_ema_avg_fn
@@ -133,6 +193,22 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
         return decay * averaged + (1 - decay) * current
 
     return average
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
+    """Return a `multi_avg_fn` for an exponential moving average.
+
+    Source: as in PyTorch.
+
+    Example:
+        >>> from minigrad import tensor
+        >>> from minigrad.optim.swa_utils import get_ema_multi_avg_fn
+        >>> mean = tensor([1.0])
+        >>> get_ema_multi_avg_fn(0.75)([mean], [tensor([5.0])], 1)
+        >>> mean.item()
+        2.0
+    """
+    return _all(get_ema_avg_fn(decay))
 
 
 class SWALR(LRScheduler):

@@ -8,12 +8,14 @@ import reprlib
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from minigrad.support.pytorch_names import keyword_advice
+from minigrad.support.near_names import keyword_advice
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-__all__ = ["fits", "misfit", "named", "signature_of"]
+__all__ = ["created", "fits", "misfit", "named", "signature_of"]
+
+_WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
@@ -73,5 +75,23 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
             kinds = (MemoryError, OverflowError, TypeError, ValueError)
             kind = next(kind for kind in kinds if isinstance(error, kind))
             raise kind(f"{name}: {message}") from None
+
+    return call
+
+
+def created(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which takes PyTorch's other keywords of creation too: they change nothing."""
+    checked_call: Any = named(function)
+    first = next(iter(inspect.signature(function).parameters.values()))
+    by_sizes = first.kind is first.VAR_POSITIONAL
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        if not options:
+            return checked_call(*args)
+        given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
+        if by_sizes and "size" in given:
+            return checked_call(given.pop("size"), **given)
+        return checked_call(*args, **given)
 
     return call

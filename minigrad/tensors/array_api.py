@@ -19,10 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import linalg as _linalg
 from minigrad import ops
+from minigrad.autograd import dtype_class
 from minigrad.autograd.dtypes import checked, get_default_dtype, promote
 from minigrad.autograd.node import Variable
+from minigrad.ops import linalg as _linalg
 from minigrad.ops._numerics import Axis, array_of
 from minigrad.support.checks import on_cpu
 from minigrad.tensors import creation
@@ -67,9 +68,9 @@ _OPS = [
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 __array_api_version__ = VERSIONS[-1]
 
-bool, float32, float64 = np.dtype(np.bool_), np.dtype(np.float32), np.dtype(np.float64)
-int8, int16, int32, int64 = (np.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
-uint8, uint16, uint32, uint64 = (np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
+bool, float32, float64 = dtype_class.bool_, dtype_class.float32, dtype_class.float64
+int8, int16, int32, int64 = (dtype_class.dtype(f"int{bits}") for bits in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (dtype_class.dtype(f"uint{bits}") for bits in (8, 16, 32, 64))
 _DTYPES = {
     dtype.name: dtype
     for dtype in (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64)
@@ -158,7 +159,7 @@ def finfo(type: Any, /) -> FloatInfo:
     """The limits of a float dtype, or of the dtype of a tensor."""
     info = np.finfo(_dtype_of(type))
     eps, high, low, normal = map(float, (info.eps, info.max, info.min, info.smallest_normal))
-    return FloatInfo(int(info.bits), eps, high, low, normal, info.dtype)
+    return FloatInfo(int(info.bits), eps, high, low, normal, dtype_class.dtype(info.dtype))
 
 
 def iinfo(type: Any, /) -> Any:
@@ -168,7 +169,7 @@ def iinfo(type: Any, /) -> Any:
 
 def isdtype(dtype: Any, kind: Any) -> Any:
     """Whether a dtype is of a kind, or of one of several."""
-    return np.isdtype(dtype, kind)
+    return np.isdtype(np.dtype(dtype), kind)
 
 
 def can_cast(from_: Any, to: Any, /) -> Any:
@@ -178,7 +179,8 @@ def can_cast(from_: Any, to: Any, /) -> Any:
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """The dtype in which ops compute with tensors, tensors of given dtypes, and Python numbers."""
-    return np.result_type(*promote([_stand_in(x) for x in arrays_and_dtypes]))
+    found = np.result_type(*promote([_stand_in(x) for x in arrays_and_dtypes]))
+    return dtype_class.dtype(found)
 
 
 def _stand_in(x: Any) -> Any:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import functools
-from collections.abc import Callable
-from inspect import signature
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +13,13 @@ from minigrad.autograd.lending import borrow
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.support.checks import fitted, on_cpu, shape_of
-from minigrad.support.signatures import named
+from minigrad.support.signatures import created
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full",
     "full_like", "linspace", "logspace", "ones", "ones_like", "range", "scalar_tensor", "tensor",
     "tril_indices", "triu_indices", "zeros", "zeros_like",
 ]  # fmt: skip
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Device(str):
@@ -40,29 +34,8 @@ class Device(str):
 CPU = Device("cpu")
 
 
-_WITHOUT_EFFECT = {"layout", "pin_memory", "memory_format", "names", "out"}
-
-
-def created(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, which takes PyTorch's other keywords of creation too: they change nothing."""
-    checked_call: Any = named(function)
-    first = next(iter(signature(function).parameters.values()))
-    by_sizes = first.kind is first.VAR_POSITIONAL
-
-    @functools.wraps(function)
-    def call(*args: P.args, **options: P.kwargs) -> T:
-        if not options:
-            return checked_call(*args)
-        given: Any = {name: v for name, v in options.items() if name not in _WITHOUT_EFFECT}
-        if by_sizes and "size" in given:
-            return checked_call(given.pop("size"), **given)
-        return checked_call(*args, **given)
-
-    return call
-
-
 def _dtype(dtype: Any, name: str) -> np.dtype[Any]:
-    return get_default_dtype() if dtype is None else checked(dtype, name)
+    return checked(float if dtype is None else dtype, name)
 
 
 @created
@@ -272,6 +245,8 @@ def arange(
     if large and whole:
         numbers = [*builtins.range(*bounds)]  # NumPy would make floats of them
         return made(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
+    if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
+        bounds = tuple(map(int, bounds))  # as in PyTorch
     values = np.arange(*(map(float, bounds) if large else bounds))
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()

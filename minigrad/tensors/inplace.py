@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from minigrad.autograd.hooks import retain
 from minigrad.autograd.mode import state
 from minigrad.autograd.mutation import history, mark_written, rewrote
 from minigrad.autograd.node import Edge, Leaf, Node, Variable, clock, node_of
+from minigrad.autograd.typing import P, Tensor
 from minigrad.autograd.views import Place, owner
 from minigrad.ops.indexing import getitem, normalized, write
 
@@ -54,7 +55,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
         ) from None  # fmt: skip
 
 
-def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
+def inplace(op: Callable[P, Any], name: str) -> Callable[P, Tensor]:
     """The in-place method `name`, such as ``add_``, of an op whose result has its tensor's shape.
 
     The method changes its tensor and returns it.
@@ -85,7 +86,7 @@ def inplace(op: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Compute `{op.__name__}` in place, and return this tensor."
-    return method
+    return cast("Callable[P, Tensor]", method)
 
 
 def overwritten(tensor: Any, function: Callable[..., Any], *args: Any) -> Any:
@@ -93,7 +94,7 @@ def overwritten(tensor: Any, function: Callable[..., Any], *args: Any) -> Any:
     return inplace(function, function.__name__)(tensor, *args)
 
 
-def reshaping(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def reshaping(function: Callable[P, Any], name: str) -> Callable[P, Tensor]:
     """The method `name`, such as ``squeeze_``, that gives a tensor itself another shape."""
 
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
@@ -105,10 +106,10 @@ def reshaping(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"Give the tensor itself the shape of what `{function.__name__}` returns."
-    return method
+    return cast("Callable[P, Tensor]", method)
 
 
-def conversion(name: str, dtype: str) -> Callable[..., Any]:
+def conversion(name: str, dtype: str) -> Callable[..., Tensor]:
     """The method `name`, such as ``long``, that converts to a dtype."""
 
     def method(self: Any, memory_format: Any = None) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from minigrad import ops, random
 from minigrad.autograd import api as gradients
+from minigrad.autograd import dtype_class
 from minigrad.autograd.call import made
 from minigrad.autograd.dtypes import checked, get_default_dtype, to_array
 from minigrad.autograd.engine import detach, hooked, watch_of, watched
@@ -31,6 +32,7 @@ from minigrad.tensors.functions.arguments import sizes_of
 from minigrad.tensors.indices import two_steps
 from minigrad.tensors.inplace import assign, inplace, read_again, set_item
 from minigrad.tensors.methods import Methods
+from minigrad.tensors.printing import shown
 from minigrad.tensors.size import Size
 
 if TYPE_CHECKING:
@@ -142,7 +144,7 @@ class Tensor(Methods, Fills, Variable):
         known = self._node
         if known is not None and not self._data.flags.writeable:
             self._data = self._data.copy()
-        if known is not None and (known.shape, known.dtype) != (self.shape, self.dtype):
+        if known is not None and (known.shape, known.dtype) != (self._data.shape, self._data.dtype):
             self._node = None
             self.requires_grad = True
             fresh = self._node
@@ -223,9 +225,9 @@ class Tensor(Methods, Fills, Variable):
         return "torch.strided"
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype."""
-        return self._data.dtype
+    def dtype(self) -> dtype_class.dtype:
+        """The type of the elements."""
+        return dtype_class.DTYPES[self._data.dtype]
 
     @property
     def device(self) -> str:
@@ -358,7 +360,7 @@ class Tensor(Methods, Fills, Variable):
             assign(grad, 0)
 
     def backward(
-        self, gradient: Any = None, retain_graph: bool = False, create_graph: bool = False,
+        self, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
         inputs: Any = None,
     ) -> None:  # fmt: skip
         """Add the gradient of this tensor to the ``.grad`` of every leaf it depends on.
@@ -381,7 +383,8 @@ class Tensor(Methods, Fills, Variable):
             >>> x.grad
             Tensor(6., dtype=float32)
         """
-        gradients.backward(self, gradient, retain_graph, create_graph, inputs)
+        given = None if gradient is None else (gradient,)
+        gradients.backward(self, given, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """Return a leaf without history that shares the memory: writes in place reach both.
@@ -613,18 +616,17 @@ class Tensor(Methods, Fills, Variable):
         return int(self._data.item())
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec else repr(self)
+        return format(self.item(), spec) if spec or not self._data.ndim else repr(self)
 
     def __repr__(self) -> str:
         tell("left", self, "repr()")
-        values = np.array2string(self._data, separator=", ", prefix="Tensor(")
-        suffix = ""
-        node = node_of(history(self))
-        if isinstance(node, Leaf):
-            suffix = ", requires_grad=True"
-        elif node is not None:
-            suffix = f", op={node.plan.op.name}"
-        return f"{type(self).__name__}({values}, dtype={self.dtype}{suffix})"
+        made_by = self.grad_fn
+        past = "requires_grad=True" if self.requires_grad else ""
+        return shown(self._data, self._shown_as(), f"grad_fn={made_by}" if made_by else past)
+
+    def _shown_as(self) -> str:
+        """The word before the values: the name of the class, of a plain tensor in small letters."""
+        return "tensor" if type(self) is Tensor else type(self).__name__
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         from minigrad.viz.page.notebook import mimebundle
@@ -762,7 +764,7 @@ class Tensor(Methods, Fills, Variable):
         Raises:
             NotImplementedError: A dtype is given: bytes are not read as another one.
         """
-        if len(shape) == 1 and isinstance(shape[0], (np.dtype, type)):
+        if len(shape) == 1 and isinstance(shape[0], (dtype_class.dtype, np.dtype, type)):
             raise NotImplementedError(
                 "view: bytes are not read as another dtype here; .to(dtype) converts numbers"
             )
@@ -784,8 +786,7 @@ class Tensor(Methods, Fills, Variable):
         self, num_samples: int, replacement: bool = False, *, generator: Any = None
     ) -> Tensor:
         """Draw indices with the elements as weights; see `minigrad.multinomial`."""
-        with random.drawing_from(generator):
-            return random.multinomial(self, num_samples, replacement)
+        return random.multinomial(self, num_samples, replacement, generator=generator)
 
     # New tensors of the same dtype ------------------------------------------------------------
 

@@ -5,77 +5,112 @@ The engine, the ops and the modules are minigrad's own.
 """
 
 import math as _math
+import sys as _sys
 from typing import Any as _Any
 
 import numpy as _np
 
+from minigrad.autograd import dtype_class as _dtypes
 from minigrad.autograd import get_default_dtype as get_default_dtype
 from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
+from minigrad.autograd.dtype_class import *
+from minigrad.autograd.dtype_class import dtype as dtype
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
+from minigrad.random import Generator as Generator
+from minigrad.random import bernoulli as bernoulli
+from minigrad.random import default_generator as default_generator
+from minigrad.random import get_rng_state as get_rng_state
+from minigrad.random import initial_seed as initial_seed
+from minigrad.random import manual_seed as manual_seed
+from minigrad.random import multinomial as multinomial
+from minigrad.random import normal as normal
+from minigrad.random import poisson as poisson
+from minigrad.random import rand as rand
+from minigrad.random import rand_like as rand_like
+from minigrad.random import randint as randint
+from minigrad.random import randint_like as randint_like
+from minigrad.random import randn as randn
+from minigrad.random import randn_like as randn_like
+from minigrad.random import randperm as randperm
+from minigrad.random import seed as seed
+from minigrad.random import set_rng_state as set_rng_state
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
 from minigrad.tensors.creation import tensor as _tensor
 from minigrad.tensors.functions import *
+from minigrad.tensors.kinds import *
+from minigrad.torch import accelerator as accelerator
+from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd
+from minigrad.torch import backends as backends
+from minigrad.torch import compiler as compiler
+from minigrad.torch import cpu as cpu
+from minigrad.torch import cuda as cuda
+from minigrad.torch import distributed as distributed
 from minigrad.torch import distributions as distributions
+from minigrad.torch import func as func
+from minigrad.torch import fx as fx
+from minigrad.torch import hub as hub
+from minigrad.torch import jit as jit
 from minigrad.torch import linalg as linalg
+from minigrad.torch import mps as mps
+from minigrad.torch import multiprocessing as multiprocessing
 from minigrad.torch import nn as nn
+from minigrad.torch import onnx as onnx
 from minigrad.torch import optim as optim
+from minigrad.torch import profiler as profiler
 from minigrad.torch import random as random
+from minigrad.torch import serialization as serialization
 from minigrad.torch import special as special
+from minigrad.torch import testing as testing
+from minigrad.torch import torch_version as torch_version
+from minigrad.torch import types as types
 from minigrad.torch import utils as utils
+from minigrad.torch import version as version
+from minigrad.torch import xpu as xpu
 from minigrad.torch.amp import GradScaler as GradScaler
 from minigrad.torch.amp import autocast as autocast
 from minigrad.torch.autograd import enable_grad as enable_grad
+from minigrad.torch.autograd import functional as _functional  # noqa: F401
+from minigrad.torch.autograd import graph as _graph  # noqa: F401
 from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
-from minigrad.torch.creation import *
+from minigrad.torch.compiler import compile as compile
 from minigrad.torch.func import vmap as vmap
-from minigrad.torch.helpers import NoDtype as _NoDtype
 from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
-from minigrad.torch.modules import BOTH as _BOTH
-from minigrad.torch.modules import Version as _Version
-from minigrad.torch.modules import missing as _missing
-from minigrad.torch.random import Generator as Generator
-from minigrad.torch.random import default_generator as default_generator
-from minigrad.torch.random import get_rng_state as get_rng_state
-from minigrad.torch.random import initial_seed as initial_seed
-from minigrad.torch.random import manual_seed as manual_seed
-from minigrad.torch.random import seed as seed
-from minigrad.torch.random import set_rng_state as set_rng_state
+from minigrad.torch.modules import Module as _Module
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
-from minigrad.torch.tensor import KINDS as _KINDS
+from minigrad.torch.settings import *
 from minigrad.torch.tensor import Size as Size
 from minigrad.torch.tensor import Tensor as Tensor
+from minigrad.torch.utils.dlpack import to_dlpack as to_dlpack
+from minigrad.torch.version import __version__ as __version__
 
-__version__ = _Version("2.13.0")
 device = Device
 tensor = _tensor  # not the module of this name
+
+_BOTH = """
+adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle
+conv1d conv2d conv_transpose1d conv_transpose2d cosine_similarity dropout group_norm hardshrink
+layer_norm max_pool1d max_pool2d pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm
+rrelu selu selu_ threshold
+"""
+"""Functions of torch.nn.functional that torch has too."""
 
 globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
 globals().update(_FUNCTIONS)
 
-float16 = half = _np.dtype("float16")
-float32 = float = _np.dtype("float32")
-float64 = double = _np.dtype("float64")
-bfloat16 = _NoDtype("bfloat16")
-int8, int16, int32, int64 = map(_np.dtype, ("int8", "int16", "int32", "int64"))
-short, int, long, uint8, bool = int16, int32, int64, _np.dtype("uint8"), _np.dtype("bool")
-dtype, finfo, iinfo = _np.dtype, _np.finfo, _np.iinfo
+bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
+finfo, iinfo = _np.finfo, _np.iinfo
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 strided, contiguous_format, channels_last, preserve_format = (
     "torch.strided", "contiguous_format", "channels_last", "preserve_format",
 )  # fmt: skip
 layout = memory_format = str
-
-
-def compile(model: _Any = None, **options: _Any) -> _Any:
-    """The function or module itself: nothing is compiled."""
-    return model if model is not None else compile
 
 
 def _assert(condition: _Any, message: str) -> None:
@@ -84,26 +119,12 @@ def _assert(condition: _Any, message: str) -> None:
         raise AssertionError(message)
 
 
-class _Kind(type):
-    """The class of `FloatTensor` and the others: a tensor of that dtype is an instance of it."""
-
-    kind: _Any
-
-    def __call__(cls, *data: _Any) -> _Any:
-        return Tensor(*data).to(cls.kind)
-
-    def __instancecheck__(cls, x: _Any) -> _Any:
-        return isinstance(x, Tensor) and x._data.dtype == cls.kind
-
-
-for _name, _kind in _KINDS.items():
-    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": _np.dtype(_name)})
-
-
 def set_default_tensor_type(t: _Any) -> None:
     """Set the default dtype by the name of a type of tensors, or by the type."""
     name = t if isinstance(t, str) else t.__name__
-    set_default_dtype(globals()[name.removeprefix("torch.")].kind)
+    set_default_dtype(globals()[name.removeprefix("torch.")].dtype)
 
 
-__getattr__ = _missing(__name__)
+for _name, _module in [*_sys.modules.items()]:
+    if f"{_name}.".startswith(f"{__name__}."):
+        _module.__class__ = _Module

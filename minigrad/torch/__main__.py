@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from minigrad.autograd import dtype_class
+
 USAGE = """usage: python -m minigrad.torch FILE [ARGUMENTS ...]
        python -m minigrad.torch -m MODULE [ARGUMENTS ...]
 
@@ -64,6 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         print(USAGE)
         return 0 if first in ("-h", "--help") else 2
     sys.meta_path.insert(0, Door())
+    dtype_class.shown_as = "torch"
     if first == "-m":
         sys.argv = rest
         sys.path.insert(0, "")

@@ -6,16 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from minigrad.torch.modules import missing, unchanged
+from minigrad.torch.answers import no, nothing, unchanged
 
-__path__: list[str] = []
-__getattr__ = missing(__name__)
+is_autocast_available = no
 custom_fwd = custom_bwd = unchanged
-
-
-def is_autocast_available(device_type: str) -> bool:
-    """False."""
-    return False
 
 
 @contextmanager
@@ -31,22 +25,15 @@ def autocast(
 class GradScaler:
     """Scales nothing: what it would guard against does not occur without mixed precision."""
 
+    scale = staticmethod(unchanged)
+    unscale_ = update = load_state_dict = staticmethod(nothing)
+
     def __init__(self, device: str = "cpu", *, enabled: bool = True, **options: Any) -> None:
         self._enabled = enabled
-
-    def scale(self, outputs: Any) -> Any:
-        """The outputs themselves."""
-        return outputs
-
-    def unscale_(self, optimizer: Any) -> None:
-        """Nothing: gradients are not scaled."""
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """The optimizer's step."""
         return optimizer.step(*args, **kwargs)
-
-    def update(self, new_scale: Any = None) -> None:
-        """Nothing."""
 
     def get_scale(self) -> float:
         """1."""
@@ -59,6 +46,3 @@ class GradScaler:
     def state_dict(self) -> dict[str, Any]:
         """No state."""
         return {}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Nothing."""

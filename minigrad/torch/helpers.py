@@ -1,4 +1,4 @@
-"""What several modules of PyTorch's meaning share: refusals, arguments, a comparison."""
+"""What several modules of PyTorch's meaning share: refusals and dtypes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,7 @@ import numpy as np
 
 from minigrad import ops
 
-__all__ = ["NoDtype", "as_dtype", "assert_close", "promoted", "refused"]
-
-
-class NoDtype:
-    """A dtype that can be named and compared; a TypeError says why nothing has it."""
-
-    itemsize, is_floating_point = 2, True
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    @property
-    def dtype(self) -> NoReturn:
-        """The array that NumPy asks for."""
-        raise TypeError(f"{self!r} is not a dtype of NumPy's: use torch.float32")
-
-    def __repr__(self) -> str:
-        return f"torch.{self.name}"
+__all__ = ["as_dtype", "promoted", "refused"]
 
 
 def refused(name: str, why: str) -> NoReturn:
@@ -44,21 +27,3 @@ def promoted(one: Any, other: Any) -> Any:
     if "f" in (one.kind, other.kind) and one.kind != other.kind:
         return one if one.kind == "f" else other
     return np.promote_types(one, other)
-
-
-def assert_close(actual: Any, expected: Any, rtol: Any, atol: Any, nan: bool, dtypes: bool) -> None:
-    """An AssertionError unless two tensors, or structures of them, are nearly equal."""
-    if isinstance(expected, dict):
-        assert actual.keys() == expected.keys(), f"keys {[*actual]} and {[*expected]} differ"
-        actual, expected = actual.values(), expected.values()
-    if isinstance(expected, (tuple, list, type({}.values()))):
-        for one, other in zip(actual, expected, strict=True):
-            assert_close(one, other, rtol, atol, nan, dtypes)
-        return
-    one, other = (np.asarray(getattr(x, "_data", x)) for x in (actual, expected))
-    assert one.shape == other.shape, f"shapes {one.shape} and {other.shape} differ"
-    assert not dtypes or one.dtype == other.dtype, f"dtypes {one.dtype} and {other.dtype} differ"
-    near = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
-    usual = near.get(one.dtype.name, (0, 0))
-    given: Any = [u if g is None else g for u, g in zip(usual, (rtol, atol), strict=True)]
-    np.testing.assert_allclose(one, other, given[0], given[1], equal_nan=nan)

@@ -7,20 +7,18 @@ from typing import Any
 
 from minigrad.tensors import functions
 from minigrad.tensors.methods import Methods
-from minigrad.torch import settings
 from minigrad.torch.tensor import Tensor
 
 __all__ = ["FUNCTIONS"]
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: getattr(functions, name) for name in functions.__all__
+    name: getattr(functions, name) for name in vars(functions)["__all__"]
 }
 FUNCTIONS |= {
     name: value
     for name, value in vars(Methods).items()
     if name.endswith("_") and not name.startswith("__")
 }
-FUNCTIONS.update({name: getattr(settings, name) for name in settings.__all__})
 FUNCTIONS.update({name: getattr(Tensor, name) for name in ("detach", "detach_", "zero_", "ravel")})
 FUNCTIONS["broadcast_to"] = lambda input, size: input.broadcast_to(size)
 FUNCTIONS["multinomial"] = Tensor.multinomial

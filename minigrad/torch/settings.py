@@ -1,13 +1,14 @@
-"""Settings of PyTorch that have one value here, or none."""
+"""Settings of PyTorch that have one value here, or none: every result is deterministic."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from minigrad.support.checks import on_cpu
 from minigrad.tensors.creation import Device
 from minigrad.tensors.dlpack import from_dlpack
-from minigrad.torch.helpers import refused
+from minigrad.tensors.printing import set_printoptions
+from minigrad.torch.answers import no, nothing, refusing, zero
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "complex", "from_dlpack", "get_default_device",
@@ -19,10 +20,13 @@ __all__ = [
     "use_deterministic_algorithms",
 ]  # fmt: skip
 
-
-def complex(real: Any, imag: Any) -> NoReturn:
-    """An error: there are no complex numbers."""
-    refused("complex", "there are no complex numbers")
+are_deterministic_algorithms_enabled = is_deterministic_algorithms_warn_only_enabled = no
+is_anomaly_enabled = is_autocast_enabled = is_inference_mode_enabled = is_warn_always_enabled = no
+set_flush_denormal = no
+get_deterministic_debug_mode = zero
+use_deterministic_algorithms = set_deterministic_debug_mode = set_warn_always = nothing
+set_float32_matmul_precision = set_num_interop_threads = nothing
+complex = refusing("complex", "there are no complex numbers")
 
 
 def get_default_device() -> Device:
@@ -35,73 +39,11 @@ def set_default_device(device: Any) -> None:
     on_cpu(device)
 
 
-def are_deterministic_algorithms_enabled() -> bool:
-    """False: nobody asked for them; every result is deterministic."""
-    return False
-
-
-is_deterministic_algorithms_warn_only_enabled = are_deterministic_algorithms_enabled
-
-
-def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Nothing to change: every result is deterministic."""
-
-
-def get_deterministic_debug_mode() -> int:
-    """0, the default."""
-    return 0
-
-
-def set_deterministic_debug_mode(debug_mode: Any) -> None:
-    """Nothing to change."""
-
-
 def get_float32_matmul_precision() -> str:
     """Always "highest"."""
     return "highest"
 
 
-def set_float32_matmul_precision(precision: str) -> None:
-    """Nothing to change."""
-
-
 def get_num_interop_threads() -> int:
     """1: ops run one after the other."""
     return 1
-
-
-def set_num_interop_threads(num: int) -> None:
-    """Nothing to change."""
-
-
-def set_flush_denormal(mode: bool) -> bool:
-    """False: it is not supported."""
-    return False
-
-
-def set_printoptions(*args: Any, **options: Any) -> None:
-    """Nothing to change."""
-
-
-def set_warn_always(b: bool) -> None:
-    """Nothing to change."""
-
-
-def is_warn_always_enabled() -> bool:
-    """False."""
-    return False
-
-
-def is_anomaly_enabled() -> bool:
-    """False."""
-    return False
-
-
-def is_autocast_enabled(device_type: str | None = None) -> bool:
-    """False: results have the dtype of their arguments."""
-    return False
-
-
-def is_inference_mode_enabled() -> bool:
-    """False."""
-    return False

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.node import Node
 from minigrad.autograd.primitive import Primitive
 from minigrad.autograd.scope import Frame, Scope, module_call
@@ -130,6 +131,6 @@ def shown(thing: Any) -> str:
     """An argument in a listing: other things than values and numbers by their class."""
     if isinstance(thing, (tuple, list)):
         return f"({', '.join(map(shown, thing))})"
-    if thing is None or isinstance(thing, (Value, bool, int, float, str, slice, np.dtype)):
+    if thing is None or isinstance(thing, (Value, bool, int, float, str, slice, np.dtype, dtype)):
         return repr(thing)
     return type(thing).__name__

@@ -1,28 +1,10 @@
-"""Function transforms, and checkpointing.
+"""Function transforms, and checkpointing. `minigrad.func` and `minigrad.autograd` have the names.
 
 - `derivatives`: `grad`, `vjp`, `jvp`, `hessian` and others make a function of a function.
+- `at_inputs`: `jacobian`, `vhp` and others compute derivatives at once, as PyTorch's functions.
 - `evaluation`: calls the function for them, with variables of its own.
 - `mapped`: `vmap` runs a function of one sample for many; `batching` has the rules of the ops.
 - `checkpointing`: `checkpoint` saves memory by running a function again.
+- `custom_function`: `Function`, an op with a derivative of its own, written as in PyTorch.
 - `structure`: tensors in tuples, lists and dicts.
 """
-
-from minigrad.transforms.checkpointing import checkpoint
-from minigrad.transforms.derivatives import (
-    grad,
-    hessian,
-    hvp,
-    jacfwd,
-    jacobian,
-    jacrev,
-    jvp,
-    linearize,
-    value_and_grad,
-    vjp,
-)
-from minigrad.transforms.mapped import vmap
-
-__all__ = [
-    "checkpoint", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize",
-    "value_and_grad", "vjp", "vmap",
-]  # fmt: skip

@@ -7,8 +7,9 @@ function runs again from the same random state, and a backward pass of its own t
 of the outputs to those edges.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -24,8 +25,22 @@ from minigrad.support.random_state import take_snapshots
 from minigrad.trace import Trace
 from minigrad.transforms.structure import flatten, mapped
 
+__all__ = ["checkpoint", "checkpoint_sequential", "noop_context_fn"]
 
-def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+def noop_context_fn() -> Contexts:
+    """Return two contexts that do nothing."""
+    return nullcontext(), nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any], /, *args: Any, use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
+    determinism_check: Literal["default", "none"] = "default", debug: bool = False,
+    early_stop: bool = True, preserve_rng_state: bool = True, **kwargs: Any,
+) -> Any:  # fmt: skip
     """Call a function, keep only its inputs, and run it again in the backward pass.
 
     Values and gradients are those of ``function(*args, **kwargs)``, at every order. Tensors that
@@ -37,6 +52,14 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     Args:
         function: A function or a module.
         *args: Its arguments: tensors, lists, tuples and dicts of tensors, or anything else.
+        use_reentrant: PyTorch's, as are `determinism_check`, `debug`, `early_stop` and
+            `preserve_rng_state`: there is one way here, the random state is the same in both runs,
+            and an error says what differs between them.
+        context_fn: Gives two contexts: that of the first run, and that of the second one.
+        determinism_check: PyTorch's.
+        debug: PyTorch's.
+        early_stop: PyTorch's.
+        preserve_rng_state: PyTorch's.
         **kwargs: Its keyword arguments.
 
     Returns:
@@ -56,7 +79,7 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
         >>> x = minigrad.randn(2, 5, 8, requires_grad=True)
         >>> checkpoint(layer, x).sum().backward()
         >>> x.grad.shape, layer.linear1.weight.grad.shape
-        ((2, 5, 8), (2048, 8))
+        (minigrad.Size([2, 5, 8]), minigrad.Size([2048, 8]))
     """
     if not callable(function):
         raise TypeError(
@@ -65,7 +88,7 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
         )
     if not state.get().recording:
         return function(*args, **kwargs)
-    segment = _Segment(function, args, kwargs)
+    segment = _Segment(function, args, kwargs, context_fn())
     result, inner = segment.first_run()
     edges = _boundary([history(tensor) for tensor in inner], segment.stamp)
     if not edges:
@@ -80,11 +103,63 @@ def checkpoint(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     return mapped(lambda leaf: outer_of.get(id(leaf), leaf), result)
 
 
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None,  # noqa: A002
+    preserve_rng_state: bool = True,
+) -> Any:  # fmt: skip
+    """Call functions one after the other, in segments of which all but the last are checkpointed.
+
+    Args:
+        functions: A module such as `nn.Sequential`, whose children are called, or functions.
+        segments: How many parts they are divided into.
+        input: What the first one gets.
+        use_reentrant: PyTorch's, as for `checkpoint`.
+        preserve_rng_state: PyTorch's, as for `checkpoint`.
+
+    Raises:
+        ValueError: There are fewer functions than segments, or `segments` is below 1.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad import nn
+        >>> from minigrad.autograd import checkpoint_sequential
+        >>> model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+        >>> checkpoint_sequential(model, 2, minigrad.ones(2, 3)).sum().backward()
+        >>> model[0].weight.grad is None
+        False
+    """
+    given: Iterable[Any] = functions.children() if hasattr(functions, "children") else functions
+    every = list(given)
+    if not 1 <= segments <= len(every):
+        raise ValueError(
+            f"checkpoint_sequential: {segments} segments of {len(every)} functions; at least one "
+            f"segment expected, and at most as many as functions"
+        )
+    size, value = len(every) // segments, input
+    for start in range(0, size * (segments - 1), size):
+        value = checkpoint(_chained(every[start : start + size]), value)
+    return _chained(every[size * (segments - 1) :])(value)
+
+
+def _chained(functions: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """The function that calls each with the result of the one before."""
+
+    def call(value: Any) -> Any:
+        for function in functions:
+            value = function(value)
+        return value
+
+    return call
+
+
 class _Segment:
     """A checkpointed call: how to run it again, and the arrays that must not change until then."""
 
-    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], contexts: Contexts
+    ) -> None:
         self.function = function
+        self.first, self.second = contexts
         self.args, self.kwargs = mapped(_kept, (args, kwargs))
         now = state.get()
         self.frame, self.scope = now.frame, now.scope
@@ -96,7 +171,7 @@ class _Segment:
 
     def first_run(self) -> tuple[Any, list[Any]]:
         """The result, and the tensors in it that were recorded during the call."""
-        with Trace(keep=False) as trace, within(self):
+        with Trace(keep=False) as trace, within(self), self.first:
             result = self._call()
         given = flatten((self.args, self.kwargs), "")
         self.arrays = [leaf._data for _, leaf in given if isinstance(leaf, Variable)]
@@ -105,7 +180,7 @@ class _Segment:
         read = dict.fromkeys([value.tensor for step in ops for value in step.reads])
         self.arrays += [tensor._data for tensor in read if tensor is not None]
         inner = _recorded_since(self.stamp, result)
-        self.shapes = [tensor.shape for tensor in inner]
+        self.shapes = [tensor._data.shape for tensor in inner]
         return result, inner
 
     def _call(self) -> Any:
@@ -128,12 +203,12 @@ class _Segment:
         start = next(clock)
         try:
             state.set(outer._replace(recording=True, frame=self.frame, at_end=None))
-            with self.again():
+            with self.again(), self.second:
                 result = self._call()
         finally:
             state.set(outer)
         inner = _recorded_since(start, result)
-        shapes = [tensor.shape for tensor in inner]
+        shapes = [tensor._data.shape for tensor in inner]
         if shapes != self.shapes:
             self._refuse(f"returned shapes {self.shapes} first and {shapes} in the backward pass")
         if set(_boundary([history(tensor) for tensor in inner], start)) != set(self.edges):

@@ -6,6 +6,7 @@ exercise in what an op saves and returns.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -30,8 +31,7 @@ class FunctionContext:
         needs_input_grad: For each argument of `apply`, whether it requires a gradient.
     """
 
-    def __init__(self, arguments: Sequence[Any], shown: Callable[[Any], Any]) -> None:
-        self._shown = shown
+    def __init__(self, arguments: Sequence[Any]) -> None:
         self.needs_input_grad = tuple(
             [isinstance(x, Variable) and x._node is not None for x in arguments]
         )
@@ -49,6 +49,9 @@ class FunctionContext:
         """Say that these outputs of `forward` have no derivative."""
         self._constant = outputs
 
+    def set_materialize_grads(self, value: bool) -> None:
+        """PyTorch's; a gradient that `backward` gets is zeros where PyTorch's could be None."""
+
     def mark_dirty(self, *inputs: Tensor) -> None:  # noqa: ARG002  # PyTorch's
         """A RuntimeError: `forward` may not write to its inputs."""
         raise RuntimeError("mark_dirty: forward may not write to its inputs; write to a copy")
@@ -64,7 +67,7 @@ class FunctionContext:
         for tensor in self._saved:
             if isinstance(tensor, _Place):
                 edge = None if node is None else Output(node, tensor.at)
-                tensor = self._shown(with_history(tensor.array, edge))
+                tensor = with_history(tensor.array, edge)
             if isinstance(tensor, Variable) and written_since(tensor._data, self._stamp):
                 raise RuntimeError(
                     "saved_tensors: a tensor was written in place after save_for_backward; save "
@@ -94,7 +97,8 @@ class _Place(NamedTuple):
 class Function:
     """An op with a derivative of its own: define `forward` and `backward`, and call `apply`.
 
-    `forward` is not recorded. `backward` may be differentiated again, if it is made of ops.
+    `forward` is not recorded. `backward` may be differentiated again, if it is made of ops. With a
+    `setup_context`, `forward` has no argument `ctx`.
 
     Example:
         >>> import minigrad
@@ -111,7 +115,7 @@ class Function:
         >>> x = minigrad.tensor(2.0, requires_grad=True)
         >>> Cube.apply(x).backward()
         >>> x.grad
-        Tensor(12., dtype=float32)
+        tensor(12.)
     """
 
     _ops: ClassVar[dict[Any, Any]]
@@ -122,30 +126,33 @@ class Function:
         raise NotImplementedError("Function: define forward(ctx, ...)")
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Save what `backward` needs, after `forward`, which then has no argument `ctx`."""
+
+    @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Compute the gradient of each argument, or None, from the gradient of each output."""
         raise NotImplementedError("Function: define backward(ctx, ...)")
-
-    @staticmethod
-    def _shown(tensor: Any) -> Any:
-        """The tensor as `forward` and `backward` see it; another class may mean others."""
-        return tensor
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Call the op: what `forward` returns, with a history if an argument has one."""
         places = tuple([i for i, x in enumerate(args) if isinstance(x, Variable)])
-        context = FunctionContext(args, cls._shown)
+        context = FunctionContext(args)
         single = False
 
         def run(arrays: tuple[np.ndarray, ...]) -> Any:
             nonlocal single
             given, inputs = list(args), {}
             for place, array in zip(places, arrays, strict=True):
-                given[place] = cls._shown(wrap(array))
+                given[place] = wrap(array)
                 inputs[id(given[place])] = args[place]
             with no_grad(), within(context):
-                found = cls.forward(context, *given)
+                if cls.setup_context is Function.setup_context:
+                    found = cls.forward(context, *given)
+                else:
+                    found = cls.forward(*given)
+                    cls.setup_context(context, tuple(given), found)
             single = not isinstance(found, tuple)
             outputs = (found,) if single else found
             for i, output in enumerate(outputs):
@@ -191,7 +198,7 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
     @op.defjoint(*names)
     def _rule(g: tuple[Any, ...], needed: tuple[bool, ...], context: Any) -> list[Any]:
         recorded = isinstance(g[0], Variable)
-        found = cls.backward(context, *map(cls._shown, g if recorded else map(wrap, g)))
+        found = cls.backward(context, *(g if recorded else map(wrap, g)))
         grads = found if isinstance(found, tuple) else (found,)
         if len(grads) != count:
             raise RuntimeError(
@@ -205,3 +212,48 @@ def _made(cls: type[Function], places: tuple[int, ...], count: int) -> Any:
         return parts if recorded else [None if p is None else p._data for p in parts]
 
     return op
+
+
+class _Once(Function):
+    """The result of a backward that may not be differentiated."""
+
+    @staticmethod
+    def forward(ctx: Any, *tensors: Any) -> Any:  # noqa: ARG004
+        """Give the first one; the others are what it was computed from."""
+        return tensors[0]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:  # noqa: ARG004
+        """Refuse."""
+        raise RuntimeError("a backward that is marked once_differentiable is differentiated again")
+
+
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a `Function.backward` that may not be differentiated: doing so is an error.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.autograd import Function, grad, once_differentiable
+        >>> class Double(Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return 2 * x
+        ...
+        ...     @staticmethod
+        ...     @once_differentiable
+        ...     def backward(ctx, g):
+        ...         return 2 * g
+        >>> x = minigrad.tensor(3.0, requires_grad=True)
+        >>> grad(Double.apply(x), x)
+        (tensor(2.),)
+    """
+
+    @functools.wraps(fn)
+    def backward(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            found = fn(ctx, *grads)
+        several = found if isinstance(found, tuple) else (found,)
+        marked = [x if x is None else _Once.apply(x, *grads) for x in several]
+        return tuple(marked) if isinstance(found, tuple) else marked[0]
+
+    return backward

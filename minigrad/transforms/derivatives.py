@@ -1,8 +1,9 @@
 """Function transforms: the derivatives of a function, in the structure of its arguments.
 
-The signatures are those of JAX and ``torch.func``. `grad`, `value_and_grad`, `jacobian` and
-`hessian` take a function and return a function of the same arguments. `vjp`, `jvp` and `hvp` need a
-direction too: they take the function and its arguments, and compute at once.
+The names and the signatures are those of ``torch.func``; `value_and_grad` and `hvp` are JAX's.
+`grad`, `jacrev`, `jacfwd` and `hessian` take a function and return a function of the same
+arguments. `vjp`, `jvp`, `linearize` and `hvp` take the function and its arguments, and compute at
+once.
 
 Arguments are tensors, or nested tuples, lists and dicts of tensors; results have the same
 structure. The derivative by an argument that the function does not use is zero. No ``.grad`` is
@@ -15,7 +16,7 @@ history, at a lower cost.
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,34 +24,29 @@ import numpy as np
 from minigrad import ops
 from minigrad.autograd.call import wrap
 from minigrad.autograd.grad_mode import enable_grad
-from minigrad.autograd.mutation import history
-from minigrad.autograd.node import Node, node_of
-from minigrad.autograd.primitive import registry
 from minigrad.transforms.evaluation import Evaluation, directions, pulled
-from minigrad.transforms.mapped import CannotMap, vmap
+from minigrad.transforms.mapped import CannotMap, Randomness, check_randomness, vmap
 from minigrad.transforms.structure import rebuilt
 
 __all__ = [
-    "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "value_and_grad",
-    "vjp",
+    "grad", "grad_and_value", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize",
+    "value_and_grad", "vjp",
 ]  # fmt: skip
 
 TOGETHER = 256
 """The number of rows of a Jacobian computed at once: all intermediate values are that many."""
-FORWARD = 3
-"""From how many outputs for each input on the columns of a Jacobian cost less than its rows."""
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 
-def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """Return a function that computes the gradient of a scalar function.
 
     Transforms nest: ``grad(grad(f))`` is the second derivative.
 
     Args:
-        function: Takes tensors or structures of them, returns a tensor with one element.
+        func: Takes tensors or structures of them, returns a tensor with one element.
         argnums: Which positional arguments to differentiate; the others may be anything.
         has_aux: Whether the function returns a pair (output, auxiliary output).
 
@@ -61,84 +57,110 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: `function` is not a function, `argnums` not an int, or an argument or output does
+        TypeError: `func` is not a function, `argnums` not an int, or an argument or output does
             not hold floats.
         ValueError: The function was not called with the arguments of `argnums`.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import grad
+        >>> from minigrad.func import grad
         >>> second = grad(grad(lambda x: x**3))
         >>> second(minigrad.tensor(2.0))
-        Tensor(12., dtype=float32)
+        tensor(12.)
         >>> line = {"slope": minigrad.tensor(2.0), "offset": minigrad.tensor(1.0)}
         >>> grad(lambda line, x: line["slope"] * x + line["offset"])(line, 5.0)
-        {'slope': Tensor(5., dtype=float32), 'offset': Tensor(1., dtype=float32)}
+        {'slope': tensor(5.), 'offset': tensor(1.)}
     """
-    return _derived("grad", function, argnums, has_aux, _gradient)
+    return _derived("grad", func, argnums, has_aux, _gradient)
 
 
-def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+def value_and_grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """Return a function that computes the value and the gradient of a scalar function.
 
     Arguments and errors are as for `grad`. With `has_aux`, the value is the pair that the function
     returned.
 
+    Source: JAX, "jax.value_and_grad".
+
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import value_and_grad
+        >>> from minigrad.func import value_and_grad
         >>> value_and_grad(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
-        (Tensor(5., dtype=float32), Tensor([2., 4.], dtype=float32))
+        (tensor(5.), tensor([2., 4.]))
     """
 
     def both(call: Evaluation) -> Any:
         gradient = call.structured(call.gradient(call.recorded))
         return call.returned(call.value), gradient
 
-    return _derived("value_and_grad", function, argnums, has_aux, both)
+    return _derived("value_and_grad", func, argnums, has_aux, both)
 
 
-def vjp(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """Return a function that computes the gradient and the value, in this order.
+
+    Otherwise it is `value_and_grad`.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.func import grad_and_value
+        >>> grad_and_value(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
+        (tensor([2., 4.]), tensor(5.))
+    """
+
+    def both(call: Evaluation) -> Any:
+        gradient = call.structured(call.gradient(call.recorded))
+        return gradient, call.returned(call.value)
+
+    return _derived("grad_and_value", func, argnums, has_aux, both)
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     r"""Compute the value of a function, and its vector-Jacobian product as a function.
 
     For a cotangent :math:`g` of the output, the product is :math:`g^\top J`. It costs one backward
     pass, and can be computed for any number of cotangents.
 
     Args:
-        function: Takes tensors or structures of them, returns a structure of tensors.
-        *inputs: Its arguments, all of which are differentiated.
+        func: Takes tensors or structures of them, returns a structure of tensors.
+        *primals: Its arguments, all of which are differentiated.
         has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
         The value and ``pull``; with `has_aux`, also the auxiliary output. ``pull`` takes a
         cotangent with the structure, shapes and dtypes of the value, and returns a tuple with a
-        structure of tensors for each input.
+        structure of tensors for each input. It can be called again, unless it is called with
+        ``retain_graph=False``; ``create_graph=`` says whether it is recorded.
 
     Raises:
         TypeError: An input or output does not hold floats.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import vjp
+        >>> from minigrad.func import vjp
         >>> value, pull = vjp(lambda x, y: x * y, minigrad.tensor([1.0, 2.0]), minigrad.tensor(3.0))
         >>> value
-        Tensor([3., 6.], dtype=float32)
+        tensor([3., 6.])
         >>> pull(minigrad.tensor([1.0, 10.0]))
-        (Tensor([ 3., 30.], dtype=float32), Tensor(21., dtype=float32))
+        (tensor([ 3., 30.]), tensor(21.))
     """
-    call = _at("vjp", function, inputs, has_aux)
+    call = _at("vjp", func, primals, has_aux)
 
-    def pull(cotangent: Any) -> Any:
-        given = directions("vjp", call.output, call.outputs, cotangent, "output", "cotangent")
-        create = call.records(given)
-        return call.structured(pulled(call.outputs, call.variables, given, create, retain=True))
+    def pull(
+        cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+    ) -> tuple[Any, ...]:
+        given = directions("vjp", call.output, call.outputs, cotangents, "output", "cotangents")
+        create = call.records(given) if create_graph is None else create_graph
+        found = pulled(call.outputs, call.variables, given, create, retain_graph)
+        return tuple(call.structured(found))
 
     return call.returned(call.value, pull)
 
 
 def jvp(
-    function: Function, inputs: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
-) -> tuple[Any, ...]:
+    func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
     r"""Compute the value of a function, and its derivative along a direction.
 
     The directional derivative :math:`J v` costs two backward passes. The first one computes
@@ -146,9 +168,10 @@ def jvp(
     :math:`v^\top J^\top u` with respect to :math:`u`, which gives :math:`J v`.
 
     Args:
-        function: Takes tensors or structures of them, returns a structure of tensors.
-        inputs: The tuple of its arguments, all of which are differentiated.
-        tangents: The direction: the structure, shapes and dtypes of `inputs`.
+        func: Takes tensors or structures of them, returns a structure of tensors.
+        primals: The tuple of its arguments, all of which are differentiated.
+        tangents: The direction: the structure, shapes and dtypes of `primals`.
+        strict: Whether an output that depends on no argument is an error; else its derivative is 0.
         has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
@@ -156,6 +179,7 @@ def jvp(
         auxiliary output.
 
     Raises:
+        RuntimeError: With `strict`, an output depends on no argument.
         TypeError: An input or output does not hold floats, or `tangents` has another structure or
             dtype.
         ValueError: A tangent has another shape, or other keys.
@@ -164,25 +188,31 @@ def jvp(
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import jvp
+        >>> from minigrad.func import jvp
         >>> x, along = minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 0.0])
         >>> jvp(lambda x: x**3, (x,), (along,))
-        (Tensor([1., 8.], dtype=float32), Tensor([3., 0.], dtype=float32))
+        (tensor([1., 8.]), tensor([3., 0.]))
     """
-    call = _at("jvp", function, inputs, has_aux)
-    along = directions("jvp", inputs, call.variables, tangents, "inputs", "tangents")
-    return call.returned(call.value, _along(call, *_transposed(call), along))
+    call = _at("jvp", func, primals, has_aux)
+    given = directions("jvp", primals, call.variables, tangents, "primals", "tangents")
+    for i, output in enumerate(call.outputs):
+        if strict and not call.depends(output):
+            raise RuntimeError(
+                f"jvp: output {i} of the function depends on no argument, and strict is set; with "
+                f"strict=False its derivative is 0"
+            )
+    return call.returned(call.value, along(call, *transposed(call), given))
 
 
-def linearize(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     r"""Compute the value of a function, and its derivative as a function of the direction.
 
     It is `jvp` for many directions: the function runs once, and each direction costs one backward
     pass.
 
     Args:
-        function: Takes tensors or structures of them, returns a structure of tensors.
-        *inputs: Its arguments, all of which are differentiated.
+        func: Takes tensors or structures of them, returns a structure of tensors.
+        *primals: Its arguments, all of which are differentiated.
         has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
@@ -197,22 +227,22 @@ def linearize(function: Function, *inputs: Any, has_aux: bool = False) -> tuple[
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import linearize
+        >>> from minigrad.func import linearize
         >>> value, push = linearize(lambda x: x**3, minigrad.tensor([1.0, 2.0]))
         >>> push(minigrad.tensor([1.0, 0.0])), push(minigrad.tensor([0.0, 1.0]))
-        (Tensor([3., 0.], dtype=float32), Tensor([ 0., 12.], dtype=float32))
+        (tensor([3., 0.]), tensor([ 0., 12.]))
     """
-    call = _at("linearize", function, inputs, has_aux)
-    slopes, weights = _transposed(call)
+    call = _at("linearize", func, primals, has_aux)
+    slopes, weights = transposed(call)
 
     def push(*tangents: Any) -> Any:
-        along = directions("linearize", inputs, call.variables, tangents, "inputs", "tangents")
-        return _along(call, slopes, weights, along)
+        given = directions("linearize", primals, call.variables, tangents, "primals", "tangents")
+        return along(call, slopes, weights, given)
 
     return call.returned(call.value, push)
 
 
-def _transposed(call: Evaluation) -> tuple[list[Any], list[Any]]:
+def transposed(call: Evaluation) -> tuple[list[Any], list[Any]]:
     """The product of the transposed Jacobian and some cotangents, recorded; the cotangents."""
     with enable_grad():
         # Any cotangent without zeros would do; zeros hide infinite slopes: see `zero_safe`.
@@ -228,18 +258,26 @@ def _weight(draws: np.random.Generator, output: Any) -> Any:
     return weight
 
 
-def _along(call: Evaluation, slopes: list[Any], weights: list[Any], along: list[Any]) -> Any:
+def along(call: Evaluation, slopes: list[Any], weights: list[Any], given: list[Any]) -> Any:
     """The derivative along a direction, in the structure of the output."""
-    create = call.records(along)
-    return rebuilt(call.output, iter(pulled(slopes, weights, along, create, retain=True)))
+    create = call.records(given)
+    return rebuilt(call.output, iter(pulled(slopes, weights, given, create, retain=True)))
 
 
-def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    r"""Return a function that computes the Jacobian: each output element by each input element.
+def jacrev(
+    func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Function:
+    r"""Return a function that computes the Jacobian by rows, a backward pass for each.
 
-    It is computed by rows, as `jacrev` does; or, if the function has more than three times as many
-    outputs as inputs and consists of minigrad's own ops, by columns, as `jacfwd` does. Arguments
-    and errors are as for `grad`, but the function may return any structure of tensors.
+    The passes run together, by `vmap`. For a function with many more outputs than inputs, the
+    columns of `jacfwd` cost less.
+
+    Args:
+        func: Takes tensors or structures of them, returns a structure of tensors.
+        argnums: Which positional arguments to differentiate; the others may be anything.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
+        chunk_size: How many rows are computed at once: all intermediate values are that many. None
+            means up to 256.
 
     Returns:
         A function of the same arguments. It returns the structure of the output. In the place of
@@ -247,73 +285,75 @@ def jacobian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False)
         structures), with tensors of shape (\*output shape, \*input shape) and the dtype of the
         input. With `has_aux`, a pair of that and the auxiliary output.
 
+    Raises:
+        TypeError: `func` is not a function, `argnums` not an int, or an argument or output does
+            not hold floats.
+        ValueError: The function was not called with the arguments of `argnums`, or `chunk_size` is
+            below 1.
+
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import jacobian
+        >>> from minigrad.func import jacrev
         >>> x = minigrad.tensor([1.0, 2.0, 3.0])
-        >>> jacobian(lambda x: {"ends": x[::2] ** 2, "sum": x.sum()})(x)
-        {'ends': Tensor([[2., 0., 0.],
-               [0., 0., 6.]], dtype=float32), 'sum': Tensor([1., 1., 1.], dtype=float32)}
+        >>> jacrev(lambda x: {"ends": x[::2] ** 2, "sum": x.sum()})(x)
+        {'ends': tensor([[2., 0., 0.],
+                [0., 0., 6.]]), 'sum': tensor([1., 1., 1.])}
     """
-    return _derived("jacobian", function, argnums, has_aux, _jacobian)
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f"jacrev: chunk_size must be at least 1, got {chunk_size}")
+    rows = functools.partial(by_rows, at_once=chunk_size or TOGETHER)
+    return _derived("jacrev", func, argnums, has_aux, rows)
 
 
-def jacrev(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    """Return a function that computes the Jacobian by rows, a backward pass for each.
-
-    The passes run together, by `vmap`, up to 256 at a time. Arguments, results and errors are as
-    for `jacobian`.
-
-    Example:
-        >>> import minigrad
-        >>> from minigrad.autograd.functional import jacrev
-        >>> jacrev(lambda x: x[:2] * x[2])(minigrad.tensor([1.0, 2.0, 3.0]))
-        Tensor([[3., 0., 1.],
-               [0., 3., 2.]], dtype=float32)
-    """
-    return _derived("jacrev", function, argnums, has_aux, _by_rows)
-
-
-def jacfwd(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+def jacfwd(
+    func: Function, argnums: Argnums = 0, has_aux: bool = False, *,
+    randomness: Randomness = "error",
+) -> Function:  # fmt: skip
     """Return a function that computes the Jacobian by columns, one for each input element.
 
     A column costs about twice as much as a row of `jacrev`, as in `jvp`. So it pays for a function
-    with many more outputs than inputs. Arguments, results and errors are as for `jacobian`.
+    with many more outputs than inputs. Arguments, results and errors are as for `jacrev`.
+
+    Args:
+        func: Takes tensors or structures of them, returns a structure of tensors.
+        argnums: Which positional arguments to differentiate; the others may be anything.
+        has_aux: Whether the function returns a pair (output, auxiliary output).
+        randomness: PyTorch's; the function runs once, so its random numbers are those of one call.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import jacfwd
+        >>> from minigrad.func import jacfwd
         >>> jacfwd(lambda t: t ** minigrad.arange(4))(minigrad.tensor(2.0))
-        Tensor([ 0.,  1.,  4., 12.], dtype=float32)
+        tensor([ 0.,  1.,  4., 12.])
     """
-    return _derived("jacfwd", function, argnums, has_aux, _by_columns)
+    check_randomness("jacfwd", randomness)
+    return _derived("jacfwd", func, argnums, has_aux, by_columns)
 
 
-def hessian(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
-    r"""Return a function that computes the second derivatives of a scalar function.
+def hessian(func: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+    r"""Return a function that computes the second derivatives of a function.
 
-    It is the Jacobian of the gradient, by rows: a gradient has as many elements as its input. The
-    product with one vector, `hvp`, costs only two backward passes. Arguments and errors are as for
-    `grad`.
+    It is `jacrev` of `jacrev`: a gradient has as many elements as its input. The product with one
+    vector, `hvp`, costs only two backward passes. Arguments and errors are as for `jacrev`.
 
     Returns:
         A function of the same arguments. It returns structures within a structure: for a dict of
-        parameters, a dict of dicts, with a tensor of shape (\*a.shape, \*b.shape) for each pair.
-        With `has_aux`, a pair of that and the auxiliary output.
+        parameters, a dict of dicts, with a tensor of shape (\*output shape, \*a.shape, \*b.shape)
+        for each pair. With `has_aux`, a pair of that and the auxiliary output.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import hessian
+        >>> from minigrad.func import hessian
         >>> hessian(lambda x: x[0] ** 2 * x[1])(minigrad.tensor([3.0, 5.0]))
-        Tensor([[10.,  6.],
-               [ 6.,  0.]], dtype=float32)
+        tensor([[10.,  6.],
+                [ 6.,  0.]])
     """
-    gradient = _derived("hessian", function, argnums, has_aux, _gradient)
-    return _derived("hessian", gradient, argnums, has_aux, _by_rows)
+    first = _derived("hessian", func, argnums, has_aux, by_rows)
+    return _derived("hessian", first, argnums, has_aux, by_rows)
 
 
 def hvp(
-    function: Function, inputs: tuple[Any, ...], vectors: tuple[Any, ...], *, has_aux: bool = False
+    func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
 ) -> tuple[Any, ...]:
     """Compute the value of a function, and its Hessian times a vector, without the Hessian.
 
@@ -321,9 +361,9 @@ def hvp(
     gradient: one backward pass for the gradient, one for the product.
 
     Args:
-        function: Takes tensors or structures of them, returns a tensor with one element.
-        inputs: The tuple of its arguments, all of which are differentiated.
-        vectors: The vector: the structure, shapes and dtypes of `inputs`.
+        func: Takes tensors or structures of them, returns a tensor with one element.
+        primals: The tuple of its arguments, all of which are differentiated.
+        tangents: The vector: the structure, shapes and dtypes of `primals`.
         has_aux: Whether the function returns a pair (output, auxiliary output).
 
     Returns:
@@ -332,42 +372,42 @@ def hvp(
 
     Raises:
         RuntimeError: The function does not return one number.
-        TypeError: An input does not hold floats, or `vectors` has another structure or dtype.
-        ValueError: A vector has another shape, or other keys.
+        TypeError: An input does not hold floats, or `tangents` has another structure or dtype.
+        ValueError: A tangent has another shape, or other keys.
 
     Source: B. Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import hvp
+        >>> from minigrad.func import hvp
         >>> x, v = minigrad.tensor([3.0, 5.0]), minigrad.tensor([1.0, 0.0])
         >>> hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
-        (Tensor(45., dtype=float32), (Tensor([10.,  6.], dtype=float32),))
+        (tensor(45.), (tensor([10.,  6.]),))
     """
-    call = _at("hvp", function, inputs, has_aux)
-    along = directions("hvp", inputs, call.variables, vectors, "inputs", "vectors")
+    call = _at("hvp", func, primals, has_aux)
+    given = directions("hvp", primals, call.variables, tangents, "primals", "tangents")
     slopes = call.gradient(create=True)
-    product = call.structured(pulled(slopes, call.variables, along, call.records(along)))
+    product = call.structured(pulled(slopes, call.variables, given, call.records(given)))
     return call.returned(call.value, product)
 
 
-def _at(name: str, function: Function, inputs: Any, has_aux: bool) -> Evaluation:
+def _at(name: str, func: Function, primals: Any, has_aux: bool) -> Evaluation:
     """A call of the function in which all arguments are differentiated."""
-    _check(name, function)
-    if not isinstance(inputs, tuple):
+    check_function(name, func)
+    if not isinstance(primals, tuple):
         raise TypeError(
-            f"{name}: inputs must be the tuple of the function's arguments, got "
-            f"{type(inputs).__name__}; for one argument write (x,)"
+            f"{name}: primals must be the tuple of the function's arguments, got "
+            f"{type(primals).__name__}; for one argument write (x,)"
         )
-    every = tuple(range(len(inputs)))
-    return Evaluation(name, function, inputs, {}, every, has_aux, around="inputs")
+    every = tuple(range(len(primals)))
+    return Evaluation(name, func, primals, {}, every, has_aux, around="primals")
 
 
-def _check(name: str, function: Any, argnums: Any = 0) -> None:
+def check_function(name: str, func: Any, argnums: Any = 0) -> None:
     """Raise a TypeError unless it is a function, and for arguments in the place of `argnums`."""
-    if not callable(function):
+    if not callable(func):
         raise TypeError(
-            f"{name}: a function expected, got {type(function).__name__}; tensors that were "
+            f"{name}: a function expected, got {type(func).__name__}; tensors that were "
             f"computed already are differentiated by autograd.grad"
         )
     for i in argnums if isinstance(argnums, (tuple, list)) else (argnums,):
@@ -379,15 +419,15 @@ def _check(name: str, function: Any, argnums: Any = 0) -> None:
 
 
 def _derived(
-    name: str, function: Function, argnums: Argnums, has_aux: bool,
+    name: str, func: Function, argnums: Argnums, has_aux: bool,
     compute: Callable[[Evaluation], Any],
 ) -> Function:  # fmt: skip
     """The function of the same arguments that computes something of a call."""
-    _check(name, function, argnums)
+    check_function(name, func, argnums)
 
-    @functools.wraps(function, updated=())
+    @functools.wraps(func, updated=())
     def derived(*args: Any, **kwargs: Any) -> Any:
-        return compute(Evaluation(name, function, args, kwargs, argnums, has_aux))
+        return compute(Evaluation(name, func, args, kwargs, argnums, has_aux))
 
     return derived
 
@@ -396,44 +436,22 @@ def _gradient(call: Evaluation) -> Any:
     return call.returned(call.structured(call.gradient(call.recorded)))
 
 
-def _jacobian(call: Evaluation) -> Any:
-    outputs, inputs = (
-        sum(tensor._data.size for tensor in tensors) for tensors in (call.outputs, call.variables)
-    )
-    by_columns = outputs > FORWARD * inputs and _of_own_ops(call.outputs)
-    return (_by_columns if by_columns else _by_rows)(call)
-
-
-def _of_own_ops(outputs: Iterable[Any]) -> bool:
-    """Whether outputs come of minigrad's own ops alone, which all have second derivatives."""
-    own, seen = set(registry.values()), set()
-    stack = [node_of(edge) for edge in map(history, outputs) if edge is not None]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Node) and node not in seen:
-            if node.plan.op not in own:
-                return False
-            seen.add(node)
-            stack.extend(node.parents)
-    return True
-
-
-def _by_rows(call: Evaluation) -> Any:
+def by_rows(call: Evaluation, at_once: int = TOGETHER) -> Any:
     """The Jacobian: for each element of an output, its gradient."""
 
     def block(output: Any) -> list[Any]:
         def row(unit: Any) -> list[Any]:
             return pulled([output], call.variables, [unit], call.recorded, retain=True)
 
-        return _for_units(call, row, output, call.variables)
+        return _for_units(call, row, output, call.variables, at_once)
 
     blocks = [call.structured(block(output)) for output in call.outputs]
     return call.returned(rebuilt(call.output, iter(blocks)))
 
 
-def _by_columns(call: Evaluation) -> Any:
+def by_columns(call: Evaluation) -> Any:
     """The Jacobian: for each element of an input, the derivative of the outputs by it."""
-    slopes, weights = _transposed(call)
+    slopes, weights = transposed(call)
 
     def block(slope: Any, variable: Any) -> list[Any]:
         def column(unit: Any) -> list[Any]:
@@ -449,12 +467,13 @@ def _by_columns(call: Evaluation) -> Any:
 
 
 def _for_units(
-    call: Evaluation, pull: Callable[[Any], list[Any]], like: Any, results: list[Any]
-) -> list[Any]:
+    call: Evaluation, pull: Callable[[Any], list[Any]], like: Any, results: list[Any],
+    at_once: int = TOGETHER,
+) -> list[Any]:  # fmt: skip
     """The results of a function for each unit vector of the shape of `like`; its axes are first."""
     shape, count = like._data.shape, like._data.size
     units = np.eye(count, dtype=like._data.dtype).reshape(count, *shape)
-    parts = [_together(call, pull, units[i : i + TOGETHER]) for i in range(0, count, TOGETHER)]
+    parts = [_together(call, pull, units[i : i + at_once]) for i in range(0, count, at_once)]
     return [
         ops.concatenate(found).reshape(*shape, *result.shape) if found else
         wrap(np.zeros(shape + result.shape, result.dtype))

@@ -79,6 +79,11 @@ class Evaluation:
         """A result without its history, if that lies within this call."""
         return leaf if not _has_history([leaf]) or self._reach_beyond([leaf]) else wrap(leaf._data)
 
+    def depends(self, output: Any) -> bool:
+        """Whether an output depends on one of the variables."""
+        found = pulled([output], self.variables, [np.ones_like(output._data)], True, fill=False)
+        return any(gradient is not None for gradient in found)
+
     def _reach_beyond(self, tensors: Sequence[Any]) -> bool:
         """Whether a history leads to a node from before the call, or to a leaf from outside."""
         own = {variable._node for variable in self.variables}
@@ -106,7 +111,7 @@ class Evaluation:
         if not isinstance(self.output, Variable) or self.output._data.size != 1:
             raise RuntimeError(
                 f"{self.name}: the function must return one number, got {_shown(self.output)}; "
-                f"vjp and jacobian take functions of any shape"
+                f"vjp and jacrev take functions of any shape"
             )
         return self.output
 
@@ -142,7 +147,9 @@ def _variable(name: str, path: str, value: Any, enabled: bool) -> Any:
     if not isinstance(value, Variable):
         value = wrap(to_array(value, name=f"{name}: {path}"))
     if value._data.dtype.kind != "f":
-        remedy = "close over it" if path.startswith("inputs") else "leave it out of argnums"
+        remedy = (
+            "close over it" if path.startswith(("inputs", "primals")) else "leave it out of argnums"
+        )
         raise TypeError(
             f"{name}: {path} holds {value._data.dtype}, and only floats have derivatives: {remedy}"
         )
@@ -181,9 +188,9 @@ def _has_history(values: Iterable[Any]) -> bool:
 
 def pulled(
     outputs: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any], create: bool,
-    retain: bool = False,
+    retain: bool = False, fill: bool = True,
 ) -> list[Any]:  # fmt: skip
-    """The cotangents of `inputs`, a tensor each: zeros where the outputs do not depend on one."""
+    """The cotangents of `inputs`; zeros, or None without `fill`, for one that no output needs."""
     roots = [k for k, output in enumerate(outputs) if history(output) is not None]
     found: Sequence[Any] = [None] * len(inputs)
     if roots and inputs:
@@ -195,6 +202,8 @@ def pulled(
             create_graph=create,
             allow_unused=True,
         )
+    if not fill:
+        return list(found)
     return [
         wrap(np.zeros_like(x._data)) if g is None else g for x, g in zip(inputs, found, strict=True)
     ]

@@ -8,7 +8,7 @@ are steps like the others, and the result is an ordinary graph.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -41,14 +41,14 @@ from minigrad.transforms.batching import (
 )
 from minigrad.transforms.structure import flatten, rebuilt, spread
 
-__all__ = ["CannotMap", "vmap"]
+__all__ = ["CannotMap", "Randomness", "check_randomness", "functionalize", "vmap"]
 
 Randomness = Literal["error", "different", "same"]
 
 
 def vmap(
-    function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0,
-    randomness: Randomness = "error",
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0,
+    randomness: Randomness = "error", *, chunk_size: int | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """Turn a function of one sample into one of many samples at once.
 
@@ -57,57 +57,128 @@ def vmap(
     to sample is an error with its line. It may take gradients, and be mapped again.
 
     Args:
-        function: Takes and returns tensors, or nested tuples, lists and dicts of tensors.
-        in_axes: For each positional argument, or for all, the axis that counts the samples; None if
-            it is the same for all. A structure of axes, for an argument that is a structure.
-            Keyword arguments are mapped along axis 0.
-        out_axes: Where that axis goes in the result, or in each part of it.
+        func: Takes and returns tensors, or nested tuples, lists and dicts of tensors.
+        in_dims: For each positional argument, or for all, the dim that counts the samples; None if
+            it is the same for all. A structure of dims, for an argument that is a structure.
+            Keyword arguments are mapped along dim 0.
+        out_dims: Where that dim goes in the result, or in each part of it.
         randomness: What a random number in the function is: an "error", "different" for each
             sample, or the "same" for all.
+        chunk_size: At most so many samples at once, one part of them after the other; None for all.
 
     Returns:
-        A function of the same arguments, with one more axis.
+        A function of the same arguments, with one more dim.
 
     Raises:
         CannotMap: An op has no batching rule, Python reads what differs from sample to sample, or a
             random number is drawn. It is a NotImplementedError.
         TypeError: An argument is not mapped and not a tensor, or a result is not a tensor.
-        ValueError: The axes are not of one length, or no argument is mapped.
+        ValueError: The dims are not of one length, no argument is mapped, or `chunk_size` is below
+            1.
 
     Source: JAX, "jax.vmap"; Radul et al. (2020), "Automatically Batching Control-Intensive
     Programs for Modern Accelerators".
 
     Example:
         >>> import minigrad
-        >>> from minigrad.autograd.functional import grad
+        >>> from minigrad.func import grad
         >>> def loss(w, x):
         ...     return (w * x).sum() ** 2
         >>> w, xs = minigrad.ones(2), minigrad.tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> minigrad.vmap(grad(loss), in_axes=(None, 0))(w, xs).tolist()
+        >>> minigrad.vmap(grad(loss), in_dims=(None, 0))(w, xs).tolist()
         [[6.0, 12.0], [42.0, 56.0]]
     """
-    if not callable(function):
+    if not callable(func):
         raise TypeError(
-            f"vmap: a function expected, got {type(function).__name__}: write vmap(f)(x); tensors "
+            f"vmap: a function expected, got {type(func).__name__}: write vmap(f)(x); tensors "
             f"that were computed already are differentiated by autograd.grad"
         )
-    if randomness not in ("error", "different", "same"):
-        raise ValueError(
-            f'vmap: randomness must be "error", "different" or "same", got {randomness!r}'
-        )
+    check_randomness("vmap", randomness)
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f"vmap: chunk_size must be at least 1, got {chunk_size}")
 
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def at_once(args: tuple[Any, ...], kwargs: dict[str, Any], dims: Sequence[Any]) -> Any:
         run = _Run(randomness)
-        axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
-        if len(axes) != len(args):
-            raise ValueError(f"vmap: in_axes has {len(axes)} entries for {len(args)} arguments")
         places = [f"args[{i}]" for i in range(len(args))]
-        samples = [run.given(*one) for one in zip(args, axes, places, strict=True)]
+        samples = [run.given(*one) for one in zip(args, dims, places, strict=True)]
         named = {name: run.given(value, 0, f"{name}=") for name, value in kwargs.items()}
-        return run.of_all(*run.of_one(function, samples, named), out_axes)
+        return run.of_all(*run.of_one(func, samples, named), out_dims)
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        dims = in_dims if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
+        if len(dims) != len(args):
+            raise ValueError(f"vmap: in_dims has {len(dims)} entries for {len(args)} arguments")
+        if chunk_size is None:
+            return at_once(args, kwargs, dims)
+        parts = [at_once(*part, dims) for part in _parts(args, kwargs, dims, chunk_size)]
+        return _joined(parts, out_dims)
 
     return call
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """Return the function itself: a transform lets it write to what it has made.
+
+    Args:
+        func: A function.
+        remove: PyTorch's: "mutations" or "mutations_and_views".
+
+    Raises:
+        RuntimeError: `remove` is something else.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.func.functionalize(minigrad.sin) is minigrad.sin
+        True
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            f'functionalize: remove="mutations" or "mutations_and_views", got {remove!r}'
+        )
+    return func
+
+
+def check_randomness(name: str, randomness: str) -> None:
+    """Raise a ValueError unless it says what random numbers are."""
+    if randomness not in ("error", "different", "same"):
+        raise ValueError(
+            f'{name}: randomness must be "error", "different" or "same", got {randomness!r}'
+        )
+
+
+def _parts(
+    args: tuple[Any, ...], kwargs: dict[str, Any], dims: Sequence[Any], size: int
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """The arguments of at most `size` samples after those of others; all if lengths differ."""
+    every, axes = (args, kwargs), (dims, dict.fromkeys(kwargs, 0))
+    leaves = [(leaf, axis) for _, leaf, axis in spread(every, axes, "args")]
+    lengths = {np.shape(leaf)[axis] for leaf, axis in leaves if axis is not None}
+    if len(lengths) != 1:
+        yield every  # for the error that says so
+        return
+    for start in range(0, max(*lengths, 1), size):
+        window = slice(start, start + size)
+        part = rebuilt(every, iter([_window(leaf, axis, window) for leaf, axis in leaves]))
+        yield part
+
+
+def _window(leaf: Any, axis: int | None, window: slice) -> Any:
+    if axis is None:
+        return leaf
+    tensor = leaf if isinstance(leaf, Variable) else wrap(to_array(leaf, name="vmap"))
+    return tensor[(slice(None),) * (axis % tensor._data.ndim) + (window,)]  # type: ignore[index]
+
+
+def _joined(parts: list[Any], out_dims: Any) -> Any:
+    """The results of several parts of the samples as one."""
+    axes = [axis for _, _, axis in spread(parts[0], out_dims, "the result")]
+    columns = zip(*([leaf for _, leaf in flatten(part, "")] for part in parts), strict=True)
+    joined = [
+        column[0] if axis is None else ops.concatenate(column, axis)
+        for column, axis in zip(columns, axes, strict=True)
+    ]
+    return rebuilt(parts[0], iter(joined))
 
 
 class _Sample(Trace):
@@ -212,10 +283,10 @@ class _Run:
             tensor = wrap(to_array(leaf, name=f"vmap: {path}"))
         shape = tensor._data.shape
         if not -len(shape) <= axis < len(shape):
-            raise ValueError(f"vmap: axis {axis} of {path}, which has shape {tuple(shape)}")
+            raise ValueError(f"vmap: dim {axis} of {path}, which has shape {tuple(shape)}")
         if self._size not in (-1, shape[axis]):
             raise ValueError(
-                f"vmap: {path} has {shape[axis]} samples along axis {axis}, others {self._size}"
+                f"vmap: {path} has {shape[axis]} samples along dim {axis}, others {self._size}"
             )
         self._size = shape[axis]
         tensor = ops.moveaxis(tensor, axis, 0) if axis % len(shape) else tensor
@@ -231,7 +302,7 @@ class _Run:
     ) -> tuple[Any, list[Any]]:
         """Run the function on the first sample: its result, and the values in it."""
         if self._size == -1:
-            raise ValueError("vmap: no argument is mapped: in_axes must name an axis")
+            raise ValueError("vmap: no argument is mapped: in_dims must name a dim")
         outer = state.get()
         frame = FunctionCall("vmap", next(clock), outer.frame, self._size)
         try:
@@ -250,7 +321,7 @@ class _Run:
 
     # All samples
 
-    def of_all(self, result: Any, values: list[Any], out_axes: Any) -> Any:
+    def of_all(self, result: Any, values: list[Any], out_dims: Any) -> Any:
         """Run the steps for all samples: the result in the structure of that of one sample."""
         self._known |= self._trace.things | self._trace.mapped
         every = self._trace.steps
@@ -275,13 +346,13 @@ class _Run:
         finally:
             state.set(outer)
         found = [self._found(value) if isinstance(value, Value) else value for value in values]
-        places = [axis for _, _, axis in spread(result, out_axes, "the result")]
+        places = [axis for _, _, axis in spread(result, out_dims, "the result")]
         return rebuilt(result, map(self._placed, found, places))
 
     def _placed(self, value: Any, axis: int | None) -> Any:
         if axis is None:
             if isinstance(value, Mapped):
-                raise ValueError("vmap: out_axes is None for a result that differs between samples")
+                raise ValueError("vmap: out_dims is None for a result that differs between samples")
             return value
         every = whole(value, self._size)
         return ops.moveaxis(every, 0, axis) if axis else every

@@ -99,4 +99,4 @@ def spread(value: Any, axes: Any, path: str) -> Iterator[tuple[str, Any, int | N
         for i, (part, axis) in enumerate(zip(value, axes, strict=True)):
             yield from spread(part, axis, f"{path}[{i}]")
     else:
-        raise ValueError(f"vmap: axes {axes!r} do not have the structure of {path}")
+        raise ValueError(f"vmap: dims {axes!r} do not have the structure of {path}")

@@ -29,8 +29,8 @@ from minigrad.nn.functional.similarity import *
 from minigrad.nn.functional.softmax import *
 from minigrad.nn.functional.unpooling import *
 from minigrad.nn.functional.windows import *
-from minigrad.support import pytorch_names
+from minigrad.support import near_names
 
 if not TYPE_CHECKING:  # type checkers follow the imports above
     __all__ = sorted(name for name in globals() if callable(globals()[name]))
-    __getattr__ = pytorch_names.names("nn.functional", __all__)
+    __getattr__ = near_names.names("nn.functional", __all__)

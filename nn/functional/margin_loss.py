@@ -94,8 +94,8 @@ def multilabel_soft_margin_loss(
     """
     name = "multilabel_soft_margin_loss"
     reduction = reduction_of(name, size_average, reduce, reduction)
-    y = like(name, input, target)
-    losses = -(y * logsigmoid(input) + (1.0 - y) * logsigmoid(-input))
+    y, x = like(name, input, target), floating(input)
+    losses = -(y * logsigmoid(x) + (1.0 - y) * logsigmoid(-x))
     if weight is not None:
         losses = losses * asarray(weight)
     return reduced(name, ops.mean(losses, -1), reduction)
@@ -135,16 +135,18 @@ def multi_margin_loss(
     reduction = reduction_of(name, size_average, reduce, reduction)
     right = asarray(target)
     if right.dtype.kind not in "iu":
-        raise type_error(f"{name}: classes expected as integers, got a target of {right.dtype}")
+        raise type_error(
+            f"{name}: classes expected as integers, got a target of {right.dtype.name}"
+        )
     if p not in (1, 2):
         raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
     one = input.ndim < 2 and right.shape in ((), (1,))
     if not one and (input.ndim != 2 or right.shape != input.shape[:1]):
         raise value_error(
             f"{name}: an input of shape (N, C) or (C,) with a target of shape (N,) or () expected, "
-            f"got {input.shape} and {right.shape}"
+            f"got {tuple(input.shape)} and {tuple(right.shape)}"
         )
-    rows: Any = input if input.ndim == 2 else ops.reshape(input, (1, -1))
+    rows: Any = floating(input) if input.ndim == 2 else ops.reshape(floating(input), (1, -1))
     right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]
     if (values_of(right) < 0).any() or (values_of(right) >= classes).any():
         raise IndexError(f"{name}: classes from 0 to {classes - 1} expected")

@@ -10,6 +10,7 @@ from minigrad import ops, random
 from minigrad.autograd.errors import type_error
 from minigrad.nn.functional.framing import framed
 from minigrad.ops._numerics import values_of
+from minigrad.ops.casting import floating
 from minigrad.support.checks import check_number
 from minigrad.tensors.functions.arguments import spelled
 from minigrad.tensors.tensor import Tensor
@@ -67,7 +68,7 @@ def softmin(
         >>> nn.functional.softmin(tensor([0.0, 0.0, 1000.0]), dim=-1).tolist()
         [0.5, 0.5, 0.0]
     """
-    return ops.softmax(-_converted(input, dtype), _axis("softmin", input, dim))
+    return ops.softmax(-floating(_converted(input, dtype)), _axis("softmin", input, dim))
 
 
 def _axis(owner: str, x: Tensor, dim: int | None) -> int:
@@ -76,8 +77,8 @@ def _axis(owner: str, x: Tensor, dim: int | None) -> int:
         return dim
     if np.ndim(x) > 2:
         raise type_error(
-            f"{owner}: an input of shape {x.shape} has more than two axes: write dim=-1 for the "
-            f"last one (PyTorch takes the {'first' if x.ndim == 3 else 'second'} where none is "
+            f"{owner}: an input of shape {tuple(x.shape)} has more than two axes: write dim=-1 for "
+            f"the last one (PyTorch takes the {'first' if x.ndim == 3 else 'second'} where none is "
             f"named)"
         )
     return -1

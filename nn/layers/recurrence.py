@@ -174,7 +174,7 @@ class RNNBase(Module):
                 out, ends = along(x, first, f"l{layer}{direction}", bool(direction))
                 outputs.append(out)
                 last.append(ends)
-            x = minigrad.concatenate(outputs, axis=-1) if self.bidirectional else outputs[0]
+            x = minigrad.concatenate(outputs, dim=-1) if self.bidirectional else outputs[0]
         return x, [minigrad.stack(list(state)) for state in zip(*last, strict=True)]
 
     def _first(self, batch: int, dtype: Any, given: tuple[Any, ...], single: bool) -> list[Tensor]:

@@ -20,7 +20,7 @@ from minigrad.support.checks import (
     module_of,
     on_cpu,
 )
-from minigrad.support.pytorch_names import keyword_advice
+from minigrad.support.near_names import keyword_advice
 from minigrad.support.signatures import signature_of
 from minigrad.tensors.tensor import Tensor
 

@@ -65,6 +65,12 @@ class Parameter(_Part):
         self._take(data, dtype, device)
         self.requires_grad = requires_grad
 
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
+
+    def _shown_as(self) -> str:
+        return "tensor"
+
 
 class Buffer(_Part):
     """A tensor of a module that is not trained, but converted by `Module.to` and saved.
@@ -89,3 +95,6 @@ class Buffer(_Part):
     ) -> None:
         self._take(data, dtype, device)
         self.persistent = persistent
+
+    def _shown_as(self) -> str:
+        return "tensor"

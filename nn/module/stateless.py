@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,15 +15,16 @@ from minigrad.tensors.creation import asarray
 from minigrad.tensors.tensor import Tensor
 
 _one_at_a_time = threading.RLock()
-_running: ContextVar[tuple[tuple[Module, dict[str, Any]], ...]] = ContextVar(
+_running: ContextVar[tuple[tuple[Module, dict[str, Any], bool], ...]] = ContextVar(
     "minigrad.functional_call", default=()
 )
 """The calls running in this thread, outermost first."""
 
 
 def functional_call(
-    module: Module, parameters_and_buffers: Mapping[str, Any], args: Any = (),
-    kwargs: Mapping[str, Any] | None = None,
+    module: Module, parameter_and_buffer_dicts: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    args: Any = None, kwargs: Mapping[str, Any] | None = None, *, tie_weights: bool = True,
+    strict: bool = False,
 ) -> Any:  # fmt: skip
     """Call a module with the given tensors in place of its parameters and buffers.
 
@@ -36,46 +37,54 @@ def functional_call(
 
     Args:
         module: The module.
-        parameters_and_buffers: Tensors or arrays by path, as in `Module.named_parameters`. Others
-            stay as they are. A shared tensor is given under one of its paths, and replaced in all.
-        args: The positional arguments of the call: a tuple, or a single argument.
+        parameter_and_buffer_dicts: Tensors or arrays by path, as in `Module.named_parameters`; or
+            several such dicts. Others stay as they are.
+        args: The positional arguments of the call: a tuple, or a single argument; None for none.
         kwargs: The keyword arguments of the call.
+        tie_weights: Whether a tensor that the module holds under several paths, and that is given
+            under one of them, is replaced under all.
+        strict: Whether each parameter and buffer must be given.
 
     Raises:
+        RuntimeError: With `strict`, one is not given.
         ValueError: A path is unknown, a tensor is given under two paths, or a shape differs.
 
     Example:
-        >>> from minigrad import nn, ones, tensor
+        >>> from minigrad import func, nn, ones, tensor
         >>> linear = nn.Linear(2, 1)
         >>> weight, bias = tensor([[1.0, 2.0]]), tensor([0.5])
-        >>> nn.utils.functional_call(linear, {"weight": weight, "bias": bias}, ones(2))
-        Tensor([3.5], dtype=float32)
+        >>> func.functional_call(linear, {"weight": weight, "bias": bias}, ones(2))
+        tensor([3.5000])
     """
-    given = args if isinstance(args, tuple) else (args,)
-    with _replaced(module, dict(parameters_and_buffers)):
+    several: Any = parameter_and_buffer_dicts
+    tensors: dict[str, Any] = {}
+    for each in (several,) if isinstance(several, Mapping) else several:
+        if twice := tensors.keys() & each.keys():
+            raise ValueError(f"functional_call: {sorted(twice)} stand in several of the dicts")
+        tensors |= each
+    given = args if isinstance(args, tuple) else () if args is None else (args,)
+    with _replaced(module, tensors, tie_weights, strict):
         return module(*given, **(kwargs or {}))
 
 
 @contextmanager
-def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
+def _replaced(
+    module: Module, tensors: dict[str, Any], tie_weights: bool = True, strict: bool = False
+) -> Iterator[None]:
     """Replace tensors of a module within the block, in one thread at a time."""
     with _one_at_a_time:
-        pairs, places = _fitting(module, tensors)
-
-        def put(tensor: Tensor, before: Tensor) -> None:
-            for owner, name in places[id(before)]:
-                owner.__dict__[name] = tensor  # past `__setattr__`: the leaf keeps its name
+        replacements = _fitting(module, tensors, tie_weights, strict)
 
         def put_back() -> None:
-            for before, _ in pairs:
-                put(before, before)
+            for owner, name, before, _ in replacements:
+                owner.__dict__[name] = before
             _running.set(outer)
 
         outer = _running.get()
         try:
-            _running.set((*outer, (module, tensors)))
-            for before, after in pairs:
-                put(after, before)
+            _running.set((*outer, (module, tensors, tie_weights)))
+            for owner, name, _, after in replacements:
+                owner.__dict__[name] = after  # past `__setattr__`: the leaf keeps its name
             yield
         finally:
             try:
@@ -86,37 +95,43 @@ def _replaced(module: Module, tensors: dict[str, Any]) -> Iterator[None]:
 
 
 def _fitting(
-    module: Module, tensors: dict[str, Any]
-) -> tuple[list[tuple[Tensor, Tensor]], dict[int, list[tuple[Module, str]]]]:
-    """Check the given tensors before any is replaced; return pairs (own tensor, replacement).
+    module: Module, tensors: dict[str, Any], tie_weights: bool, strict: bool
+) -> list[tuple[Module, str, Tensor, Tensor]]:
+    """Check the given tensors before any is replaced.
 
-    Also, for the id of each tensor of the module, the modules and names that hold it.
+    Returns:
+        For each place: the module, the name, its own tensor and the one that takes its place.
     """
-    own: dict[str, Tensor] = {}
-    places: dict[int, list[tuple[Module, str]]] = {}
+    own: dict[str, tuple[Module, str, Tensor]] = {}
     for path, owner in walk(module):
         for name, tensor in (*owner._own_parameters(), *owner._own_buffers()):
-            own[join(path, name)] = tensor
-            places.setdefault(id(tensor), []).append((owner, name))
+            own[join(path, name)] = owner, name, tensor
+    places: dict[Any, list[tuple[Module, str, Tensor]]] = {}  # by what is replaced together
+    for path, place in own.items():
+        places.setdefault(id(place[2]) if tie_weights else path, []).append(place)
 
-    given: dict[int, Any] = {}
-    pairs: list[tuple[Tensor, Tensor]] = []
+    given: dict[Any, Any] = {}
+    replacements: list[tuple[Module, str, Tensor, Tensor]] = []
     for path, value in tensors.items():
         if path not in own:
             raise ValueError(
                 f"functional_call: {type(module).__name__} has no parameter or buffer {path!r}; "
                 f"it has {list(own)}"
             )
-        before, after = own[path], asarray(value)
+        before, after = own[path][2], asarray(value)
         if after.shape != before.shape:
             raise ValueError(f"functional_call: {path} has shape {before.shape}, got {after.shape}")
-        if given.setdefault(id(before), value) is not value:
+        key = id(before) if tie_weights else path
+        if given.setdefault(key, value) is not value:
             raise ValueError(
                 f"functional_call: {path} and another path given are one tensor of "
                 f"{type(module).__name__}; give it once"
             )
-        pairs.append((before, after))
-    return pairs, places
+        replacements += [(*place, after) for place in places[key]]
+    missing = [path for path in own if (id(own[path][2]) if tie_weights else path) not in given]
+    if strict and missing:
+        raise RuntimeError(f"functional_call: strict is set, and {missing} are not given")
+    return replacements
 
 
 def _snapshot() -> Callable[[], AbstractContextManager[None]]:
@@ -126,8 +141,8 @@ def _snapshot() -> Callable[[], AbstractContextManager[None]]:
     @contextmanager
     def again() -> Iterator[None]:
         with ExitStack() as stack:
-            for module, tensors in running:
-                stack.enter_context(_replaced(module, tensors))
+            for module, tensors, tie_weights in running:
+                stack.enter_context(_replaced(module, tensors, tie_weights))
             yield
 
     return again

@@ -21,7 +21,7 @@ from minigrad.nn.utils import rnn as rnn
 from minigrad.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
 from minigrad.nn.utils.weight_norm import remove_weight_norm, weight_norm
 from minigrad.ops._numerics import LEAST, values_of, widened, within_rule
-from minigrad.support import pytorch_names
+from minigrad.support import near_names
 from minigrad.support.checks import check_flag, check_number
 from minigrad.tensors.creation import tensor
 from minigrad.tensors.inplace import assign
@@ -280,4 +280,4 @@ def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = pytorch_names.names("nn.utils", __all__)
+    __getattr__ = near_names.names("nn.utils", __all__)

@@ -19,7 +19,7 @@ def scalar(value: float) -> Tensor:
 def derivative(f: Callable[[Tensor], Tensor], x: Tensor, order: int) -> float:
     y = f(x)
     for _ in range(order):
-        y = grad(y + 0.0 * x, x, create_graph=True)  # a constant has a derivative too
+        (y,) = grad(y + 0.0 * x, x, create_graph=True)  # a constant has a derivative too
     return y.item()
 
 
@@ -86,7 +86,7 @@ def test_gradient_penalty_trains_through_the_gradient() -> None:
 
     def penalty(x: Tensor, w1: Tensor, w2: Tensor) -> Tensor:
         out = ops.linear(ops.linear(x, w1).tanh(), w2)
-        inner = grad(out.sum(), x, create_graph=True)
+        (inner,) = grad(out.sum(), x, create_graph=True)
         return ((inner.norm(axis=1) - 1) ** 2).mean()
 
     assert gradcheck(penalty, (x, w1, w2))
@@ -95,7 +95,7 @@ def test_gradient_penalty_trains_through_the_gradient() -> None:
 def test_a_recorded_pass_retains_the_graph_and_the_history_of_a_given_cotangent() -> None:
     x, c = scalar(2.0), scalar(5.0)
     y = x * x
-    first = grad(y, x, c * c, create_graph=True)
+    (first,) = grad(y, x, c * c, create_graph=True)
     assert first.item() == 100.0
     y.backward()
     assert x.grad.item() == 4.0

@@ -143,7 +143,7 @@ def test_the_step_suits_the_dtype(dtype: Any, directions: int | None) -> None:
     with pytest.raises(GradientError):
         gradcheck(planted(lambda g, x: g * 2 * x * x), x, directions=directions)
     with pytest.raises(GradientError):
-        gradcheck(cube, x, step=1.0, rtol=1e-6, atol=1e-9, directions=directions)
+        gradcheck(cube, x, eps=1.0, rtol=1e-6, atol=1e-9, directions=directions)
 
 
 @pytest.mark.parametrize("make", [lambda x: x.detach(), lambda x: x[:1].broadcast_to(3)])

@@ -113,7 +113,7 @@ class TestBatches:
         fast = [*DataLoader(dataset, 2)]
         assert len(fast) == len(slow) == 3
         for a, b in zip(fast, slow, strict=True):
-            assert type(a) is type(b) is tuple
+            assert type(a) is type(b) is list
             for left, right in zip(a, b, strict=True):
                 assert isinstance(left, Tensor)
                 assert left.dtype == right.dtype
@@ -139,7 +139,7 @@ class TestBatches:
         assert lists(DataLoader(minigrad.arange(3), 2)) == [[0, 1], [2]]
         both = data.ConcatDataset([Counting(2), Counting(1)])
         (i, x), _ = DataLoader(both, 2)
-        assert (i.tolist(), x.tolist(), x.dtype) == ([0, 1], [0.0, 0.5], np.float32)
+        assert (i.tolist(), x.tolist(), x.dtype) == ([0, 1], [0.0, 0.5], np.float64)
 
     def test_a_collate_fn(self) -> None:
         assert [*DataLoader(range(5), 2, collate_fn=sum)] == [1, 5, 4]
@@ -350,7 +350,10 @@ class TestLoaders:
         stream = Stream(3)
         for call, message in (
             (lambda: stream[0], "Stream: a stream has no samples by index"),
-            (lambda: stream + stream, "Stream: streams are not concatenated"),
+            (
+                lambda: [*data.ChainDataset([[1]])],
+                "ChainDataset: streams expected, got list",
+            ),
             (lambda: data.Subset(stream, [0]), "Subset: Stream is a stream"),
             (lambda: data.random_split(stream, [3]), "random_split: Stream is a stream"),
         ):
@@ -505,3 +508,48 @@ def test_a_subset_of_ones_own_data_set_gives_its_own_samples(shuffle: bool) -> N
         batches = DataLoader(subset, 4, shuffle=shuffle)
         found = sorted(value for _, squares in batches for value in squares.tolist())
         assert found == sorted(subset[i][1] for i in range(len(subset)))
+
+
+class TestBatchSamplers:
+    @pytest.mark.parametrize("prefetch", [0, 2])
+    def test_goes_on_with_the_next_batch(self, prefetch: int) -> None:
+        """Also where the generator is that of the sampler inside."""
+
+        def make(seed: int) -> DataLoader:
+            inner = RandomSampler(range(9), generator=seed)
+            sampler = data.BatchSampler(inner, 2, drop_last=False)
+            return DataLoader(range(9), batch_sampler=sampler, prefetch=prefetch)
+
+        loader = make(3)
+        batches = some_of(loader, 12)
+        for _ in range(7):
+            next(batches)
+        state = json.loads(json.dumps(loader.state_dict()))
+        other = make(8)
+        other.load_state_dict(state)
+        assert [*some_of(other, 5)] == [*batches]
+
+    def test_a_list_of_batches_and_one_without_length(self) -> None:
+        assert [*DataLoader("abc", batch_sampler=[[2, 0], [1]])] == [["c", "a"], ["b"]]
+        endless = DataLoader("abc", batch_sampler=iter([[0], [2, 1]]))
+        assert [*endless] == [["a"], ["c", "b"]]
+        with pytest.raises(TypeError, match="cannot be saved; define __len__"):
+            endless.state_dict()
+
+    def test_very_many_indices_are_drawn_as_they_are_needed(self) -> None:
+        sampler = RandomSampler(range(4), replacement=True, num_samples=int(1e10))
+        for loader in (
+            DataLoader(range(4), 3, sampler=sampler),
+            DataLoader(range(4), batch_sampler=data.BatchSampler(sampler, 3, True)),
+        ):
+            assert next(iter(loader)).shape == (3,)
+            with pytest.raises(TypeError, match="draws as it is read"):
+                loader.state_dict()
+
+    def test_some_indices(self) -> None:
+        sampler = data.SubsetRandomSampler([7, 3, 5], generator=0)
+        assert sorted(sampler) == [3, 5, 7]
+        assert len(sampler) == 3
+        assert [*data.SubsetRandomSampler([7, 3, 5], generator=0)] == [
+            *data.SubsetRandomSampler([7, 3, 5], generator=np.random.default_rng(0))
+        ]

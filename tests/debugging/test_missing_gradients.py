@@ -183,7 +183,7 @@ def test_what_is_composed_and_what_passes_compute_is_followed() -> None:
     Doubled.extra = w
 
     def of_another(create: bool) -> Callable[[], Tensor]:
-        return lambda: (v - grad((v * w).sum(), v, create_graph=create)).sum()
+        return lambda: (v - grad((v * w).sum(), v, create_graph=create)[0]).sum()
 
     def trained() -> Tensor:
         loss = (w * v).sum()
@@ -201,8 +201,8 @@ def test_what_is_composed_and_what_passes_compute_is_followed() -> None:
         (lambda: checkpoint(lambda x: (x * w.detach()).sum(), v), "detach: "),
         (lambda: Doubled.apply(w).sum(), "connected: "),
         (lambda: Doubled.apply(v).sum(), "no_grad: multiply is not recorded"),
-        (lambda: grad((w * w * w).sum(), w, create_graph=True).sum(), "connected: "),
-        (lambda: grad((w * w * w).sum(), w).sum(), "backward: the gradients of multiply"),
+        (lambda: grad((w * w * w).sum(), w, create_graph=True)[0].sum(), "connected: "),
+        (lambda: grad((w * w * w).sum(), w)[0].sum(), "backward: the gradients of multiply"),
         (of_another(True), "connected: "),
         (of_another(False), "backward: the gradients of multiply"),
         (held_gradient, "backward: the gradients of multiply"), (trained, "connected: "),

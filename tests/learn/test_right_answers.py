@@ -116,10 +116,10 @@ m, v = m + (1 - beta1) * (g - m), v + (1 - beta2) * (g**2 - v)
 rate = lr * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
 p = p * (1 - lr * decay)
 return p - rate * m / (v**0.5 + eps * (1 - beta2**t) ** 0.5), m, v"""),
-    (21, 1, "return grad(grad(f(x), x, create_graph=True), x, minigrad.tensor(v))"),
+    (21, 1, "return grad(grad(f(x), x, create_graph=True), x, minigrad.tensor(v))[0]"),
     (21, 1, """
-from minigrad.autograd import functional
-value, (product,) = functional.hvp(f, (x,), (minigrad.tensor(v),))
+from minigrad import func
+value, (product,) = func.hvp(f, (x,), (minigrad.tensor(v),))
 return product"""),
     (22, 5, """
 slopes = []

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minigrad
-from minigrad import Tensor, linalg, tensor
+from minigrad import Tensor, tensor
 from minigrad.autograd import grad, gradcheck
+from minigrad.ops import linalg
 
 sizes = st.tuples(st.integers(0, 2), st.integers(1, 5), st.integers(1, 5), st.integers(0, 99))
 
@@ -35,7 +36,7 @@ def leaf(values: Any) -> Tensor:
 def test_one_triangle_is_read_and_the_gradient_is_symmetric() -> None:
     x = definite(3, 3)
     along = draw(3, 3)
-    wanted = grad((linalg.cholesky(leaf_x := leaf(x)) * along).sum(), leaf_x).numpy()
+    wanted = grad((linalg.cholesky(leaf_x := leaf(x)) * along).sum(), leaf_x)[0].numpy()
     np.testing.assert_allclose(wanted, wanted.T, atol=1e-14)
     for upper in (False, True):
         other = np.tril(np.full((3, 3), 99.0), -1)
@@ -43,14 +44,14 @@ def test_one_triangle_is_read_and_the_gradient_is_symmetric() -> None:
         factor = linalg.cholesky(spoiled, upper=upper)
         np.testing.assert_allclose(factor.numpy(), np.linalg.cholesky(x, upper=upper))
         weight = along.T if upper else along
-        np.testing.assert_allclose(grad((factor * weight).sum(), spoiled).numpy(), wanted)
+        np.testing.assert_allclose(grad((factor * weight).sum(), spoiled)[0].numpy(), wanted)
 
 
 def test_the_gradient_counts_symmetric_changes() -> None:
     """<gradient, d> is the change of the loss for every symmetric d."""
     x, along = definite(3, 3), draw(3, 3)
     variable = leaf(x)
-    slope = grad((linalg.cholesky(variable) * along).sum(), variable).numpy()
+    slope = grad((linalg.cholesky(variable) * along).sum(), variable)[0].numpy()
     for seed in range(5):
         d = draw(3, 3, seed=seed)
         d = d + d.T
@@ -62,7 +63,7 @@ def test_the_gradient_counts_symmetric_changes() -> None:
 def test_cotangents_above_the_diagonal_have_no_effect() -> None:
     x = leaf(definite(3, 3))
     junk = np.triu(draw(3, 3), 1)
-    assert not grad((linalg.cholesky(x) * junk).sum(), x).numpy().any()
+    assert not grad((linalg.cholesky(x) * junk).sum(), x)[0].numpy().any()
 
 
 def test_an_indefinite_matrix_is_named() -> None:
@@ -70,6 +71,20 @@ def test_an_indefinite_matrix_is_named() -> None:
         linalg.cholesky(leaf([np.eye(2), -np.eye(2), np.eye(2)]))
     with pytest.raises(np.linalg.LinAlgError, match=r"cholesky: the matrix .*\(2, 2\).*multiple"):
         linalg.cholesky(np.ones((2, 2)), upper=True)
+
+
+@pytest.mark.parametrize("place", [(0, 0), (1, 0), (1, 1)])
+def test_cholesky_of_nan_is_an_error(place: tuple[int, int]) -> None:
+    x = np.stack([np.eye(2), np.eye(2)])
+    x[1][place] = np.nan
+    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \(1,\) of the stack is not positive"):
+        linalg.cholesky(x)
+
+
+def test_cholesky_does_not_read_the_other_triangle() -> None:
+    x = np.array([[4.0, np.nan], [0.0, 1.0]])
+    assert linalg.cholesky(x).tolist() == [[2.0, 0.0], [0.0, 1.0]]
+    assert linalg.cholesky(x.T, upper=True).tolist() == [[2.0, 0.0], [0.0, 1.0]]
 
 
 # QR ------------------------------------------------------------------------------------------
@@ -102,7 +117,7 @@ def test_cotangents_below_the_diagonal_of_r_have_no_effect() -> None:
     for shape in ((3, 3), (4, 2), (2, 4)):
         x = leaf(draw(*shape))
         r = linalg.qr(x).R
-        assert not grad((r * np.tril(draw(*r.shape), -1)).sum(), x).numpy().any()
+        assert not grad((r * np.tril(draw(*r.shape), -1)).sum(), x)[0].numpy().any()
 
 
 @pytest.mark.parametrize(
@@ -128,10 +143,10 @@ def test_dependent_columns_have_no_derivative(x: np.ndarray) -> None:
 def test_dependent_columns_that_are_not_used_are_no_trouble() -> None:
     x = leaf([np.ones((2, 2)), [[3.0, 1.0], [4.0, 2.0]]])
     for create_graph in (False, True):
-        slope = grad(linalg.qr(x).R[1].sum(), x, create_graph=create_graph).numpy()
+        slope = grad(linalg.qr(x).R[1].sum(), x, create_graph=create_graph)[0].numpy()
         assert not slope[0].any()
         alone = leaf(x.numpy()[1])
-        np.testing.assert_allclose(slope[1], grad(linalg.qr(alone).R.sum(), alone).numpy())
+        np.testing.assert_allclose(slope[1], grad(linalg.qr(alone).R.sum(), alone)[0].numpy())
 
 
 def test_the_complete_mode_has_no_derivative_where_it_has_more_columns() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, linalg, nn, ops, tensor
+from minigrad import Tensor, nn, ops, tensor
+from minigrad.ops import linalg
 
 
 def t(*shape: int) -> Tensor:

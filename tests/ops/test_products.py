@@ -46,7 +46,7 @@ def test_dtypes(product: Any) -> None:
     for other in (j, j.astype(np.float32), tensor(j)):
         result = product(minigrad, x, other)
         assert result.dtype == np.float32
-        assert grad(result.sum(), x).dtype == np.float32
+        assert grad(result.sum(), x)[0].dtype == np.float32
         np.testing.assert_allclose(result.numpy(), product(np, i, j), rtol=1e-6)
     assert minigrad.dot(x, 2.5).dtype == minigrad.inner(2.5, x).dtype == np.float32
 

@@ -23,11 +23,11 @@ HUGE = np.array([-1e30, -1000.0, -100.0, -20.0, 0.0, 20.0, 100.0, 1000.0, 1e30])
 def slope(call: Callable[[Tensor], Tensor], x: Any, dtype: Any = None) -> list[float]:
     t = minigrad.tensor(x, requires_grad=True, dtype=dtype)
     out = call(t)
-    first = grad(out, t, np.ones(out.shape), create_graph=True)
-    plain = grad(call(t), t, np.ones(out.shape))
+    (first,) = grad(out, t, np.ones(out.shape), create_graph=True)
+    (plain,) = grad(call(t), t, np.ones(out.shape))
     np.testing.assert_allclose(first.numpy(), plain.numpy(), rtol=1e-3, atol=1e-6)
     if first.requires_grad:
-        second = grad(first, t, np.ones(first.shape), allow_unused=True)
+        (second,) = grad(first, t, np.ones(first.shape), allow_unused=True)
         assert second is None or np.isfinite(second.numpy()).all()
     return plain.tolist()
 
@@ -154,8 +154,8 @@ def test_derivatives_of_layer_norm_far_from_zero() -> None:
     def value_and_derivatives(x: np.ndarray) -> list[np.ndarray]:
         tensor, weights = minigrad.tensor(x, requires_grad=True), along.astype(x.dtype)
         out = ops.layer_norm.op.decomposition(tensor)
-        slope = grad(out, tensor, weights, create_graph=True)
-        bend = grad(slope, tensor, weights[::-1])
+        (slope,) = grad(out, tensor, weights, create_graph=True)
+        (bend,) = grad(slope, tensor, weights[::-1])
         return [out.numpy(), slope.numpy(), bend.numpy()]
 
     found, wanted = value_and_derivatives(x), value_and_derivatives(x.astype(np.float64))
@@ -215,8 +215,8 @@ def test_softmax_gradient_in_low_precision() -> None:
     for op in (ops.softmax, ops.log_softmax):
         low = minigrad.tensor(values, requires_grad=True, dtype=np.float16)
         high = minigrad.tensor(low.numpy().astype(np.float64), requires_grad=True)
-        found = grad(op(low, axis=0), low, g.astype(np.float16)).numpy()
-        wanted = grad(op(high, axis=0), high, g).numpy()
+        found = grad(op(low, axis=0), low, g.astype(np.float16))[0].numpy()
+        wanted = grad(op(high, axis=0), high, g)[0].numpy()
         scale = np.abs(wanted).max()
         np.testing.assert_allclose(found, wanted, atol=2e-2 * scale)
 

@@ -39,11 +39,11 @@ def test_the_gradient_of_a_step_is_zero(name: str, create_graph: bool) -> None:
     y = STEPS[name](x)
     assert y.requires_grad
     for cotangent in (np.ones(14), np.full(14, INF)):
-        found = grad(y, x, cotangent, retain_graph=True, create_graph=create_graph)
+        (found,) = grad(y, x, cotangent, retain_graph=True, create_graph=create_graph)
         assert found.tolist() == [0.0] * 14
     x = variable(*CORNERS[1:-1])
-    first = grad((x * STEPS[name](x)).sum(), x, create_graph=True)
-    assert grad(first.sum(), x).tolist() == [0.0] * 12
+    (first,) = grad((x * STEPS[name](x)).sum(), x, create_graph=True)
+    assert grad(first.sum(), x)[0].tolist() == [0.0] * 12
 
 
 @pytest.mark.parametrize("create_graph", [False, True])

@@ -162,8 +162,8 @@ def test_one_update_for_many_parameters(monkeypatch: pytest.MonkeyPatch) -> None
         if step == 1:
             params[0].grad = params[1].grad = None
         optimizer.step()
-    total = sum(param.size for param in params)
-    still = params[0].size + params[1].size
+    total = sum(param.numel() for param in params)
+    still = params[0].numel() + params[1].numel()
     assert sizes == [total, total - still, still, total - still]
     steps = [state["step"] for state in optimizer.state.values()]
     assert steps == [2, 2] + [3] * (len(params) - 2)
@@ -231,7 +231,7 @@ def test_parameters_that_share_their_values(shape: tuple[int, int]) -> None:
     """Tied by their data: both gradients count, whether the arrays are one or overlap."""
     for overlap in (lambda a: a, lambda a: a[:]):
         a, b, c = leaf(np.zeros(shape)), leaf(np.zeros(shape)), leaf(np.zeros(3))
-        b.data = overlap(a.numpy())
+        b.data = overlap(a._data)
         for param, slope in ((a, 1.0), (b, 2.0), (c, 1.0)):
             param.grad = tensor(np.full(param.shape, slope))
         optim.SGD([a, b, c], lr=1.0).step()

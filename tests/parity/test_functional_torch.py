@@ -11,8 +11,7 @@ import pytest
 from side_by_side import assert_close, draw, randomise, torch
 
 import minigrad
-from minigrad import nn, ops, tensor
-from minigrad.autograd import functional
+from minigrad import func, nn, ops, tensor
 from minigrad.nn import functional as F
 
 OURS = SimpleNamespace(
@@ -76,9 +75,9 @@ every_function = pytest.mark.parametrize(("call", "shapes"), FUNCTIONS.values(),
 def test_vjp_and_jvp(call: Call, shapes: Any) -> None:
     mine, other = (lambda *x: call(OURS, *x)), (lambda *x: call(THEIRS, *x))
     (x, theirs_x), (v, theirs_v) = pair(shapes), pair(shapes, 7)
-    ours = functional.jvp(mine, x, v)
+    ours = func.jvp(mine, x, v)
     assert_same(ours, torch.func.jvp(other, theirs_x, theirs_v))
-    value, pull = functional.vjp(mine, *x)
+    value, pull = func.vjp(mine, *x)
     theirs_value, theirs_pull = torch.func.vjp(other, *theirs_x)
     assert_same(value, theirs_value)
     assert_same(pull(ours[1]), theirs_pull(torch.func.jvp(other, theirs_x, theirs_v)[1]))
@@ -89,9 +88,7 @@ def test_jacobian(call: Call, shapes: Any) -> None:
     mine, other = (lambda *x: call(OURS, *x)), (lambda *x: call(THEIRS, *x))
     x, theirs_x = pair(shapes)
     for argnums in (0, tuple(range(len(shapes)))):
-        assert_same(
-            functional.jacobian(mine, argnums)(*x), torch.func.jacrev(other, argnums)(*theirs_x)
-        )
+        assert_same(func.jacrev(mine, argnums)(*x), torch.func.jacrev(other, argnums)(*theirs_x))
 
 
 def total(structure: Any) -> Any:
@@ -108,15 +105,15 @@ def test_gradients_and_hessians(call: Call, shapes: Any) -> None:
     mine, other = (lambda *x: total(call(OURS, *x))), (lambda *x: total(call(THEIRS, *x)))
     x, theirs_x = pair(shapes)
     every = tuple(range(len(shapes)))
-    value, gradient = functional.value_and_grad(mine, every)(*x)
+    value, gradient = func.value_and_grad(mine, every)(*x)
     theirs_gradient, theirs_value = torch.func.grad_and_value(other, every)(*theirs_x)
     assert_same(value, theirs_value)
     assert_same(gradient, theirs_gradient)
-    assert_same(functional.grad(mine)(*x), torch.func.grad(other)(*theirs_x))
-    assert_same(functional.hessian(mine, every)(*x), torch.func.hessian(other, every)(*theirs_x))
+    assert_same(func.grad(mine)(*x), torch.func.grad(other)(*theirs_x))
+    assert_same(func.hessian(mine, every)(*x), torch.func.hessian(other, every)(*theirs_x))
     v, theirs_v = pair(shapes, 7)
     theirs_product = torch.func.jvp(torch.func.grad(other, every), theirs_x, theirs_v)[1]
-    assert_same(functional.hvp(mine, x, v), (theirs_value, theirs_product))
+    assert_same(func.hvp(mine, x, v), (theirs_value, theirs_product))
 
 
 @every_function
@@ -124,7 +121,7 @@ def test_third_order(call: Call, shapes: Any) -> None:
     """The derivative of a Hessian-vector product along another direction, forward over it."""
     mine, other = (lambda x: total(call(OURS, *x))), (lambda x: total(call(THEIRS, *x)))
     (x, theirs_x), (v, theirs_v), (w, theirs_w) = pair(shapes), pair(shapes, 7), pair(shapes, 9)
-    ours = functional.jvp(lambda x: functional.hvp(mine, (x,), (v,))[1][0], (x,), (w,))
+    ours = func.jvp(lambda x: func.hvp(mine, (x,), (v,))[1][0], (x,), (w,))
     by_grad = torch.func.grad(other)
     theirs = torch.func.jvp(
         lambda x: torch.func.jvp(by_grad, (x,), (theirs_v,))[1], (theirs_x,), (theirs_w,)
@@ -147,12 +144,12 @@ def test_the_hessian_of_a_module() -> None:
     ).mean()
     p, q = dict(ours.named_parameters()), dict(theirs.named_parameters())
     q = {name: parameter.detach() for name, parameter in q.items()}
-    assert_same(functional.hessian(mine)(p), torch.func.hessian(other)(q))
+    assert_same(func.hessian(mine)(p), torch.func.hessian(other)(q))
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [(functional.grad, torch.func.grad), (functional.jacobian, torch.func.jacrev)],
+    [(func.grad, torch.func.grad), (func.jacrev, torch.func.jacrev)],
 )
 def test_nested_perturbations(ours: Any, theirs: Any) -> None:
     def twice(d: Any) -> Any:

@@ -67,7 +67,7 @@ def same(ours: Any, wanted: Any) -> None:
 def has_a_gradient(op: Callable[..., Any], x: np.ndarray, **options: Any) -> None:
     """Of the shape and dtype of the array."""
     variable = over(x, requires_grad=True)
-    found = grad(op(variable, **options).sum(), variable)
+    (found,) = grad(op(variable, **options).sum(), variable)
     assert (found.shape, found.dtype) == (x.shape, x.dtype)
 
 

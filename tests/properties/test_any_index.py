@@ -63,7 +63,7 @@ def test_the_gradient_counts_the_reads(data: Any, x: np.ndarray) -> None:
     g = strategies.numbers(data.draw(strategies.seeds), out.shape, np.float64)
     wanted = np.bincount(read.ravel(), g.ravel(), x.size).reshape(x.shape)
     for create_graph in (False, True):
-        found = grad(variable[first][second], variable, g, create_graph=create_graph)
+        (found,) = grad(variable[first][second], variable, g, create_graph=create_graph)
         np.testing.assert_allclose(found.numpy(), wanted, atol=1e-12)
 
 

@@ -1,9 +1,12 @@
-"""Every public name and module path of PyTorch is here, or an error says why it is not."""
+"""Every public name and module of PyTorch is here, or says why it is not, in three ways."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 import types
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -12,65 +15,155 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import minigrad.torch as door  # noqa: E402
+from minigrad.torch.absent import ABSENT, UNKNOWN  # noqa: E402
 
-MODULES = """
-torch nn nn.functional nn.init nn.utils nn.utils.rnn nn.parallel nn.attention linalg optim
-optim.lr_scheduler optim.swa_utils autograd autograd.functional autograd.graph utils utils.data
-utils.checkpoint distributions special random cuda func amp jit backends backends.cudnn
-multiprocessing profiler onnx distributed accelerator compiler
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+NOT_WRITTEN = """
+alpha_dropout_ binomial dropout_ feature_alpha_dropout feature_alpha_dropout_ feature_dropout
+feature_dropout_ geqrf gradient histogram histogramdd i0 i0_ igamma igammac index_reduce
+kaiser_window legacy_contiguous_format lobpcg lu_solve lu_unpack matrix_exp nanmedian nanquantile
+orgqr ormqr pca_lowrank quasirandom rrelu_ segment_reduce signal svd_lowrank threshold_
+triangular_solve windows
 """
+"""What has no reason of its own in `torch` itself."""
 
 
-def public(module: Any) -> list[str]:
+def public(module: Any) -> Iterator[str]:
     """The names of a module that are PyTorch's own."""
-    found = []
     for name in dir(module):
         value = getattr(module, name, None)
-        foreign = isinstance(value, types.ModuleType) and not value.__name__.startswith("torch")
-        home = str(getattr(value, "__module__", "torch")).partition(".")[0]
-        if not name.startswith("_") and not foreign and home in ("torch", "None"):
-            found.append(name)
+        attribute = "__name__" if isinstance(value, types.ModuleType) else "__module__"
+        home = str(getattr(value, attribute, "torch")).partition(".")[0]
+        if home in ("torch", "None") and value is not torch and not name.startswith("_"):
+            yield name
+
+
+@functools.cache
+def names_of_pytorch() -> dict[str, list[str]]:
+    """The public modules that are reached from `torch`, and their names."""
+    found: dict[str, list[str]] = {}
+
+    def walk(module: Any) -> None:
+        found[module.__name__.removeprefix("torch").lstrip(".")] = names = [*public(module)]
+        for name in names:
+            value = getattr(module, name)
+            if (
+                isinstance(value, types.ModuleType)
+                and value.__name__ == f"{module.__name__}.{name}"
+            ):
+                walk(value)
+
+    walk(torch)
     return found
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("path", MODULES.split())
-def test_a_name_is_here_or_says_why_not(path: str) -> None:
-    theirs = torch if path == "torch" else importlib.import_module(f"torch.{path}")
-    ours = door if path == "torch" else importlib.import_module(f"minigrad.torch.{path}")
-    for name in public(theirs):
-        try:
-            getattr(ours, name)
-        except (AttributeError, ImportError) as error:
-            assert ": " in str(error), error
-
-
-def test_a_method_is_here_or_says_why_not() -> None:
-    x = door.ones(2, 2)
-    for name in dir(torch.Tensor):
-        if name.startswith("_"):
-            continue
-        try:
-            getattr(x, name)
-        except AttributeError as error:
-            assert ": " in str(error), error
-
-
-def test_a_module_is_here_or_says_why_not() -> None:
+@functools.cache
+def files_of_pytorch() -> set[str]:
+    """The modules that have a file."""
     root = Path(torch.__file__).parent
     paths = [file.relative_to(root) for file in root.rglob("*.py")]
-    names = {".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in paths}
+    return {".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in paths}
+
+
+def reason(error: BaseException) -> str:
+    """The reason that an error of ours gives for a name."""
+    return str(error).partition(": ")[2].partition("; did you mean")[0]
+
+
+def imported(path: str) -> Any:
+    return importlib.import_module(f"minigrad.torch.{path}".rstrip("."))
+
+
+def test_a_module_of_pytorch_is_reached_alike() -> None:
+    """By ``torch.a`` and ``import torch.a``: a module, or the same reason twice."""
+    for path in filter(None, names_of_pytorch()):
+        try:
+            module = imported(path)
+        except ImportError as error:
+            assert reason(error) in {*ABSENT, UNKNOWN}, error
+            with pytest.raises(AttributeError) as caught:
+                functools.reduce(getattr, path.split("."), door)
+            assert reason(caught.value) in {*ABSENT, UNKNOWN}, caught.value
+        else:
+            value = functools.reduce(getattr, path.split("."), door)
+            assert value.__name__ == module.__name__ or path in ("cuda.amp", "cpu.amp")
+
+
+def test_a_name_of_pytorch_is_reached_alike() -> None:
+    """By ``torch.a.name`` and ``from torch.a import name``: a value, or the same reason twice."""
+    here, unknown = 0, set()
+    for path, names in names_of_pytorch().items():
+        try:
+            module = imported(path)
+        except ImportError:
+            continue
+        for name in names:
+            line = f"from minigrad.torch{path and '.' + path} import {name}"
+            try:
+                value = getattr(module, name)
+            except AttributeError as error:
+                with pytest.raises(ImportError) as caught:
+                    exec(line, {})
+                assert str(caught.value) == str(error)
+                assert f"{name!r}: " in str(error)
+                assert reason(error) in {*ABSENT, UNKNOWN}, error
+                if not path and reason(error) == UNKNOWN:
+                    unknown.add(name)
+            else:
+                space: dict[str, Any] = {}
+                exec(line, space)
+                assert space[name] is value
+                here += 1
+    assert here > 1600
+    assert unknown <= {*NOT_WRITTEN.split()}
+
+
+def test_a_module_with_a_file_is_here_or_says_why_not() -> None:
+    """Those that ``import torch`` does not load too."""
     skipped = ("testing", "_", "test", "include", "lib", "share", "bin")
-    public = [n for n in names if not any(p.startswith(skipped) for p in n.split("."))]
+    public = [
+        path
+        for path in files_of_pytorch()
+        if not any(part.startswith(skipped) for part in path.split("."))
+    ]
     here = 0
     for name in sorted(public):
         try:
-            importlib.import_module(f"minigrad.torch.{name}")
+            imported(name)
             here += 1
         except ImportError as error:
-            assert ": " in str(error), error
+            assert reason(error), error
     assert len(public) > 700
     assert here > 120
+
+
+def test_each_pattern_is_for_a_name_of_pytorch_that_is_not_here() -> None:
+    paths = {*files_of_pytorch(), *dir(torch.Tensor)}
+    for path, names in names_of_pytorch().items():
+        paths |= {*names, *(f"{path}.{name}".lstrip(".") for name in names)}
+    patterns = " ".join(ABSENT.values()).split()
+    unused = [p for p in patterns if not any(fnmatchcase(path, p.lstrip(".")) for path in paths)]
+    assert unused == []
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("from minigrad.torch import randm", "did you mean"),
+        ("from minigrad.torch.nn import Lineer", "not a name of PyTorch's; did you mean Linear"),
+        (
+            "from minigrad.torch.nn import Lineer, Linear",
+            "not a name of PyTorch's; did you mean Linear",
+        ),
+        ("from minigrad.torch import fft", "there is no Fourier transform"),
+        ("from minigrad.torch.fft import rfft", "there is no Fourier transform"),
+        ("import minigrad.torch.onnx2", "not written, or not a name"),
+    ],
+)
+def test_an_import_line_says_why_not(line: str, told: str) -> None:
+    with pytest.raises(ImportError, match=told):
+        exec(line, {})
 
 
 def test_views_have_the_names_of_the_other_module() -> None:
@@ -80,19 +173,22 @@ def test_views_have_the_names_of_the_other_module() -> None:
         ("distributions.normal", "Normal"), ("optim.adamw", "AdamW"), ("cuda.amp", "GradScaler"),
         ("utils.data.dataloader", "DataLoader"), ("optim.lr_scheduler", "_LRScheduler"),
         ("nn.attention", "SDPBackend"), ("nn.parallel", "DistributedDataParallel"),
-        ("jit.annotations", "List"), ("nn.parameter", "Parameter"), ("nn.utils.prune", ""),
+        ("jit.annotations", "List"), ("nn.parameter", "Parameter"), ("functional", "norm"),
+        ("_dynamo.config", "suppress_errors"), ("nn.utils.stateless", "functional_call"),
     ):  # fmt: skip
-        if name:
-            assert hasattr(importlib.import_module(f"minigrad.torch.{path}"), name)
-        else:
-            with pytest.raises(ModuleNotFoundError, match="pruned"):
-                importlib.import_module(f"minigrad.torch.{path}")
+        assert hasattr(imported(path), name)
+    with pytest.raises(ModuleNotFoundError, match="pruned"):
+        imported("nn.utils.prune")
     assert door.nn.modules.activation.ReLU is door.nn.ReLU
-    module = importlib.import_module("minigrad.torch.autograd.gradcheck")
     x = door.ones(2, dtype=door.float64, requires_grad=True)
-    assert module.gradcheck(door.sin, (x,))
+    assert imported("autograd.gradcheck").gradcheck(door.sin, (x,))
     assert door.autograd.gradcheck(door.sin, (x,))
     assert isinstance(door.nn.BatchNorm2d(2), door.nn.modules.batchnorm._BatchNorm)
+    assert imported("nn.utils.weight_norm").weight_norm
+    layer: Any = door.nn.utils.weight_norm(door.nn.Linear(2, 2))  # the module of this name, called
+    assert layer.weight.shape == (2, 2)
+    with pytest.raises(TypeError, match=r"minigrad\.torch\.cuda is a module"):
+        door.cuda()  # type: ignore[operator]
 
 
 def test_the_version_passes_gates() -> None:
@@ -100,7 +196,9 @@ def test_the_version_passes_gates() -> None:
     assert version >= "1.8"
     assert version > (2, 2)
     assert version < "2.20.1"
+    assert version <= "2.13"
     assert version == "2.13.0"
+    assert version != "2.1"
     assert tuple(map(int, version.split(".")[:2])) >= (1, 10)
     assert door.version.cuda is None
     assert not door.accelerator.is_available()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -87,6 +88,8 @@ def test_a_module_runs_too(tmp_path: Path) -> None:
         ("import torch; torch.ones(2).cuda()", "minigrad runs on the CPU"),
         ("import torch.fft", "there is no Fourier transform"),
         ("import torch.nn.quantized", "there is no quantization"),
+        ("from torch import fft", "there is no Fourier transform"),
+        ("from torch.cuda import Stream", "everything runs on the CPU"),
         ("import torch; torch.nn.Conv3d(1, 1, 1)", "three spatial axes"),
         ("from torch.nn.parallel import DistributedDataParallel as D; D(1)", "one process"),
         ("import torch; torch.ones(2).to(torch.bfloat16)", "use torch.float32"),
@@ -103,3 +106,9 @@ def test_a_file_that_is_not_there() -> None:
     assert done.returncode == 2
     assert "there is no file no_such_file.py" in done.stderr
     assert "usage: python -m minigrad.torch FILE" in run("--help").stdout
+
+
+@pytest.mark.usefixtures("global_random")
+def test_the_typed_training_script_runs() -> None:
+    """What type checkers say of it is in tests/test_typing.py."""
+    runpy.run_path(str(Path(__file__).with_name("typed_training.py")))

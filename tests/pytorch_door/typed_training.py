@@ -1,6 +1,6 @@
 """A training script as people write it for PyTorch: type checkers know all of it, and it runs.
 
-tests/test_typing.py runs mypy --strict and basedpyright, test_door_types.py the script itself.
+tests/test_typing.py runs mypy --strict and basedpyright, test_scripts.py the script itself.
 """
 
 from __future__ import annotations

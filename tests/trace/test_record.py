@@ -155,7 +155,7 @@ def test_hooks_are_effects_with_their_ops_inside() -> None:
 def test_a_recorded_pass_is_recorded() -> None:
     x = leaf(1.0, 2.0)
     with Copied() as trace:
-        first = grad((x * x * x).sum(), x, create_graph=True)
+        (first,) = grad((x * x * x).sum(), x, create_graph=True)
         grad((first * first).sum(), x)
     assert names(trace).count("multiply") > 5
     held(trace)

@@ -16,9 +16,8 @@ import minigrad.nn.functional as F
 from minigrad import nn, viz, vmap
 from minigrad.autograd import Function, checkpoint
 from minigrad.autograd import grad as gradient_of
-from minigrad.autograd.functional import grad, hessian, hvp, jacobian, jvp, vjp
 from minigrad.checking.samples import CASES, OURS, Case
-from minigrad.nn.utils import functional_call
+from minigrad.func import functional_call, grad, hessian, hvp, jacrev, jvp, vjp
 from minigrad.transforms.batching import CannotMap, without_rule
 
 SAMPLES = 3
@@ -304,19 +303,19 @@ def test_it_nests_and_composes() -> None:
     np.testing.assert_allclose(pairs.numpy(), xs.numpy() @ ys.numpy().T)
     tangent = minigrad.ones(3, dtype="float64")
     for call in (
-        jacobian(f),
+        jacrev(f),
         hessian(energy),
         grad(energy),
         grad(lambda x: grad(energy)(x).sum()),
         lambda x: jvp(f, (x,), (tangent,))[1],
         lambda x: vjp(f, x)[1](tangent)[0],
         lambda x: hvp(energy, (x,), (tangent,))[1][0],
-        lambda x: gradient_of(energy(x), x, allow_unused=True) if x.requires_grad else f(x),
+        lambda x: gradient_of(energy(x), x, allow_unused=True)[0] if x.requires_grad else f(x),
     ):
         expected = [call(x).numpy() for x in xs]
         np.testing.assert_allclose(vmap(call)(xs).numpy(), expected, 1e-9, 1e-12)
-    outside = jacobian(vmap(f))(xs).numpy()[1, :, 1]
-    np.testing.assert_allclose(outside, jacobian(f)(xs[1]).numpy(), 1e-9, 1e-12)
+    outside = jacrev(vmap(f))(xs).numpy()[1, :, 1]
+    np.testing.assert_allclose(outside, jacrev(f)(xs[1]).numpy(), 1e-9, 1e-12)
 
 
 def test_the_result_is_an_ordinary_graph() -> None:
@@ -363,10 +362,10 @@ def test_a_drawing_shows_the_axis_of_the_samples() -> None:
 
 def test_axes_and_structures() -> None:
     x = minigrad.tensor(np.arange(24.0).reshape(2, 3, 4))
-    assert vmap(lambda x: x * 2, in_axes=2, out_axes=1)(x).shape == (2, 4, 3)
-    assert vmap(lambda x: x.sum(), in_axes=-1)(x).shape == (4,)
+    assert vmap(lambda x: x * 2, in_dims=2, out_dims=1)(x).shape == (2, 4, 3)
+    assert vmap(lambda x: x.sum(), in_dims=-1)(x).shape == (4,)
     named = lambda d, k: {"a": d["w"] + k, "b": (d["x"],)}
-    found = vmap(named, in_axes=({"w": None, "x": 1}, None))({"w": x[0, 0], "x": x}, 1.0)
+    found = vmap(named, in_dims=({"w": None, "x": 1}, None))({"w": x[0, 0], "x": x}, 1.0)
     assert found["a"].shape == (3, 4)
     assert found["b"][0].shape == (3, 2, 4)
     assert vmap(lambda *, x: x.sum())(x=x).shape == (2,)
@@ -380,13 +379,13 @@ ONES = minigrad.ones(2)
 MISTAKES: dict[str, tuple[Callable[..., Any], str]] = {
     "no function": (lambda: vmap(3), "a function expected, got int"),
     "lengths": (lambda: vmap(lambda a, b: a)(ONES, minigrad.ones(3)),
-                r"args\[1\] has 3 samples along axis 0, others 2"),
+                r"args\[1\] has 3 samples along dim 0, others 2"),
     "nothing": (lambda: vmap(lambda a: a, None)(ONES), "no argument is mapped"),
-    "axis": (lambda: vmap(lambda a: a, 1)(ONES), r"axis 1 of args\[0\], which has shape \(2,\)"),
-    "count": (lambda: vmap(lambda a: a, (0, 0))(ONES), "in_axes has 2 entries for 1"),
+    "axis": (lambda: vmap(lambda a: a, 1)(ONES), r"dim 1 of args\[0\], which has shape \(2,\)"),
+    "count": (lambda: vmap(lambda a: a, (0, 0))(ONES), "in_dims has 2 entries for 1"),
     "structure": (lambda: vmap(lambda a: a, ({"a": 0},))([ONES]), "do not have the structure"),
     "result": (lambda: vmap(lambda a: "x")(ONES), "must be a tensor, got str"),
-    "out": (lambda: vmap(lambda a: a, out_axes=None)(ONES), "differs between samples"),
+    "out": (lambda: vmap(lambda a: a, out_dims=None)(ONES), "differs between samples"),
     "item": (lambda: vmap(lambda a: a * a.item())(ONES),
              r"\.item\(\) reads what differs .*test_vmap.py:\d+"),
     "branch": (lambda: vmap(lambda a: a if a > 0 else -a)(ONES), r"bool\(\) reads what differs"),

@@ -13,7 +13,7 @@ import numpy as np
 
 import minigrad
 from minigrad import Tensor, nn, optim, viz
-from minigrad.autograd import functional as transforms
+from minigrad import func as transforms
 from minigrad.autograd import gradcheck, primitive
 from minigrad.data import DataLoader, TensorDataset
 from minigrad.nn import functional as F
@@ -35,13 +35,13 @@ assert_type([y[0], x[:, None, 1:2]], list[Tensor])
 assert_type([y > 0, y <= x, y == 0, y != x, ~(y > 0) & (y < 2)], list[Tensor])
 assert_type([1 - y, 2.0 / y, y - 1, -y, x @ y, y**2, abs(y)], list[Tensor])
 assert_type(sum([x, y]), Tensor | Literal[0])
-assert_type([x.T, x.sum(axis=0), x.reshape(3, 4), x.mean(), x.topk(2).values], list[Tensor])
+assert_type([x.T, x.sum(dim=0), x.reshape(3, 4), x.mean(), x.topk(2).values], list[Tensor])
 assert_type(x.split(2), tuple[Tensor, ...])
 assert_type([minigrad.where(y > 0, y, 0.0), minigrad.exp(y)], list[Tensor])
 assert_type([minigrad.concatenate([y, y]), minigrad.linalg.inv(x[:3])], list[Tensor])
 assert_type(minigrad.zeros(2, 3, dtype=minigrad.float64), Tensor)
 assert_type(list(x), list[Tensor])
-assert_type(x.shape, tuple[int, ...])
+assert_type(x.shape, minigrad.Size)
 assert_type(x.grad, Tensor | None)
 assert_type(y.item(), float | int | bool)
 assert_type(y.numpy(), np.ndarray)
@@ -55,7 +55,7 @@ assert_type(y.add_(1), Tensor)
 (x * x).sum().backward()
 handle = x.register_hook(lambda g: 2 * g)
 handle.remove()
-assert_type(minigrad.autograd.grad(x.sum(), x), Tensor)
+assert_type(minigrad.autograd.grad(x.sum(), x)[0], tuple[Tensor, ...])
 assert_type(minigrad.autograd.grad(x.sum(), (x, y)), tuple[Tensor, ...])
 assert_type(gradcheck(minigrad.sin, y), bool)
 with minigrad.no_grad():

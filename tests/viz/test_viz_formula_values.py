@@ -17,8 +17,9 @@ from reading import differentiated
 
 import minigrad
 from minigrad import tensor
-from minigrad.autograd import Node, Observer, Update, Variable
+from minigrad.autograd import Node, Observer, Update
 from minigrad.autograd.engine import unbroadcast
+from minigrad.autograd.node import Variable
 from minigrad.autograd.primitive import Primitive, registry
 from minigrad.checking.samples import CASES, Case
 from minigrad.checking.self_check import checked_ops

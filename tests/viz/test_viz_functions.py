@@ -29,7 +29,8 @@ def p(*shape: int) -> Tensor:
 
 ALIKE: dict[str, Callable[[], tuple[Any, ...]]] = {
     "elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu log_softmax logsigmoid mish "
-    "relu relu6 rrelu selu sigmoid silu softmax softmin softplus softshrink softsign tanh tanhshrink":
+    "relu relu6 rrelu selu sigmoid silu softmax softmin softplus softshrink softsign tanh "
+    "tanhshrink":
         lambda: (x(3),),
     "celu_ elu_ hardtanh_ leaky_relu_ relu_ rrelu_ selu_": lambda: (ones(3),),
     "hinge_embedding_loss huber_loss l1_loss mse_loss poisson_nll_loss smooth_l1_loss "

@@ -256,7 +256,7 @@ class TestHigherOrders:
         x = variable(1.0, 2.0)
         with viz.trace() as traced:
             y = F.softmax(x**3).sum()
-            slope = grad(y, x, create_graph=True)
+            (slope,) = grad(y, x, create_graph=True)
             (slope * slope).sum().backward()
         graph = traced.graph(x=x)
         ops = [node for node in graph.nodes if node.kind == "op"]
@@ -274,7 +274,7 @@ class TestHigherOrders:
         with viz.trace() as traced:
             y = (minigrad.tanh(x) / x).sum()
             for _ in range(order - 1):
-                y = grad(y, x, create_graph=True).sum()
+                y = grad(y, x, create_graph=True)[0].sum()
             y.backward()
         assert not [node.line for node in traced.graph().nodes if node.line.startswith("<")]
 

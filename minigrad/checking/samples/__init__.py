@@ -8,7 +8,6 @@ every element is moved.
 
 from types import ModuleType, SimpleNamespace
 
-from minigrad import linalg as linalg_ops
 from minigrad import ops
 from minigrad.autograd.engine import alias
 from minigrad.checking.samples import (
@@ -24,6 +23,7 @@ from minigrad.checking.samples import (
 from minigrad.checking.samples.case import Case
 from minigrad.distributed import collectives as distributed_ops
 from minigrad.distributed import copy_to_parts, ring_attention, sum_of_parts
+from minigrad.ops import linalg as linalg_ops
 from minigrad.ops.activation import hardtanh
 from minigrad.ops.casting import _astype
 from minigrad.ops.convolution import convolution_weight

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import dtype
 from minigrad.io.errors import LoadError
 from minigrad.tensors.tensor import Tensor
 
@@ -266,6 +267,6 @@ def _parts(value: Any) -> Iterable[Any]:
         return [*value.values(), *getattr(value, "__dict__", {}).values()]
     if isinstance(value, (list, tuple, set)):
         return value
-    if isinstance(value, (Tensor, np.dtype, str)):
+    if isinstance(value, (Tensor, dtype, np.dtype, str)):
         return ()
     raise LoadError(f"it holds a {type(value).__name__.lower()}, not a value; save tensors")

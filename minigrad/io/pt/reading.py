@@ -21,6 +21,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import dtype
 from minigrad.io.archive import Archive, opened, size_of
 from minigrad.io.errors import LoadError
 from minigrad.io.pt.machine import Function, Machine, key
@@ -66,12 +67,12 @@ class _Reader:
 
     def _allowed(self) -> dict[str, Any]:
         tensors = self.tensors
-        allowed: dict[str, Any] = {f"torch.{name}": dtype for name, dtype in DTYPES.items()}
+        allowed: dict[str, Any] = {f"torch.{name}": dtype(name) for name in DTYPES}
         kinds = {**STORAGES, "BFloat16Storage": BFLOAT16}
         for module in ("torch", "torch.cuda"):
             allowed |= {f"{module}.{name}": Kind(dtype) for name, dtype in kinds.items()}
         if self.widens:
-            allowed["torch.bfloat16"] = np.dtype(np.float32)
+            allowed["torch.bfloat16"] = dtype("float32")
         return {
             **allowed,
             "torch.storage.UntypedStorage": Kind(None),

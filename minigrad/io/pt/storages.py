@@ -106,7 +106,7 @@ class Tensors:
         if dtype not in UNTYPED.values():
             raise LoadError(f"damaged: bytes are read as {dtype}")
         return self.rebuild(
-            storage, offset, shape, stride, requires_grad, hooks, metadata, dtype=dtype
+            storage, offset, shape, stride, requires_grad, hooks, metadata, dtype=np.dtype(dtype)
         )
 
     def parameter(self, data: Any, requires_grad: Any, hooks: Any) -> Parameter:

@@ -8,6 +8,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import dtype
 from minigrad.io.pt.layout import Storage, Stored, storages_of
 from minigrad.io.pt.machine import ATOMS, DEEPEST, LONGEST_KEY
 from minigrad.io.pt.storages import DTYPES, STORAGES, UNTYPED
@@ -85,8 +86,8 @@ class _Plain:
             return self._dict(value, path)
         if isinstance(value, set):
             return {self._key(part, "the element", path) for part in value}
-        if isinstance(value, np.dtype) and value in DTYPES.values():
-            return value.newbyteorder("=")
+        if isinstance(value, (np.dtype, dtype)) and value in DTYPES.values():
+            return np.dtype(value).newbyteorder("=")
         remedy = "; pass its state_dict()" if hasattr(value, "state_dict") else ""
         raise TypeError(
             f"{said(path)} is of type {type(value).__name__}; what can be saved are tensors, "

@@ -149,7 +149,7 @@ def _check_block(answer: Answer, random: np.random.Generator, p: Mapping[str, np
     t = {name: minigrad.tensor(value, requires_grad=True) for name, value in {"x": x, **p}.items()}
     output, cache = answer.names["block"](t["x"], t, 2)
     middle = cache["middle"]
-    past_middle = grad(output, middle, g, retain_graph=True).numpy()
+    past_middle = grad(output, middle, g, retain_graph=True)[0].numpy()
 
     def pulled(outputs: Any, g: np.ndarray) -> dict[str, np.ndarray]:
         found = grad(outputs, list(t.values()), g, retain_graph=True, allow_unused=True)

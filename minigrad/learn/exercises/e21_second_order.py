@@ -80,9 +80,9 @@ EXERCISE = Exercise(
         "First the slope, with create_graph=True. Then make one number of it: the sum of slope * "
         "v. Then grad of this number with respect to x. The penalty is the same with slope * slope "
         "instead of slope * v.",
-        "slope = grad(f(x), x, create_graph=True); return grad((slope * v).sum(), x). For the "
-        "penalty: y = f(x), its slope in the same way, and "
-        "grad(y + strength * (slope * slope).sum(), x).",
+        "(slope,) = grad(f(x), x, create_graph=True); return grad((slope * v).sum(), x)[0]. grad "
+        "gives a tuple. For the penalty: y = f(x), its slope in the same way, and "
+        "grad(y + strength * (slope * slope).sum(), x)[0].",
     ),
     why="The derivative of slope . v in the direction of entry j is the sum over i of v[i] times "
     "the second derivative (i, j): that is row j of H v. It costs two backward passes, whatever "
@@ -130,48 +130,54 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "freed",
-            ("slope = grad(y, x, create_graph=True)", "slope = grad(y, x)"),
+            ("(slope,) = grad(y, x, create_graph=True)", "(slope,) = grad(y, x)"),
         ),
         Wrong(
             "no effect",
-            ("slope = grad(y, x, create_graph=True)", "slope = grad(y, x, retain_graph=True)"),
+            (
+                "(slope,) = grad(y, x, create_graph=True)",
+                "(slope,) = grad(y, x, retain_graph=True)",
+            ),
         ),
         Wrong("no effect", ("(slope * slope).sum()", "(slope.detach() ** 2).sum()")),
         Wrong("row sums", ("grad((slope * v).sum(), x)", "grad(slope.sum(), x)")),
-        Wrong("times v", ("grad((slope * v).sum(), x)", "grad(slope.sum(), x) * v")),
-        Wrong("number", ("grad((slope * v).sum(), x)", "(grad((slope * v).sum(), x) * v).sum()")),
+        Wrong("times v", ("grad((slope * v).sum(), x)[0]", "grad(slope.sum(), x)[0] * v")),
+        Wrong(
+            "number",
+            ("grad((slope * v).sum(), x)[0]", "(grad((slope * v).sum(), x)[0] * v).sum()"),
+        ),
         Wrong(
             "added",
-            ("slope = grad(f(x), x, create_graph=True)", "f(x).backward(create_graph=True)"),
+            ("(slope,) = grad(f(x), x, create_graph=True)", "f(x).backward(create_graph=True)"),
             (
-                "return grad((slope * v).sum(), x)",
+                "return grad((slope * v).sum(), x)[0]",
                 "(x.grad * v).sum().backward()\n    return x.grad",
             ),
         ),
-        Wrong("slope", ("return grad((slope * v).sum(), x)", "return slope")),
-        Wrong("along v", ("return grad((slope * v).sum(), x)", "return (slope * v).sum()")),
-        Wrong("slope times v", ("return grad((slope * v).sum(), x)", "return slope * v")),
+        Wrong("slope", ("return grad((slope * v).sum(), x)[0]", "return slope")),
+        Wrong("along v", ("return grad((slope * v).sum(), x)[0]", "return (slope * v).sum()")),
+        Wrong("slope times v", ("return grad((slope * v).sum(), x)[0]", "return slope * v")),
         Wrong(
             "diagonal",
             (
-                "return grad((slope * v).sum(), x)",
-                "rows = [grad(s, x, retain_graph=True) for s in slope]\n"
+                "return grad((slope * v).sum(), x)[0]",
+                "rows = [grad(s, x, retain_graph=True)[0] for s in slope]\n"
                 "    return np.array([row[i].item() for i, row in enumerate(rows)]) * v",
             ),
         ),
         Wrong(
             "matrix",
             (
-                "return grad((slope * v).sum(), x)",
-                "return np.stack([grad(s, x, retain_graph=True).numpy() for s in slope])",
+                "return grad((slope * v).sum(), x)[0]",
+                "return np.stack([grad(s, x, retain_graph=True)[0].numpy() for s in slope])",
             ),
         ),
         Wrong(
             "differences",
             (
-                "return grad((slope * v).sum(), x)",
+                "return grad((slope * v).sum(), x)[0]",
                 "there = minigrad.tensor(x.numpy() + 1e-4 * v, requires_grad=True)\n"
-                "    return (grad(f(there), there) - slope.detach()) / 1e-4",
+                "    return (grad(f(there), there)[0] - slope.detach()) / 1e-4",
             ),
         ),
         Wrong("penalty alone", ("grad(y + strength", "grad(strength")),
@@ -181,8 +187,8 @@ EXERCISE = Exercise(
         Wrong(
             "twice",
             (
-                "return grad(y + strength * (slope * slope).sum(), x)",
-                "return slope + grad(y + strength * (slope * slope).sum(), x)",
+                "return grad(y + strength * (slope * slope).sum(), x)[0]",
+                "return slope + grad(y + strength * (slope * slope).sum(), x)[0]",
             ),
         ),
     ),

@@ -3,7 +3,7 @@
 A gradient is computed by ordinary operations. With create_graph=True they are recorded, and the
 gradient can be differentiated again:
 
-    gradient = grad(y, x, create_graph=True)        a tensor with a history
+    (gradient,) = grad(y, x, create_graph=True)     a tuple; a tensor with a history in it
 
 f takes a tensor and returns a tensor with one number; x is a tensor that requires a gradient.
 
@@ -25,8 +25,8 @@ from minigrad.autograd import grad
 def hvp(f, x, v):
     """The Hessian of f at x times v, of the shape of x."""
     # gap: return a tensor or an array
-    slope = grad(f(x), x, create_graph=True)
-    return grad((slope * v).sum(), x)
+    (slope,) = grad(f(x), x, create_graph=True)
+    return grad((slope * v).sum(), x)[0]
     # end of gap
 
 
@@ -34,8 +34,8 @@ def penalised_gradient(f, x, strength):
     """The gradient of f(x) + strength * (sum of the squares of the gradient of f)."""
     # gap: return a tensor or an array
     y = f(x)
-    slope = grad(y, x, create_graph=True)
-    return grad(y + strength * (slope * slope).sum(), x)
+    (slope,) = grad(y, x, create_graph=True)
+    return grad(y + strength * (slope * slope).sum(), x)[0]
     # end of gap
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
-from minigrad.ops._numerics import shape_of, zero_gradient
-from minigrad.ops.casting import clone
+from minigrad.ops._numerics import array_of, shape_of, zero_gradient
+from minigrad.ops.casting import astype, clone
+from minigrad.ops.elementwise import multiply
 from minigrad.ops.linalg._matrices import no_square
-from minigrad.ops.linalg.solving import inv
+from minigrad.ops.linalg.solving import inv, solve
 from minigrad.ops.products import matmul
 
-__all__ = ["matrix_power", "multi_dot"]
+__all__ = ["matrix_exp", "matrix_power", "multi_dot"]
 
 
 @primitive
@@ -24,16 +27,16 @@ def _identity(x: Any) -> Any:
     return np.zeros(x.shape, x.dtype) + np.eye(x.shape[-1], dtype=x.dtype)
 
 
-def matrix_power(x: Any, n: int) -> Tensor:
+def matrix_power(A: Any, n: int) -> Tensor:
     """Raise a square matrix, or each in a stack, to an integer power.
 
     Args:
-        x: Shape (..., n, n).
+        A: Shape (..., n, n).
         n: The exponent; 0 gives the identity, negative numbers give powers of the inverse.
 
     Raises:
         TypeError: `n` is not an integer.
-        ValueError: `x` is not square.
+        ValueError: `A` is not square.
         numpy.linalg.LinAlgError: `n` is negative and a matrix is singular.
 
     Example:
@@ -41,7 +44,7 @@ def matrix_power(x: Any, n: int) -> Tensor:
         >>> minigrad.linalg.matrix_power(minigrad.tensor([[1, 1], [0, 1]]), 5).tolist()
         [[1, 5], [0, 1]]
     """
-    reason = no_square(x)
+    reason = no_square(A)
     if reason:
         raise ValueError(f"matrix_power: {reason}")
     try:
@@ -49,8 +52,8 @@ def matrix_power(x: Any, n: int) -> Tensor:
     except TypeError:
         raise TypeError(f"matrix_power: n must be an integer, got {n!r}") from None
     if n == 0:
-        return _identity(x)
-    square = inv(x) if n < 0 else x
+        return _identity(A)
+    square = inv(A) if n < 0 else A
     result: Any = None
     left = abs(n)
     while True:  # binary digits of n: one squaring each, one product for each 1
@@ -58,15 +61,15 @@ def matrix_power(x: Any, n: int) -> Tensor:
             result = square if result is None else matmul(result, square)
         left >>= 1
         if not left:
-            return clone(result) if result is x else result
+            return clone(result) if result is A else result
         square = matmul(square, square)
 
 
-def multi_dot(arrays: Sequence[Any]) -> Tensor:
+def multi_dot(tensors: Sequence[Any]) -> Tensor:
     """Multiply several matrices, in the cheapest order.
 
     Args:
-        arrays: At least two matrices; the first and the last may be vectors.
+        tensors: At least two matrices; the first and the last may be vectors.
 
     Raises:
         ValueError: There are fewer than two, or the shapes do not fit.
@@ -80,9 +83,9 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
         >>> minigrad.linalg.multi_dot(chain).tolist()
         [150.0, 150.0]
     """
-    shapes = [shape_of(array) for array in arrays]
+    shapes = [shape_of(array) for array in tensors]
     if len(shapes) < 2:
-        raise ValueError(f"multi_dot: at least two arrays expected, got {len(shapes)}")
+        raise ValueError(f"multi_dot: at least two tensors expected, got {len(shapes)}")
     for i, shape in enumerate(shapes):
         if len(shape) != 2 and not (len(shape) == 1 and i in (0, len(shapes) - 1)):
             raise ValueError(
@@ -98,7 +101,56 @@ def multi_dot(arrays: Sequence[Any]) -> Tensor:
     first = shapes[0][0] if len(shapes[0]) == 2 else 1
     last = shapes[-1][1] if len(shapes[-1]) == 2 else 1
     lengths = [first, *(shape[0] for shape in shapes[1:]), last]
-    return _product(arrays, _splits(lengths), 0, len(shapes) - 1)
+    return _product(tensors, _splits(lengths), 0, len(shapes) - 1)
+
+
+EXP = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0,
+    129060195264000.0, 10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0,
+    960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
+"""The coefficients of the Padé approximant of degree 13."""
+LARGEST_FOR_EXP = 5.371920351148152
+"""The largest 1-norm for which it is exact to rounding."""
+
+
+def matrix_exp(A: Any) -> Tensor:
+    """Compute the exponential of a square matrix, or of each in a stack: ``1 + A + A² / 2 + ...``.
+
+    Args:
+        A: Shape (..., n, n).
+
+    Raises:
+        ValueError: `A` is not square.
+
+    Source: Higham 2005, "The scaling and squaring method for the matrix exponential revisited".
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.linalg.matrix_exp(minigrad.tensor([[0.0, 1.0], [0.0, 0.0]])).tolist()
+        [[1.0, 1.0], [0.0, 1.0]]
+    """
+    reason = no_square(A)
+    if reason:
+        raise ValueError(f"matrix_exp: {reason}")
+    array = np.asarray(array_of(A))
+    dtype = array.dtype if array.dtype.kind == "f" else get_default_dtype()
+    sums = np.sum(np.abs(np.where(np.isfinite(array), array, 0)), axis=-2, dtype=np.float64)
+    largest = np.max(sums, initial=LARGEST_FOR_EXP)
+    halvings = math.ceil(math.log2(largest / LARGEST_FOR_EXP))
+    x = multiply(astype(A, np.promote_types(dtype, np.float32)), 0.5**halvings)
+    one = np.eye(array.shape[-1], dtype=x.dtype)
+    x2 = matmul(x, x)
+    x4 = matmul(x2, x2)
+    x6 = matmul(x4, x2)
+    odd = matmul(x6, EXP[13] * x6 + EXP[11] * x4 + EXP[9] * x2)
+    odd = matmul(x, odd + EXP[7] * x6 + EXP[5] * x4 + EXP[3] * x2 + EXP[1] * one)
+    even = matmul(x6, EXP[12] * x6 + EXP[10] * x4 + EXP[8] * x2)
+    even = even + EXP[6] * x6 + EXP[4] * x4 + EXP[2] * x2 + EXP[0] * one
+    found = solve(even - odd, even + odd)
+    for _ in range(halvings):
+        found = matmul(found, found)
+    return astype(found, dtype)
 
 
 def _splits(lengths: list[int]) -> dict[tuple[int, int], int]:

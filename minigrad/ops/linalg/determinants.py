@@ -137,22 +137,22 @@ def _slogdet(x: Any) -> Any:
     return (sign, logabsdet), sign
 
 
-def slogdet(x: Any) -> SlogdetResult:
+def slogdet(A: Any) -> SlogdetResult:
     """Compute the sign and the logarithm of the absolute value of a determinant, without overflow.
 
     Returns:
-        For `x` of shape (..., n, n), `sign`, which has no derivative, and `logabsdet`, both of
+        For `A` of shape (..., n, n), `sign`, which has no derivative, and `logabsdet`, both of
         shape (...). A singular matrix gives 0 and -inf; a gradient that reaches it is an error.
 
     Raises:
-        numpy.linalg.LinAlgError: `x` is not square.
+        numpy.linalg.LinAlgError: `A` is not square.
 
     Example:
         >>> import minigrad
         >>> minigrad.linalg.slogdet(1e-30 * minigrad.eye(2))
-        SlogdetResult(sign=Tensor(1., dtype=float32), logabsdet=Tensor(-138.15511, dtype=float32))
+        SlogdetResult(sign=tensor(1.), logabsdet=tensor(-138.1551))
     """
-    sign, logabsdet = _slogdet(x)
+    sign, logabsdet = _slogdet(A)
     return SlogdetResult(detach(sign), logabsdet)
 
 

@@ -13,7 +13,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, shape_of, within_rule
 from minigrad.ops.linalg._matrices import (
-    computed,
     mT,
     no_matrix,
     no_square,
@@ -31,43 +30,53 @@ def _cannot_factor(x: Any, upper: bool) -> str | None:
     if no_square(x):
         return no_square(x)
     stack = wide(x).reshape(-1, *x.shape[-2:])
-    bad = [_is_indefinite(matrix, upper) for matrix in stack]
+    bad = [indefinite_order(matrix, upper) > 0 for matrix in stack]
     return (
         f"{which(np.reshape(bad, x.shape[:-2]))} is not positive definite (shape {x.shape}); if it "
         f"should be but for rounding, add a small multiple of the identity"
     )
 
 
-def _is_indefinite(matrix: np.ndarray, upper: bool) -> bool:
-    try:
-        computed(np.linalg.cholesky(matrix, upper=upper))
-    except np.linalg.LinAlgError:
-        return True
-    return False
+def indefinite_order(matrix: np.ndarray, upper: bool) -> int:
+    """The order of the first leading block that is not positive definite; 0 if all of them are."""
+    for order in range(1, len(matrix) + 1):
+        try:
+            _factored(matrix[:order, :order], upper)
+        except np.linalg.LinAlgError:
+            return order
+    return 0
+
+
+def _factored(x: np.ndarray, upper: bool) -> np.ndarray:
+    found = np.linalg.cholesky(wide(x), upper=upper)
+    if np.isnan(found).any():  # LAPACK passes over some NaN
+        raise np.linalg.LinAlgError("LAPACK failed")
+    return found
 
 
 @primitive(arrays=1, float_inputs=True, explain_error=_cannot_factor)
 def _cholesky(x: Any, upper: bool) -> Any:
-    return computed(np.linalg.cholesky(wide(x), upper=upper)).astype(x.dtype, copy=False)
+    return _factored(x, upper).astype(x.dtype, copy=False)
 
 
-def cholesky(x: Any, *, upper: bool = False) -> Tensor:
+def cholesky(A: Any, *, upper: bool = False) -> Tensor:
     """Compute the triangular factor of a symmetric positive definite matrix, or of each in a stack.
 
-    Only the lower triangle of `x` is read (the upper one with ``upper=True``); symmetry is not
+    Only the lower triangle of `A` is read (the upper one with ``upper=True``); symmetry is not
     checked. The gradient is symmetric, as in PyTorch: it is the gradient for symmetric changes of
-    `x`, shared evenly between the two triangles.
+    `A`, shared evenly between the two triangles.
 
     Args:
-        x: Shape (..., n, n).
+        A: Shape (..., n, n).
         upper: Whether to return the upper factor.
 
     Returns:
-        Shape (..., n, n): a lower triangular `l` with ``x = l lᵀ``, or an upper `u` with
-        ``x = uᵀ u``.
+        Shape (..., n, n): a lower triangular `l` with ``A = l lᵀ``, or an upper `u` with
+        ``A = uᵀ u``.
 
     Raises:
-        numpy.linalg.LinAlgError: A matrix is not positive definite, or not square.
+        numpy.linalg.LinAlgError: A matrix is not positive definite, holds NaN in the triangle that
+        is read, or is not square.
 
     Source: Murray 2016, "Differentiation of the Cholesky decomposition", arXiv:1602.07527.
 
@@ -76,7 +85,7 @@ def cholesky(x: Any, *, upper: bool = False) -> Tensor:
         >>> minigrad.linalg.cholesky(minigrad.tensor([[4.0, 2.0], [2.0, 5.0]])).tolist()
         [[2.0, 0.0], [1.0, 2.0]]
     """
-    return _cholesky(x, upper)
+    return _cholesky(A, upper)
 
 
 def _cholesky_x(g: Any, out: Any, upper: bool) -> Any:

@@ -6,12 +6,15 @@ import numpy as np
 
 from minigrad.autograd.errors import ArgumentError
 from minigrad.autograd.primitive import primitive
+from minigrad.ops import reductions
 from minigrad.ops._numerics import shape_of
 from minigrad.ops.elementwise import square, subtract
+from minigrad.ops.indexing import getitem
 from minigrad.ops.linalg._matrices import mT, no_matrix, which, wide
 from minigrad.ops.linalg.norms import matrix_rank
 from minigrad.ops.linalg.spectra import svdvals
 from minigrad.ops.products import matmul
+from minigrad.ops.shapes import ravel
 
 __all__ = ["lstsq", "pinv"]
 
@@ -108,9 +111,10 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
     solution = matmul(pinv(a, rcond), b)
     rank = matrix_rank(a, rtol=rcond)
     if left[1] == int(rank) < left[0]:
-        residuals = square(subtract(matmul(a, solution), b)).sum(axis=0).reshape(-1)
+        squares = square(subtract(matmul(a, solution), b))
+        residuals = ravel(reductions.sum(squares, axis=0))
     else:
-        residuals = solution.reshape(-1)[:0]
+        residuals = getitem(ravel(solution), slice(0))
     return LstsqResult(solution, residuals, rank, svdvals(a))
 
 

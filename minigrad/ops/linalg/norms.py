@@ -88,7 +88,7 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order
     Example:
         >>> import minigrad
         >>> minigrad.linalg.vector_norm(minigrad.tensor([3.0, 4.0]))
-        Tensor(5., dtype=float32)
+        tensor(5.)
     """
     if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
         raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
@@ -120,7 +120,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     Example:
         >>> import minigrad
         >>> minigrad.linalg.matrix_norm(minigrad.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
-        Tensor(6., dtype=float32)
+        tensor(6.)
     """
     shape = shape_of(x)
     reason = no_matrix(x)
@@ -147,38 +147,38 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     return reshape(found, (*shape[:-2], 1, 1)) if keepdims else found
 
 
-def cond(x: Any, p: Order | None = None) -> Tensor:
+def cond(A: Any, p: Order | None = None) -> Tensor:
     """Compute the condition number: the factor by which a matrix can enlarge relative errors.
 
     Args:
-        x: Shape (..., m, n); square unless `p` is None, 2 or -2.
+        A: Shape (..., m, n); square unless `p` is None, 2 or -2.
         p: None or 2 for the largest singular value divided by the smallest, -2 for the inverse; any
-            other order of `matrix_norm` for ``norm(x) * norm(inv(x))``.
+            other order of `matrix_norm` for ``norm(A) * norm(inv(A))``.
 
     Returns:
         Shape (...); inf for singular matrices.
 
     Raises:
-        ValueError: There is no such matrix norm, or `x` is not a matrix, or is empty.
+        ValueError: There is no such matrix norm, or `A` is not a matrix, or is empty.
 
     Example:
         >>> import minigrad
         >>> minigrad.linalg.cond(minigrad.tensor([[1.0, 0.0], [0.0, 4.0]]))
-        Tensor(4., dtype=float32)
+        tensor(4.)
     """
-    shape = shape_of(x)
-    reason = no_matrix(x) if p is None or p in (2, -2) else no_square(x)
+    shape = shape_of(A)
+    reason = no_matrix(A) if p is None or p in (2, -2) else no_square(A)
     if reason or 0 in shape[-2:]:
         raise ValueError(f"cond: {reason or f'the matrix is empty: shape {shape}'}")
     if p is None or p in (2, -2):
-        values = svdvals(x)
+        values = svdvals(A)
         top, bottom = values[..., 0], values[..., -1]
         if p == -2:
             top, bottom = bottom, top
         bad = array_of(bottom) == 0
         return where(bad, np.inf, top / where(bad, 1, bottom))
-    bad = singular(np.asarray(array_of(x)))
-    safe = where(bad[..., None, None], np.eye(shape[-1], dtype=bool), x)
+    bad = singular(np.asarray(array_of(A)))
+    safe = where(bad[..., None, None], np.eye(shape[-1], dtype=bool), A)
     return where(bad, np.inf, matrix_norm(safe, ord=p) * matrix_norm(inv(safe), ord=p))
 
 
@@ -209,7 +209,7 @@ def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) 
     Example:
         >>> import minigrad
         >>> minigrad.linalg.matrix_rank(minigrad.ones((3, 3)))
-        Tensor(1, dtype=int64)
+        tensor(1)
     """
     if tol is None and rtol is None and x.ndim > 1:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)

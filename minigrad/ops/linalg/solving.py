@@ -93,7 +93,7 @@ def solve(a: Any, b: Any) -> Any:
         >>> import minigrad
         >>> a = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])
         >>> minigrad.linalg.solve(a, minigrad.tensor([1.0, 1.0]))
-        Tensor([0.5 , 0.25], dtype=float32)
+        tensor([0.5000, 0.2500])
     """
     if np.ndim(b) == 1:
         return _solve_columns(a, b[:, None])[..., 0]
@@ -139,19 +139,19 @@ def _triangle(a: Any, upper: bool, unitriangular: bool) -> Any:
 
 
 def solve_triangular(
-    a: Any, b: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
+    A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
-    """Solve ``a @ x = b`` for a triangular `a`; the other triangle is not read.
+    """Solve ``A @ x = B`` for a triangular `A`; the other triangle is not read.
 
     Args:
-        a: Shape (..., n, n).
-        b: Shape (..., n, k), or (..., k, n) if not `left`. The leading axes broadcast.
+        A: Shape (..., n, n).
+        B: Shape (..., n, k), or (..., k, n) if not `left`. The leading axes broadcast.
         upper: Whether the upper triangle is read, or the lower one.
-        left: Whether `a` is on the left; otherwise ``x @ a = b`` is solved.
-        unitriangular: Take the diagonal of `a` for ones, and do not read it.
+        left: Whether `A` is on the left; otherwise ``x @ A = B`` is solved.
+        unitriangular: Take the diagonal of `A` for ones, and do not read it.
 
     Returns:
-        The shape of `b`, with the broadcast leading axes.
+        The shape of `B`, with the broadcast leading axes.
 
     Raises:
         numpy.linalg.LinAlgError: An element of a diagonal is 0, or a matrix is not square.
@@ -163,7 +163,7 @@ def solve_triangular(
         >>> minigrad.linalg.solve_triangular(a, minigrad.ones((2, 1)), upper=True).tolist()
         [[0.375], [0.25]]
     """
-    return _solve_triangular(a, b, upper, left, unitriangular)
+    return _solve_triangular(A, B, upper, left, unitriangular)
 
 
 @_solve_triangular.defjoint("a", "b")

@@ -83,11 +83,11 @@ def _eigh(x: Any, UPLO: Literal["L", "U"]) -> Any:
     return values.astype(x.dtype, copy=False), vectors.astype(x.dtype, copy=False)
 
 
-def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
+def eigh(A: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
     """Compute the eigenvalues and eigenvectors of a symmetric matrix, or of each in a stack.
 
-    Only one triangle of `x` is read; symmetry is not checked. The gradient is symmetric: it is the
-    gradient for symmetric changes of `x`, shared evenly between the two triangles.
+    Only one triangle of `A` is read; symmetry is not checked. The gradient is symmetric: it is the
+    gradient for symmetric changes of `A`, shared evenly between the two triangles.
 
     The eigenvectors of equal eigenvalues are not unique. A nonzero gradient that reaches them is an
     error; if it is exactly 0, they count as not used. Equal eigenvalues still have gradients, which
@@ -95,7 +95,7 @@ def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
     eigenvectors, so for them equal eigenvalues are an error.
 
     Args:
-        x: Shape (..., n, n).
+        A: Shape (..., n, n).
         UPLO: The triangle to read, "L" or "U".
 
     Returns:
@@ -103,7 +103,7 @@ def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
         one a column. A loss should not depend on their signs.
 
     Raises:
-        numpy.linalg.LinAlgError: `x` is not square, or the algorithm did not converge.
+        numpy.linalg.LinAlgError: `A` is not square, or the algorithm did not converge.
         ValueError: `UPLO` is neither.
 
     Source: Giles 2008, "An extended collection of matrix derivative results for forward and reverse
@@ -115,7 +115,7 @@ def eigh(x: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:
         >>> minigrad.linalg.eigh(x).eigenvalues.numpy().round(4).tolist()
         [1.0, 3.0]
     """
-    return EighResult(*_eigh(x, UPLO))
+    return EighResult(*_eigh(A, UPLO))
 
 
 def _eigh_x(g: Any, out: Any) -> Any:

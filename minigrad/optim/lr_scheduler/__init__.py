@@ -7,10 +7,13 @@ from minigrad.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR
 from minigrad.optim.lr_scheduler.decay import ExponentialLR, LambdaLR, MultiStepLR, StepLR
 from minigrad.optim.lr_scheduler.factors import ConstantLR, MultiplicativeLR, PolynomialLR
 from minigrad.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from minigrad.optim.lr_scheduler.scheduler import (
+    EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING,
+)
 from minigrad.optim.lr_scheduler.scheduler import LRScheduler
 from minigrad.optim.lr_scheduler.sequential import ChainedScheduler, SequentialLR
 from minigrad.optim.lr_scheduler.warmup import LinearLR, NoamScheduler, WarmupCosineLR
-from minigrad.support.pytorch_names import names as _names
+from minigrad.support.near_names import names as _names
 
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",

@@ -32,8 +32,8 @@ class _WithMomentum(LRScheduler):
         raise NotImplementedError
 
     @effect
-    def step(self) -> None:
-        super().step()
+    def step(self, epoch: int | None = None) -> None:
+        super().step(epoch)
         if self.cycle_momentum:
             pairs = zip(self.optimizer.param_groups, self.get_momentum(), strict=True)
             for group, momentum in pairs:

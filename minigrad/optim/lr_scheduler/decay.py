@@ -1,5 +1,6 @@
 """Decaying learning rates: by a function, in steps, at milestones, or exponentially."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -119,6 +120,11 @@ class MultiStepLR(LRScheduler):
     def get_lr(self) -> list[float]:
         factor = self.gamma ** self.milestones.count(self.last_epoch)
         return [lr * factor for lr in self._lrs]
+
+    def _loaded(self, name: str, value: Any) -> Any:
+        if name == "milestones" and isinstance(value, Counter):  # PyTorch's
+            return sorted(value.elements())
+        return super()._loaded(name, value)
 
 
 class ExponentialLR(LRScheduler):

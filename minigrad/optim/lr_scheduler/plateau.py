@@ -1,10 +1,11 @@
 """Reducing the learning rate when a metric stops improving."""
 
 import math
+import warnings
 from typing import Any, Literal
 
 from minigrad.autograd.events import effect
-from minigrad.optim.lr_scheduler.scheduler import LRScheduler
+from minigrad.optim.lr_scheduler.scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler
 from minigrad.optim.optimizer import Optimizer
 
 
@@ -61,13 +62,23 @@ class ReduceLROnPlateau(LRScheduler):
         return self._lrs
 
     @effect
-    def step(self, metrics: Any = None) -> None:
-        """Pass the latest metric, a number or a tensor with one element; may reduce the rates."""
+    def step(  # type: ignore[override]  # as in PyTorch
+        self, metrics: Any = None, epoch: int | None = None
+    ) -> None:
+        """Pass the latest metric, a number or a tensor with one element; may reduce the rates.
+
+        Args:
+            metrics: The metric.
+            epoch: The number of the step, instead of the next. PyTorch advises against it.
+        """
+        if epoch is not None:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
+            self.last_epoch = self._check_count("epoch", epoch, 0) - 1  # the base adds one
         if self._step_count > 0:
             if metrics is None:
                 raise TypeError(f"{self._name}: step() needs the metric: scheduler.step(loss)")
             self._look_at(float(metrics))
-        super().step()
+        self._advance()
 
     def _look_at(self, value: float) -> None:
         if self._is_better(value):

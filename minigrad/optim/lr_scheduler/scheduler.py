@@ -1,12 +1,17 @@
 """LRScheduler: the base class, which counts steps and sets learning rates."""
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from minigrad.autograd.events import effect, reading
 from minigrad.optim.optimizer import Optimizer
 from minigrad.support.checks import check_number, check_size
+
+_ONLY_PYTORCHS = {"_get_lr_called_within_step", "_is_initial", "_last_lr", "lr_lambdas"}
+"""What else is in the state of one of PyTorch's schedulers; nothing here needs it."""
+EPOCH_DEPRECATION_WARNING = "step(epoch) is deprecated: call step() once after each epoch"
 
 
 class LRScheduler:
@@ -120,14 +125,31 @@ class LRScheduler:
         """Return the current learning rates, one for each group."""
         return self._lrs
 
+    @property
+    def _last_lr(self) -> list[float]:
+        return self.get_last_lr()
+
     @effect
-    def step(self) -> None:
+    def step(self, epoch: int | None = None) -> None:
         """Set the learning rates of the next step.
+
+        Args:
+            epoch: The number of the step, instead of the next. PyTorch advises against it.
 
         Raises:
             ValueError: The optimizer was given more groups, or a learning rate is negative or not
                 finite.
         """
+        if epoch is None:
+            self._advance()
+            return
+        warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
+        self._restart()
+        while self.last_epoch < epoch:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Set the learning rates of the next step."""
         groups = self.optimizer.param_groups
         if len(groups) != len(self.base_lrs):
             raise ValueError(
@@ -161,10 +183,11 @@ class LRScheduler:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Load a saved state of the same class; if it does not fit, nothing is changed.
 
-        Load the optimizer's state too, before or after.
+        Load the optimizer's state too, before or after. A state of PyTorch's fits where its options
+        have the same names: not those of `CyclicLR` and `OneCycleLR`.
         """
         own = self.state_dict()
-        if not isinstance(state_dict, Mapping) or state_dict.keys() != own.keys():
+        if not isinstance(state_dict, Mapping) or state_dict.keys() - _ONLY_PYTORCHS != own.keys():
             given = sorted(state_dict) if isinstance(state_dict, Mapping) else state_dict
             raise ValueError(f"{self._name}: a state has the keys {sorted(own)}, got {given}")
         if len(state_dict["base_lrs"]) != len(self.base_lrs):
@@ -172,5 +195,9 @@ class LRScheduler:
                 f"{self._name}: saved for {len(state_dict['base_lrs'])} groups, the optimizer has "
                 f"{len(self.base_lrs)}"
             )
-        for name, value in state_dict.items():
-            setattr(self, name, list(value) if isinstance(value, list) else value)
+        for name in own:
+            setattr(self, name, self._loaded(name, state_dict[name]))
+
+    def _loaded(self, name: str, value: Any) -> Any:  # noqa: ARG002  # subclasses read it
+        """An entry of a saved state, as it is here."""
+        return list(value) if isinstance(value, list) else value

@@ -4,6 +4,8 @@ An op (`minigrad.ops`) computes on arrays and has a rule; its words are NumPy's.
 says in PyTorch's words what ops compute. `minigrad.tensors.methods` makes methods of them.
 """
 
+from typing import TYPE_CHECKING
+
 from minigrad.tensors.functions import (
     arithmetic,
     elementwise,
@@ -31,4 +33,5 @@ _FAMILIES = (
 _METHODS = {"expand", "expand_as", "repeat", "reshape_as", "sum_to_size", "unfold", "view_as"}
 """Functions that PyTorch has as methods only; the last name is another function there."""
 
-__all__ = [name for family in _FAMILIES for name in family.__all__ if name not in _METHODS]
+if not TYPE_CHECKING:  # a type checker reads no list that is computed
+    __all__ = [name for family in _FAMILIES for name in family.__all__ if name not in _METHODS]

@@ -21,6 +21,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+@overload
+def where(condition: Any) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Any, input: Any, other: Any) -> Tensor: ...
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Choose elements of `input` where the condition holds, of `other` elsewhere.
 

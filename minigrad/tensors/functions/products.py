@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from minigrad import linalg, ops
+from minigrad import ops
 from minigrad.autograd.typing import Tensor
+from minigrad.ops import linalg
 from minigrad.ops.linalg.determinants import SlogdetResult
 from minigrad.tensors.functions.arguments import spelled, with_axes
 

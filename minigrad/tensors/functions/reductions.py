@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
-from minigrad import linalg, ops
+import numpy as np
+
+from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
+from minigrad.ops import linalg
 from minigrad.ops.sorting import ValuesAndIndices
-from minigrad.tensors.functions.arguments import axes, of_numbers, spelled
+from minigrad.tensors.functions.arguments import axes, of_numbers, signed, spelled
 
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
@@ -24,6 +27,12 @@ class Extremes(NamedTuple):
     max: Tensor
 
 
+def _truth(x: Any, found: Tensor) -> Tensor:
+    """Bools; of uint8, with which bools were written once, uint8."""
+    bytes_given = isinstance(x, Variable) and x._data.dtype == np.uint8
+    return ops.astype(found, np.uint8) if bytes_given else found
+
+
 @spelled
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether all elements are true, in all or along axes.
@@ -33,7 +42,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
         >>> minigrad.all(minigrad.tensor([[True, False], [True, True]]), 1).tolist()
         [False, True]
     """
-    return ops.all(input, axes(dim), keepdim)
+    return _truth(input, ops.all(input, axes(dim), keepdim))
 
 
 @spelled
@@ -45,7 +54,7 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
         >>> minigrad.any(minigrad.tensor([[True, False], [False, False]]), 1).tolist()
         [True, False]
     """
-    return ops.any(input, axes(dim), keepdim)
+    return _truth(input, ops.any(input, axes(dim), keepdim))
 
 
 @spelled
@@ -57,7 +66,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
         >>> minigrad.sum(minigrad.tensor([[1, 2], [3, 4]]), dim=1).tolist()
         [3, 7]
     """
-    return ops.sum(input, axes(dim), keepdim, dtype=dtype)
+    return ops.sum(signed(input), axes(dim), keepdim, dtype=dtype)
 
 
 @spelled
@@ -69,7 +78,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
         >>> minigrad.nansum(minigrad.tensor([1.0, minigrad.nan])).item()
         1.0
     """
-    return ops.nansum(input, axes(dim), keepdim, dtype=dtype)
+    return ops.nansum(signed(input), axes(dim), keepdim, dtype=dtype)
 
 
 @spelled
@@ -105,7 +114,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         >>> minigrad.prod(minigrad.tensor([2, 3, 4])).item()
         24
     """
-    return ops.prod(input, axes(dim), keepdim, dtype=dtype)
+    return ops.prod(signed(input), axes(dim), keepdim, dtype=dtype)
 
 
 @spelled
@@ -144,6 +153,12 @@ def _with_places(input: Any, index: Any, dim: int, keepdim: bool) -> ValuesAndIn
     return ValuesAndIndices(values, index)
 
 
+@overload
+def max(
+    input: Any, dim: Tensor | None = None, keepdim: bool = False, *, other: Any = None
+) -> Tensor: ...
+@overload
+def max(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @spelled
 @of_numbers
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -176,6 +191,12 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
     return _with_places(input, ops.argmax(input, dim, True), dim, keepdim)
 
 
+@overload
+def min(
+    input: Any, dim: Tensor | None = None, keepdim: bool = False, *, other: Any = None
+) -> Tensor: ...
+@overload
+def min(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @spelled
 @of_numbers
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -257,6 +278,10 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return ops.argmin(input, dim, keepdim)
 
 
+@overload
+def median(input: Any, dim: None = None, keepdim: bool = False) -> Tensor: ...
+@overload
+def median(input: Any, dim: int, keepdim: bool = False) -> ValuesAndIndices: ...
 @spelled
 @of_numbers
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -418,4 +443,4 @@ def trace(input: Any) -> Tensor:
         >>> minigrad.trace(minigrad.tensor([[1, 2], [3, 4]])).item()
         5
     """
-    return ops.trace(input)
+    return ops.trace(signed(input))

@@ -2,6 +2,3 @@
 
 from minigrad.nn.init import *
 from minigrad.nn.init import _calculate_fan_in_and_fan_out as _calculate_fan_in_and_fan_out
-from minigrad.torch.modules import missing as _missing
-
-__getattr__ = _missing(__name__)

@@ -187,7 +187,7 @@ def _slopes(
         outputs = result if isinstance(result, tuple) else (result,)
         known = {i: y for i, y in enumerate(outputs) if y.requires_grad}
         ones = [tensor(np.ones(y.shape), requires_grad=True) for y in known.values()]
-        sent = grad(list(known.values()), made[argument], ones, create_graph=True)
+        (sent,) = grad(list(known.values()), made[argument], ones, create_graph=True)
         slopes = grad(sent[index], ones, allow_unused=True)
     finally:
         state.set(outer)

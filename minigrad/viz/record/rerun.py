@@ -174,7 +174,7 @@ class _Surroundings:
         with aside(recording=True):
             outputs = [(y, g) for y, g in zip(self.outputs(x), self.cotangents, strict=True)
                        if history(y) is not None]  # fmt: skip
-            found = grad([y for y, _ in outputs], x, [g for _, g in outputs])
+            (found,) = grad([y for y, _ in outputs], x, [g for _, g in outputs])
         return np.asarray(found._data)
 
 

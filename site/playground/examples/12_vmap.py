@@ -5,8 +5,7 @@ A function of one sample becomes a function of a batch: the gradient of each sam
 
 import minigrad
 from minigrad import nn, vmap
-from minigrad.autograd.functional import grad
-from minigrad.nn.utils import functional_call
+from minigrad.func import functional_call, grad
 
 model = nn.Linear(3, 2)
 weights = {name: value.detach() for name, value in model.named_parameters()}
@@ -18,10 +17,10 @@ def loss(weights, x, y):
 
 
 x, y = minigrad.randn(5, 3), minigrad.tensor([0, 1, 0, 1, 1])
-each = vmap(grad(loss), in_axes=(None, 0, 0))(weights, x, y)
+each = vmap(grad(loss), in_dims=(None, 0, 0))(weights, x, y)
 print("the gradients of 5 samples:", each["weight"].shape)
 norms = (each["weight"] ** 2).sum(axis=(1, 2)).sqrt()
 print("their norms:", norms.numpy().round(3))
 
-whole = minigrad.autograd.grad(nn.functional.cross_entropy(model(x), y), model.weight)
+(whole,) = minigrad.autograd.grad(nn.functional.cross_entropy(model(x), y), model.weight)
 print("their mean is the gradient of the mean:", minigrad.allclose(each["weight"].mean(0), whole))

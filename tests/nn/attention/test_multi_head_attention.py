@@ -191,11 +191,11 @@ class TestInfluence:
         layer = attention()
         q, k, v = inputs(layer)
         keep, padding = KEEP.copy(), PADDING.copy()
-        expected = minigrad.autograd.grad((layer(q, k, v, PADDING, KEEP) ** 2).sum(), q)
+        (expected,) = minigrad.autograd.grad((layer(q, k, v, PADDING, KEEP) ** 2).sum(), q)
         loss = (layer(q, k, v, padding, keep) ** 2).sum()
         keep[...] = True
         padding[...] = False
-        np.testing.assert_array_equal(minigrad.autograd.grad(loss, q).data, expected.numpy())
+        np.testing.assert_array_equal(minigrad.autograd.grad(loss, q)[0].data, expected.numpy())
 
 
 class TestShapes:

@@ -69,8 +69,8 @@ class TestClasses:
         assert nll.shape == (np.shape(target) if reduction == "none" else ())
         cotangent = draw(*nll.shape)
         np.testing.assert_allclose(
-            minigrad.autograd.grad(nll, x, cotangent).data,
-            minigrad.autograd.grad(entropy, x, cotangent).data,
+            minigrad.autograd.grad(nll, x, cotangent)[0].data,
+            minigrad.autograd.grad(entropy, x, cotangent)[0].data,
             atol=1e-12,
         )
 
@@ -120,7 +120,7 @@ def test_a_prediction_that_is_exactly_wrong_is_learned() -> None:
         x = Tensor([0.0, 1.0, 0.0, 1.0, 0.5], requires_grad=True)
         loss = F.binary_cross_entropy(x, [1.0, 0.0, 0.0, 1.0, 1.0], reduction="none")
         assert loss.tolist()[:4] == [100.0, 100.0, 0.0, 0.0]
-        slope = minigrad.autograd.grad(loss.sum(), x, create_graph=create_graph)
+        (slope,) = minigrad.autograd.grad(loss.sum(), x, create_graph=create_graph)
         np.testing.assert_allclose(slope.numpy(), [-1e12, 1e12, 1.0, -1.0, -2.0])
 
 
@@ -142,7 +142,7 @@ def test_a_loss_that_is_nan_has_a_gradient_that_is_nan(name: str, create_graph: 
             x.requires_grad_()
             with np.errstate(invalid="ignore"):
                 found = loss(x, target, reduction=reduction, **options)
-            slope = minigrad.autograd.grad(found, x, create_graph=create_graph).numpy()
+            slope = minigrad.autograd.grad(found, x, create_graph=create_graph)[0].numpy()
             assert np.isnan(found.item()) == (reduction == "mean")
             for row, wanted in zip(slope, target, strict=True):
                 if reduction == "sum" or wanted < 0:
@@ -154,7 +154,7 @@ def test_a_loss_that_is_nan_has_a_gradient_that_is_nan(name: str, create_graph: 
 def test_the_curvature_of_kl_div_at_a_small_target() -> None:
     y = Tensor([1e-30, 0.5, 0.0], requires_grad=True)
     loss = F.kl_div(Tensor([-1.0, -2.0, -3.0]), y, reduction="sum")
-    slope = minigrad.autograd.grad(loss, y, create_graph=True)
+    (slope,) = minigrad.autograd.grad(loss, y, create_graph=True)
     np.testing.assert_allclose(slope.numpy()[1:], [np.log(0.5) + 3, 3.0], rtol=1e-6)
-    bend = minigrad.autograd.grad(slope.sum(), y).numpy()
+    bend = minigrad.autograd.grad(slope.sum(), y)[0].numpy()
     np.testing.assert_allclose(bend, [1e30, 2.0, 0.0], rtol=1e-6)

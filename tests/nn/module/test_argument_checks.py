@@ -130,8 +130,7 @@ MEANT = {
     ], (-1,)),
     # the largest absolute value
     **dict.fromkeys(["EmbeddingBag.norm_type", "Embedding.norm_type", "TripletMarginLoss.p",
-                     "PairwiseDistance.p",
-                     "LPPool1d.norm_type", "LPPool2d.norm_type"],
+                     "PairwiseDistance.p", "LPPool1d.norm_type", "LPPool2d.norm_type"],
                     INFINITE),
 }  # fmt: skip
 """Odd numbers that mean something. None does where the annotation says so."""

@@ -12,8 +12,7 @@ import pytest
 import minigrad
 from minigrad import Tensor, nn
 from minigrad.autograd import checkpoint
-from minigrad.nn.utils import functional_call
-from minigrad.transforms.derivatives import grad, hessian, value_and_grad
+from minigrad.func import functional_call, grad, hessian, value_and_grad
 
 
 def halves(module: nn.Module) -> dict[str, Tensor]:

@@ -53,7 +53,7 @@ def several() -> nn.MultiHeadDotProductAttention:
 def plainly(layer: Any, arrays: list[np.ndarray], allowed: Any, bias: Any) -> Any:
     """Output and weights of one head, in NumPy, a query at a time."""
     projections = (layer.query_proj, layer.key_proj, layer.value_proj)
-    q, k, v = (x @ p.data for x, p in zip(arrays, projections, strict=True))
+    q, k, v = (x @ p.numpy() for x, p in zip(arrays, projections, strict=True))
     allowed, bias = (np.broadcast_to(x, (N, L, S)) for x in (allowed, bias))
     output, weights = np.zeros((N, L, layer.hidden_size)), np.zeros((N, L, S))
     for n, i in np.ndindex(N, L):
@@ -70,15 +70,15 @@ class TestLayers:
     def test_each_head_by_itself_and_heads_are_concatenated(self, make: Any, masks: Any) -> None:
         layer, tensors = make(), inputs()
         given_masks, allowed, bias = masks
-        arrays = [t.data for t in tensors]
+        arrays = [t.numpy() for t in tensors]
         heads = [layer] if make is single else layer.heads
         results = [plainly(head, arrays, allowed, bias) for head in heads]
         output = np.concatenate([output for output, _ in results], axis=-1)
         composed, found = layer(*tensors, **given_masks, need_weights=True)
         for result in (layer(*tensors, **given_masks), composed):
-            np.testing.assert_allclose(result.data, output, rtol=1e-10, atol=1e-13)
+            np.testing.assert_allclose(result.numpy(), output, rtol=1e-10, atol=1e-13)
         expected = np.stack([weights for _, weights in results], axis=1).reshape(found.shape)
-        np.testing.assert_allclose(found.data, expected, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-10, atol=1e-13)
 
 
 sizes = st.integers(1, 6)
@@ -128,13 +128,13 @@ class TestProperties:
         layer, tensors, masks = case
         output, weights = layer(*tensors, **masks, need_weights=True)
         assert output.shape == (*tensors[0].shape[:2], layer.hidden_size)
-        sums = weights.data.sum(axis=-1)  # (N, L), or (N, H, L)
+        sums = weights.numpy().sum(axis=-1)  # (N, L), or (N, H, L)
         somewhere = may_attend(tensors, masks)  # (N, L)
         if sums.ndim == 3:
             somewhere = np.broadcast_to(somewhere[:, None], sums.shape)
         np.testing.assert_allclose(sums[somewhere], 1, rtol=1e-12)
         assert not sums[~somewhere].any()
-        assert (weights.data >= 0).all()
+        assert (weights.numpy() >= 0).all()
 
     def test_3_as_claimed_is_false(self) -> None:
         """Claimed: queries of one direction give outputs of one direction. Yet length counts.
@@ -170,7 +170,7 @@ class TestProperties:
         q = rng.normal(size=(2, d))
         q[1] = q[0] + 10.0**power * q[1]
         weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K)), dim=-1)
-        first, second = (weights @ tensor(V)).data
+        first, second = (weights @ tensor(V)).numpy()
         bound = np.linalg.norm(q[0] - q[1]) / d**0.5
         bound *= np.linalg.norm(K, axis=1).max() * np.linalg.norm(V, axis=1).max()
         assert np.linalg.norm(first - second) <= bound * (1 + 1e-6) + 1e-12
@@ -184,8 +184,8 @@ class TestProperties:
         V = draw(1, 4, 5)
         permuted = V[:, [2, 0, 3, 1]]
         weights = F.softmax(F.compute_attention_scores(q, K), dim=-1)
-        assert np.abs(V.data - permuted.data).min() > 0
-        np.testing.assert_allclose((weights @ V).data, (weights @ permuted).data, rtol=1e-12)
+        assert np.abs(V.numpy() - permuted.numpy()).min() > 0
+        np.testing.assert_allclose((weights @ V).numpy(), (weights @ permuted).numpy(), rtol=1e-12)
 
     @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(0, 3), sizes)
     def test_4_made_true(self, seed: int, size: int, more: int, d_v: int) -> None:
@@ -196,7 +196,7 @@ class TestProperties:
         """
         rng = np.random.default_rng(seed)
         q, K = 3 * rng.normal(size=(size + more, 8)), 3 * rng.normal(size=(size, 8))
-        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K)), dim=-1).data
+        weights = F.softmax(F.compute_attention_scores(tensor(q), tensor(K)), dim=-1).numpy()
         smallest = np.linalg.svd(weights, compute_uv=False)[-1]
         assume(smallest > 1e-6)
         V1, V2 = rng.normal(size=(2, size, d_v))
@@ -208,13 +208,13 @@ class TestProperties:
 class TestCosineSimilarity:
     def test_corners(self) -> None:
         x = draw(2, 3)
-        np.testing.assert_allclose(F.cosine_similarity(x, 3 * x).data, 1, rtol=1e-12)
-        np.testing.assert_allclose(F.cosine_similarity(x, -x).data, -1, rtol=1e-12)
+        np.testing.assert_allclose(F.cosine_similarity(x, 3 * x).numpy(), 1, rtol=1e-12)
+        np.testing.assert_allclose(F.cosine_similarity(x, -x).numpy(), -1, rtol=1e-12)
         zero = minigrad.zeros(2, 3, dtype=float64, requires_grad=True)
         similarity = F.cosine_similarity(zero, x)
-        assert not similarity.data.any()
+        assert not similarity.numpy().any()
         similarity.sum().backward()
-        assert np.isfinite(zero.grad.data).all()
+        assert np.isfinite(zero.grad.numpy()).all()
         large = F.cosine_similarity(1e30 * minigrad.ones(1, 3), 1e30 * minigrad.ones(1, 3))
         assert large.item() == pytest.approx(1)
         assert F.cosine_similarity(draw(2, 1, 4), draw(3, 4), axis=2).shape == (2, 3)

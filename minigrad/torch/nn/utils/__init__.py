@@ -1,9 +1,6 @@
 """`torch.nn.utils`: minigrad's, which has PyTorch's functions."""
 
 from minigrad.nn.utils import *
-from minigrad.torch.modules import missing as _missing
 from minigrad.torch.nn.utils import parametrizations as parametrizations
 from minigrad.torch.nn.utils import parametrize as parametrize
 from minigrad.torch.nn.utils import rnn as rnn
-
-__getattr__ = _missing(__name__)

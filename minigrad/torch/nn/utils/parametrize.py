@@ -4,12 +4,8 @@ from contextlib import AbstractContextManager as _AbstractContextManager
 from contextlib import nullcontext as _nullcontext
 
 from minigrad.nn.utils.parametrize import *
-from minigrad.torch.modules import missing as _missing
 
 
 def cached() -> _AbstractContextManager[None]:
     """A block in which nothing changes: values are computed whenever they are read."""
     return _nullcontext()
-
-
-__getattr__ = _missing(__name__)

@@ -1,0 +1,13 @@
+"""Linear algebra on matrices and stacks of matrices, with the meaning of `torch.linalg`."""
+
+from numpy.linalg import LinAlgError as LinAlgError
+
+from minigrad.linalg import factors, norms, products, solving
+from minigrad.linalg.factors import *
+from minigrad.linalg.norms import *
+from minigrad.linalg.products import *
+from minigrad.linalg.solving import *
+
+__all__ = sorted(
+    ["LinAlgError", *factors.__all__, *norms.__all__, *products.__all__, *solving.__all__]
+)

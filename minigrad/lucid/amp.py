@@ -1,0 +1,3 @@
+"""`lucid.amp`: as in `minigrad.torch`."""
+
+from minigrad.torch.amp import *

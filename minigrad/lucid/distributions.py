@@ -1,0 +1,3 @@
+"""`lucid.distributions`: as in minigrad."""
+
+from minigrad.distributions import *

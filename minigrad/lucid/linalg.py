@@ -1,0 +1,3 @@
+"""`lucid.linalg`: as in minigrad."""
+
+from minigrad.linalg import *

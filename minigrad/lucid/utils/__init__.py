@@ -1,0 +1,4 @@
+"""`lucid.utils`."""
+
+from minigrad.autograd import checkpoint as checkpoint
+from minigrad.lucid.utils import data as data

@@ -1,0 +1,3 @@
+"""`lucid.utils.data`: `minigrad.data`."""
+
+from minigrad.data import *

@@ -1,0 +1,3 @@
+"""`torch.autograd.graph`: reading a graph, and what ops save for the backward pass."""
+
+from minigrad.autograd.graph import *

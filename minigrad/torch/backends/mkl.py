@@ -1,0 +1,5 @@
+"""`torch.backends.mkl`."""
+
+from minigrad.torch.answers import no
+
+is_available = no

@@ -1,0 +1,5 @@
+"""`torch.backends.mkldnn`."""
+
+from minigrad.torch.answers import no
+
+is_available, enabled = no, False

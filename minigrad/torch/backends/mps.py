@@ -1,0 +1,5 @@
+"""`torch.backends.mps`."""
+
+from minigrad.torch.answers import no
+
+is_available = is_built = no

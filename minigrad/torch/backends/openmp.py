@@ -1,0 +1,5 @@
+"""`torch.backends.openmp`."""
+
+from minigrad.torch.answers import no
+
+is_available = no

@@ -1,9 +1,0 @@
-# Written by tools/write_torch_types.py: make torch-types.
-# PyTorch's methods take and give other things than those of minigrad's own classes.
-# mypy: disable-error-code="assignment, misc, name-defined, no-redef, overload-overlap, override"
-import minigrad.tensors.creation
-from minigrad.torch.cpu import amp as amp
-
-def device_count() -> int: ...
-def is_available() -> bool: ...
-def synchronize(device: str | minigrad.tensors.creation.Device | None = None) -> None: ...

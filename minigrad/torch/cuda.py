@@ -1,0 +1,9 @@
+"""`torch.cuda`: there is no such device; everything runs on the CPU."""
+
+from minigrad.torch import amp as amp
+from minigrad.torch.answers import no, nothing, zero
+
+is_available = is_bf16_supported = is_initialized = no
+device_count = zero
+memory_allocated = memory_reserved = max_memory_allocated = max_memory_reserved = zero
+empty_cache = manual_seed = manual_seed_all = reset_peak_memory_stats = synchronize = nothing

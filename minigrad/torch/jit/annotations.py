@@ -1,0 +1,3 @@
+"""`torch.jit.annotations`: Python's own types."""
+
+from typing import *

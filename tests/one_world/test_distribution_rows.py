@@ -1,0 +1,166 @@
+"""Distributions beside PyTorch's: cdf, icdf, expand, enumerate_support, validate_args, repr."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+
+torch = pytest.importorskip("torch")
+WORLDS = (minigrad, torch)
+
+
+def values(result: Any) -> Any:
+    """The numbers of a tensor, or of each in a container, with their shapes."""
+    if isinstance(result, (tuple, list)):
+        return [values(part) for part in result]
+    return result.detach().numpy() if hasattr(result, "detach") else result
+
+
+def same(ours: Any, theirs: Any) -> None:
+    """Equal shapes and dtypes, and nearly equal numbers."""
+    assert np.shape(ours) == np.shape(theirs)
+    assert np.asarray(ours).dtype == np.asarray(theirs).dtype
+    np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-6)
+
+
+def line(t: Any) -> Any:
+    return t.tensor([-1.5, 0.0, 0.25, 2.0])
+
+
+def shares(t: Any) -> Any:
+    return t.tensor([0.1, 0.25, 0.5, 0.99])
+
+
+CASES: dict[str, Callable[[Any, Any], Any]] = {
+    "Normal.cdf": lambda t, d: d.Normal(0.5, 2.0).cdf(line(t)),
+    "Normal.icdf": lambda t, d: d.Normal(0.5, 2.0).icdf(shares(t)),
+    "Laplace.cdf": lambda t, d: d.Laplace(0.5, 2.0).cdf(line(t)),
+    "Laplace.icdf": lambda t, d: d.Laplace(0.5, 2.0).icdf(shares(t)),
+    "Exponential.cdf": lambda t, d: d.Exponential(0.5).cdf(abs(line(t))),
+    "Exponential.icdf": lambda t, d: d.Exponential(0.5).icdf(shares(t)),
+    "perplexity": lambda t, d: d.Categorical(t.tensor([0.25, 0.75])).perplexity(),
+    "precision_matrix": lambda t, d: (
+        d.MultivariateNormal(t.zeros(2), t.tensor([[2.0, 0.5], [0.5, 1.0]])).precision_matrix
+    ),
+    "without checks": lambda t, d: d.Exponential(1.0, validate_args=False).log_prob(line(t)),
+    "no check of parameters": lambda t, d: d.Normal(0.0, -1.0, validate_args=False).cdf(line(t)),
+    "no check of probabilities": lambda t, d: d.Bernoulli(
+        t.tensor(0.5), validate_args=False
+    ).log_prob(t.tensor(0.5)),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_values(case: Callable[[Any, Any], Any]) -> None:
+    ours, theirs = (values(case(world, world.distributions)) for world in WORLDS)
+    same(ours, theirs)
+
+
+FAMILIES: dict[str, Callable[[Any, Any], Any]] = {
+    "Normal": lambda t, d: d.Normal(t.zeros(3), 1.0),
+    "Laplace": lambda t, d: d.Laplace(t.zeros(3), 1.0),
+    "Exponential": lambda t, d: d.Exponential(t.ones(3)),
+    "Gamma": lambda t, d: d.Gamma(t.ones(3), 2.0),
+    "Beta": lambda t, d: d.Beta(t.ones(3), 2.0),
+    "Bernoulli": lambda t, d: d.Bernoulli(t.ones(3) * 0.5),
+    "Bernoulli of logits": lambda t, d: d.Bernoulli(logits=t.ones(3)),
+    "Categorical": lambda t, d: d.Categorical(t.ones(3, 4)),
+    "Categorical of logits": lambda t, d: d.Categorical(logits=t.ones(3, 4)),
+    "Dirichlet": lambda t, d: d.Dirichlet(t.ones(3, 4)),
+    "MultivariateNormal": lambda t, d: d.MultivariateNormal(t.zeros(3, 2), t.eye(2)),
+    "MultivariateNormal of a factor": lambda t, d: d.MultivariateNormal(
+        t.zeros(3, 2), scale_tril=t.eye(2)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES)
+def test_expand(make: Callable[[Any, Any], Any]) -> None:
+    def facts(t: Any) -> Any:
+        before = make(t, t.distributions)
+        after = before.expand((2, 3))
+        sample = after.sample((5,))
+        return (
+            type(after).__name__, tuple(before.batch_shape), tuple(after.batch_shape),
+            tuple(after.event_shape), tuple(sample.shape), tuple(after.log_prob(sample).shape),
+        )  # fmt: skip
+
+    assert facts(minigrad) == facts(torch)
+
+
+@pytest.mark.parametrize("make", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.parametrize("expand", [True, False])
+def test_enumerate_support(make: Callable[[Any, Any], Any], expand: bool) -> None:
+    if not make(torch, torch.distributions).has_enumerate_support:
+        with pytest.raises(NotImplementedError, match="enumerate_support"):
+            make(minigrad, minigrad.distributions).enumerate_support(expand)
+        return
+    ours, theirs = (
+        values(make(world, world.distributions).enumerate_support(expand)) for world in WORLDS
+    )
+    same(ours, theirs)
+
+
+def words(text: str) -> list[str]:
+    return re.sub(r"(torch|minigrad)\.Size|[\[\](),]", " ", text).split()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_is_printed(name: str) -> None:
+    """Numbers, and of more of them the shape; PyTorch's Beta shows nothing, ours its parameters."""
+    ours, theirs = (repr(FAMILIES[name](world, world.distributions)) for world in WORLDS)
+    if name == "Beta":
+        theirs = "Beta(concentration1: torch.Size([3]), concentration0: torch.Size([3]))"
+    assert words(ours) == words(theirs)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda t, d: d.Normal(0.0, 2.0), lambda t, d: d.Bernoulli(0.5),
+        lambda t, d: d.Gamma(1.0, 2.0), lambda t, d: d.Laplace(0.0, 1.0),
+    ],
+)  # fmt: skip
+def test_what_is_printed_of_numbers(make: Callable[[Any, Any], Any]) -> None:
+    assert repr(make(minigrad, minigrad.distributions)) == repr(make(torch, torch.distributions))
+
+
+WRONG: list[Callable[[Any, Any], Any]] = [
+    lambda t, d: d.Normal(0.0, -1.0), lambda t, d: d.Normal(0.0, -1.0, True),
+    lambda t, d: d.Normal(t.tensor(float("nan")), 1.0), lambda t, d: d.Exponential(0.0),
+    lambda t, d: d.Exponential(1.0).cdf(t.tensor(-1.0)),
+    lambda t, d: d.Categorical(t.tensor([-1.0, 2.0])),
+    lambda t, d: d.Normal(0.0, 1.0).cdf(t.tensor(float("nan"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_checked(wrong: Callable[[Any, Any], Any]) -> None:
+    for world in WORLDS:
+        with pytest.raises(ValueError):  # noqa: PT011  # each has its own words
+            wrong(world, world.distributions)
+
+
+def test_checks_may_be_off_for_all() -> None:
+    for world in WORLDS:
+        d = world.distributions
+        d.Distribution.set_default_validate_args(False)
+        try:
+            d.Normal(0.0, -1.0)
+        finally:
+            d.Distribution.set_default_validate_args(True)
+        with pytest.raises(ValueError):  # noqa: PT011
+            d.Normal(0.0, -1.0)
+
+
+def test_families_without_a_divergence() -> None:
+    for world in WORLDS:
+        d = world.distributions
+        with pytest.raises(NotImplementedError):
+            d.kl_divergence(d.Laplace(0.0, 1.0), d.Categorical(world.ones(2)))

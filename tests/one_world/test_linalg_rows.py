@@ -1,0 +1,220 @@
+"""`minigrad.linalg` beside `torch.linalg`: what each call gives, and in which shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+
+torch = pytest.importorskip("torch")
+
+Call = Callable[[Any, Callable[..., Any]], Any]
+
+
+def numbers(*shape: int) -> np.ndarray:
+    """Well-conditioned where it is a square matrix."""
+    found = np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
+    if len(shape) > 1 and shape[-1] == shape[-2]:
+        found += 3 * np.eye(shape[-1], dtype=np.float32)
+    return found
+
+
+def results(world: Any, call: Call) -> list[Any]:
+    """The parts of what a call gives, as arrays."""
+    made = lambda *shape: world.tensor(numbers(*shape))
+    found = call(world.linalg, made)
+    parts = found if isinstance(found, tuple) else (found,)
+    return [part.detach().numpy() for part in parts]
+
+
+def definite(x: Any) -> Any:
+    return x @ x.mT
+
+
+CALLS: dict[str, Call] = {
+    "norm": lambda m, x: m.norm(x(2, 3, 4)),
+    "norm, positional": lambda m, x: m.norm(x(2, 3, 4), 1, 2, True),
+    "norm of matrices": lambda m, x: m.norm(x(2, 3, 4), "nuc", (0, 2), True),
+    "norm, dim a list": lambda m, x: m.norm(x(2, 3, 4), dim=[0, 1]),
+    "norm, dtype": lambda m, x: m.norm(x(2, 3), dtype=x(1).double().dtype),
+    "norm of vectors": lambda m, x: m.norm(x(3), float("inf")),
+    "vector_norm, positional": lambda m, x: m.vector_norm(x(2, 3), 3, 0, True),
+    "vector_norm, dim empty": lambda m, x: m.vector_norm(x(2, 3), dim=()),
+    "vector_norm, keepdim": lambda m, x: m.vector_norm(x(2, 3), keepdim=True),
+    "matrix_norm, positional": lambda m, x: m.matrix_norm(x(2, 3, 4), "nuc", (0, 1), True),
+    "matrix_norm, one": lambda m, x: m.matrix_norm(x(2, 3, 4), 1),
+    "matrix_norm, turned": lambda m, x: m.matrix_norm(x(2, 3, 4), float("inf"), (2, 1)),
+    "cond": lambda m, x: m.cond(x(2, 3, 3), "fro"),
+    "matrix_rank": lambda m, x: m.matrix_rank(x(2, 3, 4)),
+    "matrix_rank, tol": lambda m, x: m.matrix_rank(x(3, 3), 3.0),
+    "matrix_rank, bounds": lambda m, x: m.matrix_rank(x(3, 3), atol=0.1, rtol=0.8),
+    "matrix_rank, hermitian": lambda m, x: m.matrix_rank(x(3, 3), hermitian=True),
+    "solve, a vector": lambda m, x: m.solve(x(3, 3), x(3)),
+    "solve, a vector for all": lambda m, x: m.solve(x(2, 3, 3), x(3)),
+    "solve, stacked vectors": lambda m, x: m.solve(x(2, 3, 3), x(2, 3)),
+    "solve, ambiguous": lambda m, x: m.solve(x(2, 2, 2), x(2, 2)),
+    "solve, a matrix": lambda m, x: m.solve(A=x(2, 3, 3), B=x(3, 4)),
+    "solve, left": lambda m, x: m.solve(x(3, 3), x(2, 3), left=False),
+    "solve, left, stacked": lambda m, x: m.solve(x(2, 3, 3), x(2, 4, 3), left=False),
+    "solve, empty": lambda m, x: m.solve(x(0, 0), x(0)),
+    "solve, no matrices": lambda m, x: m.solve(x(0, 3, 3), x(0, 3)),
+    "solve, empty matrix": lambda m, x: m.solve(x(0, 0), x(0, 2)),
+    "solve_ex": lambda m, x: m.solve_ex(x(2, 3, 3), x(2, 3)),
+    "inv_ex": lambda m, x: m.inv_ex(x(2, 3, 3)),
+    "inv_ex of one": lambda m, x: m.inv_ex(x(3, 3), check_errors=True),
+    "inv_ex, info": lambda m, x: m.inv_ex(0 * x(2, 3, 3)).info,
+    "cholesky_ex": lambda m, x: m.cholesky_ex(definite(x(2, 3, 3)), upper=True),
+    "cholesky_ex, info": lambda m, x: m.cholesky_ex(-x(2, 3, 3)).info,
+    "solve_triangular": lambda m, x: m.solve_triangular(x(3, 3), x(3, 2), upper=True),
+    "tensorinv": lambda m, x: m.tensorinv(x(6, 6).reshape(2, 3, 6)),
+    "tensorinv, ind": lambda m, x: m.tensorinv(x(6, 6).reshape(6, 2, 3), ind=1),
+    "tensorsolve": lambda m, x: m.tensorsolve(x(6, 6).reshape(2, 3, 6), x(2, 3)),
+    "tensorsolve, dims": lambda m, x: m.tensorsolve(x(6, 6).reshape(6, 2, 3), x(2, 3), (0,)),
+    "pinv": lambda m, x: m.pinv(x(2, 3, 4)),
+    "pinv, rcond": lambda m, x: m.pinv(x(3, 3), 0.8),
+    "pinv, rtol": lambda m, x: m.pinv(x(2, 3, 4), rtol=x(2) * 0 + 0.5),
+    "pinv, rtol of more": lambda m, x: m.pinv(x(3, 3), rtol=x(2) * 0 + 0.5),
+    "pinv, atol": lambda m, x: m.pinv(x(2, 3, 4), atol=1.0),
+    "pinv, both": lambda m, x: m.pinv(x(2, 3, 4), atol=0.1, rtol=0.5),
+    "pinv, hermitian": lambda m, x: m.pinv(definite(x(3, 3)), hermitian=True),
+    "pinv, empty": lambda m, x: m.pinv(x(0, 3)),
+    "cross": lambda m, x: m.cross(x(2, 3), x(1, 3)),
+    "cross, dim": lambda m, x: m.cross(x(3, 2), x(3, 2), dim=0),
+    "diagonal": lambda m, x: m.diagonal(x(2, 3, 4), offset=1),
+    "diagonal, axes": lambda m, x: m.diagonal(x(2, 3, 4), dim1=0, dim2=1),
+    "vecdot": lambda m, x: m.vecdot(x(2, 3), x(3)),
+    "vecdot, dim": lambda m, x: m.vecdot(x(2, 3), x(2, 3), dim=0),
+    "matmul": lambda m, x: m.matmul(x(2, 3), x(3, 4)),
+    "multi_dot": lambda m, x: m.multi_dot([x(3), x(3, 2)]),
+    "vander": lambda m, x: m.vander(x(2, 4)),
+    "vander, N": lambda m, x: m.vander(x(4), N=3),
+    "vander of integers": lambda m, x: m.vander(x(4).long()),
+    "matrix_exp": lambda m, x: m.matrix_exp(x(2, 3, 3)),
+    "matrix_exp of large ones": lambda m, x: m.matrix_exp(x(4, 4) * 4),
+    "matrix_exp of small ones": lambda m, x: m.matrix_exp(x(4, 4) / 1e3),
+    "matrix_exp, empty": lambda m, x: m.matrix_exp(x(0, 3, 3)),
+    "matrix_power": lambda m, x: m.matrix_power(x(3, 3), -2),
+    "det": lambda m, x: m.det(A=x(2, 3, 3)),
+    "slogdet": lambda m, x: m.slogdet(A=x(2, 3, 3)),
+    "inv": lambda m, x: m.inv(A=x(2, 3, 3)),
+    "eigvalsh": lambda m, x: m.eigvalsh(x(3, 3), "U"),
+    "svdvals": lambda m, x: m.svdvals(A=x(3, 4)),
+    "svd": lambda m, x: m.svd(x(3, 4)).S,
+    "qr, r": lambda m, x: m.qr(x(3, 2), "r").Q,
+    "lstsq": lambda m, x: m.lstsq(x(4, 2), x(4, 3)),
+    "lstsq, a vector": lambda m, x: m.lstsq(x(4, 2), x(4)),
+    "lstsq, stacked": lambda m, x: m.lstsq(x(2, 4, 3), x(2, 4, 1)),
+    "lstsq, stacked vectors": lambda m, x: m.lstsq(x(2, 4, 3), x(2, 4)),
+    "lstsq, one for all": lambda m, x: m.lstsq(x(2, 4, 3), x(1, 4, 2)),
+    "lstsq, wide": lambda m, x: m.lstsq(x(2, 4), x(2, 1)),
+    **{
+        f"lstsq, {driver}, {shape}": lambda m, x, driver=driver, shape=shape: m.lstsq(
+            x(*shape), x(*shape[:-1]), driver=driver
+        )
+        for driver in ("gels", "gelsy", "gelsd", "gelss")
+        for shape in ((4, 2), (2, 4, 3), (3, 3))
+    },
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_what_a_call_gives(call: Call) -> None:
+    ours, theirs = results(minigrad, call), results(torch, call)
+    assert len(ours) == len(theirs)
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.shape, one.dtype) == (other.shape, other.dtype)
+        np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-4)
+
+
+SPELLINGS: dict[str, tuple[Call, Call]] = {
+    "norm": (lambda m, x: m.norm(x(2, 3), axis=1, keepdims=True), lambda m, x: m.norm(
+        x(2, 3), dim=1, keepdim=True)),
+    "vector_norm": (lambda m, x: m.vector_norm(x(2, 3), axis=1), lambda m, x: m.vector_norm(
+        x(2, 3), dim=1)),
+    "matrix_norm": (lambda m, x: m.matrix_norm(x(2, 3), keepdims=True),
+                    lambda m, x: m.matrix_norm(x(2, 3), keepdim=True)),
+    "cross": (lambda m, x: m.cross(x(3, 2), x(3, 2), axis=0), lambda m, x: m.cross(
+        x(3, 2), x(3, 2), dim=0)),
+    "vecdot": (lambda m, x: m.vecdot(x(3, 2), x(3, 2), axis=0), lambda m, x: m.vecdot(
+        x(3, 2), x(3, 2), dim=0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("numpys", "pytorchs"), SPELLINGS.values(), ids=SPELLINGS)
+def test_numpys_words_mean_the_same(numpys: Call, pytorchs: Call) -> None:
+    (one,), (other,) = results(minigrad, numpys), results(torch, pytorchs)
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+WRONG: dict[str, Call] = {
+    "cross of pairs": lambda m, x: m.cross(x(2), x(2)),
+    "solve from the right, vectors": lambda m, x: m.solve(x(2, 3, 3), x(2, 3), left=False),
+    "solve": lambda m, x: m.solve(x(3, 3), x(2, 3)),
+    "norm of three axes": lambda m, x: m.norm(x(2, 3, 4), 2),
+    "lstsq": lambda m, x: m.lstsq(x(3, 2), x(5, 3, 4)),
+    "lstsq, driver": lambda m, x: m.lstsq(x(3, 2), x(3), driver="gelsx"),
+    "vander": lambda m, x: m.vander(x(2)[0]),
+    "matrix_exp": lambda m, x: m.matrix_exp(x(2, 3)),
+}
+
+
+@pytest.mark.parametrize("call", WRONG.values(), ids=WRONG)
+def test_what_both_refuse(call: Call) -> None:
+    for world in (minigrad, torch):
+        with pytest.raises((ValueError, RuntimeError)):
+            results(world, call)
+
+
+DERIVATIVES: dict[str, Call] = {
+    "matrix_exp": lambda m, x: m.matrix_exp(x),
+    "cholesky_ex": lambda m, x: m.cholesky_ex(definite(x)).L,
+    "inv_ex": lambda m, x: m.inv_ex(x).inverse,
+    "solve": lambda m, x: m.solve(x, x[..., 0]),
+    "solve, left": lambda m, x: m.solve(x, x[:, :1], left=False),
+    "lstsq": lambda m, x: m.lstsq(x[..., :2], x[..., 2]).solution,
+    "vander": lambda m, x: m.vander(x[0]),
+    "cross": lambda m, x: m.cross(x[0], x[1]),
+    "pinv, hermitian": lambda m, x: m.pinv(definite(x), hermitian=True),
+}
+
+
+@pytest.mark.parametrize("call", DERIVATIVES.values(), ids=DERIVATIVES)
+def test_gradients(call: Call) -> None:
+    """Losses in which no direction that is not symmetric takes part."""
+    slopes = []
+    for world in (minigrad, torch):
+        x = world.tensor(numbers(2, 3, 3).astype(np.float64), requires_grad=True)
+        call(world.linalg, x).square().sum().backward()
+        slopes.append(x.grad.numpy())
+    np.testing.assert_allclose(*slopes, rtol=1e-6, atol=1e-8)
+
+
+def test_matrices_without_an_inverse_are_marked() -> None:
+    x = minigrad.tensor([[[1.0, 2.0], [2.0, 4.0]], [[2.0, 0.0], [0.0, 4.0]]])
+    inverse, info = minigrad.linalg.inv_ex(x)
+    assert info.tolist() == torch.linalg.inv_ex(torch.tensor(x.tolist())).info.tolist() == [2, 0]
+    assert bool(minigrad.isnan(inverse[0]).all())
+    assert inverse[1].tolist() == [[0.5, 0.0], [0.0, 0.25]]
+    result, info = minigrad.linalg.solve_ex(x, minigrad.ones(2))
+    assert (info.tolist(), result[1].tolist()) == ([2, 0], [0.5, 0.25])
+    factor, info = minigrad.linalg.cholesky_ex(x)
+    theirs = torch.linalg.cholesky_ex(torch.tensor(x.tolist())).info
+    assert info.tolist() == theirs.tolist() == [2, 0]
+    assert bool(minigrad.isnan(factor[0]).all())
+    for function in (minigrad.linalg.inv_ex, minigrad.linalg.cholesky_ex):
+        with pytest.raises(minigrad.linalg.LinAlgError):
+            function(x, check_errors=True)
+
+
+def test_numpys_functions_keep_numpys_meaning() -> None:
+    a, b = numbers(2, 2, 2), numbers(2, 2)
+    x = minigrad.tensor(a)
+    np.testing.assert_allclose(np.linalg.solve(x, b).numpy(), np.linalg.solve(a, b), rtol=1e-5)
+    assert np.linalg.qr(x, "r").shape == np.linalg.qr(a, "r").shape
+    found = np.linalg.lstsq(minigrad.tensor(numbers(4, 2)), numbers(4), rcond=None)
+    assert [part.shape for part in found] == [(2,), (1,), (), (2,)]
+    assert np.linalg.norm(x, axis=(0, 1)).shape == (2,)

@@ -1,0 +1,337 @@
+"""Optimizers and schedules beside PyTorch's: constructors, groups, steps, states, and one's own."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import minigrad  # noqa: E402
+import minigrad.torch as door  # noqa: E402
+from minigrad.optim import lr_scheduler, swa_utils  # noqa: E402
+
+KINDS = [name for name in minigrad.optim.__all__ if name[0].isupper()]
+SCHEDULES = [name for name in lr_scheduler.__all__ if hasattr(torch.optim.lr_scheduler, name)]
+
+CALLS = """
+SGD(p, 0.1, 0.9, dampening=0.2, weight_decay=0.01)
+SGD(p, 0.1, 0.9, weight_decay=0.01, nesterov=True)
+SGD(p, lr=0.1, maximize=True, foreach=True)
+Adam(p, 0.01, amsgrad=True, maximize=True, capturable=False, fused=None)
+Adam(p, 0.01, weight_decay=0.1, decoupled_weight_decay=True)
+AdamW(p, 0.01, (0.8, 0.9), 1e-7, 0.1, True)
+AdamW(p, maximize=True)
+Adamax(p, 0.01, (0.8, 0.9), 1e-7, 0.1, False, maximize=True)
+NAdam(p, 0.01, (0.8, 0.9), 1e-7, 0.1, 0.01, True)
+NAdam(p, maximize=True)
+RAdam(p, 0.01, (0.8, 0.9), 1e-7, 0.1, True, maximize=True)
+RMSprop(p, 0.01, 0.9, 1e-7, 0.1, 0.5, True, False, False, True)
+Adagrad(p, 0.01, 0.1, 0.1, 0.1, 1e-9, None, maximize=True)
+Adadelta(p, 1.0, 0.8, 1e-5, 0.1, None, maximize=True)
+Rprop(p, 0.01, (0.4, 1.3), (1e-5, 10), maximize=True)
+ASGD(p, 0.01, 1e-3, 0.5, 1.0, 0.1, None, True)
+"""
+
+
+def parameters(kind: Any) -> list[tuple[str, Any, Any]]:
+    """The names, kinds and defaults of a constructor's arguments."""
+    return [(p.name, p.kind, p.default) for p in inspect.signature(kind).parameters.values()]
+
+
+def same_constructor(ours: Any, theirs: Any) -> None:
+    for one, other in zip(parameters(ours), parameters(theirs), strict=True):
+        assert one == other, ours.__name__
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in ("Optimizer", "SGD")])
+def test_an_optimizer_has_pytorchs_arguments(name: str) -> None:
+    same_constructor(getattr(minigrad.optim, name), getattr(torch.optim, name))
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_has_pytorchs_arguments(name: str) -> None:
+    same_constructor(getattr(lr_scheduler, name), getattr(torch.optim.lr_scheduler, name))
+
+
+@pytest.mark.parametrize("name", swa_utils.__all__)
+def test_averages_have_pytorchs_arguments(name: str) -> None:
+    same_constructor(getattr(swa_utils, name), getattr(torch.optim.swa_utils, name))
+
+
+def test_what_follows_the_momentum_of_sgd_needs_a_name() -> None:
+    """The fourth argument is weight_decay in Lucid 2 and dampening in PyTorch."""
+    ours, theirs = (parameters(world.optim.SGD) for world in (minigrad, torch))
+    assert {(name, default) for name, _, default in ours if name != "unnamed"} == {
+        (name, default) for name, _, default in theirs
+    }
+    assert ours[:3] == theirs[:3]
+    with pytest.raises(TypeError, match=r"SGD: .* \(0\.01,\): write weight_decay=.* dampening="):
+        minigrad.optim.SGD([minigrad.ones(1, requires_grad=True)], 0.1, 0.9, 0.01)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "Optimizer"])
+def test_a_group_has_pytorchs_keys(name: str) -> None:
+    groups = []
+    for world in (minigrad, torch):
+        group = getattr(world.optim, name)([world.ones(2, 2, requires_grad=True)]).param_groups[0]
+        groups.append({key: value for key, value in group.items() if key != "params"})
+    assert groups[0] == groups[1]
+
+
+def test_a_group_keeps_options_of_ones_own_and_names() -> None:
+    for world in (minigrad, torch):
+        x = world.ones(1, requires_grad=True)
+        y = world.zeros(1, requires_grad=True)
+        optimizer = world.optim.SGD([{"params": [("x", x)], "tag": "head"}], lr=0.1)
+        optimizer.add_param_group({"params": [("y", y)], "lr": 1.0})
+        first, second = optimizer.param_groups
+        assert (first["tag"], first["param_names"], second["param_names"]) == ("head", ["x"], ["y"])
+        assert first["params"] == [x]
+        saved = optimizer.state_dict()
+        assert saved["param_groups"][1]["param_names"] == ["y"]
+        with pytest.raises(ValueError, match="names"):
+            world.optim.SGD([("x", x), y])
+
+
+def trained(world: Any, line: str) -> tuple[Any, Any, Any, Any]:
+    """An optimizer, its schedule, its parameters, and what makes a step of both."""
+    numbers = np.random.default_rng(0)
+    arrays = [numbers.standard_normal(shape).astype(np.float32) for shape in ((4, 3), (3,))]
+    p: Any = [world.tensor(array, requires_grad=True) for array in arrays]
+    x = world.tensor(numbers.standard_normal((8, 4)).astype(np.float32))
+    optimizer = eval(line, {**vars(world.optim), "p": p})
+    schedule = world.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
+
+    def steps(count: int = 3) -> None:
+        for _ in range(count):
+            optimizer.zero_grad()
+            ((x @ p[0] + p[1]) ** 2).mean().backward()
+            optimizer.step()
+            schedule.step()
+
+    steps()
+    return optimizer, schedule, p, steps
+
+
+def same(ours: Any, theirs: Any) -> None:
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), 2e-5, 2e-6)
+
+
+@pytest.mark.parametrize("line", CALLS.strip().splitlines())
+def test_an_optimizer_steps_as_pytorchs(line: str) -> None:
+    """And goes on from PyTorch's state, as PyTorch's does from its."""
+    optimizer, schedule, ours, steps = trained(minigrad, line)
+    other, their_schedule, theirs, their_steps = trained(torch, line)
+    same(ours, theirs)
+    assert schedule.get_last_lr() == pytest.approx(their_schedule.get_last_lr())
+    file = io.BytesIO()
+    door.save(optimizer.state_dict(), file)
+    file.seek(0)
+    optimizer.load_state_dict(other.state_dict())
+    other.load_state_dict(torch.load(file, weights_only=True))
+    steps()
+    their_steps()
+    same(ours, theirs)
+
+
+def forms(value: Any) -> Any:
+    """What a state dict is made of: types, and the shapes of tensors."""
+    if isinstance(value, dict):
+        return {key: forms(entry) for key, entry in value.items()}
+    if isinstance(value, (minigrad.Tensor, torch.Tensor)):
+        return ("tensor", tuple(value.shape))
+    return type(value)
+
+
+@pytest.mark.parametrize("line", CALLS.strip().splitlines())
+def test_a_state_dict_has_pytorchs_form(line: str) -> None:
+    states = [trained(world, line)[0].state_dict() for world in (minigrad, torch)]
+    ours, theirs = (forms(state["state"]) for state in states)
+    for number in theirs:
+        for name, form in theirs[number].items():
+            if name != "momentum_buffer" or form is not type(None):
+                assert ours[number][name] == form, name
+
+
+def test_states_of_older_files_are_loaded() -> None:
+    """They have arrays, whole numbers of steps, and none of the options that came later."""
+    x = minigrad.ones(2, requires_grad=True)
+    optimizer = minigrad.optim.AdamW([x], maximize=True)
+    means = {"exp_avg": np.ones(2, np.float32), "exp_avg_sq": np.ones(2, np.float32)}
+    group = {"lr": 0.5, "betas": (0.9, 0.99), "eps": 1e-8, "weight_decay": 0.0, "amsgrad": False}
+    optimizer.load_state_dict(
+        {"state": {0: {"step": 7, **means}}, "param_groups": [{**group, "params": [0]}]}
+    )
+    assert optimizer.state[x]["step"] == 7
+    assert optimizer.param_groups[0]["lr"] == 0.5
+    assert optimizer.param_groups[0]["maximize"]
+
+
+def test_adamw_stays_decoupled() -> None:
+    for world in (minigrad, torch):
+        x = world.ones(1, requires_grad=True)
+        optimizer = world.optim.AdamW([x])
+        optimizer.load_state_dict(world.optim.Adam([x]).state_dict())
+        assert optimizer.param_groups[0]["decoupled_weight_decay"]
+
+
+def test_maximize_moves_rows_too() -> None:
+    moved = []
+    for maximize in (False, True):
+        words = minigrad.nn.Embedding(4, 2, sparse=True)
+        before = words.weight.numpy().copy()
+        optimizer = minigrad.optim.SparseAdam(words.parameters(), lr=0.5, maximize=maximize)
+        words(minigrad.tensor([1, 3])).sum().backward()
+        optimizer.step()
+        moved.append(words.weight.numpy() - before)
+    np.testing.assert_allclose(moved[0], -moved[1], atol=1e-6)
+    assert (moved[1][[1, 3]] > 0.4).all()
+
+
+def test_an_optimizer_prints_as_pytorchs() -> None:
+    texts = []
+    for world in (minigrad, torch):
+        x, y = (world.ones(1, requires_grad=True) for _ in range(2))
+        options = {"momentum": 0.0, "dampening": 0.0, "weight_decay": 0.0}
+        optimizer = world.optim.SGD([{"params": [x]}, {"params": [y], "lr": 0.5}], 0.1, **options)
+        texts.append(repr(optimizer))
+    assert texts[0] == texts[1]
+
+
+def own(world: Any) -> Any:
+    class Momentum(world.optim.Optimizer):  # type: ignore[misc]
+        def __init__(self, params: Any, lr: float = 0.1, beta: float = 0.9) -> None:
+            super().__init__(params, {"lr": lr, "beta": beta})
+
+        @world.no_grad()  # type: ignore[untyped-decorator]
+        def step(self, closure: Any = None) -> Any:
+            for group in self.param_groups:
+                for p in group["params"]:
+                    state = self.state[p]
+                    if len(state) == 0:
+                        state["mean"] = world.zeros_like(p.data)
+                    state["mean"].mul_(group["beta"]).add_(p.grad.data, alpha=1 - group["beta"])
+                    p.data.add_(state["mean"], alpha=-group["lr"])
+
+    return Momentum
+
+
+def test_an_optimizer_of_ones_own_runs() -> None:
+    results = []
+    for world in (minigrad, torch):
+        w = world.nn.Parameter(world.ones(3))
+        optimizer = own(world)([w], lr=0.3)
+        for step in range(4):
+            if step == 2:
+                saved = optimizer.state_dict()
+                optimizer = own(world)([w])
+                optimizer.load_state_dict(saved)
+                assert optimizer.param_groups[0]["lr"] == 0.3
+            optimizer.zero_grad()
+            (w**2).sum().backward()
+            optimizer.step()
+        assert len(optimizer.state[w]) == 1
+        results.append(w.detach().numpy())
+    np.testing.assert_allclose(*results, 1e-6)
+
+
+GOING: dict[str, tuple[Any, ...]] = {
+    "StepLR": (3, 0.5), "ExponentialLR": (0.9,), "CosineAnnealingLR": (10,),
+    "CyclicLR": (0.1, 0.5, 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GOING)
+def test_a_schedule_goes_to_an_epoch(name: str) -> None:
+    found = []
+    for world in (minigrad, torch):
+        optimizer = world.optim.SGD([world.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+        schedule = getattr(world.optim.lr_scheduler, name)(optimizer, *GOING[name])
+        optimizer.step()
+        with pytest.warns(UserWarning, match="epoch"):
+            schedule.step(7)
+        with pytest.warns(UserWarning, match="epoch"):
+            schedule.step(4)
+        found.append(
+            [*schedule.get_last_lr(), *schedule._last_lr, optimizer.param_groups[0]["momentum"]]
+        )
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_differentiable_steps_are_refused() -> None:
+    x = minigrad.ones(1, requires_grad=True)
+    for name in KINDS:
+        kind = getattr(minigrad.optim, name)
+        if "differentiable" in inspect.signature(kind).parameters:
+            with pytest.raises(NotImplementedError, match=f"{name}: differentiable=True"):
+                kind([x], differentiable=True)
+
+
+def test_averages_of_all_weights_at_once() -> None:
+    found = []
+    for world in (minigrad, torch):
+        utils = world.optim.swa_utils
+        for make in (
+            lambda utils: {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.8)},
+            lambda utils: {"multi_avg_fn": utils.get_swa_multi_avg_fn()},
+            lambda utils: {"avg_fn": utils.get_swa_avg_fn()},
+        ):
+            model = world.nn.Linear(2, 1)
+            average = utils.AveragedModel(model, **make(utils))
+            for value in (1.0, 5.0, 3.0):
+                with world.no_grad():
+                    for p in model.parameters():
+                        p[...] = value
+                average.update_parameters(model)
+            found.append([p.detach().numpy().ravel() for p in average.module.parameters()])
+    for one, other in zip(found[:3], found[3:], strict=True):
+        np.testing.assert_allclose(np.concatenate(one), np.concatenate(other), 1e-6)
+
+
+def test_pytorchs_names_are_the_same_classes() -> None:
+    for name in minigrad.optim.__all__:
+        if name[0].isupper():
+            assert getattr(door.optim, name) is getattr(minigrad.optim, name)
+    for name in lr_scheduler.__all__:
+        assert getattr(door.optim.lr_scheduler, name) is getattr(lr_scheduler, name)
+
+
+STATES = """
+LambdaLR(o, lambda step: 1 / (1 + step))
+MultiplicativeLR(o, lambda step: 0.9)
+StepLR(o, 3)
+MultiStepLR(o, [7, 3, 7], 0.5)
+ConstantLR(o, 0.1, 6)
+LinearLR(o, 0.1, 0.5, 8)
+ExponentialLR(o, 0.9)
+PolynomialLR(o, 8, 2.0)
+CosineAnnealingLR(o, 6)
+CosineAnnealingWarmRestarts(o, 3, 2)
+"""
+
+
+@pytest.mark.parametrize("line", STATES.strip().splitlines())
+def test_a_schedule_goes_on_from_pytorchs_state(line: str) -> None:
+    schedules = []
+    for world in (minigrad, torch):
+        o = world.optim.SGD([world.ones(1, requires_grad=True)], lr=0.5)
+        schedules.append((o, eval(line, {**vars(world.optim.lr_scheduler), "o": o})))
+    (ours, schedule), (theirs, other) = schedules
+    for _ in range(4):
+        theirs.step()
+        other.step()
+    ours.load_state_dict(theirs.state_dict())
+    schedule.load_state_dict(pickle.loads(pickle.dumps(other.state_dict())))
+    for _ in range(6):
+        assert schedule.get_last_lr() == pytest.approx(other.get_last_lr())
+        ours.step()
+        theirs.step()
+        schedule.step()
+        other.step()
