@@ -177,10 +177,10 @@ def test_the_keywords_of_pytorch(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"opset_version": 17}, "opset_version=17: files are written in opset 20; .*convert"),
-        ({"input_names": ["a", "b"]}, "input_names: at most 1 different names .* for input_; got"),
+        ({"input_names": ["a", "b"]}, "input_names: at most 1 different names .* for input; got"),
         ({"output_names": ["a", "b"]}, "output_names: at most 1"),
         ({"output_names": "out"}, "output_names: at most 1"),
-        ({"dynamic_axes": {"out": [0]}}, "names 'out'; the inputs are input_"),
+        ({"dynamic_axes": {"out": [0]}}, "names 'out'; the inputs are input"),
     ],
 )
 def test_keywords_that_do_not_fit(options: Any, message: str, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from minigrad.nn.layers.recurrence import RNNBase as RNNBase
 from minigrad.nn.layers.recurrent_cells import RNNCellBase as RNNCellBase
 from minigrad.torch.nn import attention as attention
 from minigrad.torch.nn import common_types as common_types
-from minigrad.torch.nn import functional as functional
-from minigrad.torch.nn import init as init
-from minigrad.torch.nn import utils as utils
+from minigrad.torch.nn import functional as functional  # type: ignore[no-redef]
+from minigrad.torch.nn import init as init  # type: ignore[no-redef]
+from minigrad.torch.nn import utils as utils  # type: ignore[no-redef]
 from minigrad.torch.nn.multihead import MultiheadAttention as MultiheadAttention
 from minigrad.torch.nn.stand_ins import *
 from minigrad.torch.nn.stand_ins import _ntuple as _ntuple
