@@ -81,6 +81,7 @@ from minigrad.support.memory import *
 from minigrad.tensors.creation import *
 from minigrad.tensors.dlpack import *
 from minigrad.tensors.functions import *  # type: ignore[assignment]  # expand, repeat, unfold
+from minigrad.tensors.kinds import *
 from minigrad.tensors.lucid2 import *
 from minigrad.tensors.printing import *
 from minigrad.tensors.rows import SparseRows as SparseRows

@@ -1,7 +1,8 @@
 """Random numbers: one generator for the process, and keys for dropout.
 
-`seed` makes a program reproducible. Each call of dropout draws a key. The mask depends on the key
-alone, so any thread can compute it again, in any order.
+`seed` makes a program reproducible. A function that is given `generator=`, a `Generator` of one's
+own, draws from that. Each call of dropout draws a key. The mask depends on the key alone, so any
+thread can compute it again, in any order.
 
 A forked process (``os.fork``, or `multiprocessing` where it forks) draws other numbers than its
 parent and its siblings. Its generator is seeded from the parent's state and from the number of
@@ -101,7 +102,7 @@ def seed() -> int: ...
 def seed(value: int | None = None) -> int | None:
     """Seed the generator with an integer of at least 0, so that later draws are reproducible.
 
-    They are in forked processes too. Without a number, seed it with one that is not known before,
+    They are in forked processes too. Without an integer, seed it with one that is not known before,
     and return that, as PyTorch does.
 
     Example:
@@ -114,13 +115,23 @@ def seed(value: int | None = None) -> int | None:
         >>> minigrad.random.seed() == minigrad.random.initial_seed()
         True
     """
-    if value is None:
-        return _begun().seed()
-    set_state(dict(np.random.default_rng(value).bit_generator.state))
-    _begun()._first = value
-    return None
+    if value is not None:
+        _restart(value)
+        return None
+    from minigrad.support.generator import unknown
+
+    return _restart(unknown()).initial_seed()
 
 
+def _restart(first: int) -> Generator:
+    """The generator of the process, seeded."""
+    set_state(dict(np.random.default_rng(first).bit_generator.state))
+    begun = _begun()
+    begun._first = int(first)
+    return begun
+
+
+@named
 def manual_seed(seed: int) -> Generator:
     """Seed the generator, and return it; a negative number counts from 2**64.
 
@@ -135,8 +146,7 @@ def manual_seed(seed: int) -> Generator:
         >>> minigrad.initial_seed()
         7
     """
-    globals()["seed"](int(seed) % 2**64)
-    return _begun()
+    return _restart(int(seed) % 2**64)
 
 
 @reading

@@ -225,7 +225,7 @@ RESULT_TYPES = [xp.bool, xp.int8, xp.uint8, xp.int64, xp.float32, xp.float64]
 def test_result_type_is_that_of_a_sum(first: Any, second: Any) -> None:
     for shape in ((), (3,)):
         a = xp.ones(shape, dtype=first)
-        b = xp.ones((3,), dtype=second) if isinstance(second, np.dtype) else second
+        b = xp.ones((3,), dtype=second) if isinstance(second, minigrad.dtype) else second
         assert xp.result_type(a, b) == xp.result_type(b, a) == (a + b).dtype
         if shape:
             assert xp.result_type(first, second) == xp.result_type(a, second) == (a + b).dtype

@@ -275,6 +275,7 @@ WRONG = {
     "randperm": [call(-1), call(2.5), call(300, dtype=np.int8)],
     "poisson": [call(-1.0), call("a"), call(NAN)],
     "seed": [call(-1), call("a"), call(1.5)],
+    "manual_seed": [call("a"), call(None), call()],
     "set_state": [call({}), call(3)],
     "set_stream": [call(-1), call(0.5)],
     "set_default_dtype": [call("float33"), call(int), call(np.longdouble)],
@@ -319,7 +320,7 @@ def test_what_no_tensor_holds_is_refused_wherever_it_comes_in(make: Callable[...
 def test_wrong_arguments_are_tried_on_every_function_that_makes_a_tensor() -> None:
     others = {"generator", "get_state", "get_stream", "key", "made", "named", "on_cpu",
               "set_stream", "shape_of", "Generator", "default_generator", "fork_rng", "permutation",
-              "get_rng_state", "initial_seed", "manual_seed", "rand_like", "randint_like",
+              "get_rng_state", "initial_seed", "rand_like", "randint_like",
               "randn_like", "set_rng_state"}  # fmt: skip
     assert {*creation.__all__, *random.__all__} - others <= {*WRONG}
 

@@ -52,7 +52,7 @@ def backward(
         >>> x = minigrad.tensor([1.0, 2.0], requires_grad=True)
         >>> minigrad.autograd.backward([(x * x).sum(), x.sum()])
         >>> x.grad
-        Tensor([3., 5.], dtype=float32)
+        tensor([3., 5.])
     """
     if grad_variables is not None:
         if grad_tensors is not None:
@@ -122,7 +122,7 @@ def grad(
         >>> x = minigrad.tensor(3.0, requires_grad=True)
         >>> (first,) = minigrad.autograd.grad(x**4, x, create_graph=True)
         >>> first, minigrad.autograd.grad(first, x)
-        (Tensor(108., dtype=float32, op=multiply), (Tensor(108., dtype=float32),))
+        (tensor(108., grad_fn=<MulBackward0>), (tensor(108.),))
     """
     if isinstance(inputs, Mapping):
         found = grad(

@@ -28,9 +28,9 @@ def default_collate(samples: Sequence[Any]) -> Any:
     Example:
         >>> from minigrad.data import default_collate
         >>> default_collate([(1.5, "a"), (2.5, "b")])
-        [Tensor([1.5, 2.5], dtype=float64), ('a', 'b')]
+        [tensor([1.5000, 2.5000], dtype=minigrad.float64), ('a', 'b')]
         >>> default_collate([{"x": [1, 2]}, {"x": [3, 4]}])
-        {'x': [Tensor([1, 3], dtype=int64), Tensor([2, 4], dtype=int64)]}
+        {'x': [tensor([1, 3]), tensor([2, 4])]}
     """
     if not isinstance(samples, Sequence) or not samples:
         raise TypeError(f"default_collate: a list of samples expected, got {samples!r}")
@@ -38,7 +38,7 @@ def default_collate(samples: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return samples
     if isinstance(first, (Tensor, np.ndarray)):
-        _check_alike("shapes", [np.shape(sample) for sample in samples])
+        _check_alike("shapes", [tuple(np.shape(sample)) for sample in samples])
         return ops.stack([asarray(s) for s in samples])
     if isinstance(first, (bool, int, float, np.generic)):
         python_floats = isinstance(first, float) and not isinstance(first, np.generic)
@@ -65,7 +65,7 @@ def default_convert(sample: Any) -> Any:
         >>> import numpy as np
         >>> from minigrad.data import default_convert
         >>> default_convert({"x": np.arange(2), "name": "a"})
-        {'x': Tensor([0, 1], dtype=int64), 'name': 'a'}
+        {'x': tensor([0, 1]), 'name': 'a'}
     """
     if isinstance(sample, (np.ndarray, np.generic)):
         return sample if sample.dtype.kind in "SUO" else asarray(sample)

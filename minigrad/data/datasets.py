@@ -143,7 +143,7 @@ class TensorDataset(Dataset):
         >>> from minigrad.data import TensorDataset
         >>> dataset = TensorDataset(minigrad.arange(6).reshape(3, 2), [7, 8, 9])
         >>> dataset[1]
-        (Tensor([2, 3], dtype=int64), Tensor(8, dtype=int64))
+        (tensor([2, 3]), tensor(8))
     """
 
     def __init__(self, *tensors: Any) -> None:
@@ -151,7 +151,7 @@ class TensorDataset(Dataset):
             t if isinstance(t, Tensor) else tensor(to_array(t, name="TensorDataset"))
             for t in tensors
         )
-        shapes = [tensor.shape for tensor in self.tensors]
+        shapes = [tuple(tensor.shape) for tensor in self.tensors]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
             raise ValueError(
                 f"TensorDataset: tensors of equal length expected, got shapes {shapes}"

@@ -193,7 +193,8 @@ class WeightedRandomSampler(_Drawn):
         self.replacement = bool(replacement)
         self.weights = tensor(to_array(weights, np.float64, name=name))
         if self.weights.ndim != 1:
-            raise ValueError(f"{name}: weights of shape (n,) expected, got {self.weights.shape}")
+            shape = tuple(self.weights.shape)
+            raise ValueError(f"{name}: weights of shape (n,) expected, got {shape}")
         self.generator = _own(name, generator)
         self._draw(np.random.default_rng(0))  # refuse wrong weights here
 

@@ -31,7 +31,7 @@ class _Transform:
 
     def __call__(self, image: Any) -> Any:
         if not isinstance(image, (Tensor, np.ndarray)) or image.ndim < 3:
-            shape = getattr(image, "shape", type(image).__name__)
+            shape = tuple(image.shape) if hasattr(image, "shape") else type(image).__name__
             raise ValueError(
                 f"{type(self).__name__}: an array or a tensor of shape (..., C, H, W) expected, "
                 f"got {shape}"
@@ -101,7 +101,7 @@ class Normalize(_Transform):
         if image.dtype.kind != "f" or image.shape[-3] != len(self.mean):
             raise ValueError(
                 f"Normalize: floats with {len(self.mean)} channels expected, got {image.dtype} "
-                f"of shape {image.shape}"
+                f"of shape {tuple(image.shape)}"
             )
         mean, std = (np.array(v, image.dtype).reshape(-1, 1, 1) for v in (self.mean, self.std))
         return (image - mean) / std
@@ -132,7 +132,7 @@ class CenterCrop(_Transform):
         if down < 0 or right < 0:
             raise ValueError(
                 f"{type(self).__name__}: {self.size} does not fit into an image of shape "
-                f"{image.shape}; resize or pad it first"
+                f"{tuple(image.shape)}; resize or pad it first"
             )
         return down, right
 

@@ -57,7 +57,7 @@ class Categorical(Distribution):
         if not tensor.ndim or not tensor.shape[-1]:
             raise ValueError(
                 f"Categorical: {name} of shape (..., classes) expected, with at least one class, "
-                f"got {tensor.shape}"
+                f"got {tuple(tensor.shape)}"
             )
         if probs is None:
             largest = np.max(values_of(tensor), axis=-1)
@@ -132,7 +132,7 @@ class Bernoulli(Distribution):
         >>> from minigrad.distributions import Bernoulli
         >>> coin = Bernoulli(0.25)
         >>> coin.log_prob([0.0, 1.0])
-        Tensor([-0.28768206, -1.3862944 ], dtype=float32)
+        tensor([-0.2877, -1.3863])
         >>> coin.mean.item(), coin.variance.item()
         (0.25, 0.1875)
     """

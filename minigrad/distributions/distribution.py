@@ -37,7 +37,7 @@ class Distribution:
         >>> from minigrad.distributions import Distribution, Normal
         >>> normal = Normal([0.0, 1.0, 2.0], 1.0)
         >>> isinstance(normal, Distribution), normal.batch_shape, normal.sample((4, 2)).shape
-        (True, (3,), (4, 2, 3))
+        (True, minigrad.Size([3]), minigrad.Size([4, 2, 3]))
     """
 
     has_rsample = False
@@ -80,7 +80,7 @@ class Distribution:
         Example:
             >>> from minigrad.distributions import Normal
             >>> Normal(0.0, 1.0).expand((2, 3)).sample().shape
-            (2, 3)
+            minigrad.Size([2, 3])
         """
         if not self._parameters:
             raise NotImplementedError(f"{type(self).__name__} does not define expand()")

@@ -59,7 +59,7 @@ class MultivariateNormal(Distribution):
         if not mean.ndim or matrix.shape[-2:] != mean.shape[-1:] * 2:
             raise ValueError(
                 f"{owner}: loc of shape (..., k) and {given[0]} of shape (..., k, k) expected, got "
-                f"{mean.shape} and {matrix.shape}"
+                f"{tuple(mean.shape)} and {tuple(matrix.shape)}"
             )
         if scale_tril is not None:
             if (
@@ -111,7 +111,7 @@ class MultivariateNormal(Distribution):
         if x.shape[-1:] != self.event_shape:
             raise ValueError(
                 f"MultivariateNormal.log_prob: values of shape (..., {self.event_shape[0]}) "
-                f"expected, got {x.shape}"
+                f"expected, got {tuple(x.shape)}"
             )
         distance = _solved(self.scale_tril, (x - self.loc)[..., None])[..., 0]
         constant = self.event_shape[0] * math.log(2 * math.pi)

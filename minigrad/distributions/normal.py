@@ -34,10 +34,10 @@ class Normal(Distribution):
         >>> mean = minigrad.zeros(2, requires_grad=True)
         >>> normal = Normal(mean, 2.0)
         >>> normal.log_prob([0.0, 2.0])
-        Tensor([-1.6120857, -2.1120858], dtype=float32, op=subtract)
+        tensor([-1.6121, -2.1121], grad_fn=<SubBackward0>)
         >>> normal.rsample().sum().backward()
         >>> mean.grad
-        Tensor([1., 1.], dtype=float32)
+        tensor([1., 1.])
     """
 
     has_rsample = True

@@ -58,7 +58,7 @@ def save(
         >>> model, other = nn.Linear(2, 3), nn.Linear(2, 3)
         >>> minigrad.save(model.state_dict(), path)
         >>> other.load_state_dict(minigrad.load(path))
-        Differences(missing_keys=[], unexpected_keys=[])
+        <All keys matched successfully>
     """
     if suffix is not None and suffix not in FORMATS:
         raise ValueError(f"save: suffix must be one of {', '.join(FORMATS)}, got {suffix!r}")
@@ -130,7 +130,7 @@ def load(
         >>> path = pathlib.Path(tempfile.mkdtemp(), "notes")
         >>> minigrad.save({"step": 3, "scores": [0.5, None], "x": minigrad.ones(2)}, path)
         >>> minigrad.load(path)
-        {'step': 3, 'scores': [0.5, None], 'x': Tensor([1., 1.], dtype=float32)}
+        {'step': 3, 'scores': [0.5, None], 'x': tensor([1., 1.])}
     """
     if bfloat16 not in (None, "float32"):
         raise ValueError(f'load: bfloat16="float32" or None expected, got {bfloat16!r}')

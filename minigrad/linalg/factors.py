@@ -19,6 +19,7 @@ from minigrad.ops.linalg import (
     spectra,
     svdvals,
 )
+from minigrad.ops.linalg._matrices import no_square
 from minigrad.ops.linalg.factors import QRResult
 from minigrad.ops.linalg.spectra import SVDResult
 
@@ -53,18 +54,18 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> C
         >>> minigrad.linalg.cholesky_ex(minigrad.tensor([[1.0, 2.0], [2.0, 1.0]])).info.item()
         2
     """
-    if check_errors:
-        found = cholesky(A, upper=upper)
-        return CholeskyExResult(found, made(np.zeros(A.shape[:-2], np.int32), False))
     array = np.asarray(values_of(A))
     info = np.zeros(array.shape[:-2], np.int32)
+    try:
+        return CholeskyExResult(cholesky(A, upper=upper), made(info, False))
+    except np.linalg.LinAlgError:
+        if check_errors or no_square(array):
+            raise
     for place in np.ndindex(info.shape):
         info[place] = factors.indefinite_order(array[place], upper)
     bad = info[..., None, None] != 0
-    found = cholesky(ops.where(bad, np.eye(array.shape[-1], dtype=array.dtype), A), upper=upper)
-    if bad.any():
-        found = ops.where(bad, np.nan, found)
-    return CholeskyExResult(found, made(info, False))
+    found = cholesky(ops.where(bad, np.eye(array.shape[-1], dtype=bool), A), upper=upper)
+    return CholeskyExResult(ops.where(bad, np.nan, found), made(info, False))
 
 
 def qr(A: Any, mode: str = "reduced") -> QRResult:

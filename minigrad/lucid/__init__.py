@@ -25,7 +25,6 @@ from minigrad.torch import *
 # Again: Lucid's own names, which PyTorch's have hidden; so have its modules, below.
 # isort: split
 from minigrad.lucid.functions import *
-from minigrad.tensors.creation import tensor as tensor
 
 __version__ = "3.8.0"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from minigrad.torch.absent import why_not
 
-__all__ = ["missing", "supported"]
+__all__ = ["ABSENT", "missing", "supported"]
 
 _REASONS = {
     "it is Lucid 3's own, and not here": """

@@ -1,3 +1,3 @@
-"""`lucid.amp`: as in PyTorch."""
+"""`lucid.amp`: as in `minigrad.torch`."""
 
 from minigrad.torch.amp import *

@@ -1,5 +1,4 @@
-"""`lucid.autograd`: PyTorch's, with what it has in modules below."""
+"""`lucid.autograd`: minigrad's, with the transforms of `minigrad.autograd.functional`."""
 
-from minigrad.torch.autograd import *
-from minigrad.torch.autograd.functional import *
-from minigrad.torch.utils.checkpoint import checkpoint as checkpoint
+from minigrad.autograd import *
+from minigrad.autograd.functional import *

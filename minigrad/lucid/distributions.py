@@ -1,3 +1,3 @@
-"""`lucid.distributions`: as in PyTorch."""
+"""`lucid.distributions`: as in minigrad."""
 
-from minigrad.torch.distributions import *
+from minigrad.distributions import *

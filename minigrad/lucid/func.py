@@ -1,3 +1,3 @@
-"""`lucid.func`: as in PyTorch."""
+"""`lucid.func`: as in minigrad."""
 
-from minigrad.torch.func import *
+from minigrad.func import *

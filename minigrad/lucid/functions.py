@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from minigrad import io, ops, torch
+from minigrad import io, ops, random
 from minigrad.lucid.absent import supported
 from minigrad.lucid.spelling import renamed
+from minigrad.nn import functional as F
 from minigrad.support.checks import on_cpu
 from minigrad.tensors import functions as base
 from minigrad.tensors.creation import full
@@ -125,9 +126,9 @@ def repeat(input: Any, repeats: Any, dim: int | None = None) -> Tensor:
     return base.repeat_interleave(input, repeats, 0 if dim is None else dim)
 
 
-def pad(input: Any, padding: Any, mode: str = "constant", value: float = 0.0) -> Tensor:
+def pad(input: Any, padding: Any, mode: Any = "constant", value: float = 0.0) -> Tensor:
     """Add elements at the ends of axes, the last axis first."""
-    return torch.nn.functional.pad(input, padding, mode, value if mode == "constant" else None)
+    return F.pad(input, padding, mode, value if mode == "constant" else None)
 
 
 def softmax(input: Any, dim: int | None = None) -> Tensor:
@@ -152,7 +153,7 @@ def cov(input: Any, correction: int = 1) -> Tensor:
 
 def bernoulli(p: Any, *, size: Any = None, generator: Any = None) -> Tensor:
     """Draw 1 with probability p, else 0; a number p needs a size."""
-    return torch.bernoulli(p if size is None else full(tuple(size), float(p)), generator=generator)
+    return random.bernoulli(p if size is None else full(tuple(size), float(p)), generator=generator)
 
 
 def save_safetensors(state_dict: Any, path: Any, *, metadata: Any = None) -> None:

@@ -1,3 +1,3 @@
-"""`lucid.linalg`: as in PyTorch."""
+"""`lucid.linalg`: as in minigrad."""
 
-from minigrad.torch.linalg import *
+from minigrad.linalg import *

@@ -1,3 +1,3 @@
-"""`lucid.special`: as in PyTorch."""
+"""`lucid.special`: as in minigrad."""
 
-from minigrad.torch.special import *
+from minigrad.special import *

@@ -19,9 +19,9 @@ def unary(
     """Make the op of a NumPy function of one array; its derivative is defined apart.
 
     The docstring of the op is `description`, with an `example` such as
-    ``"[0.0, 4.0] -> [0., 2.]"``; a dtype other than float32 follows it. The op answers for
-    `numpy_functions` too. With `float_inputs`, integers become the default float first, and float16
-    is computed in `float16_in`; with `floats_only`, integers and bools are unchanged.
+    ``"[0.0, 4.0] -> [0., 2.]"``. The op answers for `numpy_functions` too. With `float_inputs`,
+    integers become the default float first, and float16 is computed in `float16_in`; with
+    `floats_only`, integers and bools are unchanged.
     """
 
     def of_floats(x: Any) -> Any:
@@ -66,10 +66,9 @@ def _describe(forward: Any, function: Any, description: str, example: str) -> No
     forward.__module__ = sys._getframe(2).f_globals["__name__"]  # where pickle looks for the op
     given, _, result = example.partition(" -> ")
     elements, end, other = given.partition("]")
-    values, _, dtype = result.partition("] ")
     forward.__doc__ = f"""{description}
 
 Example:
     >>> import minigrad
     >>> minigrad.{function.__name__}(minigrad.tensor({elements}{end}){other})
-    Tensor({values.removesuffix("]")}], dtype={dtype or "float32"})"""
+    tensor({result})"""

@@ -18,7 +18,7 @@ __all__ = [
 def _comparison(function: Any, symbol: str, result: str) -> OpFunction[[Any]]:
     description = f"Compare element by element: ``a {symbol} b``. Not differentiable."
     more = "The result holds bools."
-    example = f"[1.0, 2.0, 3.0], 2 -> {result} bool"
+    example = f"[1.0, 2.0, 3.0], 2 -> {result}"
     return binary(function, description, example, more, compares=True)
 
 
@@ -59,7 +59,7 @@ def allclose(
 
 def _test(function: Any, kind: str, result: str) -> OpFunction[[]]:
     description = f"Test which elements are {kind}. Not differentiable."
-    example = f'[1.0, float("nan"), float("-inf")] -> {result} bool'
+    example = f'[1.0, float("nan"), float("-inf")] -> {result}'
     return unary(function, description, example, float_inputs=False)
 
 

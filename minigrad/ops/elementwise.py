@@ -44,7 +44,7 @@ multiply = binary(
 )
 divide = binary(
     np.divide, "Divide element by element, ``a / b``; integers become floats.",
-    "[1, 2], 4 -> [0.25, 0.5 ]",
+    "[1, 2], 4 -> [0.2500, 0.5000]",
     float_inputs=True,
 )  # fmt: skip
 
@@ -67,7 +67,7 @@ def power(a: Any, b: Any) -> Any:
 reciprocal = unary(
     np.reciprocal,
     "Compute ``1 / x`` of each element; integers become floats, as in every division.",
-    "[2, 4] -> [0.5 , 0.25]",
+    "[2, 4] -> [0.5000, 0.2500]",
 )
 negative = unary(
     np.negative,

@@ -25,18 +25,18 @@ _LOG10_E = math.log10(math.e)
 exp = unary(
     np.exp,
     "Compute the exponential of each element: e to the power of `x`.",
-    "[0.0, 1.0] -> [1.      , 2.718282]",
+    "[0.0, 1.0] -> [1.0000, 2.7183]",
 )
 exp2 = unary(np.exp2, "Compute 2 to the power of each element.", "[0.0, 3.0] -> [1., 8.]")
 expm1 = unary(
     np.expm1,
     "Compute the exponential of each element minus 1, accurate for small elements.",
-    "[0.0, 1e-10] -> [0.e+00, 1.e-10]",
+    "[0.0, 1e-10] -> [0.0000e+00, 1.0000e-10]",
 )
 log = unary(
     np.log,
     "Compute the natural logarithm of each element; -inf at 0, NaN for negative numbers.",
-    "[1.0, 2.0] -> [0.       , 0.6931472]",
+    "[1.0, 2.0] -> [0.0000, 0.6931]",
 )
 log2 = unary(
     np.log2,
@@ -51,13 +51,13 @@ log10 = unary(
 log1p = unary(
     np.log1p,
     "Compute ``log(1 + x)`` of each element, accurate for small elements; -inf at -1, NaN below.",
-    "[0.0, 1e-10] -> [0.e+00, 1.e-10]",
+    "[0.0, 1e-10] -> [0.0000e+00, 1.0000e-10]",
 )
 
 
 logaddexp = binary(
     np.logaddexp, "Compute ``log(exp(a) + exp(b))`` without overflow.",
-    "[0.0, 1000.0], 0.0 -> [6.931472e-01, 1.000000e+03]",
+    "[0.0, 1000.0], 0.0 -> [6.9315e-01, 1.0000e+03]",
     "Where both are -inf, it is -inf with gradient 0.", float_inputs=True, float16_in=np.float32,
 )  # fmt: skip
 

@@ -23,7 +23,7 @@ def _connective(function: Any, meaning: str, result: str) -> OpFunction[[Any]]:
     logical = function.__name__.startswith("logical")
     description = f"{meaning}, element by element."
     more = "Not differentiable." if logical else "Floats are a TypeError. Not differentiable."
-    example = f"[True, False], True -> {result} bool"
+    example = f"[True, False], True -> {result}"
     return binary(function, description, example, more, compares=logical)
 
 
@@ -38,11 +38,11 @@ bitwise_xor = _connective(
 )
 left_shift = binary(
     np.left_shift, "Move the bits of integers to the left, ``a << b``: times ``2 ** b``.",
-    "[1, 5], 2 -> [ 4, 20] int64", "Floats are a TypeError. Not differentiable.",
+    "[1, 5], 2 -> [ 4, 20]", "Floats are a TypeError. Not differentiable.",
 )  # fmt: skip
 right_shift = binary(
     np.right_shift, "Move the bits of integers to the right, ``a >> b``: ``a // 2 ** b``.",
-    "[4, 21], 2 -> [1, 5] int64", "Floats are a TypeError. Not differentiable.",
+    "[4, 21], 2 -> [1, 5]", "Floats are a TypeError. Not differentiable.",
 )  # fmt: skip
 logical_and = _connective(np.logical_and, "Test whether both are nonzero", "[ True, False]")
 logical_or = _connective(np.logical_or, "Test whether either is nonzero", "[ True,  True]")
@@ -53,12 +53,12 @@ invert = unary(
     np.invert,
     "Compute the logical not of bools and the bitwise not of integers. Not differentiable.\n\n"
     "Raises:\n    TypeError: They are floats.",
-    "[True, False] -> [False,  True] bool", float_inputs=False,
+    "[True, False] -> [False,  True]", float_inputs=False,
 )  # fmt: skip
 logical_not = unary(
     np.logical_not,
     "Test which elements are 0. Not differentiable.",
-    "[0.0, 2.0] -> [ True, False] bool",
+    "[0.0, 2.0] -> [ True, False]",
     float_inputs=False,
 )
 

@@ -23,43 +23,43 @@ _DEGREE = math.pi / 180
 sin = unary(
     np.sin,
     "Compute the sine of each element, an angle in radians.",
-    "[0.0, 1.0] -> [0.      , 0.841471]",
+    "[0.0, 1.0] -> [0.0000, 0.8415]",
 )
 cos = unary(
     np.cos,
     "Compute the cosine of each element, an angle in radians.",
-    "[0.0, 1.0] -> [1.       , 0.5403023]",
+    "[0.0, 1.0] -> [1.0000, 0.5403]",
 )
 sinc = unary(
     np.sinc, "Compute the normalized sinc of each element, ``sin(πx) / (πx)``; 1 at 0.",
-    "[0.0, 0.5] -> [1.        , 0.63661975]",
+    "[0.0, 0.5] -> [1.0000, 0.6366]",
     float16_in=np.float64,  # float32 rounds π x
 )  # fmt: skip
 tan = unary(
     np.tan,
     "Compute the tangent of each element, an angle in radians.",
-    "[0.0, 1.0] -> [0.       , 1.5574077]",
+    "[0.0, 1.0] -> [0.0000, 1.5574]",
 )
 arcsin = unary(
     np.arcsin,
     "Compute the angle from -π/2 to π/2 whose sine each element is; NaN below -1 and above 1."
     "\n\nIts slope at -1 and 1 is infinite.",
-    "[0.0, 1.0] -> [0.       , 1.5707964]",
+    "[0.0, 1.0] -> [0.0000, 1.5708]",
 )
 arccos = unary(
     np.arccos,
     "Compute the angle from 0 to π whose cosine each element is; NaN below -1 and above 1."
     "\n\nIts slope at -1 and 1 is infinite.",
-    "[0.0, 1.0] -> [1.5707964, 0.       ]",
+    "[0.0, 1.0] -> [1.5708, 0.0000]",
 )
 arctan = unary(
     np.arctan,
     "Compute the angle between -π/2 and π/2 whose tangent each element is.",
-    "[0.0, 1.0] -> [0.       , 0.7853982]",
+    "[0.0, 1.0] -> [0.0000, 0.7854]",
 )
 arctan2 = binary(
     np.arctan2, "Compute the angle of the point (b, a) in the plane, -π to π.",
-    "[1.0, -1.0], -1 -> [ 2.3561945, -2.3561945]",
+    "[1.0, -1.0], -1 -> [ 2.3562, -2.3562]",
     "At the origin it has NumPy's values, and gradient 0.", float_inputs=True,
     float16_in=np.float32,
 )  # fmt: skip
@@ -72,12 +72,12 @@ hypot = binary(
 sinh = unary(
     np.sinh,
     "Compute the hyperbolic sine of each element, ``(exp(x) - exp(-x)) / 2``.",
-    "[0.0, 1.0] -> [0.       , 1.1752012]",
+    "[0.0, 1.0] -> [0.0000, 1.1752]",
 )
 cosh = unary(
     np.cosh,
     "Compute the hyperbolic cosine of each element, ``(exp(x) + exp(-x)) / 2``.",
-    "[0.0, 1.0] -> [1.       , 1.5430807]",
+    "[0.0, 1.0] -> [1.0000, 1.5431]",
 )
 tanh = unary(
     np.tanh,
@@ -87,28 +87,28 @@ tanh = unary(
 arcsinh = unary(
     np.arcsinh,
     "Compute the inverse of `sinh`, ``log(x + sqrt(x**2 + 1))``.",
-    "[0.0, 1.0] -> [0.       , 0.8813736]",
+    "[0.0, 1.0] -> [0.0000, 0.8814]",
 )
 arccosh = unary(
     np.arccosh,
     "Compute the inverse of `cosh`, at least 0; NaN below 1. Its slope at 1 is infinite.",
-    "[1.0, 2.0] -> [0.      , 1.316958]",
+    "[1.0, 2.0] -> [0.0000, 1.3170]",
 )
 arctanh = unary(
     np.arctanh,
     "Compute the inverse of `tanh`, ``log((1 + x) / (1 - x)) / 2``; infinite at ±1, NaN beyond.",
-    "[0.0, 0.5] -> [0.        , 0.54930615]",
+    "[0.0, 0.5] -> [0.0000, 0.5493]",
 )
 deg2rad = unary(
     np.deg2rad,
     "Convert degrees to radians, ``x * π / 180``.",
-    "[0.0, 180.0] -> [0.       , 3.1415927]",
+    "[0.0, 180.0] -> [0.0000, 3.1416]",
     numpy_functions=[np.radians],
 )
 rad2deg = unary(
     np.rad2deg,
     "Convert radians to degrees, ``x * 180 / π``.",
-    "[0.0, 1.0] -> [ 0.      , 57.295776]",
+    "[0.0, 1.0] -> [ 0.0000, 57.2958]",
     numpy_functions=[np.degrees],
 )
 

@@ -158,8 +158,8 @@ class SparseAdam(Optimizer):
 
     def _part(self, param: Tensor) -> Part:
         raise ValueError(
-            f"SparseAdam: the gradient of a parameter of shape {param.shape} is dense; use Adam, "
-            f"or have its layer make rows: nn.Embedding(..., sparse=True). While a step is "
+            f"SparseAdam: the gradient of a parameter of shape {param._data.shape} is dense; use "
+            f"Adam, or have its layer make rows: nn.Embedding(..., sparse=True). While a step is "
             f"captured or traced, and where a hook reads it, every gradient is dense"
         )
 

@@ -65,8 +65,8 @@ class Muon(Optimizer):
         super()._check_param(i, param)
         if param.ndim != 2:
             raise ValueError(
-                f"Muon: parameter {i} has shape {param.shape}; it is for matrices: give others to "
-                f"AdamW"
+                f"Muon: parameter {i} has shape {param._data.shape}; it is for matrices: give "
+                f"others to AdamW"
             )
 
     def _check_options(self, options: Mapping[str, Any]) -> None:

@@ -112,7 +112,9 @@ class Optimizer:
         for i, param in enumerate(params):
             self._check_param(i, param)
             if id(param) in known:
-                raise ValueError(f"{self._name}: parameter {i} of shape {param.shape} occurs twice")
+                raise ValueError(
+                    f"{self._name}: parameter {i} of shape {param._data.shape} occurs twice"
+                )
             known.add(id(param))
         options = {**self.defaults, **param_group, "params": params}
         if names:
@@ -149,15 +151,18 @@ class Optimizer:
             )
         if not param.is_leaf:
             raise ValueError(
-                f"{self._name}: parameter {i} of shape {param.shape} is the result of an op; "
+                f"{self._name}: parameter {i} of shape {param._data.shape} is the result of an op; "
                 f"only leaf tensors can be trained"
             )
         if param.dtype.kind != "f":
-            raise ValueError(f"{self._name}: parameter {i} has dtype {param.dtype}, not a float")
+            raise ValueError(
+                f"{self._name}: parameter {i} has dtype {param._data.dtype}, not a float"
+            )
         if self._whole_only and getattr(param, "divided_among", None) is not None:
             raise ValueError(
-                f"{self._name}: parameter {i} of shape {param.shape} is divided among ranks, and a "
-                f"step of {self._name} needs it whole; use an elementwise optimizer, such as AdamW"
+                f"{self._name}: parameter {i} of shape {param._data.shape} is divided among ranks, "
+                f"and a step of {self._name} needs it whole; use an elementwise optimizer, such as "
+                f"AdamW"
             )
 
     def _check_options(self, options: Mapping[str, Any]) -> None:
@@ -295,7 +300,7 @@ class Optimizer:
 
     def _refuse(self, name: str, array: np.ndarray, param: Tensor) -> None:
         raise ValueError(
-            f"{self._name}: {name} has shape {array.shape}, its parameter {param.shape}; "
+            f"{self._name}: {name} has shape {array.shape}, its parameter {param._data.shape}; "
             f"after replacing a parameter's data, compute a new gradient and make a new optimizer"
         )
 
@@ -411,7 +416,7 @@ class Optimizer:
             if array.shape != param.shape:
                 raise ValueError(
                     f"{self._name}: {name} of parameter {number} has shape {array.shape}, "
-                    f"the parameter {param.shape}"
+                    f"the parameter {param._data.shape}"
                 )
             state[name] = array
         return state

@@ -120,7 +120,7 @@ class AveragedModel(Module):
             list(m.parameters() if what == "parameter" else m.buffers())
             for m in (self.module, model)
         )
-        shapes = [[tensor.shape for tensor in tensors] for tensors in (own, others)]
+        shapes = [[tensor._data.shape for tensor in tensors] for tensors in (own, others)]
         if shapes[0] != shapes[1]:
             raise ValueError(
                 f"AveragedModel: {what}s of shapes {shapes[0]} are averaged, the model's have "

@@ -245,6 +245,8 @@ def arange(
     if large and whole:
         numbers = [*builtins.range(*bounds)]  # NumPy would make floats of them
         return made(to_array(numbers or np.arange(0), dtype, name="arange"), requires_grad)
+    if dtype is not None and not whole and checked(dtype, "arange").kind in "iu":
+        bounds = tuple(map(int, bounds))  # as in PyTorch
     values = np.arange(*(map(float, bounds) if large else bounds))
     if dtype is None and values.dtype.kind == "f":
         dtype = get_default_dtype()

@@ -5,7 +5,6 @@ Each is a second name, with the one meaning that the thing has here.
 Source: Lucid 2.16.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from minigrad import ops
@@ -74,29 +73,9 @@ for _method in (zero, gpu):
     setattr(Tensor, _method.__name__, _method)
 
 
-def _creation(name: str, dtype: Any) -> Callable[..., Tensor]:
-    def create(
-        data: Any, requires_grad: bool = False, keep_grad: bool = False, device: str = "cpu"
-    ) -> Tensor:
-        return to_tensor(data, requires_grad, keep_grad, dtype, device)
-
-    create.__name__ = create.__qualname__ = name
-    create.__doc__ = f"""Create a tensor of {dtype.name}; the arguments are those of `to_tensor`.
-
-    Example:
-        >>> import minigrad
-        >>> minigrad.{name}([1, 0]).dtype
-        {dtype}
-    """
-    return create
-
-
 for _name, _dtype in {
-    "Bool": "bool", "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64",
+    "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64",
     "Half": "float16", "Float": "float32", "Double": "float64",
 }.items():  # fmt: skip
-    globals()[f"{_name}Tensor"] = _creation(f"{_name}Tensor", dtype_class.dtype(_dtype))
-    __all__.append(f"{_name}Tensor")
-    if _name != "Bool":
-        globals().update(dict.fromkeys((_name, _dtype.capitalize()), dtype_class.dtype(_dtype)))
-        __all__ += [_name, _dtype.capitalize()]
+    globals().update(dict.fromkeys((_name, _dtype.capitalize()), dtype_class.dtype(_dtype)))
+    __all__ += [_name, _dtype.capitalize()]

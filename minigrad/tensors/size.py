@@ -31,3 +31,7 @@ class Size(tuple[int, ...]):
 
     def __repr__(self) -> str:
         return f"{dtype_class.shown_as}.Size({[*self]})"
+
+    def __format__(self, spec: str) -> str:
+        """In an f-string a plain tuple, as messages say shapes; PyTorch's scripts get their own."""
+        return format(repr(self if dtype_class.shown_as == "torch" else tuple(self)), spec)

@@ -67,8 +67,8 @@ from minigrad.random import set_rng_state as set_rng_state
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
 from minigrad.tensors.functions import *
+from minigrad.tensors.kinds import *
 from minigrad.tensors.size import Size as Size
-from minigrad.tensors.tensor import KINDS as _KINDS
 from minigrad.tensors.tensor import Tensor as Tensor
 from minigrad.torch import accelerator as accelerator
 from minigrad.torch import amp as amp
@@ -134,26 +134,10 @@ def _assert(condition: _Any, message: str) -> None:
         raise AssertionError(message)
 
 
-class _Kind(type):
-    """The class of `FloatTensor` and the others: a tensor of that dtype is an instance of it."""
-
-    kind: _Any
-
-    def __call__(cls, *data: _Any) -> _Any:
-        return Tensor(*data).to(cls.kind)
-
-    def __instancecheck__(cls, x: _Any) -> _Any:
-        return isinstance(x, Tensor) and x._data.dtype == cls.kind
-
-
-for _name, _kind in _KINDS.items():
-    globals()[f"{_kind}Tensor"] = _Kind(f"{_kind}Tensor", (), {"kind": dtype(_name)})
-
-
 def set_default_tensor_type(t: _Any) -> None:
     """Set the default dtype by the name of a type of tensors, or by the type."""
     name = t if isinstance(t, str) else t.__name__
-    set_default_dtype(globals()[name.removeprefix("torch.")].kind)
+    set_default_dtype(globals()[name.removeprefix("torch.")].dtype)
 
 
 _complete(_sys.modules[__name__])

@@ -58,8 +58,8 @@ def jacobian(
         >>> import minigrad
         >>> from minigrad.autograd.functional import jacobian
         >>> jacobian(lambda x: x * x, minigrad.tensor([1.0, 2.0]))
-        Tensor([[2., 0.],
-                [0., 4.]], dtype=float32)
+        tensor([[2., 0.],
+                [0., 4.]])
     """
     return _jacobian("jacobian", func, inputs, create_graph, strict, vectorize, strategy)
 
@@ -79,8 +79,8 @@ def hessian(
         >>> import minigrad
         >>> from minigrad.autograd.functional import hessian
         >>> hessian(lambda x: x[0] ** 2 * x[1], minigrad.tensor([3.0, 5.0]))
-        Tensor([[10.,  6.],
-                [ 6.,  0.]], dtype=float32)
+        tensor([[10.,  6.],
+                [ 6.,  0.]])
     """
 
     def gradient(*given: Any) -> Any:
@@ -118,7 +118,7 @@ def vjp(
         >>> import minigrad
         >>> from minigrad.autograd.functional import vjp
         >>> vjp(lambda x: x * x, minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 10.0]))
-        (Tensor([1., 4.], dtype=float32), Tensor([ 2., 40.], dtype=float32))
+        (tensor([1., 4.]), tensor([ 2., 40.]))
     """
     with set_grad_enabled(create_graph):
         call = _call("vjp", func, inputs)
@@ -145,7 +145,7 @@ def jvp(
         >>> import minigrad
         >>> from minigrad.autograd.functional import jvp
         >>> jvp(lambda x: x**3, minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 0.0]))
-        (Tensor([1., 8.], dtype=float32), Tensor([3., 0.], dtype=float32))
+        (tensor([1., 8.]), tensor([3., 0.]))
     """
     with set_grad_enabled(create_graph):
         call = _call("jvp", func, inputs)
@@ -172,7 +172,7 @@ def hvp(
         >>> import minigrad
         >>> from minigrad.autograd.functional import hvp
         >>> hvp(lambda x: (x**3).sum(), minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 1.0]))
-        (Tensor(9., dtype=float32), Tensor([ 6., 12.], dtype=float32))
+        (tensor(9.), tensor([ 6., 12.]))
     """
     return _second("hvp", func, inputs, v, create_graph, strict)
 
@@ -188,7 +188,7 @@ def vhp(
         >>> import minigrad
         >>> from minigrad.autograd.functional import vhp
         >>> vhp(lambda x: x**3, minigrad.tensor(2.0))
-        (Tensor(8., dtype=float32), Tensor(12., dtype=float32))
+        (tensor(8.), tensor(12.))
     """
     return _second("vhp", func, inputs, v, create_graph, strict)
 

@@ -79,7 +79,7 @@ def checkpoint(
         >>> x = minigrad.randn(2, 5, 8, requires_grad=True)
         >>> checkpoint(layer, x).sum().backward()
         >>> x.grad.shape, layer.linear1.weight.grad.shape
-        ((2, 5, 8), (2048, 8))
+        (minigrad.Size([2, 5, 8]), minigrad.Size([2048, 8]))
     """
     if not callable(function):
         raise TypeError(
@@ -180,7 +180,7 @@ class _Segment:
         read = dict.fromkeys([value.tensor for step in ops for value in step.reads])
         self.arrays += [tensor._data for tensor in read if tensor is not None]
         inner = _recorded_since(self.stamp, result)
-        self.shapes = [tensor.shape for tensor in inner]
+        self.shapes = [tensor._data.shape for tensor in inner]
         return result, inner
 
     def _call(self) -> Any:
@@ -208,7 +208,7 @@ class _Segment:
         finally:
             state.set(outer)
         inner = _recorded_since(start, result)
-        shapes = [tensor.shape for tensor in inner]
+        shapes = [tensor._data.shape for tensor in inner]
         if shapes != self.shapes:
             self._refuse(f"returned shapes {self.shapes} first and {shapes} in the backward pass")
         if set(_boundary([history(tensor) for tensor in inner], start)) != set(self.edges):

@@ -115,7 +115,7 @@ class Function:
         >>> x = minigrad.tensor(2.0, requires_grad=True)
         >>> Cube.apply(x).backward()
         >>> x.grad
-        Tensor(12., dtype=float32)
+        tensor(12.)
     """
 
     _ops: ClassVar[dict[Any, Any]]
@@ -245,7 +245,7 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
         ...         return 2 * g
         >>> x = minigrad.tensor(3.0, requires_grad=True)
         >>> grad(Double.apply(x), x)
-        (Tensor(2., dtype=float32),)
+        (tensor(2.),)
     """
 
     @functools.wraps(fn)

@@ -66,10 +66,10 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
         >>> from minigrad.func import grad
         >>> second = grad(grad(lambda x: x**3))
         >>> second(minigrad.tensor(2.0))
-        Tensor(12., dtype=float32)
+        tensor(12.)
         >>> line = {"slope": minigrad.tensor(2.0), "offset": minigrad.tensor(1.0)}
         >>> grad(lambda line, x: line["slope"] * x + line["offset"])(line, 5.0)
-        {'slope': Tensor(5., dtype=float32), 'offset': Tensor(1., dtype=float32)}
+        {'slope': tensor(5.), 'offset': tensor(1.)}
     """
     return _derived("grad", func, argnums, has_aux, _gradient)
 
@@ -86,7 +86,7 @@ def value_and_grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         >>> import minigrad
         >>> from minigrad.func import value_and_grad
         >>> value_and_grad(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
-        (Tensor(5., dtype=float32), Tensor([2., 4.], dtype=float32))
+        (tensor(5.), tensor([2., 4.]))
     """
 
     def both(call: Evaluation) -> Any:
@@ -105,7 +105,7 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         >>> import minigrad
         >>> from minigrad.func import grad_and_value
         >>> grad_and_value(lambda x: (x * x).sum())(minigrad.tensor([1.0, 2.0]))
-        (Tensor([2., 4.], dtype=float32), Tensor(5., dtype=float32))
+        (tensor([2., 4.]), tensor(5.))
     """
 
     def both(call: Evaluation) -> Any:
@@ -140,9 +140,9 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
         >>> from minigrad.func import vjp
         >>> value, pull = vjp(lambda x, y: x * y, minigrad.tensor([1.0, 2.0]), minigrad.tensor(3.0))
         >>> value
-        Tensor([3., 6.], dtype=float32)
+        tensor([3., 6.])
         >>> pull(minigrad.tensor([1.0, 10.0]))
-        (Tensor([ 3., 30.], dtype=float32), Tensor(21., dtype=float32))
+        (tensor([ 3., 30.]), tensor(21.))
     """
     call = _at("vjp", func, primals, has_aux)
 
@@ -191,7 +191,7 @@ def jvp(
         >>> from minigrad.func import jvp
         >>> x, along = minigrad.tensor([1.0, 2.0]), minigrad.tensor([1.0, 0.0])
         >>> jvp(lambda x: x**3, (x,), (along,))
-        (Tensor([1., 8.], dtype=float32), Tensor([3., 0.], dtype=float32))
+        (tensor([1., 8.]), tensor([3., 0.]))
     """
     call = _at("jvp", func, primals, has_aux)
     given = directions("jvp", primals, call.variables, tangents, "primals", "tangents")
@@ -230,7 +230,7 @@ def linearize(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any
         >>> from minigrad.func import linearize
         >>> value, push = linearize(lambda x: x**3, minigrad.tensor([1.0, 2.0]))
         >>> push(minigrad.tensor([1.0, 0.0])), push(minigrad.tensor([0.0, 1.0]))
-        (Tensor([3., 0.], dtype=float32), Tensor([ 0., 12.], dtype=float32))
+        (tensor([3., 0.]), tensor([ 0., 12.]))
     """
     call = _at("linearize", func, primals, has_aux)
     slopes, weights = transposed(call)
@@ -296,8 +296,8 @@ def jacrev(
         >>> from minigrad.func import jacrev
         >>> x = minigrad.tensor([1.0, 2.0, 3.0])
         >>> jacrev(lambda x: {"ends": x[::2] ** 2, "sum": x.sum()})(x)
-        {'ends': Tensor([[2., 0., 0.],
-               [0., 0., 6.]], dtype=float32), 'sum': Tensor([1., 1., 1.], dtype=float32)}
+        {'ends': tensor([[2., 0., 0.],
+                [0., 0., 6.]]), 'sum': tensor([1., 1., 1.])}
     """
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"jacrev: chunk_size must be at least 1, got {chunk_size}")
@@ -324,7 +324,7 @@ def jacfwd(
         >>> import minigrad
         >>> from minigrad.func import jacfwd
         >>> jacfwd(lambda t: t ** minigrad.arange(4))(minigrad.tensor(2.0))
-        Tensor([ 0.,  1.,  4., 12.], dtype=float32)
+        tensor([ 0.,  1.,  4., 12.])
     """
     check_randomness("jacfwd", randomness)
     return _derived("jacfwd", func, argnums, has_aux, by_columns)
@@ -345,8 +345,8 @@ def hessian(func: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> F
         >>> import minigrad
         >>> from minigrad.func import hessian
         >>> hessian(lambda x: x[0] ** 2 * x[1])(minigrad.tensor([3.0, 5.0]))
-        Tensor([[10.,  6.],
-               [ 6.,  0.]], dtype=float32)
+        tensor([[10.,  6.],
+                [ 6.,  0.]])
     """
     first = _derived("hessian", func, argnums, has_aux, by_rows)
     return _derived("hessian", first, argnums, has_aux, by_rows)
@@ -382,7 +382,7 @@ def hvp(
         >>> from minigrad.func import hvp
         >>> x, v = minigrad.tensor([3.0, 5.0]), minigrad.tensor([1.0, 0.0])
         >>> hvp(lambda x: x[0] ** 2 * x[1], (x,), (v,))
-        (Tensor(45., dtype=float32), (Tensor([10.,  6.], dtype=float32),))
+        (tensor(45.), (tensor([10.,  6.]),))
     """
     call = _at("hvp", func, primals, has_aux)
     given = directions("hvp", primals, call.variables, tangents, "primals", "tangents")

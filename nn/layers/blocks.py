@@ -268,7 +268,7 @@ class SelectiveKernel(Module):
             ReLU(),
             Conv2d(hidden, len(sizes), 1, bias=False),
         )
-        self.softmax = Softmax(axis=1)
+        self.softmax = Softmax(dim=1)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map images of shape (N, in_channels, H, W) to (N, out_channels, ...)."""

@@ -396,9 +396,7 @@ class PoissonNLLLoss(_Loss):
     reduce: Legacy = None
     reduction: Reduction = "mean"
 
-    def forward(  # type: ignore[override]
-        self, log_input: Tensor, target: Any
-    ) -> Tensor:
+    def forward(self, log_input: Tensor, target: Any) -> Tensor:
         """Compare rates, or their logarithms, with counts."""
         return self._result(log_input, target)
 

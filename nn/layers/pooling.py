@@ -28,7 +28,7 @@ class _Windows(FunctionLayer):
 
     axes: ClassVar[int]
     as_tuples: ClassVar[bool] = False
-    repr_fields = ("kernel_size", "stride", "padding")
+    repr_fields: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
     kernel_size: Sizes
     stride: Sizes | None
 

@@ -23,6 +23,7 @@ class RNNCellBase(Module):
 
     gates: int
     states: tuple[str, ...] = ("h",)
+    nonlinearity: str = "tanh"
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
@@ -75,7 +76,7 @@ class RNNCellBase(Module):
 
     def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}", *["bias=False"] * (not self.bias)]
-        if getattr(self, "nonlinearity", "tanh") != "tanh":
+        if self.nonlinearity != "tanh":
             parts.append(f"nonlinearity={self.nonlinearity}")
         return ", ".join(parts)
 

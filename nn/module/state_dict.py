@@ -146,7 +146,7 @@ def _fitting(target: Tensor, value: Any) -> np.ndarray:
         value = value.float()
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, target.dtype, "same_kind"):
-        raise TypeError(f"{array.dtype} values given, {target.dtype} expected")
+        raise TypeError(f"{array.dtype} values given, {np.dtype(target.dtype)} expected")
     if array.shape != target.shape:
         raise ValueError(f"shape {array.shape} given, {target.shape} expected")
     return array.astype(target.dtype)  # a copy: the value may be a view of the target

@@ -54,7 +54,7 @@ def functional_call(
         >>> linear = nn.Linear(2, 1)
         >>> weight, bias = tensor([[1.0, 2.0]]), tensor([0.5])
         >>> func.functional_call(linear, {"weight": weight, "bias": bias}, ones(2))
-        Tensor([3.5], dtype=float32)
+        tensor([3.5000])
     """
     several: Any = parameter_and_buffer_dicts
     tensors: dict[str, Any] = {}

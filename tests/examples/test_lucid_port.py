@@ -33,7 +33,8 @@ def test_the_two_differ_in_import_lines_only() -> None:
     theirs, ours = (list(lines) for lines in zip(*changed, strict=True))
     assert ours == [
         "import minigrad.nn as nn", "import minigrad.nn.functional as F",
-        "import minigrad.optim as optim", "from minigrad import Tensor, no_grad, random, zeros",
+        "import minigrad.optim as optim",
+        "from minigrad import Tensor, no_grad, random, tensor, zeros",
     ]  # fmt: skip
     assert [line.replace("lucid", "minigrad") for line in theirs] == ours
     assert "lucid" not in OURS
@@ -73,7 +74,7 @@ TABLES = [name for name, text in SECTIONS.items() if "\n|---|" in text]
 
 
 def test_every_row_says_what_to_change() -> None:
-    assert len(TABLES) == 6
+    assert len(TABLES) == 7
     for section in TABLES:
         widths = {len(row) for row in cells(section)}
         assert widths == ({2} if section == "What is missing" else {3}), section
@@ -116,11 +117,14 @@ def test_what_is_named_as_missing_is_missing() -> None:
 
 SIGNATURES = Path(__file__).with_name("lucid_signatures.txt").read_text(encoding="utf-8")
 SPELLINGS = [
-    {"a", "x", "input_", "input", "v", "n", "N", "arr", "tensors", "args", "modules", "shape"},
+    {"A", "a", "x", "input_", "input", "v", "n", "N", "arr", "tensors", "args", "modules", "shape"},
     {"m", "M"}, {"k", "diagonal"}, {"hx", "h_0"}, {"shift", "shifts"}, {"p", "probs"},
     {"rcond", "rtol"}, {"value", "val", "seed", "generator"}, {"low", "min_value"},
     {"high", "max_value"}, {"start", "args"}, {"parameters", "tensors"},
-    {"tensors", "tensors_or_arrays"}, {"None", "()"},
+    {"tensors", "tensors_or_arrays"}, {"None", "()"}, {"axes", "axis", "dim", "dims"},
+    {"keepdims", "keepdim"}, {"start_axis", "start_dim"}, {"end_axis", "end_dim"},
+    {"axis1", "dim1", "axis0"}, {"axis2", "dim2", "axis1"}, {"args", "shape", "size"},
+    {"B", "b", "other", "tensor", "vec2"}, {"reps", "repeats"},
 ]  # fmt: skip
 """Names of one argument, which is given by position; defaults that are the same."""
 OTHERWISE = {"keep_grad", "requires_grad", "device", "dtype", "verbose", "epoch", "kind", "stable"}

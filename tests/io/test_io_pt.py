@@ -161,7 +161,7 @@ def test_big_endian(tmp_path: Path, dtype: str) -> None:
     data = {"0": array.astype(dtype.replace("<", ">")).tobytes()}
     x = load(archive(tmp_path / "a.pt", content, data, byteorder=b"big"))
     assert x.tolist() == [1, -2, 3]
-    assert x.dtype.isnative
+    assert x.numpy().dtype.isnative
     bytes_ = storage(count=4, kind="torch.storage UntypedStorage")
     content = tensor((2,), of=bytes_, more=named("torch uint16"), version=3)
     x = load(archive(tmp_path / "a.pt", content, {"0": b"\0\1\2\0"}, byteorder=b"big"))

@@ -128,7 +128,7 @@ def test_a_pickle_that_lies(
     "neither True nor False": [tensor(of=storage(count=16, kind="torch BoolStorage"))],
     "has hooks": [tensor(hooks=b"}" + number(1) + number(2) + b"s")],
     "resolve_neg()": [tensor(more=b"}" + text("conj") + b"\x88s")],
-    "bytes are read as bool": [
+    "bytes are read as minigrad.bool": [
         tensor(of=storage(count=16, kind="torch.storage UntypedStorage"), version=3,
                more=named("torch bool"))],
     "read as uint16": [tensor(of=storage(), version=3, more=named("torch uint16"))],

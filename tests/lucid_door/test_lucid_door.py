@@ -17,6 +17,7 @@ import pytest
 import minigrad
 import minigrad.lucid as lucid
 from minigrad import torch as torch_door
+from minigrad.lucid.absent import ABSENT
 
 Lucid: Any = lucid
 torch: Any = torch_door
@@ -317,6 +318,11 @@ def test_files(tmp_path: Path) -> None:
 def test_what_is_not_here_says_why(call: Any, message: str) -> None:
     with pytest.raises(AttributeError, match=message):
         call()
+
+
+def test_nothing_that_is_here_is_called_absent() -> None:
+    modules = (lucid, nn, F, nn.init, nn.utils, optim, Lucid.utils, Lucid.utils.data)
+    assert not [n for n in ABSENT if any(n in vars(module) for module in modules)]
 
 
 def test_the_gpu_is_refused() -> None:

@@ -108,7 +108,7 @@ REFUSALS: dict[str, str] = {
     "nn.Conv2d(3, 8, 3, stride=2, padding='same')":
         'Conv2d: padding="same" ... stride ... 1 ... (2, 2)',
     "nn.Conv2d(3, 8, 3, padding_mode='mirror')":
-        "Conv2d: padding_mode ... 'zeros' ... 'reflect', 'replicate', 'circular'",
+        "Conv2d: padding_mode ... 'zeros' ... 'reflect' ... 'replicate' ... 'circular'",
     "F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3, 3), ones(7))": "bias ... (8,) ... (7,)",
     "F.conv2d(ones(2, 3, 8, 8), ones(8, 3, 3))": "conv2d: ... weight ... 4 axes ... (8, 3, 3)",
     "F.conv1d(ones(2, 4, 8), ones(3, 2, 3), groups=2)": "3 channels ... 2 groups",
@@ -193,7 +193,7 @@ REFUSALS: dict[str, str] = {
     "GRU(PACKED._replace(data=PACKED.data[:, :2]))":
         "GRU: packed data ... I = 3 expected, got (8, 2)",
     "GRU(PACKED._replace(data=PACKED.data[:7]))": "PackedSequence: batch_sizes ... add up to 7",
-    "nn.Linear(3, 2)(PACKED)": "Linear: input_ must be a Tensor, got PackedSequence",
+    "nn.Linear(3, 2)(PACKED)": "Linear: input must be a Tensor, got PackedSequence",
     # positions
     "nn.SinusoidalPosEmbedding(3)(Q)": "4 positions from 0",
     "nn.SinusoidalPosEmbedding(None, 8)(Q)": "(N, L, 8)",
@@ -297,7 +297,9 @@ REFUSALS: dict[str, str] = {
     # losses
     "F.mse_loss(ones(3), ones(2, 2))": "(3,) ... target ... (2, 2)",
     "F.l1_loss(X, X, reduction='avg')": 'reduction ... "mean", "sum" ... "none"',
-    "nn.MSELoss('avg')": 'MSELoss: reduction ... "mean", "sum" ... "none"',
+    "nn.MSELoss('sum')": "MSELoss: size_average ... 'sum': write reduction='sum'",
+    "nn.SmoothL1Loss(0.5)": "SmoothL1Loss: size_average ... 0.5: write beta=0.5",
+    "nn.MSELoss(reduction='avg')": 'MSELoss: reduction ... "mean", "sum" ... "none"',
     "F.huber_loss(X, X, delta=0)": "delta ... 0",
     "nn.HuberLoss(delta=-1)": "HuberLoss: delta ... 0",
     "F.binary_cross_entropy(1.1 * X, X)": "binary_cross_entropy: ... input",
@@ -322,18 +324,18 @@ REFUSALS: dict[str, str] = {
     },
     # initialization
     "nn.init.xavier_uniform(ones(3))": "(fan_out, fan_in, ...)",
-    "nn.init.kaiming_normal(ones(3))": "kaiming_normal: ... shape",
+    "nn.init.kaiming_normal(ones(3))": "kaiming_normal_: ... shape",
     "nn.init.kaiming_uniform(X, 'fan')": "mode ... fan",
     "nn.init.calculate_gain('swish')": "'swish' ... linear",
     "nn.init.normal(minigrad.zeros(2, dtype=int))": "int64",
-    "nn.init.trunc_normal(ones(3), 9.0)": "trunc_normal: hardly any sample of mean 9.0",
-    "nn.init.trunc_normal(ones(3), a=1.0, b=1.0)": "trunc_normal: b must be a number above 1.0",
-    "nn.init.orthogonal(ones(3))": "orthogonal: ... got (3,)",
-    "nn.init.eye(ones(3))": "eye: a matrix expected, got shape (3,)",
-    "nn.init.sparse(ones(3), 0.5)": "sparse: a matrix ... (3,)",
-    "nn.init.sparse(ones(3, 3), 1.5)": "sparse: sparsity ... 1.5",
-    "nn.init.dirac(ones(3, 3))": "dirac: ... (3, 3)",
-    "nn.init.dirac(ones(3, 3, 1), 2)": "dirac: ... groups=2 ... (3, 3, 1)",
+    "nn.init.trunc_normal(ones(3), 9.0)": "trunc_normal_: hardly any sample of mean 9.0",
+    "nn.init.trunc_normal(ones(3), a=1.0, b=1.0)": "trunc_normal_: b must be a number above 1.0",
+    "nn.init.orthogonal(ones(3))": "orthogonal_: ... got (3,)",
+    "nn.init.eye(ones(3))": "eye_: a matrix expected, got shape (3,)",
+    "nn.init.sparse(ones(3), 0.5)": "sparse_: a matrix ... (3,)",
+    "nn.init.sparse(ones(3, 3), 1.5)": "sparse_: sparsity ... 1.5",
+    "nn.init.dirac(ones(3, 3))": "dirac_: ... (3, 3)",
+    "nn.init.dirac(ones(3, 3, 1), 2)": "dirac_: ... groups=2 ... (3, 3, 1)",
     # layers that learn their size
     "nn.LazyLinear(3)(ones(2, 0))": "LazyLinear: the first input needs elements",
     "nn.LazyConv1d(4, 2, groups=2)(ones(2, 3, 5))": "LazyConv1d: ... (3) divisible by groups (2)",

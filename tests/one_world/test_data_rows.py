@@ -19,7 +19,7 @@ Pair = namedtuple("Pair", "x y")
 def plain(value: Any) -> Any:
     """Tensors as their dtype and numbers, in containers as they are."""
     if hasattr(value, "detach"):
-        return str(value.dtype).removeprefix("torch."), value.tolist()
+        return str(value.dtype).rpartition(".")[2], value.tolist()
     if isinstance(value, dict):
         return type(value), [(key, plain(part)) for key, part in value.items()]
     if isinstance(value, (list, tuple)):

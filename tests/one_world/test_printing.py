@@ -218,6 +218,7 @@ def test_a_shape_is_a_tuple_that_prints_as_a_size() -> None:
     x = minigrad.ones(2, 3)
     assert repr(x.shape) == str(x.size()) == "minigrad.Size([2, 3])"
     assert x.shape == (2, 3)
+    assert f"{x.shape}" == "(2, 3)", "in messages, beside (N, C)"
     assert pickle.loads(pickle.dumps(x.shape)) == x.shape
     assert repr(minigrad.tensor(1.0).shape) == "minigrad.Size([])"
 
@@ -226,10 +227,11 @@ def test_a_script_of_pytorchs_prints_torch(tmp_path: Any) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import torch\nx = torch.ones(2, dtype=torch.float64)\n"
-        "print(x, x.dtype, x.shape, x.type())\n"
+        "print(x, x.dtype, x.shape, f'{x.shape}', x.type())\n"
     )
     command = [sys.executable, "-m", "minigrad.torch", str(script)]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert found.stdout == (
-        "tensor([1., 1.], dtype=torch.float64) torch.float64 torch.Size([2]) torch.DoubleTensor\n"
+        "tensor([1., 1.], dtype=torch.float64) torch.float64 torch.Size([2]) torch.Size([2]) "
+        "torch.DoubleTensor\n"
     )

@@ -73,6 +73,20 @@ def test_an_indefinite_matrix_is_named() -> None:
         linalg.cholesky(np.ones((2, 2)), upper=True)
 
 
+@pytest.mark.parametrize("place", [(0, 0), (1, 0), (1, 1)])
+def test_cholesky_of_nan_is_an_error(place: tuple[int, int]) -> None:
+    x = np.stack([np.eye(2), np.eye(2)])
+    x[1][place] = np.nan
+    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \(1,\) of the stack is not positive"):
+        linalg.cholesky(x)
+
+
+def test_cholesky_does_not_read_the_other_triangle() -> None:
+    x = np.array([[4.0, np.nan], [0.0, 1.0]])
+    assert linalg.cholesky(x).tolist() == [[2.0, 0.0], [0.0, 1.0]]
+    assert linalg.cholesky(x.T, upper=True).tolist() == [[2.0, 0.0], [0.0, 1.0]]
+
+
 # QR ------------------------------------------------------------------------------------------
 
 

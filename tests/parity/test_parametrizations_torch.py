@@ -29,7 +29,9 @@ def test_spectral_norm(layer: str, arguments: Any, shape: Any) -> None:
     theirs = theirs_of.parametrizations.spectral_norm(
         getattr(torch.nn, layer)(*arguments).double(), n_power_iterations=2
     )
-    ours = nn.utils.spectral_norm(getattr(nn, layer)(*arguments).double(), n_power_iterations=2)
+    ours = nn.utils.parametrizations.spectral_norm(
+        getattr(nn, layer)(*arguments).double(), n_power_iterations=2
+    )
     assert ours.load_state_dict(theirs.state_dict()) == ([], [])
     mine = optim.SGD(ours.parameters(), lr=0.1)
     other = torch.optim.SGD(theirs.parameters(), lr=0.1)
@@ -42,6 +44,22 @@ def test_spectral_norm(layer: str, arguments: Any, shape: Any) -> None:
     with torch.no_grad():
         assert_close(ours.weight, theirs.weight)
     assert_close(ours(tensor(draw(*shape))), theirs(torch.tensor(draw(*shape))))
+
+
+@pytest.mark.filterwarnings("ignore:.*spectral_norm.* is deprecated")
+def test_spectral_norm_with_its_older_names() -> None:
+    theirs = torch.nn.utils.spectral_norm(torch.nn.Linear(4, 3).double(), n_power_iterations=2)
+    ours = nn.utils.spectral_norm(nn.Linear(4, 3).double(), n_power_iterations=2)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    ours.load_state_dict(theirs.state_dict())
+    for step in range(3):
+        x = draw(5, 4, seed=step)
+        compare(ours, theirs, [x], ours, theirs)
+    assert_close(ours.weight_u, theirs.weight_u)
+    plain = nn.utils.remove_spectral_norm(ours.eval())
+    assert_close(plain.weight, theirs.eval()(torch.eye(4).double()).T - theirs.bias[:, None])
+    with pytest.raises(ValueError, match="'weight' of Linear is not normalized"):
+        nn.utils.remove_spectral_norm(plain)
 
 
 class Symmetric(nn.Module):
@@ -95,8 +113,8 @@ def test_refusals() -> None:
         parametrize.remove_parametrizations(layer, "weight")
     with pytest.raises(ValueError, match=r"^spectral_norm: Linear has no parameter 'bias'"):
         nn.utils.spectral_norm(layer, "bias")
-    with pytest.raises(ValueError, match=r"^spectral_norm: axis 2 .*\(3, 4\)"):
-        nn.utils.spectral_norm(layer, axis=2)
-    nn.utils.spectral_norm(layer)
+    with pytest.raises(ValueError, match=r"^spectral_norm: dim 2 .*\(3, 4\)"):
+        nn.utils.spectral_norm(layer, dim=2)
+    nn.utils.parametrizations.spectral_norm(layer)
     with pytest.raises(ValueError, match=r"^register_parametrization: .* right_inverse: register"):
         parametrize.register_parametrization(layer, "weight", Positive())

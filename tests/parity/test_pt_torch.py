@@ -166,7 +166,7 @@ def test_parameters(theirs: Any, ours: Any) -> None:
     value = {
         "weight": weight, "fixed": torch.nn.Parameter(torch.ones(1), requires_grad=False),
         "leaf": torch.ones(2, requires_grad=True), "plain": torch.ones(2), "tied": weight,
-        "values": weight.numpy(),
+        "values": weight.data,
     }  # fmt: skip
     found = theirs(value)
     back = ours(found)

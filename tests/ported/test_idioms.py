@@ -129,7 +129,7 @@ WRONG = {
     "torch.linalg.eigenvalues": "minigrad.linalg has no 'eigenvalues': did you mean eigvals",
     "torch.cuda": "minigrad has no 'cuda'",
     "nn.Lineer": "minigrad.nn has no 'Lineer': did you mean Linear",
-    "nn.MultiheadAttention": "take minigrad.nn.MultiHeadAttention, whose bool masks are True",
+    "nn.MultiheadAttention": "minigrad.nn.MultiHeadAttention, whose bool masks are True where",
     "x.sum(axes=1)": "got an unexpected keyword argument 'axes'",
     "nn.Linear(4, out_feature=2)": "did you mean out_features=?",
     "nn.Linear(4, 2).cuda()": "minigrad runs on the CPU only",
@@ -153,13 +153,13 @@ torch.Float, torch.Double, torch.Half => torch.float32, torch.float64, torch.flo
 torch.Char, torch.Short, torch.Int, torch.Long => torch.int8, torch.int16, torch.int32, torch.int64
 torch.to_tensor([1.0, 2.0], requires_grad=True) => torch.tensor([1.0, 2.0])
 torch.grad_enabled() => True
-x.is_cpu() and not x.is_gpu() => True
+x.is_cpu and not x.is_gpu => True
 torch.cube(x) => x ** 3
 x.char() => x.astype(torch.int8)
 x.zero() => torch.zeros(3, 4)
 x.new_tensor() => x.clone()
 torch.FloatTensor([1]) => torch.tensor([1.0])
-torch.div(x, 2, floor=True) => x // 2
+torch.div(x, 2, rounding_mode="floor") => x // 2
 torch.sub(x, y) => x - y
 torch.unsqueeze(x, (0, -1)).squeeze(axis=(0, -1)) => x
 torch.unique(x, sorted=True) => torch.unique(x)

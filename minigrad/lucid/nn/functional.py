@@ -8,7 +8,7 @@ Source: the signatures and docstrings of Lucid 3.8.
 
 from __future__ import annotations
 
-from minigrad.torch.nn.functional import *
+from minigrad.nn.functional import *
 
 # What Lucid has of its own takes the place of PyTorch's.
 # isort: split
@@ -20,8 +20,9 @@ from minigrad.lucid.functions import log_softmax as log_softmax
 from minigrad.lucid.functions import pad as pad
 from minigrad.lucid.functions import softmax as softmax
 from minigrad.lucid.spelling import renamed, without_old
+from minigrad.nn import functional as F
+from minigrad.nn.functional.loss import Reduction
 from minigrad.tensors.tensor import Tensor
-from minigrad.torch.nn import functional as F
 
 l1_loss, mse_loss = without_old(F.l1_loss), without_old(F.mse_loss)
 cross_entropy, nll_loss = without_old(F.cross_entropy), without_old(F.nll_loss)
@@ -34,25 +35,25 @@ cosine_embedding_loss, margin_ranking_loss = (
 bilinear = renamed(F.bilinear, x1="input1", x2="input2")
 
 
-def smooth_l1_loss(x: Any, target: Any, beta: float = 1.0, reduction: str = "mean") -> Tensor:
+def smooth_l1_loss(x: Any, target: Any, beta: float = 1.0, reduction: Reduction = "mean") -> Tensor:
     """Compute the squared error below `beta`, else the absolute one: `beta` is the third."""
     return F.smooth_l1_loss(x, target, reduction=reduction, beta=beta)
 
 
-def huber_loss(x: Any, target: Any, delta: float = 1.0, reduction: str = "mean") -> Tensor:
+def huber_loss(x: Any, target: Any, delta: float = 1.0, reduction: Reduction = "mean") -> Tensor:
     """Compute the squared error below `delta`, else the absolute one: `delta` is the third."""
     return F.huber_loss(x, target, reduction=reduction, delta=delta)
 
 
 def binary_cross_entropy_with_logits(
-    x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
+    x: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: Reduction = "mean"
 ) -> Tensor:
     """Compute the cross-entropy of log-odds; `pos_weight` comes before `reduction`."""
     return F.binary_cross_entropy_with_logits(x, target, weight, None, None, reduction, pos_weight)
 
 
 def kl_div(
-    x: Any, target: Any, size_average: bool | None = None, reduction: str = "mean",
+    x: Any, target: Any, size_average: bool | None = None, reduction: Reduction = "mean",
     log_target: bool = False,
 ) -> Tensor:  # fmt: skip
     """Compute the divergence of log-probabilities; the fourth argument is `reduction`."""
@@ -61,7 +62,7 @@ def kl_div(
 
 def max_pool1d(
     x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    return_indices: bool = False, ceil_mode: bool = False,
+    return_indices: Any = False, ceil_mode: bool = False,
 ) -> Any:  # fmt: skip
     """Take the largest value of each window; `return_indices` comes before `ceil_mode`."""
     return F.max_pool1d(x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
@@ -69,7 +70,7 @@ def max_pool1d(
 
 def max_pool2d(
     x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    return_indices: bool = False, ceil_mode: bool = False,
+    return_indices: Any = False, ceil_mode: bool = False,
 ) -> Any:  # fmt: skip
     """Take the largest value of each window; `return_indices` comes before `ceil_mode`."""
     return F.max_pool2d(x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)

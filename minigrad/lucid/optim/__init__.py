@@ -7,14 +7,14 @@ Source: the signatures and docstrings of Lucid 3.8.
 from __future__ import annotations
 
 from minigrad.lucid.optim import lr_scheduler as lr_scheduler
-from minigrad.torch.optim import *
+from minigrad.optim import *
 
 # What Lucid has of its own takes the place of PyTorch's.
 # isort: split
 from typing import Any
 
+from minigrad import optim
 from minigrad.lucid.optim.lr_scheduler import *
-from minigrad.torch import optim
 
 
 class SGD(optim.SGD):

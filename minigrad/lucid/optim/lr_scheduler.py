@@ -8,14 +8,14 @@ Source: the signatures and docstrings of Lucid 3.8.
 
 from __future__ import annotations
 
-from minigrad.torch.optim.lr_scheduler import *
+from minigrad.optim.lr_scheduler import *
 
 # What Lucid has of its own takes the place of PyTorch's.
 # isort: split
 from typing import Any
 
 from minigrad.lucid.absent import supported
-from minigrad.torch.optim import lr_scheduler as theirs
+from minigrad.optim import lr_scheduler as theirs
 
 
 class _Verbose:

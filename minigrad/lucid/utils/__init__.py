@@ -1,4 +1,4 @@
 """`lucid.utils`."""
 
+from minigrad.autograd import checkpoint as checkpoint
 from minigrad.lucid.utils import data as data
-from minigrad.torch.utils.checkpoint import checkpoint as checkpoint

@@ -1,3 +1,3 @@
-"""`lucid.utils.data`: as in PyTorch."""
+"""`lucid.utils.data`: `minigrad.data`."""
 
-from minigrad.torch.utils.data import *
+from minigrad.data import *

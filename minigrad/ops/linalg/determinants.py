@@ -150,7 +150,7 @@ def slogdet(A: Any) -> SlogdetResult:
     Example:
         >>> import minigrad
         >>> minigrad.linalg.slogdet(1e-30 * minigrad.eye(2))
-        SlogdetResult(sign=Tensor(1., dtype=float32), logabsdet=Tensor(-138.15511, dtype=float32))
+        SlogdetResult(sign=tensor(1.), logabsdet=tensor(-138.1551))
     """
     sign, logabsdet = _slogdet(A)
     return SlogdetResult(detach(sign), logabsdet)

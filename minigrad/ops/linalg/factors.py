@@ -13,7 +13,6 @@ from minigrad.autograd.primitive import primitive
 from minigrad.autograd.typing import Tensor
 from minigrad.ops._numerics import constant, shape_of, within_rule
 from minigrad.ops.linalg._matrices import (
-    computed,
     mT,
     no_matrix,
     no_square,
@@ -40,21 +39,24 @@ def _cannot_factor(x: Any, upper: bool) -> str | None:
 
 def indefinite_order(matrix: np.ndarray, upper: bool) -> int:
     """The order of the first leading block that is not positive definite; 0 if all of them are."""
-    for order in (len(matrix), *range(1, len(matrix) + 1)):  # mostly all of them are
+    for order in range(1, len(matrix) + 1):
         try:
-            computed(np.linalg.cholesky(wide(matrix[:order, :order]), upper=upper))
+            _factored(matrix[:order, :order], upper)
         except np.linalg.LinAlgError:
-            if order < len(matrix) or order == 1:
-                return order
-        else:
-            if order == len(matrix):
-                return 0
-    return len(matrix)
+            return order
+    return 0
+
+
+def _factored(x: np.ndarray, upper: bool) -> np.ndarray:
+    found = np.linalg.cholesky(wide(x), upper=upper)
+    if np.isnan(found).any():  # LAPACK passes over some NaN
+        raise np.linalg.LinAlgError("LAPACK failed")
+    return found
 
 
 @primitive(arrays=1, float_inputs=True, explain_error=_cannot_factor)
 def _cholesky(x: Any, upper: bool) -> Any:
-    return computed(np.linalg.cholesky(wide(x), upper=upper)).astype(x.dtype, copy=False)
+    return _factored(x, upper).astype(x.dtype, copy=False)
 
 
 def cholesky(A: Any, *, upper: bool = False) -> Tensor:
@@ -73,7 +75,8 @@ def cholesky(A: Any, *, upper: bool = False) -> Tensor:
         ``A = uᵀ u``.
 
     Raises:
-        numpy.linalg.LinAlgError: A matrix is not positive definite, or not square.
+        numpy.linalg.LinAlgError: A matrix is not positive definite, holds NaN in the triangle that
+        is read, or is not square.
 
     Source: Murray 2016, "Differentiation of the Cholesky decomposition", arXiv:1602.07527.
 

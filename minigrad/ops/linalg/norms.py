@@ -88,7 +88,7 @@ def vector_norm(x: Any, *, axis: Axis = None, keepdims: bool = False, ord: Order
     Example:
         >>> import minigrad
         >>> minigrad.linalg.vector_norm(minigrad.tensor([3.0, 4.0]))
-        Tensor(5., dtype=float32)
+        tensor(5.)
     """
     if not isinstance(ord, (int, float, np.integer, np.floating)) or np.isnan(ord):
         raise ValueError(f"vector_norm: ord must be a number for vectors, got {ord!r}")
@@ -120,7 +120,7 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Order = "fro") -> Tensor
     Example:
         >>> import minigrad
         >>> minigrad.linalg.matrix_norm(minigrad.tensor([[1.0, -2.0], [3.0, 4.0]]), ord=1)
-        Tensor(6., dtype=float32)
+        tensor(6.)
     """
     shape = shape_of(x)
     reason = no_matrix(x)
@@ -164,7 +164,7 @@ def cond(A: Any, p: Order | None = None) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.linalg.cond(minigrad.tensor([[1.0, 0.0], [0.0, 4.0]]))
-        Tensor(4., dtype=float32)
+        tensor(4.)
     """
     shape = shape_of(A)
     reason = no_matrix(A) if p is None or p in (2, -2) else no_square(A)
@@ -209,7 +209,7 @@ def matrix_rank(x: Any, tol: float | None = None, *, rtol: float | None = None) 
     Example:
         >>> import minigrad
         >>> minigrad.linalg.matrix_rank(minigrad.ones((3, 3)))
-        Tensor(1, dtype=int64)
+        tensor(1)
     """
     if tol is None and rtol is None and x.ndim > 1:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)

@@ -93,7 +93,7 @@ def solve(a: Any, b: Any) -> Any:
         >>> import minigrad
         >>> a = minigrad.tensor([[2.0, 0.0], [0.0, 4.0]])
         >>> minigrad.linalg.solve(a, minigrad.tensor([1.0, 1.0]))
-        Tensor([0.5 , 0.25], dtype=float32)
+        tensor([0.5000, 0.2500])
     """
     if np.ndim(b) == 1:
         return _solve_columns(a, b[:, None])[..., 0]

@@ -7,10 +7,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from minigrad import ops
 from minigrad.autograd.node import Variable
 
-__all__ = ["axes", "of_numbers", "part", "sizes_of", "spelled", "with_axes"]
+__all__ = ["axes", "of_numbers", "part", "signed", "sizes_of", "spelled", "with_axes"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,6 +60,12 @@ def of_numbers(function: Callable[P, R]) -> Callable[P, R]:
 def axes(dim: Any) -> Any:
     """The axes of a reduction; an empty list of them means all."""
     return (tuple(dim) or None) if isinstance(dim, (tuple, list)) else dim
+
+
+def signed(x: Any) -> Any:
+    """The tensor; of unsigned integers one of int64, in which PyTorch adds them up."""
+    unsigned = isinstance(x, Variable) and x._data.dtype.kind == "u"
+    return ops.astype(x, np.int64) if unsigned else x
 
 
 def sizes_of(given: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -9,14 +9,27 @@ import numpy as np
 
 from minigrad import ops
 from minigrad.autograd.call import wrap
+from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 
 __all__ = [
     "add", "addcdiv", "addcmul", "allclose", "clamp", "clamp_max", "clamp_min", "clip", "clone",
     "div", "divide", "equal", "float_power", "frac", "frexp", "gcd", "heaviside", "isclose",
     "isneginf", "isposinf", "isreal", "lcm", "ldexp", "lerp", "logaddexp2", "logit", "mvlgamma",
-    "nan_to_num", "polygamma", "positive", "pow", "round", "rsub", "sub", "subtract",
+    "nan_to_num", "polygamma", "positive", "pow", "round", "rsub", "square", "sub", "subtract",
 ]  # fmt: skip
+
+
+def square(input: Any) -> Tensor:
+    """Compute the square of each element; of bools, as integers.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.square(minigrad.tensor([2.0, -3.0])).tolist()
+        [4.0, 9.0]
+    """
+    of_bools = isinstance(input, Variable) and input._data.dtype.kind == "b"
+    return ops.square(ops.astype(input, np.int64) if of_bools else input)
 
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:

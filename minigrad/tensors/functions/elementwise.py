@@ -91,7 +91,6 @@ __all__ = [
     "sinc",
     "sinh",
     "sqrt",
-    "square",
     "tan",
     "tanh",
     "true_divide",
@@ -171,7 +170,6 @@ sin = ops.sin
 sinc = ops.sinc
 sinh = ops.sinh
 sqrt = ops.sqrt
-square = ops.square
 tan = ops.tan
 tanh = ops.tanh
 trunc = fix = ops.trunc

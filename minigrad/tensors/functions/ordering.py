@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
 from minigrad.tensors.creation import tensor
@@ -232,6 +233,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
         >>> minigrad.bincount(minigrad.tensor([0, 2, 2])).tolist()
         [1, 0, 2]
     """
+    if isinstance(weights, Variable) and weights._data.dtype.kind != "f":
+        weights = ops.astype(weights, np.float64)
     return ops.bincount(input, weights, minlength)
 
 

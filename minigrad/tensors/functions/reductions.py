@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, overload
 
+import numpy as np
+
 from minigrad import ops
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops import linalg
 from minigrad.ops.sorting import ValuesAndIndices
-from minigrad.tensors.functions.arguments import axes, of_numbers, spelled
+from minigrad.tensors.functions.arguments import axes, of_numbers, signed, spelled
 
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "count_nonzero", "dist",
@@ -25,6 +27,12 @@ class Extremes(NamedTuple):
     max: Tensor
 
 
+def _truth(x: Any, found: Tensor) -> Tensor:
+    """Bools; of uint8, with which bools were written once, uint8."""
+    bytes_given = isinstance(x, Variable) and x._data.dtype == np.uint8
+    return ops.astype(found, np.uint8) if bytes_given else found
+
+
 @spelled
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether all elements are true, in all or along axes.
@@ -34,7 +42,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
         >>> minigrad.all(minigrad.tensor([[True, False], [True, True]]), 1).tolist()
         [False, True]
     """
-    return ops.all(input, axes(dim), keepdim)
+    return _truth(input, ops.all(input, axes(dim), keepdim))
 
 
 @spelled
@@ -46,7 +54,7 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
         >>> minigrad.any(minigrad.tensor([[True, False], [False, False]]), 1).tolist()
         [True, False]
     """
-    return ops.any(input, axes(dim), keepdim)
+    return _truth(input, ops.any(input, axes(dim), keepdim))
 
 
 @spelled
@@ -58,7 +66,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
         >>> minigrad.sum(minigrad.tensor([[1, 2], [3, 4]]), dim=1).tolist()
         [3, 7]
     """
-    return ops.sum(input, axes(dim), keepdim, dtype=dtype)
+    return ops.sum(signed(input), axes(dim), keepdim, dtype=dtype)
 
 
 @spelled
@@ -70,7 +78,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
         >>> minigrad.nansum(minigrad.tensor([1.0, minigrad.nan])).item()
         1.0
     """
-    return ops.nansum(input, axes(dim), keepdim, dtype=dtype)
+    return ops.nansum(signed(input), axes(dim), keepdim, dtype=dtype)
 
 
 @spelled
@@ -106,7 +114,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         >>> minigrad.prod(minigrad.tensor([2, 3, 4])).item()
         24
     """
-    return ops.prod(input, axes(dim), keepdim, dtype=dtype)
+    return ops.prod(signed(input), axes(dim), keepdim, dtype=dtype)
 
 
 @spelled
@@ -435,4 +443,4 @@ def trace(input: Any) -> Tensor:
         >>> minigrad.trace(minigrad.tensor([[1, 2], [3, 4]])).item()
         5
     """
-    return ops.trace(input)
+    return ops.trace(signed(input))

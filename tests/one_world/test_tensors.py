@@ -1,0 +1,217 @@
+"""Tensors and functions beside PyTorch's: the names that meant something else before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minigrad
+
+torch = pytest.importorskip("torch")
+
+ROWS = np.array([[3.0, 1.0, 1.0], [4.0, 2.0, 4.0]], np.float32)
+
+
+def plain(value: Any) -> Any:
+    """Tensors as their dtype, shape and numbers, in containers as they are."""
+    if hasattr(value, "detach"):
+        numbers = value.detach().tolist()
+        return str(value.dtype).rpartition(".")[2], tuple(value.shape), numbers
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(part) for part in value]
+    return value
+
+
+def x(T: Any) -> Any:
+    return T.tensor(ROWS)
+
+
+def cube(T: Any) -> Any:
+    return T.arange(24).reshape(2, 3, 4)
+
+
+def slope(T: Any, function: Callable[[Any], Any], values: Any = ROWS) -> Any:
+    """The gradient of the sum of what a function gives."""
+    leaf = T.tensor(values, requires_grad=True)
+    found = function(leaf)
+    (found[0] if isinstance(found, tuple) else found).sum().backward()
+    return leaf.grad
+
+
+SAME: dict[str, Callable[[Any], Any]] = {
+    # The 13 names
+    "max, min": lambda T: (
+        x(T).max(), x(T).max(0), x(T).min(1, keepdim=True), T.max(x(T), 1), T.max(x(T), x(T) - 1),
+        x(T).max(dim=0).indices, x(T).amax((0, 1)), x(T).argmax(), x(T).argmax(1),
+    ),
+    "max and its gradient": lambda T: (
+        slope(T, lambda v: v.max()), slope(T, lambda v: v.max(1)), slope(T, lambda v: v.amax(1)),
+    ),
+    "median": lambda T: (
+        x(T).median(), x(T).median(1), T.tensor([1, 4, 2, 3]).median(), T.median(x(T), 0, True),
+        slope(T, lambda v: v.median()),
+    ),
+    "sort": lambda T: (x(T).sort(), x(T).sort(0, True), T.sort(x(T), descending=True).values),
+    "var, std": lambda T: (
+        x(T).var(), x(T).std(1), x(T).var(0, False), x(T).std(correction=0), T.std(x(T), 1, True),
+        T.var_mean(x(T), 1), T.var(x(T), unbiased=False),
+    ),
+    "size": lambda T: (x(T).size(), x(T).size(0), x(T).size(-1), x(T).numel(), x(T).dim()),
+    "split": lambda T: (x(T).split(1), T.split(cube(T), [1, 2], 1), T.split(cube(T), 3, dim=-1)),
+    "repeat": lambda T: (x(T).repeat(2, 1), x(T).repeat_interleave(2, 1), T.tile(x(T), (2,))),
+    "transpose": lambda T: (cube(T).transpose(0, 2), T.transpose(x(T), 0, 1), cube(T).mT),
+    "unique": lambda T: (
+        x(T).unique(), T.unique(x(T), return_inverse=True, return_counts=True), x(T).unique(dim=1),
+    ),
+    "nonzero": lambda T: (x(T).nonzero(), T.nonzero(x(T) > 2, as_tuple=True), T.where(x(T) > 2)),
+    "flip": lambda T: (x(T).flip(0), x(T).flip((0, 1)), T.flip(cube(T), [-1])),
+    # Functions
+    "equal, eq": lambda T: (T.equal(x(T), x(T)), T.eq(x(T), 1), x(T) == 4, x(T).equal(x(T) + 1)),
+    "meshgrid": lambda T: T.meshgrid(T.arange(2), T.arange(3), indexing="ij"),
+    "cross": lambda T: (T.cross(x(T), x(T) + 1, dim=1), T.linalg.cross(T.ones(3), T.arange(3.0))),
+    "softmax": lambda T: (T.zeros(2, 4).softmax(-1), T.softmax(T.zeros(2, 4), dim=0)),
+    "empty dims": lambda T: (x(T).sum(()), x(T).mean(dim=()), x(T).sum(dim=(0, 1))),
+    "sums of small integers": lambda T: [
+        getattr(T.tensor([200, 100], dtype=T.uint8), name)() for name in ("sum", "prod")
+    ] + [T.tensor([1, 2], dtype=T.uint8).cumsum(0), T.tensor([[1, 2]], dtype=T.uint8).trace()],
+    "all, any of uint8": lambda T: (
+        T.tensor([1, 0], dtype=T.uint8).all(), T.tensor([1, 0], dtype=T.uint8).any(),
+        T.tensor([1, 0]).any(),
+    ),
+    "scatter_reduce of bools": lambda T: T.zeros(2, dtype=T.uint8).scatter_reduce(
+        0, T.tensor([0, 0]), T.tensor([3, 4], dtype=T.uint8), "sum"
+    ),
+    "square, bincount": lambda T: (
+        T.square(T.tensor([True, False])),
+        T.bincount(T.tensor([0, 1, 1]), weights=T.tensor([1, 2, 3])),
+    ),
+    "scans of one number": lambda T: [
+        T.cumsum(T.tensor(2.0), 0), T.cumprod(T.tensor(2.0), 0), T.argsort(T.tensor(2.0)),
+    ],
+    "linspace, arange": lambda T: (
+        T.linspace(-0.5, 2.9, 3, dtype=T.int64), T.linspace(0, 1, steps=3),
+        T.arange(0.5, 4.9, 1.5, dtype=T.int64), T.arange(end=3), T.arange(1, 4, 2),
+    ),
+    "integers and a float without axes": lambda T: (
+        T.tensor([1, 2]) * T.tensor(0.5, dtype=T.float64),
+        T.ones(2) * T.tensor(0.5, dtype=T.float64),
+        T.tensor([1, 2]) * 0.5, T.tensor(2) * T.ones(2, dtype=T.float16),
+    ),
+    "an integer beside an array": lambda T: (
+        cube(T)[0, :, [1, 2]], cube(T)[:, 1, [0, 0, 3]], cube(T)[1, [0, 2], 1:3],
+    ),
+    "uint8 as an index": lambda T: x(T)[:, T.tensor([1, 0, 1], dtype=T.uint8)],
+    "div, norm": lambda T: (
+        T.div(x(T), 2, rounding_mode="floor"), x(T).norm(), x(T).norm(1, dim=1),
+        T.norm(x(T), dim=0), x(T).div(2, rounding_mode="trunc"),
+    ),
+    # What makes a tensor
+    "Tensor(data)": lambda T: (
+        T.Tensor([1, 2]), T.Tensor(np.array([1.0, 2.0])), T.Tensor(ROWS), T.Tensor(5).shape,
+        T.Tensor(2, 3).shape, T.FloatTensor(2, 3).shape, T.LongTensor(5).shape,
+        T.LongTensor([1, 2]), T.tensor([1, 2]), T.tensor(np.array([1.0])), T.tensor([1.5]),
+    ),
+    "data": lambda T: (T.is_tensor(x(T).data), x(T).data, x(T).data.requires_grad),
+    "device": lambda T: (x(T).device.type, x(T).is_cpu, str(x(T).device)),
+    "dtype": lambda T: (
+        T.float32.is_floating_point, T.int64.itemsize, x(T).dtype == T.float32,
+        x(T).dtype is T.float32, T.finfo(T.float32).eps, T.iinfo(T.int8).max,
+    ),
+    "grad": lambda T: [
+        T.autograd.grad((leaf * leaf).sum(), leaf)
+        for leaf in [T.tensor([1.0, 2.0], requires_grad=True)]
+    ],
+}  # fmt: skip
+"""Calls of a module, `T`, that give what PyTorch's give."""
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+@pytest.mark.parametrize("row", SAME.values(), ids=SAME)
+def test_as_in_pytorch(row: Callable[[Any], Any]) -> None:
+    assert plain(row(minigrad)) == plain(row(torch))
+
+
+def test_numpy_shares_memory() -> None:
+    for T in (minigrad, torch):
+        tensor = T.tensor([1.0, 2.0])
+        tensor.numpy()[0] = 5.0
+        assert tensor.tolist() == [5.0, 2.0]
+        assert T.tensor([1.0], requires_grad=True).detach().numpy().flags.writeable
+    assert not minigrad.tensor([1.0], requires_grad=True).numpy().flags.writeable
+
+
+OWN: dict[str, tuple[Callable[[], Any], Any]] = {
+    "sign of nan": (lambda: np.isnan(minigrad.sign(minigrad.tensor(np.nan)).item()), True),
+    "requires_grad= and dtype=": (
+        lambda: str(minigrad.Tensor([1.0], requires_grad=True, dtype="float64").dtype),
+        "minigrad.float64",
+    ),
+    "without data it holds zeros": (lambda: minigrad.Tensor(2, 3).tolist(), [[0.0] * 3] * 2),
+    "axis and keepdims": (
+        lambda: minigrad.tensor(ROWS).max(axis=1, keepdims=True).values.tolist(), [[3.0], [4.0]]
+    ),
+    "one argument under two names": (
+        lambda: minigrad.tensor(ROWS).sum(axis=1, dim=1), TypeError
+    ),
+    "a number that does not fit": (
+        lambda: minigrad.tensor([1], dtype=minigrad.uint8) + 300, ValueError
+    ),
+    "softmax of 1 and 2 axes": (
+        lambda: minigrad.softmax(minigrad.tensor([0.0, 0.0])).tolist(), [0.5, 0.5]
+    ),
+    "softmax of more axes": (lambda: minigrad.softmax(minigrad.ones(1, 2, 3)), ValueError),
+    "cross without dim, of two meanings": (
+        lambda: minigrad.cross(minigrad.ones(3, 3), minigrad.ones(3, 3)), ValueError
+    ),
+    "NumPy's meaning under NumPy's names": (
+        lambda: (
+            np.max(minigrad.tensor(ROWS), axis=1).tolist(),
+            np.std(minigrad.tensor([1.0, 3.0])).item(),
+            np.transpose(minigrad.ones(2, 3, 4), (2, 0, 1)).shape == (4, 2, 3),
+            np.sum(minigrad.tensor(ROWS), axis=()).tolist() == ROWS.tolist(),
+        ),
+        ([3.0, 4.0], 1.0, True, True),
+    ),
+}  # fmt: skip
+"""What is not PyTorch's, as decided."""
+
+
+@pytest.mark.parametrize(("call", "wanted"), OWN.values(), ids=OWN)
+def test_as_decided(call: Callable[[], Any], wanted: Any) -> None:
+    if isinstance(wanted, type):
+        with pytest.raises(wanted):
+            call()
+    else:
+        assert call() == wanted
+
+
+FIRST_LINES = """
+x = torch.arange(6.0).view(2, 3)
+x.view(-1).max(0)
+x.size(0), x.shape, x.dtype
+torch.std(x), x.mean(dim=1, keepdim=True)
+w = torch.ones(3, requires_grad=True)
+loss = ((x @ w) ** 2).mean(); loss.backward(); loss.item(), w.grad
+x.numpy()[0] = 1
+print(x)
+torch.cat([x, x]).shape, torch.stack([x, x], dim=1).size()
+x.unsqueeze(0).squeeze().t(), x.permute(1, 0)[0], x[:, 1]
+torch.nn.Linear(3, 2)(x).shape
+torch.manual_seed(0) and torch.randn(2, 3).shape
+with torch.no_grad(): w -= 0.1 * w.grad
+w.grad.zero_(), w.data.mul_(2)
+torch.optim.SGD([w], lr=0.1, momentum=0.9).step()
+torch.nn.functional.cross_entropy(x, torch.tensor([0, 2]))
+"""
+
+
+def test_a_strangers_first_lines() -> None:
+    """They run as they are where PyTorch's name is minigrad's."""
+    names = {"torch": minigrad}
+    for line in FIRST_LINES.strip().splitlines():
+        exec(line, names)
