@@ -323,7 +323,7 @@ def rand(
     Example:
         >>> import minigrad
         >>> minigrad.rand(2, 3).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
     on_cpu(device)
     draws = _source(generator, "rand").random(shape_of("rand", size))
@@ -341,7 +341,7 @@ def randn(
     Example:
         >>> import minigrad
         >>> minigrad.randn(2, 3).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
     on_cpu(device)
     draws = _source(generator, "randn").standard_normal(shape_of("randn", size))
@@ -374,7 +374,7 @@ def randint(
     Example:
         >>> import minigrad
         >>> minigrad.randint(0, 10, size=(2, 3)).shape, minigrad.randint(10, (2,)).shape
-        ((2, 3), (2,))
+        (minigrad.Size([2, 3]), minigrad.Size([2]))
     """
     on_cpu(device)
     if size is None and isinstance(high, (tuple, list)):
@@ -424,7 +424,7 @@ def normal(
     Example:
         >>> import minigrad
         >>> minigrad.normal(1.0, 2.0, size=4).shape
-        (4,)
+        minigrad.Size([4])
     """
     on_cpu(device)
     dtype = dtype or _dtype_of(mean) or _dtype_of(std)
@@ -453,7 +453,7 @@ def bernoulli(
     Example:
         >>> import minigrad
         >>> minigrad.bernoulli(minigrad.ones(3))
-        Tensor([1., 1., 1.], dtype=float32)
+        tensor([1., 1., 1.])
     """
     chance = to_array(input, np.float64, name="bernoulli")
     if p is not None:
@@ -481,7 +481,7 @@ def poisson(input: Any, *, generator: np.random.Generator | None = None) -> Tens
     Example:
         >>> import minigrad
         >>> minigrad.poisson(minigrad.zeros(3))
-        Tensor([0., 0., 0.], dtype=float32)
+        tensor([0., 0., 0.])
     """
     drawn = _source(generator, "poisson").poisson(to_array(input, np.float64, name="poisson"))
     return made(np.asarray(drawn).astype(_dtype_of(input) or get_default_dtype()), False)
@@ -512,7 +512,7 @@ def multinomial(
     Example:
         >>> import minigrad
         >>> minigrad.multinomial(minigrad.tensor([0.0, 2.0, 0.0, 1.0]), 2).sum()
-        Tensor(4, dtype=int64)
+        tensor(4)
     """
     count = check_size("multinomial", "num_samples", num_samples)
     check_flag("multinomial", "replacement", replacement)
@@ -586,7 +586,7 @@ def rand_like(input: Any, dtype: Any = None, **options: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.rand_like(minigrad.zeros(2, 3)).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
     return rand(input.shape, dtype=dtype or input.dtype, **options)
 
@@ -597,7 +597,7 @@ def randn_like(input: Any, dtype: Any = None, **options: Any) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.randn_like(minigrad.zeros(2, 3)).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
     return randn(input.shape, dtype=dtype or input.dtype, **options)
 
@@ -610,7 +610,7 @@ def randint_like(
     Example:
         >>> import minigrad
         >>> minigrad.randint_like(minigrad.zeros(2), 1, 2)
-        Tensor([1., 1.], dtype=float32)
+        tensor([1., 1.])
     """
     return randint(low, high, tuple(input.shape), dtype or input.dtype, **options)
 

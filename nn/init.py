@@ -95,7 +95,7 @@ def eye_(tensor: Tensor) -> Tensor:
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
     if tensor.ndim != 2:
-        raise ValueError(f"eye_: a matrix expected, got shape {tensor.shape}")
+        raise ValueError(f"eye_: a matrix expected, got shape {tuple(tensor.shape)}")
     return _write("eye_", tensor, np.eye(tensor.shape[0], tensor.shape[1]))
 
 
@@ -116,7 +116,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     if not 3 <= tensor.ndim <= 5 or tensor.shape[0] % groups:
         raise ValueError(
             f"dirac_: the weight of a convolution, whose channels groups={groups} divides, "
-            f"expected, got shape {tensor.shape}"
+            f"expected, got shape {tuple(tensor.shape)}"
         )
     values = np.zeros(tensor.shape)
     own = tensor.shape[0] // groups
@@ -143,7 +143,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
         [2, 2, 2]
     """
     if tensor.ndim != 2:
-        raise ValueError(f"sparse_: a matrix expected, got shape {tensor.shape}")
+        raise ValueError(f"sparse_: a matrix expected, got shape {tuple(tensor.shape)}")
     sparsity = check_probability("sparse_", "sparsity", sparsity)
     std = check_number("sparse_", "std", std, 0.0)
     numbers = _numbers(generator)
@@ -352,7 +352,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 def fans(name: str, tensor: Tensor) -> tuple[int, int]:
     """Compute fan_in and fan_out of a weight."""
     if tensor.ndim < 2:
-        raise ValueError(f"{name}: a shape (fan_out, fan_in, ...) expected, got {tensor.shape}")
+        raise ValueError(
+            f"{name}: a shape (fan_out, fan_in, ...) expected, got {tuple(tensor.shape)}"
+        )
     window = math.prod(tensor.shape[2:])
     return tensor.shape[1] * window, tensor.shape[0] * window
 

@@ -53,7 +53,6 @@ NO_VERBS = {
 
 WEIGHTS = ["safetensors", "tokenizers"]
 NEEDS = {
-    "minigrad.lucid.nn": ["einops"],
     "minigrad.nn.layers.einops_layers": ["einops"],
     "minigrad.nn.source_documents.causal_self_attention": ["einops"],
     "minigrad.onnx.export": ["onnx", "onnxruntime"],

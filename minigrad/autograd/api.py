@@ -144,7 +144,7 @@ def grad(
         if lost and not (allow_unused or materialize_grads):
             raise RuntimeError(
                 f"grad: the outputs do not depend on input {lost[0]} of shape "
-                f"{variables[lost[0]].shape}, or only by way of {without_rules()}; pass "
+                f"{tuple(variables[lost[0]].shape)}, or only by way of {without_rules()}; pass "
                 f"allow_unused=True to get None for it"
             )
         return tuple([
@@ -194,7 +194,9 @@ def _inputs(name: str, given: Any) -> list[Any]:
     tensors = _tensors(f"{name}: input", given)
     for i, tensor in enumerate(tensors):
         if history(tensor) is None:
-            raise RuntimeError(f"{name}: input {i} of shape {tensor.shape} does not require grad")
+            raise RuntimeError(
+                f"{name}: input {i} of shape {tuple(tensor.shape)} does not require grad"
+            )
     return tensors
 
 
@@ -209,7 +211,8 @@ def _seed(name: str, tensor: Any, gradient: Any, create_graph: bool) -> Any:
     if gradient is None:
         if tensor._data.size != 1:
             raise RuntimeError(
-                f"{name}: grad can be created only for a scalar output; got shape {node.shape}; "
+                f"{name}: grad can be created only for a scalar output; got shape "
+                f"{tuple(node.shape)}; "
                 f"reduce it, for example with .sum(), or pass gradient="
             )
         seed: Any = np.ones(node.shape, node.dtype)

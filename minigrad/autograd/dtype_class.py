@@ -17,7 +17,7 @@ shown_as = "minigrad"
 
 
 class dtype:
-    """The type of a tensor's elements.
+    """Name the type of a tensor's elements; ``minigrad.float32`` is one.
 
     NumPy's functions take it where they take a dtype, and it equals NumPy's dtype and its name.
     `bfloat16` has no such dtype, and tensors do not have the complex ones: they can be named only.
@@ -47,7 +47,7 @@ class dtype:
     def __new__(cls, known: Any) -> Self:
         """The object of a dtype."""
         found: Any = bfloat16 if known == "bfloat16" else DTYPES[np.dtype(known)]
-        return found  # type: ignore[no-any-return]
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dtype, (self.name,)

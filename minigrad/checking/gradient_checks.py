@@ -173,7 +173,8 @@ def _second_order(
             one, other = float(plain[index]), float(recorded._data[index])
             if _excess(one, other, inner) > 1:
                 raise GradientError(
-                    f"{name}: {where} of shape {plain.shape} at index {index}: the gradient is "
+                    f"{name}: {where} of shape {tuple(plain.shape)} at index {index}: the "
+                    "gradient is "
                     f"{one:.10g}, with create_graph=True {other:.10g}"
                 )
     limits.apply(probe)
@@ -293,7 +294,7 @@ def _entries(probe: Probe, directions: int | None, seed: int) -> Iterator[_Entry
         for index in np.ndindex(tensor.shape):
             direction = np.zeros(tensor.shape)
             direction[index] = 1.0
-            where = f"{name} of shape {tensor.shape} at index {index}"
+            where = f"{name} of shape {tuple(tensor.shape)} at index {index}"
             step = probe.step(abs(float(tensor._data[index])))
             yield _Entry(where, {k: direction}, step, float(gradient[k][index]))
 

@@ -237,7 +237,7 @@ def replaced(thing: Any, new: dict[Value, Value]) -> Any:
 
 
 def _kind(value: Value) -> str:
-    return "" if value.shape is None else f"{value.dtype} {value.shape}"
+    return "" if value.shape is None else f"{value.dtype} {tuple(value.shape)}"
 
 
 def _shown(thing: Any, names: Mapping[int, str]) -> str:

@@ -105,7 +105,8 @@ class detect_anomaly(Conversions, Decorator):
             for (what, array), before in zip(saved, fingerprints, strict=True):
                 if _fingerprint(array) != before:
                     message = (
-                        f"{name}: its {what} of shape {array.shape} was rewritten through .data "
+                        f"{name}: its {what} of shape {tuple(array.shape)} was rewritten through "
+                        ".data "
                         f"after it was saved for the backward pass{line and f', at {line}'}; write "
                         f"to a copy, or run the forward pass again"
                     )
@@ -174,14 +175,14 @@ def _message(
 ) -> str:
     shown = "; ".join(f"{name} {_range(value)}" for name, value in inputs)
     place = f"; at {line}" if line else ""
-    return f"{op}: {what} {array.dtype} {array.shape} has {trouble}: {shown}{place}"
+    return f"{op}: {what} {array.dtype} {tuple(array.shape)} has {trouble}: {shown}{place}"
 
 
 def _range(value: Any) -> str:
     """Dtype, shape and range of an array, and its count of NaN and infinities; or a number."""
     if not isinstance(value, np.ndarray):
         return f"{value!r}"
-    parts = [f"{value.dtype} {value.shape}"]
+    parts = [f"{value.dtype} {tuple(value.shape)}"]
     known = value[np.isfinite(value)]
     if known.size:
         parts.append(f"from {known.min():.6g} to {known.max():.6g}")

@@ -199,4 +199,4 @@ def _name(parameter: Any, scopes: Iterable[Scope | None] = ()) -> str:
     for top in dict.fromkeys(ancestry(scope)[-1] for scope in scopes if scope is not None):
         for found, one in [] if top.module is None else top.module.named_parameters():
             path = found if one is parameter else path
-    return f"the parameter {f'{path!r} ' if path else ''}of shape {parameter.shape}"
+    return f"the parameter {f'{path!r} ' if path else ''}of shape {tuple(parameter.shape)}"

@@ -222,7 +222,7 @@ class Statistics:
             )
         value = np.asarray(loss._data if isinstance(loss, Variable) else loss)
         if loss is not None and (value.size != 1 or value.dtype.kind not in "fiu"):
-            got = f"shape {value.shape}" if value.size != 1 else type(loss).__name__
+            got = f"shape {tuple(value.shape)}" if value.size != 1 else type(loss).__name__
             raise ValueError(f"Statistics.step: loss must be one number, got {got}")
         self._add_updates()
         if self._steps in self._histograms:

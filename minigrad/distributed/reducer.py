@@ -96,10 +96,11 @@ class Reducer:
         last: dict[np.dtype[Any], Bucket] = {}
         for i in order:
             parameter = self.parameters[i]
-            bucket = last.get(parameter.dtype)
+            dtype = parameter._data.dtype
+            bucket = last.get(dtype)
             size = parameter._data.size + (bucket.size if bucket else 0)
             if bucket is None or size * bucket.dtype.itemsize > self.limit:
-                bucket = last[parameter.dtype] = self._new_bucket(parameter.dtype)
+                bucket = last[dtype] = self._new_bucket(dtype)
             self.places[id(parameter)] = bucket, bucket.add(parameter), i
         if not self.buckets:  # nothing is trained; buffers may change all the same
             self._new_bucket(np.dtype(np.float32))
@@ -219,7 +220,8 @@ class Buffers:
             if tensor is None or tensor.shape != array.shape:
                 here = None if tensor is None else tensor.shape
                 raise RuntimeError(
-                    f"DistributedDataParallel: the buffer {self.paths[i]} has shape {array.shape} "
+                    f"DistributedDataParallel: the buffer {self.paths[i]} has shape "
+                    f"{tuple(array.shape)} "
                     f"on rank 0 and {here} on rank {self.comm.rank}; with broadcast_buffers=False "
                     f"each rank keeps its own"
                 )

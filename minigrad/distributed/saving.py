@@ -152,7 +152,7 @@ def _file(folder: Path, token: str, rank: int) -> Path:
 
 
 def _digest(array: np.ndarray) -> bytes:
-    content = hashlib.blake2b(f"{array.dtype.str}{array.shape}".encode(), digest_size=16)
+    content = hashlib.blake2b(f"{array.dtype.str}{tuple(array.shape)}".encode(), digest_size=16)
     content.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return content.digest()
 

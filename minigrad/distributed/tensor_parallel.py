@@ -413,7 +413,7 @@ def vocabulary_parallel_cross_entropy(
     if logits.shape != wanted:
         raise ValueError(
             located(f"{name}: logits of shape {wanted} expected for {classes} classes on rank "
-                    f"{comm.rank} of {comm.size}, got {logits.shape}")
+                    f"{comm.rank} of {comm.size}, got {tuple(logits.shape)}")
         )  # fmt: skip
     counted = np.ones(ids.shape, bool) if ignore_index is None else ids != ignore_index
     _check_indices(name, ids[counted], classes)

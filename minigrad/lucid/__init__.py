@@ -8,7 +8,6 @@ sentence. A tensor is minigrad's, with its methods. Lucid 2's names are those of
 
 import sys as _sys
 
-from minigrad import bool_ as bool_
 from minigrad.lucid import amp as amp
 from minigrad.lucid import autograd as autograd
 from minigrad.lucid import distributions as distributions

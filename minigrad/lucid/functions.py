@@ -1,6 +1,12 @@
 """Functions of `lucid` that are not PyTorch's: other names, defaults, order or results.
 
 Source: the signatures and docstrings of Lucid 3.8.
+
+Example:
+    >>> from minigrad import lucid
+    >>> x = lucid.tensor([[3.0, 1.0], [0.0, 5.0]])
+    >>> lucid.max(x, 1).tolist(), lucid.argmax(x).tolist()
+    ([3.0, 5.0], [0, 1])
 """
 
 from __future__ import annotations

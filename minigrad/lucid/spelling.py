@@ -16,6 +16,12 @@ def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
     Args:
         function: A function of PyTorch's.
         **names: PyTorch's keyword for each of Lucid's.
+
+    Example:
+        >>> import minigrad
+        >>> from minigrad.lucid.spelling import renamed
+        >>> renamed(minigrad.tril, k="diagonal")(minigrad.ones(2, 2), k=-1).tolist()
+        [[0.0, 0.0], [1.0, 0.0]]
     """
 
     @functools.wraps(function)

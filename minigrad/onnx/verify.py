@@ -54,8 +54,8 @@ def difference(
             where = f"onnx.export: {shown(sizes)}, {name}"
             if output.shape != array.shape or output.dtype != array.dtype:
                 raise RuntimeError(
-                    f"{where} is {array.dtype} {array.shape} in the file and {output.dtype} "
-                    f"{output.shape} in the model"
+                    f"{where} is {array.dtype} {tuple(array.shape)} in the file and {output.dtype} "
+                    f"{tuple(output.shape)} in the model"
                 )
             worst = max(worst, _distance(output, array))
             if not worst <= tolerance:

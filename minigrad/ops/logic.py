@@ -31,7 +31,7 @@ bitwise_and = _connective(
     np.bitwise_and, "Compute the logical and (bitwise for integers)", "[ True, False]"
 )
 bitwise_or = _connective(
-    np.bitwise_or, "Compute the logical or (bitwise for integers)", "[ True,  True]"
+    np.bitwise_or, "Compute the logical or (bitwise for integers)", "[True, True]"
 )
 bitwise_xor = _connective(
     np.bitwise_xor, "Compute the exclusive or (bitwise for integers)", "[False,  True]"
@@ -45,7 +45,7 @@ right_shift = binary(
     "[4, 21], 2 -> [1, 5]", "Floats are a TypeError. Not differentiable.",
 )  # fmt: skip
 logical_and = _connective(np.logical_and, "Test whether both are nonzero", "[ True, False]")
-logical_or = _connective(np.logical_or, "Test whether either is nonzero", "[ True,  True]")
+logical_or = _connective(np.logical_or, "Test whether either is nonzero", "[True, True]")
 logical_xor = _connective(
     np.logical_xor, "Test whether one of the two is nonzero", "[False,  True]"
 )

@@ -244,7 +244,7 @@ def _prod_x(g: Any, x: Any, axis: Axis) -> Any:
 def _extreme(g: Any, x: Any, out: Any, axis: Axis) -> Any:
     """The cotangent of max and min, shared evenly among equal extreme elements."""
     attained = attains(constant(x), constant(out).reshape(kept_shape(x.shape, axis)))
-    share = 1 / attained.sum(axis=axis, keepdims=True)
+    share = 1 / np.sum(attained, axis=axis, keepdims=True)
     return zeroed(undo_reduction(g, x.shape, axis), ~attained) * share.astype(x.dtype)
 
 

@@ -239,7 +239,7 @@ def _quantile_x(g: Any, x: Any, q: Any, axis: Axis, method: Any) -> Any:
         for rank, part in ((math.floor(place), 1 - place % 1), (math.ceil(place), place % 1)):
             found = np.where(np.isnan(ordered[..., -1]), np.nan, ordered[..., rank])
             attained = attains(values, found.reshape(kept)).astype(g.dtype)
-            share = share + part * attained / attained.sum(axis=axis, keepdims=True)
+            share = share + part * attained / np.sum(attained, axis=axis, keepdims=True)
         total = total + zeroed(g[i], share == 0) * share
     return total
 

@@ -230,8 +230,8 @@ def histogram(
 
 def _centred(x: Any, axis: Axis) -> Any:
     """`x` minus its mean, as in the forward pass."""
-    centred = x - x.mean(axis=axis, keepdims=True)
-    return centred - centred.mean(axis=axis, keepdims=True)
+    centred = x - np.mean(x, axis=axis, keepdims=True)
+    return centred - np.mean(centred, axis=axis, keepdims=True)
 
 
 @formula(
@@ -274,7 +274,7 @@ def _part(shape: tuple[int, ...], axis: Axis) -> float:
 )
 def _nanmean_x(g: Any, x: Any, axis: Axis) -> Any:
     gone = np.isnan(constant(x))
-    n = (~gone).sum(axis=axis, keepdims=True)
+    n = np.sum(~gone, axis=axis, keepdims=True)
     return zeroed(undo_reduction(g, x.shape, axis), gone) / np.maximum(n, 1)
 
 

@@ -344,7 +344,7 @@ class Optimizer:
             >>> (x * x).sum().backward()
             >>> optimizer.step()
             >>> optimizer.state_dict()["state"]
-            {0: {'momentum_buffer': Tensor([2., 2.], dtype=float32)}}
+            {0: {'momentum_buffer': tensor([2., 2.])}}
         """
         state, groups, n = {}, [], 0
         for group in self.param_groups:

@@ -88,7 +88,7 @@ class BertEmbeddings(Module):
         types = np.zeros(words.shape[:-1], np.int64) if token_type_ids is None else token_type_ids
         if np.shape(types) != words.shape[:-1]:
             raise value_error(
-                f"Bert: token_type_ids need the shape of the ids, {words.shape[:-1]}, got "
+                f"Bert: token_type_ids need the shape of the ids, {tuple(words.shape[:-1])}, got "
                 f"{np.shape(types)}"
             )
         return self.dropout(self.norm(self.positions(words + self.token_types(types))))

@@ -129,7 +129,7 @@ def check_tensors(
             problems.append(f"{name}: floating-point values expected, got {array.dtype}")
         if array.shape != shape:
             problems.append(
-                f"{name}: shape {array.shape} given, by config.json it is {shape}: "
+                f"{name}: shape {tuple(array.shape)} given, by config.json it is {shape}: "
                 f"({', '.join(axes)})"
             )
     if problems:

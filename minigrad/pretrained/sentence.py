@@ -83,7 +83,7 @@ class Pooling(Module):
         if real.shape[:-1] != shape or not real.any(axis=1).all():
             raise value_error(
                 f"Pooling: a mask of shape {shape} expected that leaves a token in each "
-                f"sequence, got {real.shape[:-1]}"
+                f"sequence, got {tuple(real.shape[:-1])}"
             )
         return ops.concatenate([self._pooled(mode, hidden, real) for mode in self.modes], axis=1)
 

@@ -251,7 +251,9 @@ def reshape(x: Any, /, shape: Sequence[int], *, copy: Any = None) -> Variable:
     reshaped: Any = ops.reshape(x, tuple(shape))
     shared = not reshaped._data.size or np.may_share_memory(reshaped._data, x._data)
     if copy is False and not shared:
-        raise ValueError(f"reshape: {x.shape} to {reshaped.shape} needs a copy, got copy=False")
+        raise ValueError(
+            f"reshape: {tuple(x.shape)} to {tuple(reshaped.shape)} needs a copy, got copy=False"
+        )
     return ops.clone(reshaped) if copy and shared else reshaped
 
 
@@ -304,7 +306,7 @@ def cumulative_prod(
 
 def _cumulative(name: str, x: Any, axis: int | None, dtype: Any, include_initial: Any) -> Variable:
     if axis is None and x.ndim != 1:
-        raise ValueError(f"{name}: axis must be given for a tensor of shape {x.shape}")
+        raise ValueError(f"{name}: axis must be given for a tensor of shape {tuple(x.shape)}")
     axis, product = 0 if axis is None else axis, name == "cumulative_prod"
     out = (ops.cumprod if product else ops.cumsum)(x, axis, dtype=dtype)
     if not include_initial:

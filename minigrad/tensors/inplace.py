@@ -51,7 +51,7 @@ def set_item(tensor: Any, index: Any, value: Any) -> None:
         shown = getattr(value, "shape", ())
         raise type(error)(
             message if message.startswith("setitem:") else
-            f"setitem: cannot write shape {shown} into shape {tensor.shape}: {message}"
+            f"setitem: cannot write shape {shown} into shape {tuple(tensor.shape)}: {message}"
         ) from None  # fmt: skip
 
 
@@ -68,7 +68,8 @@ def inplace(op: Callable[P, Any], name: str) -> Callable[P, Tensor]:
             result = op(self, *args, **keywords)
         if result.shape != self.shape:
             raise ValueError(
-                f"{name}: the result has shape {result.shape}, the tensor {self.shape}"
+                f"{name}: the result has shape {tuple(result.shape)}, the tensor "
+                f"{tuple(self.shape)}"
             )
         if recorded:
             result = result.astype(self.dtype)

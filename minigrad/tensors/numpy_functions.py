@@ -39,8 +39,9 @@ def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = Fals
     if weights.shape != x.shape:
         if axis is None or weights.shape != (np.size(x, axis),):
             raise TypeError(
-                f"np.average: weights must have the tensor's shape {x.shape} or the length of "
-                f"the axis, got shape {weights.shape} and axis {axis}"
+                f"np.average: weights must have the tensor's shape {tuple(x.shape)} or the "
+                "length of "
+                f"the axis, got shape {tuple(weights.shape)} and axis {axis}"
             )
         weights = ops.swapaxes(ops.reshape(weights, (-1,) + (1,) * (x.ndim - 1)), 0, axis)
     scale = ops.sum(weights, axis, keepdims=keepdims)

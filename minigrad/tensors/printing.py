@@ -84,7 +84,7 @@ def shown(array: np.ndarray, name: str, history: str) -> str:
     if dtype not in usual:
         notes.insert(0, f"dtype={dtype}")
     if not array.size and array.ndim != 1:
-        notes.insert(0, f"size={array.shape}")
+        notes.insert(0, f"size={tuple(array.shape)}")
     indent = len(name) + 1
     text = f"{name}({_values(array, indent)}"
     room = options.linewidth - 2 - len(text[text.rfind("\n") + 1 :])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
+from minigrad.autograd import dtype_class
 from minigrad.ops.embedding import RowUpdate
+from minigrad.tensors.size import Size
 from minigrad.tensors.tensor import Tensor
 
 __all__ = ["SparseRows", "held"]
@@ -27,7 +29,7 @@ class SparseRows(Tensor):
         >>> words = nn.Embedding(50_000, 64, sparse=True)
         >>> words([[7, 3, 7]]).sum().backward()
         >>> words.weight.grad
-        SparseRows([3, 7] of 50000, dtype=float32)
+        SparseRows([3, 7] of 50000, dtype=minigrad.float32)
         >>> words.weight.grad.values.shape
         (2, 64)
         >>> type(words.weight.grad + 0) is type(words.weight.grad)  # now both are ordinary
@@ -58,9 +60,9 @@ class SparseRows(Tensor):
         self._data = array
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Size:
         """The shape of the table."""
-        return self._shape
+        return Size(self._shape)
 
     @property
     def ndim(self) -> int:
@@ -68,9 +70,9 @@ class SparseRows(Tensor):
         return len(self._shape)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> dtype_class.dtype:
         """The dtype of the rows."""
-        return self.values.dtype
+        return dtype_class.DTYPES[self.values.dtype]
 
     def __repr__(self) -> str:
         shown = np.array2string(self.indices, separator=", ", threshold=8)

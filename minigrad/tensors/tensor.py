@@ -318,7 +318,9 @@ class Tensor(Methods, Fills, Variable):
         if value is not None:
             value = value if isinstance(value, Tensor) else creation.tensor(value, dtype=self.dtype)
             if value.shape != self.shape:
-                raise ValueError(f"grad: shape {self.shape} expected, got {value.shape}")
+                raise ValueError(
+                    f"grad: shape {tuple(self.shape)} expected, got {tuple(value.shape)}"
+                )
             if not value._data.flags.writeable:  # clipping and optimizers write to it
                 value = value.clone()
         self._grad = value
@@ -561,7 +563,9 @@ class Tensor(Methods, Fills, Variable):
             2.5
         """
         if self._data.size != 1:
-            raise ValueError(f"item: exactly one element expected, the shape is {self.shape}")
+            raise ValueError(
+                f"item: exactly one element expected, the shape is {tuple(self.shape)}"
+            )
         tell("left", self, ".item()")
         value: float | int | bool = self._data.item()
         return value
@@ -594,7 +598,8 @@ class Tensor(Methods, Fills, Variable):
     def __bool__(self) -> bool:
         if self._data.size != 1:
             raise ValueError(
-                f"the truth of a tensor of shape {self.shape} is ambiguous; reduce it with .all() "
+                f"the truth of a tensor of shape {tuple(self.shape)} is ambiguous; reduce it "
+                "with .all() "
                 f"or .any()"
             )
         tell("left", self, "bool()")
@@ -611,7 +616,9 @@ class Tensor(Methods, Fills, Variable):
 
     def __index__(self) -> int:
         if self._data.dtype.kind not in "iu" or self._data.size != 1:
-            raise TypeError(f"an index is one integer, got {self.dtype} of shape {self.shape}")
+            raise TypeError(
+                f"an index is one integer, got {self.dtype} of shape {tuple(self.shape)}"
+            )
         tell("left", self, "a tensor as an index")
         return int(self._data.item())
 

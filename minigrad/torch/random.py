@@ -2,7 +2,6 @@
 
 from minigrad.random import Generator as Generator
 from minigrad.random import default_generator as default_generator
-from minigrad.random import drawing_from as drawing  # noqa: F401
 from minigrad.random import fork_rng as fork_rng
 from minigrad.random import get_rng_state as get_rng_state
 from minigrad.random import initial_seed as initial_seed

@@ -253,7 +253,7 @@ def transposed(call: Evaluation) -> tuple[list[Any], list[Any]]:
 
 def _weight(draws: np.random.Generator, output: Any) -> Any:
     """A cotangent of an output that requires grad: no element is 0, no two are equal."""
-    weight: Any = wrap(draws.uniform(1, 2, output.shape).astype(output.dtype))
+    weight: Any = wrap(draws.uniform(1, 2, output._data.shape).astype(output._data.dtype))
     weight.requires_grad = True
     return weight
 

@@ -138,7 +138,7 @@ class KVCache(Cache):
         if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
             raise ValueError(
                 f"{owner}.batch_select_indices: ints of shape (n,) expected, "
-                f"got {chosen.dtype} {chosen.shape}"
+                f"got {chosen.dtype} {tuple(chosen.shape)}"
             )
         self._map(lambda x: x[chosen])
 
@@ -155,7 +155,7 @@ class KVCache(Cache):
 
     def _check(self, key: Tensor, value: Tensor, layer_idx: int) -> None:
         """Raise if new keys and values fit neither each other nor the cached ones."""
-        shapes = f"key {key.shape} and value {value.shape}"
+        shapes = f"key {tuple(key.shape)} and value {tuple(value.shape)}"
         owner = type(self).__name__
         if key.ndim != 4 or value.ndim != 4 or key.shape[:3] != value.shape[:3]:
             raise value_error(f"{owner}: {shapes}: (N, H, L, d) and (N, H, L, d_v) expected")
@@ -163,7 +163,8 @@ class KVCache(Cache):
         for new, old in zip((key, value), past or (), strict=False):
             if new.shape[:2] + new.shape[3:] != old.shape[:2] + old.shape[3:]:
                 raise value_error(
-                    f"{owner}: {shapes} do not go with {old.shape} that layer {layer_idx} has "
+                    f"{owner}: {shapes} do not go with {tuple(old.shape)} that layer {layer_idx} "
+                    "has "
                     f"cached: batch, heads and width must be equal; reset() starts anew"
                 )
 

@@ -306,12 +306,12 @@ class MultiHeadAttention(Module):
                 hint = "; add the batch axis with .expand_dims(0)" if tensor.ndim == 2 else ""
                 raise value_error(
                     f"MultiHeadAttention: {name} must have shape (N, {axis}, {width}), "
-                    f"got {tensor.shape}{hint}"
+                    f"got {tuple(tensor.shape)}{hint}"
                 )
         if not query.shape[0] == key.shape[0] == value.shape[0] or key.shape[1] != value.shape[1]:
             raise value_error(
-                f"MultiHeadAttention: query {query.shape}, key {key.shape} and value "
-                f"{value.shape} need the same batch size, key and value the same length"
+                f"MultiHeadAttention: query {tuple(query.shape)}, key {tuple(key.shape)} and value "
+                f"{tuple(value.shape)} need the same batch size, key and value the same length"
             )
 
     def adapt_state_dict(self, state: dict[str, Any]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Slots:
         ):
             raise value_error(
                 f"EncoderDecoderCache: layer {index} has cached another memory than the one of "
-                f"shape {memory.shape} that is given; the cached target depends on it too: "
+                f"shape {tuple(memory.shape)} that is given; the cached target depends on it too: "
                 f"reset() empties the cache"
             )
 

@@ -229,7 +229,7 @@ def _limited(owner: str, x: Tensor, low: float, high: float) -> Tensor:
     if kind not in "iu":
         return own.hardtanh(x, low, high)
     if kind == "u" and low < 0:
-        raise value_error(f"{owner}: {x.dtype} has no negative numbers, got min_val={low}")
+        raise value_error(f"{owner}: {x.dtype.name} has no negative numbers, got min_val={low}")
     return ops.clip(x, int(low), int(high))
 
 
@@ -389,8 +389,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     channels = input.shape[1] if input.ndim > 1 else 1
     if weight.ndim > 1 or math.prod(weight.shape) not in (1, channels):
         raise value_error(
-            f"prelu: an input of shape {input.shape} has {channels} channels, so weight must "
-            f"have shape ({channels},) or (1,), got {weight.shape}"
+            f"prelu: an input of shape {tuple(input.shape)} has {channels} channels, so weight "
+            f"must have shape ({channels},) or (1,), got {tuple(weight.shape)}"
         )
     positive = input > 0
     slope = weight.reshape(-1, *(1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
@@ -415,7 +415,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     size = input.shape[place]
     if size % 2:
         raise value_error(
-            f"glu: axis {dim} of shape {input.shape} must have an even size, got {size}"
+            f"glu: axis {dim} of shape {tuple(input.shape)} must have an even size, got {size}"
         )
     values, gates = ops.split(input, 2, place)
     return values * sigmoid(gates)

@@ -58,7 +58,7 @@ def scaled_dot_product_attention(
         >>> x = minigrad.randn(2, 4, 10, 16)  # (N, H, L, E)
         >>> output, weights = F.scaled_dot_product_attention(x, x, x, output_weight=True)
         >>> output.shape, weights.shape
-        ((2, 4, 10, 16), (2, 4, 10, 10))
+        (minigrad.Size([2, 4, 10, 16]), minigrad.Size([2, 4, 10, 10]))
     """
     dropout_p = check_probability("scaled_dot_product_attention", "dropout_p", dropout_p)
     if enable_gqa:
@@ -108,7 +108,8 @@ def _repeated_heads(query: Tensor, keys: Tensor) -> Tensor:
     if min(query.ndim, keys.ndim) < 3 or query.shape[-3] % max(keys.shape[-3], 1):
         raise value_error(
             f"scaled_dot_product_attention: enable_gqa needs shapes (..., H, L, E) and "
-            f"(..., G, S, E) with H divisible by G, got {query.shape} and {keys.shape}"
+            f"(..., G, S, E) with H divisible by G, got {tuple(query.shape)} and "
+            f"{tuple(keys.shape)}"
         )
     times = query.shape[-3] // max(keys.shape[-3], 1)
     return keys if times == 1 else ops.repeat(keys, times, -3)
@@ -124,12 +125,12 @@ def compute_attention_scores(Q: Tensor, K: Tensor, scale: bool = True) -> Tensor
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.compute_attention_scores(ones((1, 4)), ones((2, 4)))
-        Tensor([[2., 2.]], dtype=float32)
+        tensor([[2., 2.]])
     """
     if Q.shape[-1] != K.shape[-1]:
         raise value_error(
-            f"compute_attention_scores: Q {Q.shape} and K {K.shape} must agree in their last "
-            f"axis, d_k"
+            f"compute_attention_scores: Q {tuple(Q.shape)} and K {tuple(K.shape)} must agree in "
+            f"their last axis, d_k"
         )
     scores: Tensor = ops.matmul(Q, ops.swapaxes(K, -1, -2))
     return scores / Q.shape[-1] ** 0.5 if scale else scores
@@ -148,21 +149,21 @@ def apply_attention_mask(scores: Tensor, mask: Any, mask_value: float = -1e9) ->
         >>> import numpy as np
         >>> scores = nn.functional.apply_attention_mask(zeros(2, 2), np.tri(2, dtype=bool), -np.inf)
         >>> nn.functional.attention_weights(scores)
-        Tensor([[1. , 0. ],
-                [0.5, 0.5]], dtype=float32)
+        tensor([[1.0000, 0.0000],
+                [0.5000, 0.5000]])
     """
     keep: Any = mask if isinstance(mask, Tensor) else np.asarray(mask)
     if keep.dtype != bool:
         raise type_error(
-            f"apply_attention_mask: a bool mask (True = attend) expected, got {keep.dtype}; "
+            f"apply_attention_mask: a bool mask (True = attend) expected, got {keep.dtype.name}; "
             f"convert it with mask != 0 if it has ones where a query attends"
         )
     # Aligned at the last axis, each size must be 1 or that of the scores.
     lengths = zip(reversed(keep.shape), reversed(scores.shape), strict=False)
     if keep.ndim > scores.ndim or any(n not in (1, size) for n, size in lengths):
         raise value_error(
-            f"apply_attention_mask: a mask of shape {keep.shape} does not broadcast to scores "
-            f"of shape {scores.shape}"
+            f"apply_attention_mask: a mask of shape {tuple(keep.shape)} does not broadcast to "
+            f"scores of shape {tuple(scores.shape)}"
         )
     return ops.masked_fill(scores, ~keep, mask_value)
 
@@ -212,7 +213,7 @@ def additive_attention(
         >>> W_q, W_k, v = randn(6, 7), randn(3, 7), randn(7)
         >>> output, weights = nn.functional.additive_attention(Q, K, V, W_q, W_k, v)
         >>> output.shape, weights.shape
-        ((2, 4, 8), (2, 4, 5))
+        (minigrad.Size([2, 4, 8]), minigrad.Size([2, 4, 5]))
     """
     check_sequences("additive_attention", Q, K, V)
     if (
@@ -221,9 +222,9 @@ def additive_attention(
         or W_k.shape != (K.shape[2], v.shape[0])
     ):
         raise value_error(
-            f"additive_attention: W_q {W_q.shape}, W_k {W_k.shape} and v {v.shape} must have "
-            f"shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with d_q = {Q.shape[2]} and "
-            f"d_k = {K.shape[2]}"
+            f"additive_attention: W_q {tuple(W_q.shape)}, W_k {tuple(W_k.shape)} and v "
+            f"{tuple(v.shape)} must have shapes (d_q, d_attn), (d_k, d_attn) and (d_attn,) with "
+            f"d_q = {Q.shape[2]} and d_k = {K.shape[2]}"
         )
     combined = combine((Q.shape[0], 1, Q.shape[1], K.shape[1]), Q.dtype, mask)
     return attend_additively(Q, K, V, W_q, W_k, v, combined)
@@ -243,7 +244,7 @@ def attend_additively(
 
 def check_sequences(owner: str, query: Tensor, key: Tensor, value: Tensor) -> None:
     """Raise unless query, key and value have fitting shapes (batch, length, width)."""
-    shapes = query.shape, key.shape, value.shape
+    shapes = tuple(query.shape), tuple(key.shape), tuple(value.shape)
     shown = "query {}, key {} and value {}".format(*shapes)
     if any(len(shape) != 3 for shape in shapes):
         raise value_error(f"{owner}: {shown} must have shape (batch, length, width)")

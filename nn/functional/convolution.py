@@ -160,7 +160,8 @@ def over_a_batch(
     if input.ndim != axes + 1:
         shape = "C, " + ("L" if axes == 1 else "H, W")
         raise value_error(
-            f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, got {input.shape}"
+            f"{owner}: an input of shape (N, {shape}) or ({shape}) expected, got "
+            f"{tuple(input.shape)}"
         )
     return function(input[None])[0]
 
@@ -210,7 +211,7 @@ def _transposed(
         )
         if min(size) < 1:
             raise value_error(
-                f"{owner}: an input of shape {x.shape} would give an output of {size}; "
+                f"{owner}: an input of shape {tuple(x.shape)} would give an output of {size}; "
                 f"the padding {widths} is too wide"
             )
         inside = tuple(whole - after for whole, (_, after) in zip(size, border, strict=True))
@@ -224,6 +225,8 @@ def _transposed(
 
 def _check_weight(owner: str, axes: int, input: Tensor, weight: Tensor) -> None:
     if weight.ndim != axes + 2:
-        raise value_error(f"{owner}: the weight needs {axes + 2} axes, got shape {weight.shape}")
+        raise value_error(
+            f"{owner}: the weight needs {axes + 2} axes, got shape {tuple(weight.shape)}"
+        )
     if input.dtype.kind == weight.dtype.kind == "b":
         raise type_error(f"{owner}: numbers expected, got an input and a weight of bools")

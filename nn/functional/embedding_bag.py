@@ -64,8 +64,8 @@ def embedding_bag(
         if mode != "sum" or np.shape(per_sample_weights) != ids.shape:
             raise value_error(
                 f'embedding_bag: per_sample_weights are for mode="sum" and have the shape '
-                f"{ids.shape} of the input, got mode={mode!r} and shape "
-                f"{np.shape(per_sample_weights)}"
+                f"{tuple(ids.shape)} of the input, got mode={mode!r} and shape "
+                f"{tuple(np.shape(per_sample_weights))}"
             )
         per_sample_weights = ops.reshape(per_sample_weights, -1)
     ids = ids.ravel()
@@ -96,7 +96,7 @@ def _bags(ids: np.ndarray, offsets: Any, include_last_offset: bool) -> tuple[np.
     if ids.ndim != 1 or offsets is None:
         raise value_error(
             f"embedding_bag: an input of shape (B, L) without offsets, or (n,) with them, "
-            f"expected, got shape {ids.shape}{'' if offsets is None else ' and offsets'}"
+            f"expected, got shape {tuple(ids.shape)}{'' if offsets is None else ' and offsets'}"
         )
     starts = integers(offsets, "the offsets")
     if not include_last_offset:

@@ -107,7 +107,7 @@ def one_hot(input: Any, num_classes: int = -1, dtype: Any = None) -> Tensor:
 def _check_classes(ids: Tensor, count: int) -> None:
     array = ids._data
     if array.dtype.kind not in "iu":
-        raise type_error(f"one_hot: integers expected, got {array.dtype}")
+        raise type_error(f"one_hot: integers expected, got {array.dtype.name}")
     least, largest = array.min(initial=0), array.max(initial=-1)
     if least < 0 or largest >= count:
         raise value_error(

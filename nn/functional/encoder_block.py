@@ -23,10 +23,12 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
     Example:
         >>> from minigrad import nn, randn
         >>> nn.functional.split_heads(randn(2, 10, 512), num_heads=8).shape
-        (2, 8, 10, 64)
+        minigrad.Size([2, 8, 10, 64])
     """
     if x.ndim != 3:
-        raise value_error(f"split_heads: x must have shape (batch, seq, d_model), got {x.shape}")
+        raise value_error(
+            f"split_heads: x must have shape (batch, seq, d_model), got {tuple(x.shape)}"
+        )
     batch, seq, d_model = x.shape
     if num_heads < 1 or d_model % num_heads:
         raise value_error(
@@ -42,11 +44,11 @@ def merge_heads(x: Tensor) -> Tensor:
     Example:
         >>> from minigrad import nn, randn
         >>> nn.functional.merge_heads(randn(2, 8, 10, 64)).shape
-        (2, 10, 512)
+        minigrad.Size([2, 10, 512])
     """
     if x.ndim != 4:
         raise value_error(
-            f"merge_heads: x must have shape (batch, num_heads, seq, d_k), got {x.shape}"
+            f"merge_heads: x must have shape (batch, num_heads, seq, d_k), got {tuple(x.shape)}"
         )
     batch, num_heads, seq, d_k = x.shape
     return x.swapaxes(1, 2).reshape(batch, seq, num_heads * d_k)
@@ -67,15 +69,16 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
     """
     if W1.ndim != 2 or x.shape[-1:] != W1.shape[:1]:
         raise value_error(
-            f"feed_forward: W1 must have shape (d_model, d_ff) for x {x.shape}, got {W1.shape}"
+            f"feed_forward: W1 must have shape (d_model, d_ff) for x {tuple(x.shape)}, got "
+            f"{tuple(W1.shape)}"
         )
     d_model, d_ff = W1.shape
     wanted = ("b1", b1, (d_ff,)), ("W2", W2, (d_ff, d_model)), ("b2", b2, (d_model,))
     for name, parameter, shape in wanted:
         if parameter.shape != shape:
             raise value_error(
-                f"feed_forward: {name} must have shape {shape} for W1 {W1.shape}, "
-                f"got {parameter.shape}"
+                f"feed_forward: {name} must have shape {shape} for W1 {tuple(W1.shape)}, "
+                f"got {tuple(parameter.shape)}"
             )
     hidden = ops.relu(ops.matmul(x, W1) + b1)  # (batch, seq, d_ff)
     return ops.matmul(hidden, W2) + b2
@@ -99,7 +102,7 @@ def stack_encoder_blocks(
         >>> blocks = nn.ModuleList(nn.TransformerEncoderBlock(16, 4) for _ in range(3))
         >>> x, mask = randn(2, 10, 16), F.create_causal_mask(10)
         >>> F.stack_encoder_blocks(x, blocks, mask).shape
-        (2, 10, 16)
+        minigrad.Size([2, 10, 16])
     """
     for block in blocks:
         x = block(x, mask)

@@ -51,7 +51,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     batch, _, height, width = check_sizes("affine_grid", "size", tuple(size), 4)
     if theta.shape != (batch, 2, 3):
         raise value_error(
-            f"affine_grid: theta of shape {(batch, 2, 3)} expected, got {theta.shape}"
+            f"affine_grid: theta of shape {(batch, 2, 3)} expected, got {tuple(theta.shape)}"
         )
     x, y = (_centres(n, align_corners).astype(theta.dtype) for n in (width, height))
     points = np.stack([*np.meshgrid(x, y), np.ones((height, width), theta.dtype)], axis=-1)
@@ -137,7 +137,7 @@ def _check(input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
     if input.ndim != 4 or not fits or 0 in input.shape[2:]:
         raise value_error(
             f"grid_sample: an input of shape (N, C, H, W) with pixels, and a grid of shape "
-            f"(N, P, P', 2) expected, got {input.shape} and {grid.shape}"
+            f"(N, P, P', 2) expected, got {tuple(input.shape)} and {tuple(grid.shape)}"
         )
 
 

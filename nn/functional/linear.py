@@ -49,16 +49,16 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.bilinear(ones((5, 4)), ones((5, 3)), ones((2, 4, 3))).shape
-        (5, 2)
+        minigrad.Size([5, 2])
     """
-    first, second = input1.shape, input2.shape
+    first, second = tuple(input1.shape), tuple(input2.shape)
     if (
         not first or not second or first[:-1] != second[:-1]
         or weight.ndim != 3 or weight.shape[1:] != (first[-1], second[-1])
     ):  # fmt: skip
         raise value_error(
             f"bilinear: inputs of shapes (..., I) and (..., J) with equal leading axes, and a "
-            f"weight of shape (O, I, J) expected, got {first}, {second} and {weight.shape}"
+            f"weight of shape (O, I, J) expected, got {first}, {second} and {tuple(weight.shape)}"
         )
     out: Tensor = ops.einsum("...i,oij,...j->...o", input1, weight, input2)
     return out if bias is None else out + bias

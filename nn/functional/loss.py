@@ -165,7 +165,8 @@ def _over_weights(
 def _weights(name: str, input: Tensor, weight: Any) -> Tensor:
     if np.shape(weight) != input.shape:
         raise value_error(
-            f"{name}: weight must have the shape {input.shape} of the input, got {np.shape(weight)}"
+            f"{name}: weight must have the shape {tuple(input.shape)} of the input, got "
+            f"{tuple(np.shape(weight))}"
         )
     return asarray(weight)
 
@@ -242,7 +243,7 @@ def _soft_cross_entropy(
     if weight is not None:
         if np.shape(weight) != (classes,):
             raise value_error(
-                f"{name}: weight must have shape ({classes},), got {np.shape(weight)}"
+                f"{name}: weight must have shape ({classes},), got {tuple(np.shape(weight))}"
             )
         counts = asarray(weight)
         products = products * counts.astype(y.dtype).reshape(-1, *(1,) * (y.ndim - axis - 1))
@@ -405,7 +406,8 @@ def like(
         found = wrap(to_array(target, name=f"{name}: {second}"))
     if found.shape != input.shape:
         raise value_error(
-            f"{name}: {first} of shape {input.shape}, but {second} of shape {found.shape}"
+            f"{name}: {first} of shape {tuple(input.shape)}, but {second} of shape "
+            f"{tuple(found.shape)}"
         )
     return found if input.dtype.kind == "f" else floating(found)
 
@@ -421,8 +423,9 @@ def broadcast_like(name: str, input: Tensor, target: Any) -> Tensor:
         return like(name, input, found)  # it raises
     warnings.warn(
         located(
-            f"{name}: an input of shape {input.shape} and a target of shape {found.shape} are "
-            f"broadcast, and the loss is probably wrong; give both the same shape"
+            f"{name}: an input of shape {tuple(input.shape)} and a target of shape "
+            f"{tuple(found.shape)} are broadcast, and the loss is probably wrong; give both "
+            f"the same shape"
         ),
         stacklevel=4,
     )

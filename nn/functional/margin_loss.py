@@ -135,14 +135,16 @@ def multi_margin_loss(
     reduction = reduction_of(name, size_average, reduce, reduction)
     right = asarray(target)
     if right.dtype.kind not in "iu":
-        raise type_error(f"{name}: classes expected as integers, got a target of {right.dtype}")
+        raise type_error(
+            f"{name}: classes expected as integers, got a target of {right.dtype.name}"
+        )
     if p not in (1, 2):
         raise value_error(f"{name}: p must be 1 or 2, got {p!r}")
     one = input.ndim < 2 and right.shape in ((), (1,))
     if not one and (input.ndim != 2 or right.shape != input.shape[:1]):
         raise value_error(
             f"{name}: an input of shape (N, C) or (C,) with a target of shape (N,) or () expected, "
-            f"got {input.shape} and {right.shape}"
+            f"got {tuple(input.shape)} and {tuple(right.shape)}"
         )
     rows: Any = floating(input) if input.ndim == 2 else ops.reshape(floating(input), (1, -1))
     right, classes = ops.reshape(right, (-1, 1)), rows.shape[1]

@@ -143,8 +143,8 @@ def _known(attn_mask: Any) -> Any:
     if mask.dtype.kind not in "bf":
         raise type_error(
             f"attn_mask: bool (True = may attend) or float (added to the scores) expected, "
-            f"got {mask.dtype}; convert it with .astype(bool) if it has ones where a query may "
-            f"attend"
+            f"got {mask.dtype.name}; convert it with .astype(bool) if it has ones where a query "
+            f"may attend"
         )
     return mask
 
@@ -185,13 +185,13 @@ def _padding(mask: Tensor | np.ndarray, scores: tuple[int, ...]) -> Any:
     padding: Any = mask if isinstance(mask, Tensor) else np.asarray(mask)
     if padding.dtype != bool:
         raise type_error(
-            f"key_padding_mask: bool (True = padding) expected, got {padding.dtype}; convert it "
-            f"with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
+            f"key_padding_mask: bool (True = padding) expected, got {padding.dtype.name}; convert "
+            f"it with .astype(bool) if it has ones at padding, with mask < 0 if it has -inf there"
         )
     if padding.shape != (scores[0], scores[-1]):
         raise value_error(
             f"key_padding_mask: shape (N, S) = {(scores[0], scores[-1])} expected, "
-            f"got {padding.shape}"
+            f"got {tuple(padding.shape)}"
         )
     return padding[:, None, None, :]
 
@@ -204,9 +204,9 @@ def create_causal_mask(seq_length: int) -> Tensor:
     Example:
         >>> from minigrad.nn import functional as F
         >>> F.create_causal_mask(3)
-        Tensor([[ True, False, False],
+        tensor([[ True, False, False],
                 [ True,  True, False],
-                [ True,  True,  True]], dtype=bool)
+                [ True,  True,  True]])
     """
     seq_length = check_size("create_causal_mask", "seq_length", seq_length, least=0)
     return tensor(np.tri(seq_length, dtype=bool))
@@ -229,19 +229,19 @@ def create_padding_mask(lengths: Any, max_length: int) -> Tensor:
         >>> from minigrad.nn import functional as F
         >>> mask = F.create_padding_mask([3, 2], max_length=4)
         >>> mask
-        Tensor([[ True,  True,  True, False],
-                [ True,  True, False, False]], dtype=bool)
+        tensor([[ True,  True,  True, False],
+                [ True,  True, False, False]])
         >>> attention, x = nn.MultiHeadAttention(8, 2), randn(2, 4, 8)
         >>> attention(x, x, x, key_padding_mask=~mask).shape
-        (2, 4, 8)
+        minigrad.Size([2, 4, 8])
     """
     max_length = check_size("create_padding_mask", "max_length", max_length, least=0)
     counts: Any = lengths if isinstance(lengths, Tensor) else np.asarray(lengths)
     if counts.dtype.kind not in "iu" and counts.size:
-        raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype}")
+        raise TypeError(f"create_padding_mask: integer lengths expected, got {counts.dtype.name}")
     if counts.ndim != 1:
         raise ValueError(
-            f"create_padding_mask: lengths must have shape (batch,), got {counts.shape}"
+            f"create_padding_mask: lengths must have shape (batch,), got {tuple(counts.shape)}"
         )
     _refuse_lengths(counts, max_length)
     real = np.arange(max_length) < counts[:, None]

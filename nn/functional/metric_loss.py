@@ -163,7 +163,7 @@ def cosine_embedding_loss(
     if input1.ndim not in (1, 2) or y.shape != input1.shape[:-1]:
         raise value_error(
             f"{name}: inputs of shape (N, D) or (D,) with a target of shape (N,) or () "
-            f"expected, got {input1.shape} and {y.shape}"
+            f"expected, got {tuple(input1.shape)} and {tuple(y.shape)}"
         )
     if not np.isin(y, (-1, 1)).all():
         raise value_error(f"{name}: each target must be 1 or -1, got {y.tolist()}")
@@ -208,7 +208,9 @@ def gaussian_nll_loss(
         if v.shape == input.shape[:-1]:
             v = ops.expand_dims(v, -1)
         elif v.shape != (*input.shape[:-1], 1):
-            raise value_error(f"{name}: input of shape {input.shape}, but var of shape {v.shape}")
+            raise value_error(
+                f"{name}: input of shape {tuple(input.shape)}, but var of shape {tuple(v.shape)}"
+            )
     if (values_of(v) < 0).any():
         raise value_error(f"{name}: var must not be negative, got {values_of(v).min()}")
     v = v + np.maximum(eps - values_of(v), 0).astype(v.dtype)

@@ -63,7 +63,7 @@ def rms_norm(
     Example:
         >>> from minigrad import nn, tensor
         >>> nn.functional.rms_norm(tensor([[1.0, 7.0]]), 2, eps=0.0)
-        Tensor([[0.2, 1.4]], dtype=float32)
+        tensor([[0.2000, 1.4000]])
     """
     sizes = _sizes("rms_norm", input, normalized_shape)
     if eps is None and input.dtype.kind == "f":
@@ -77,7 +77,7 @@ def _sizes(owner: str, input: Tensor, normalized_shape: int | Sequence[int]) -> 
     sizes = tuple(shape) if isinstance(shape, Sequence) else (shape,)
     if not sizes or tuple(input.shape[-len(sizes) :]) != sizes:
         raise value_error(
-            f"{owner}: the input has shape {input.shape}, its last axes must be {sizes}"
+            f"{owner}: the input has shape {tuple(input.shape)}, its last axes must be {sizes}"
         )
     return sizes
 
@@ -118,7 +118,9 @@ def batch_norm(
         [[0.0], [1.0]]
     """
     if input.ndim < 2:
-        raise value_error(f"batch_norm: an input of shape (N, C, ...) expected, got {input.shape}")
+        raise value_error(
+            f"batch_norm: an input of shape (N, C, ...) expected, got {tuple(input.shape)}"
+        )
     _check_channels("batch_norm", input, running_mean=running_mean, running_var=running_var)
     check_number("batch_norm", "eps", eps, 0.0)
     check_probability("batch_norm", "momentum", momentum)
@@ -136,7 +138,7 @@ def batch_norm(
     count = input.shape[0] * math.prod(input.shape[2:])
     if count == 1:
         raise value_error(
-            f"batch_norm: an input of shape {input.shape} has only one value per channel, "
+            f"batch_norm: an input of shape {tuple(input.shape)} has only one value per channel, "
             f"so no variance to learn from; give larger batches, or call .eval()"
         )
     out, mean, var = ops.batch_norm(input, weight, bias, eps=eps)
@@ -164,8 +166,8 @@ def _check_channels(owner: str, input: Tensor, **parts: Tensor | None) -> None:
     for name, part in parts.items():
         if part is not None and part.shape != input.shape[1:2]:
             raise value_error(
-                f"{owner}: {name} must have shape {input.shape[1:2]} for an input of shape "
-                f"{input.shape}, got {part.shape}"
+                f"{owner}: {name} must have shape {tuple(input.shape[1:2])} for an input of shape "
+                f"{tuple(input.shape)}, got {tuple(part.shape)}"
             )
 
 
@@ -196,7 +198,7 @@ def group_norm(
     if input.ndim < 2 or input.shape[1] % num_groups:
         raise value_error(
             f"group_norm: an input of shape (N, C, ...) expected, with C divisible by "
-            f"{num_groups}, got {input.shape}"
+            f"{num_groups}, got {tuple(input.shape)}"
         )
     _check_channels("group_norm", input, weight=weight, bias=bias)
     check_number("group_norm", "eps", eps, 0.0)
@@ -233,7 +235,7 @@ def instance_norm(
     if input.ndim < 2 or within == 1:
         raise value_error(
             f"{owner}: an input of shape (N, C, L, ...) with several values per channel "
-            f"expected, got {input.shape}"
+            f"expected, got {tuple(input.shape)}"
         )
     _check_channels(owner, input, weight=weight, bias=bias)
     _check_channels(owner, input, running_mean=running_mean, running_var=running_var)
@@ -272,7 +274,8 @@ def local_response_norm(
         check_number("local_response_norm", name, value, 0.0)
     if input.ndim < 3:
         raise value_error(
-            f"local_response_norm: an input of shape (N, C, L, ...) expected, got {input.shape}"
+            f"local_response_norm: an input of shape (N, C, L, ...) expected, got "
+            f"{tuple(input.shape)}"
         )
     around = ((0, 0), (size // 2, (size - 1) // 2), *((0, 0),) * (input.ndim - 2))
     x = floating(input)
@@ -294,5 +297,5 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     """
     check_number("normalize", "p", p, above=0.0, infinite=True)
     check_number("normalize", "eps", eps, 0.0)
-    lengths = vector_norm(input, ord=p, axis=dim, keepdims=True)
+    lengths = vector_norm(input, ord=p, dim=dim, keepdim=True)
     return input / ops.maximum(lengths, eps)

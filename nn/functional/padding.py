@@ -53,7 +53,7 @@ def pad(
         return ops.pad(input, widths, MODES[mode])
     if any(n + sum(min(width, 0) for width in pair) < 0
            for n, pair in zip(input.shape, widths, strict=True)):  # fmt: skip
-        raise value_error(f"pad: {pad} removes more than shape {input.shape} has")
+        raise value_error(f"pad: {pad} removes more than shape {tuple(input.shape)} has")
     if any(min(pair) < 0 for pair in widths):
         input = input[tuple(slice(max(-before, 0), n + min(after, 0)) for n, (before, after)
                               in zip(input.shape, widths, strict=True))]  # fmt: skip

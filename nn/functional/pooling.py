@@ -230,7 +230,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] |
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.adaptive_avg_pool2d(ones((2, 8, 5, 7)), 1).shape
-        (2, 8, 1, 1)
+        minigrad.Size([2, 8, 1, 1])
     """
     return _adaptive("adaptive_avg_pool2d", 2, input, output_size, _mean_of_parts)
 
@@ -281,7 +281,7 @@ def adaptive_max_pool2d(
     Example:
         >>> from minigrad import nn, ones
         >>> nn.functional.adaptive_max_pool2d(ones((2, 8, 5, 7)), (2, None)).shape
-        (2, 8, 2, 7)
+        minigrad.Size([2, 8, 2, 7])
     """
     return _largest("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
@@ -348,7 +348,7 @@ def _average(
 ) -> Tensor:  # fmt: skip
     if input.dtype.kind != "f" and input.dtype != np.int64:
         raise type_error(
-            f"{owner}: floating-point numbers or int64 expected, got {input.dtype}: its sums "
+            f"{owner}: floating-point numbers or int64 expected, got {input.dtype.name}: its sums "
             f"may be too large; convert the input with .float()"
         )
     if divisor is not None:
@@ -407,7 +407,7 @@ def _adaptive(
     def over(x: Tensor) -> Tensor:
         sizes = x.shape[2:]
         if 0 in sizes:
-            raise value_error(f"{owner}: nothing to pool in an input of shape {x.shape}")
+            raise value_error(f"{owner}: nothing to pool in an input of shape {tuple(x.shape)}")
         counts = tuple(
             size if count is None else count for size, count in zip(sizes, given, strict=True)
         )

@@ -37,7 +37,7 @@ def sinusoidal_encoding(max_length: int, d_model: int, *, dtype: Any = None) -> 
     Example:
         >>> from minigrad.nn import functional as F
         >>> F.sinusoidal_encoding(100, 512).shape
-        (100, 512)
+        minigrad.Size([100, 512])
     """
     max_length = check_size("sinusoidal_encoding", "max_length", max_length, least=0)
     d_model = check_size("sinusoidal_encoding", "d_model", d_model, least=0)
@@ -65,12 +65,12 @@ def add_positional_encoding(x: Tensor, pe: Tensor) -> Tensor:
         >>> from minigrad.nn import functional as F
         >>> x = minigrad.randn(2, 10, 512)
         >>> F.add_positional_encoding(x, F.sinusoidal_encoding(100, 512)).shape
-        (2, 10, 512)
+        minigrad.Size([2, 10, 512])
     """
     if x.ndim < 2 or pe.ndim != 2 or x.shape[-1] != pe.shape[-1]:
         raise value_error(
-            f"add_positional_encoding: x {x.shape} and pe {pe.shape} must have shapes "
-            f"(batch, seq_len, d_model) and (max_len, d_model)"
+            f"add_positional_encoding: x {tuple(x.shape)} and pe {tuple(pe.shape)} must have "
+            f"shapes (batch, seq_len, d_model) and (max_len, d_model)"
         )
     seq_len, max_len = x.shape[-2], pe.shape[0]
     if seq_len > max_len:
@@ -90,7 +90,7 @@ def learned_positional_encoding(max_length: int, d_model: int) -> Parameter:
         >>> from minigrad.nn import functional as F
         >>> pe = F.learned_positional_encoding(100, 512)
         >>> pe.shape, pe.requires_grad
-        ((100, 512), True)
+        (minigrad.Size([100, 512]), True)
     """
     owner = "learned_positional_encoding"
     shape = (
@@ -150,7 +150,7 @@ def rotary_pos_embedding(
         raise (TypeError if input.dtype.kind != "f" else ValueError)(
             located(
                 f"rotary_pos_embedding: floats of shape (..., L, D) expected, D even; "
-                f"got {input.dtype} {input.shape}"
+                f"got {input.dtype.name} {tuple(input.shape)}"
             )
         )
     width = input.shape[-1]
@@ -174,8 +174,8 @@ def _positions(shape: tuple[int, ...], position_ids: Any, offset: int) -> np.nda
         batch = f" or ({shape[0]}, {length})" if len(shape) > 2 else ""
         raise value_error(
             f"rotary_pos_embedding: position_ids must hold ints of shape ({length},){batch}, "
-            f"without an offset beside them; got {positions.dtype} {positions.shape} and "
-            f"offset {offset}"
+            f"without an offset beside them; got {positions.dtype.name} {tuple(positions.shape)} "
+            f"and offset {offset}"
         )
     return positions.reshape(shape[0], *(1,) * (len(shape) - 3), length) if batched else positions
 
@@ -208,7 +208,7 @@ def alibi_bias(
         [[0.0, -0.5, -1.0], [-0.5, 0.0, -0.5], [-1.0, -0.5, 0.0]]
         >>> x = randn(2, 3, 32)
         >>> nn.MultiHeadAttention(32, 8)(x, x, x, attn_mask=F.alibi_bias(8, 3)).shape
-        (2, 3, 32)
+        minigrad.Size([2, 3, 32])
     """
     heads = check_size("alibi_bias", "num_heads", num_heads)
     queries = check_size("alibi_bias", "query_len", query_len, least=0)

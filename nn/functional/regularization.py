@@ -112,8 +112,8 @@ def dropout2d(
     if input.ndim == 3:
         warnings.warn(
             located(
-                f"dropout2d: an input of shape {input.shape} is read as (N, C, L); call dropout1d "
-                f"for sequences, and give one image a batch axis: x[None]"
+                f"dropout2d: an input of shape {tuple(input.shape)} is read as (N, C, L); call "
+                f"dropout1d for sequences, and give one image a batch axis: x[None]"
             ),
             stacklevel=2,
         )
@@ -151,7 +151,7 @@ def _channel_dropout(
     owner = function.__name__
     p = check_probability(owner, "p", p)
     if input.ndim not in axes:
-        raise value_error(f"{owner}: an input of shape {shapes} expected, got {input.shape}")
+        raise value_error(f"{owner}: an input of shape {shapes} expected, got {tuple(input.shape)}")
     if not training or p == 0.0:
         return input
     if inplace:

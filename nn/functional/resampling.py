@@ -73,15 +73,16 @@ def interpolate(
         shapes = {1: "(N, C, L)", 2: "(N, C, H, W)"}
         expected = shapes.get(_SMOOTH.get(mode, 0), " or ".join(shapes.values()))
         raise value_error(
-            f"interpolate: mode={mode!r} needs an input of shape {expected}, got {input.shape}"
+            f"interpolate: mode={mode!r} needs an input of shape {expected}, got "
+            f"{tuple(input.shape)}"
         )
     if smooth and input.dtype.kind != "f":
         raise type_error(
-            f"interpolate: mode={mode!r} needs a floating-point input, got {input.dtype}; "
+            f"interpolate: mode={mode!r} needs a floating-point input, got {input.dtype.name}; "
             f"convert it with .float()"
         )
     if 0 in input.shape[2:]:
-        raise value_error(f"interpolate: nothing to resize in shape {input.shape}")
+        raise value_error(f"interpolate: nothing to resize in shape {tuple(input.shape)}")
     sizes, factors = _target(input.shape[2:], size, scale_factor)
     if recompute_scale_factor:
         factors = (None,) * axes
@@ -262,7 +263,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     if input.ndim < 3 or input.shape[-3] % (r * r):
         raise value_error(
             f"pixel_shuffle: an input of shape (..., C, H, W) with C divisible by {r * r} "
-            f"expected, got {input.shape}"
+            f"expected, got {tuple(input.shape)}"
         )
     *leading, channels, height, width = input.shape
     whole = (math.prod(leading), channels // (r * r), r, r, height, width)
@@ -286,7 +287,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     if input.ndim < 3 or input.shape[-2] % r or input.shape[-1] % r:
         raise value_error(
             f"pixel_unshuffle: an input of shape (..., C, H, W) with H and W divisible by {r} "
-            f"expected, got {input.shape}"
+            f"expected, got {tuple(input.shape)}"
         )
     *leading, channels, height, width = input.shape
     parts = (math.prod(leading), channels, height // r, r, width // r, r)
@@ -315,7 +316,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if input.ndim < 3 or input.shape[1] % groups:
         raise value_error(
             f"channel_shuffle: an input of shape (N, C, L, ...) with C divisible by {groups} "
-            f"expected, got {input.shape}"
+            f"expected, got {tuple(input.shape)}"
         )
     n, channels, *rest = input.shape
     parts = input.reshape(n, groups, channels // groups, *rest)

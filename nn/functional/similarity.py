@@ -63,7 +63,7 @@ def pairwise_distance(
     _common_shape("pairwise_distance", x1, x2)
     check_number("pairwise_distance", "p", p, above=0.0, infinite=True)
     check_number("pairwise_distance", "eps", eps, 0.0)
-    return vector_norm(floating(x1) - x2 + eps, ord=p, axis=-1, keepdims=keepdim)
+    return vector_norm(floating(x1) - x2 + eps, ord=p, dim=-1, keepdim=keepdim)
 
 
 @framed
@@ -86,7 +86,9 @@ def _common_shape(owner: str, x1: Tensor, x2: Tensor) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(x1.shape, x2.shape)
     except ValueError:
-        raise value_error(f"{owner}: x1 {x1.shape} and x2 {x2.shape} do not broadcast") from None
+        raise value_error(
+            f"{owner}: x1 {tuple(x1.shape)} and x2 {tuple(x2.shape)} do not broadcast"
+        ) from None
 
 
 def _direction(x: Tensor, axis: int, eps: float) -> Tensor:

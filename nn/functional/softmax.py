@@ -77,8 +77,8 @@ def _axis(owner: str, x: Tensor, dim: int | None) -> int:
         return dim
     if np.ndim(x) > 2:
         raise type_error(
-            f"{owner}: an input of shape {x.shape} has more than two axes: write dim=-1 for the "
-            f"last one (PyTorch takes the {'first' if x.ndim == 3 else 'second'} where none is "
+            f"{owner}: an input of shape {tuple(x.shape)} has more than two axes: write dim=-1 for "
+            f"the last one (PyTorch takes the {'first' if x.ndim == 3 else 'second'} where none is "
             f"named)"
         )
     return -1

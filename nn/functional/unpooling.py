@@ -85,7 +85,7 @@ def _unpooled(
     if input.ndim not in (axes + 1, axes + 2) or np.shape(indices) != input.shape:
         raise value_error(
             f"{owner}: an input with {axes + 1} or {axes + 2} axes and indices of its shape "
-            f"expected, got shapes {input.shape} and {np.shape(indices)}"
+            f"expected, got shapes {tuple(input.shape)} and {tuple(np.shape(indices))}"
         )
     *leading, sizes = *input.shape[:-axes], input.shape[-axes:]
     usual = tuple(

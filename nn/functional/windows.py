@@ -81,7 +81,7 @@ def fold(
     ):  # fmt: skip
         raise value_error(
             f"fold: an input of shape (N, C·{len(places)}, {places.shape[1]}), one column for "
-            f"each window of {size}, expected, with or without N; got {input.shape}"
+            f"each window of {size}, expected, with or without N; got {tuple(input.shape)}"
         )
     *batch, rows, _ = input.shape
     shape = (*batch, rows // len(places))  # (N, C) or (C,)

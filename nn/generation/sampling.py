@@ -145,7 +145,7 @@ def last_logits(
     if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
         raise ValueError(
             f"{owner}: the model must return logits of shape (N, L, classes), "
-            f"({tokens.shape[0]}, {tokens.shape[1]}, classes) here, got {logits.shape}"
+            f"({tokens.shape[0]}, {tokens.shape[1]}, classes) here, got {tuple(logits.shape)}"
         )
     return logits[:, -1]
 
@@ -248,7 +248,8 @@ def checked_ids(owner: str, ids: Any) -> np.ndarray:
     if array.ndim != 2 or not array.shape[1]:
         hint = "; write [ids] for one sequence" if array.ndim == 1 else ""
         raise ValueError(
-            f"{owner}: ids must have shape (N, L) with L of at least 1, got {array.shape}{hint}"
+            f"{owner}: ids must have shape (N, L) with L of at least 1, got "
+            f"{tuple(array.shape)}{hint}"
         )
     return array.astype(np.int64)
 
@@ -259,7 +260,7 @@ def checked_padding(owner: str, mask: Any, shape: tuple[int, ...], cached: int) 
     if array.dtype != bool or array.shape != expected:
         raise ValueError(
             f"{owner}: key_padding_mask must be bool of shape {expected}, True = padding; got "
-            f"{array.dtype} {array.shape}"
+            f"{array.dtype} {tuple(array.shape)}"
         )
     if array[:, -1].any():
         raise ValueError(

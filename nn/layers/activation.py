@@ -387,7 +387,7 @@ class Softmax2d(Module):
         if input.ndim not in (3, 4):
             raise value_error(
                 f"Softmax2d: an input of shape (N, C, H, W) or (C, H, W) expected, "
-                f"got {input.shape}"
+                f"got {tuple(input.shape)}"
             )
         return F.softmax(input, -3)
 

@@ -282,4 +282,6 @@ def _check_images(owner: str, x: Tensor) -> None:
     if not isinstance(x, Tensor):
         raise type_error(f"{owner}: x must be a Tensor, got {type(x).__name__}")
     if x.ndim != 4:
-        raise value_error(f"{owner}: images of shape (N, C, H, W) expected, got shape {x.shape}")
+        raise value_error(
+            f"{owner}: images of shape (N, C, H, W) expected, got shape {tuple(x.shape)}"
+        )

@@ -188,7 +188,7 @@ class _NormBase(_Normalization):
         if not layout or input.shape[layout.startswith("(N")] != self.num_features:
             raise value_error(
                 f"{type(self).__name__}: an input of shape {' or '.join(self.layouts)} with "
-                f"C = {self.num_features} expected, got {input.shape}"
+                f"C = {self.num_features} expected, got {tuple(input.shape)}"
             )
 
     def extra_repr(self) -> str:

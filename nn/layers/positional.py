@@ -149,7 +149,8 @@ class RotaryPosEmbedding(Module):
             )
         if self.embed_dim is not None and input.shape[-1:] != (self.embed_dim,):
             raise value_error(
-                f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, got {input.shape}"
+                f"RotaryPosEmbedding: shape (..., L, {self.embed_dim}) expected, got "
+                f"{tuple(input.shape)}"
             )
         return F.rotary_pos_embedding(
             input, position_ids, self.interleaved, offset=offset, base=self.base
@@ -168,7 +169,7 @@ def _rows(
         wanted = "D" if width is None else width
         raise value_error(
             f"{owner}: floats of shape (L, {wanted}) or (N, L, {wanted}) expected, "
-            f"got {input.dtype} {input.shape}"
+            f"got {input.dtype} {tuple(input.shape)}"
         )
     length = input.shape[-2]
     begin = check_size(owner, "offset", offset, least=0)
@@ -181,7 +182,7 @@ def _rows(
             raise value_error(
                 f"{owner}: position_ids must hold ints of shape "
                 f"{' or '.join(map(str, dict.fromkeys(shapes)))}, without an offset beside "
-                f"them; got {rows.dtype} {rows.shape} and offset {offset}"
+                f"them; got {rows.dtype} {tuple(rows.shape)} and offset {offset}"
             )
         if rows.min(initial=0) < 0:
             raise value_error(f"{owner}: position_ids has {rows.min()}, below 0")

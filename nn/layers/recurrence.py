@@ -122,11 +122,11 @@ class RNNBase(Module):
             axes = "(N, L, I)" if self.batch_first else "(L, N, I)"
             raise value_error(
                 f"{owner}: an input of shape {axes} or (L, I) with I = {self.input_size} "
-                f"expected, got {input.shape}"
+                f"expected, got {tuple(input.shape)}"
             )
         x = input[:, None] if single else input.swapaxes(0, 1) if self.batch_first else input
         if not x.shape[0]:
-            raise value_error(f"{owner}: a sequence without steps, of {input.shape}")
+            raise value_error(f"{owner}: a sequence without steps, of {tuple(input.shape)}")
         states = self._first(x.shape[1], x.dtype, given, single)
 
         def along(x: Tensor, first: list[Tensor], end: str, reverse: bool) -> Any:
@@ -146,7 +146,7 @@ class RNNBase(Module):
         if data.ndim != 2 or data.shape[1] != self.input_size:
             raise value_error(
                 f"{type(self).__name__}: packed data of shape (elements, I) with I = "
-                f"{self.input_size} expected, got {data.shape}"
+                f"{self.input_size} expected, got {tuple(data.shape)}"
             )
         packing = packing_of(packed)
         end_of = (packing.lengths - 1, np.arange(packing.shape[1]))
@@ -193,7 +193,7 @@ class RNNBase(Module):
                 raise value_error(
                     f"{type(self).__name__}: {name} must have shape {expected} (layers times "
                     f"directions first, also where the input is batch first), "
-                    f"got {state.shape}"
+                    f"got {tuple(state.shape)}"
                 )
         return [state[:, None] if single else state for state in given]
 

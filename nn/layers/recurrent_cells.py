@@ -56,14 +56,15 @@ class RNNCellBase(Module):
         if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
             raise value_error(
                 f"{owner}: an input of shape (N, I) or (I,) with I = {self.input_size} "
-                f"expected, got {input.shape}; nn.{owner.removesuffix('Cell')} reads sequences"
+                f"expected, got {tuple(input.shape)}; nn.{owner.removesuffix('Cell')} reads "
+                "sequences"
             )
         expected = (*input.shape[:-1], self.hidden_size)
         for name, state in zip(self.states, given, strict=bool(given)):
             if state.shape != expected:
                 raise value_error(
                     f"{owner}: {name} must have shape {expected} for an input of shape "
-                    f"{input.shape}, got {state.shape}"
+                    f"{tuple(input.shape)}, got {tuple(state.shape)}"
                 )
         states = given or tuple(zeros(expected, dtype=input.dtype) for _ in self.states)
         if input.ndim == 2:

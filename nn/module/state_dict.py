@@ -148,7 +148,7 @@ def _fitting(target: Tensor, value: Any) -> np.ndarray:
     if array.dtype.kind not in "biuf" or not np.can_cast(array.dtype, target.dtype, "same_kind"):
         raise TypeError(f"{array.dtype} values given, {np.dtype(target.dtype)} expected")
     if array.shape != target.shape:
-        raise ValueError(f"shape {array.shape} given, {target.shape} expected")
+        raise ValueError(f"shape {tuple(array.shape)} given, {tuple(target.shape)} expected")
     return array.astype(target.dtype)  # a copy: the value may be a view of the target
 
 

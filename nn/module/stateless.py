@@ -120,7 +120,9 @@ def _fitting(
             )
         before, after = own[path][2], asarray(value)
         if after.shape != before.shape:
-            raise ValueError(f"functional_call: {path} has shape {before.shape}, got {after.shape}")
+            raise ValueError(
+                f"functional_call: {path} has shape {tuple(before.shape)}, got {tuple(after.shape)}"
+            )
         key = id(before) if tie_weights else path
         if given.setdefault(key, value) is not value:
             raise ValueError(

@@ -90,7 +90,7 @@ class AdditiveAttention(Module):
         if query.shape[2] != self.d_q or key.shape[2] != self.d_k:
             raise value_error(
                 f"AdditiveAttention: query must be d_q = {self.d_q} and key d_k = {self.d_k} "
-                f"wide, got {query.shape} and {key.shape}"
+                f"wide, got {tuple(query.shape)} and {tuple(key.shape)}"
             )
         scores = (query.shape[0], 1, query.shape[1], key.shape[1])
         mask = combine(

@@ -103,7 +103,7 @@ class CausalSelfAttention(Module):
         if x.ndim < 2 or x.shape[-1] != self.d_model:
             raise value_error(
                 f"CausalSelfAttention: x must have shape (..., seq_len, {self.d_model}), "
-                f"got {x.shape}"
+                f"got {tuple(x.shape)}"
             )
         rearrange = optional_package("CausalSelfAttention", "einops").rearrange
         q, k, v = rearrange(  # (..., seq_len, 3 · d_model) -> thrice (..., H, seq_len, d_k)

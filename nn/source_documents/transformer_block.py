@@ -108,7 +108,7 @@ class TransformerBlock(Module):
         if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_dim:
             raise value_error(
                 f"TransformerBlock: the input must have shape (L, {self.input_dim}) or "
-                f"(N, L, {self.input_dim}), got {input_.shape}"
+                f"(N, L, {self.input_dim}), got {tuple(input_.shape)}"
             )
         x = ops.expand_dims(input_, 0) if input_.ndim == 2 else input_  # (N, L, input_dim)
         masks = (key_padding_mask, attn_mask, is_causal)

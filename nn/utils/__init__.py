@@ -261,7 +261,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     total = sum(parameter._data.size for parameter in targets)
     if vec.shape != (total,):
         raise ValueError(
-            f"vector_to_parameters: a vector of shape ({total},) expected, got {vec.shape}"
+            f"vector_to_parameters: a vector of shape ({total},) expected, got {tuple(vec.shape)}"
         )
     start = 0
     for parameter in targets:

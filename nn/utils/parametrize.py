@@ -102,7 +102,7 @@ def register_parametrization(
     if shape != value.shape and not unsafe:
         raise ValueError(
             f"register_parametrization: {type(parametrization).__name__} makes shape {shape} of "
-            f"{tensor_name!r} of shape {value.shape}; the same shape expected"
+            f"{tensor_name!r} of shape {tuple(value.shape)}; the same shape expected"
         )
     if parametrized:
         _list_of(module, tensor_name).append(parametrization)

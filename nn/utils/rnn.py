@@ -158,14 +158,16 @@ def pack_padded_sequence(
     check_flag(owner, "enforce_sorted", enforce_sorted)
     counts = integers(lengths, f"{owner}: lengths")
     if input.ndim < 2:
-        raise value_error(f"{owner}: an input of shape (L, N, ...) expected, got {input.shape}")
+        raise value_error(
+            f"{owner}: an input of shape (L, N, ...) expected, got {tuple(input.shape)}"
+        )
     x = as_tensor(input.swapaxes(0, 1) if batch_first else input)
     if counts.shape != x.shape[1:2] or not counts.size or (
         counts.min() < 1 or counts.max() > x.shape[0]
     ):  # fmt: skip
         raise value_error(
             f"{owner}: {x.shape[1]} lengths from 1 to {x.shape[0]} expected for an input of "
-            f"shape {input.shape}, got {counts.tolist()}"
+            f"shape {tuple(input.shape)}, got {counts.tolist()}"
         )
     order = None
     if enforce_sorted:

@@ -83,7 +83,7 @@ def checked(
     if dim is None:
         dim = int(isinstance(module, _ConvTransposeNd))
     elif not -weight.ndim <= dim < weight.ndim:
-        raise ValueError(f"spectral_norm: dim {dim} does not exist in shape {weight.shape}")
+        raise ValueError(f"spectral_norm: dim {dim} does not exist in shape {tuple(weight.shape)}")
     return weight, dim
 
 

@@ -66,7 +66,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         dim = None
     if dim is not None and not 0 <= dim < weight.ndim:
         raise ValueError(
-            f"weight_norm: dim {dim} is not one of those from 0 of shape {weight.shape}"
+            f"weight_norm: dim {dim} is not one of those from 0 of shape {tuple(weight.shape)}"
         )
     norm = _WeightNorm(name, dim)
     with no_grad():

@@ -187,14 +187,14 @@ for value in order:
             ("like-softmax", SLOPES + " * (1 - np.exp(x - out[..., None]))"),
         ),
         *instead_of(
-            "m = x.max(axis=-1", ("small", "m = abs(x).max(axis=-1"),
-            ("clipped", "x = np.clip(x, -700, 700)\n    m = x.max(axis=-1"),
+            "m = np.max(x, axis=-1", ("small", "m = np.max(abs(x), axis=-1"),
+            ("clipped", "x = np.clip(x, -700, 700)\n    m = np.max(x, axis=-1"),
         ),
         *instead_of("np.isfinite(m), m, 0.0", ("large", "np.isfinite(m), 0.0, m")),
         *instead_of("np.isfinite(out), out, 0.0", ("unnormalised", "np.isfinite(out), 0.0, out")),
         *instead_of("np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]", ("largest", "m[..., 0]")),
         Wrong(
-            "axis", ("x.max(axis=-1, keepdims=True)", "x.max(axis=1, keepdims=True)"),
+            "axis", ("np.max(x, axis=-1, keepdims=True)", "np.max(x, axis=1, keepdims=True)"),
             ("sum(axis=-1)) + m[..., 0]", "sum(axis=1)) + m.squeeze(1)"),
         ),
     ],

@@ -46,7 +46,7 @@ def gradients(run: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
     """The output of a function of tensors, and the gradient of each."""
     tensors = [minigrad.tensor(array, requires_grad=array.dtype.kind == "f") for array in arrays]
     out = run(*tensors)
-    seed = np.cos(np.arange(out.size)).reshape(out.shape)
+    seed = np.cos(np.arange(out.numel())).reshape(out.shape)
     if out.requires_grad:
         out.backward(minigrad.tensor(seed, dtype=out.dtype))
     return [out.numpy().copy()] + [t.grad.numpy().copy() for t in tensors if t.grad is not None]

@@ -13,7 +13,7 @@ import pytest
 
 import minigrad
 import minigrad.nn.functional as F
-from minigrad import nn, viz, vmap
+from minigrad import nn, ops, viz, vmap
 from minigrad.autograd import Function, checkpoint
 from minigrad.autograd import grad as gradient_of
 from minigrad.checking.samples import CASES, OURS, Case
@@ -194,7 +194,7 @@ WORKS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
     "getitem, of an argument": (lambda x: x[minigrad.argsort(x[:, 0])], [X]),
     "getitem of a table": (lambda ids: TABLE[ids], [IDS]),
     "getitem of a table's columns": (lambda ids: TABLE[:, ids[:2] % 2], [IDS]),
-    "take": (lambda x, i: minigrad.take(x, i, 0), [X, PLACES]),
+    "take": (lambda x, i: ops.take(x, i, 0), [X, PLACES]),
     "take_along_axis": (lambda x, w: minigrad.take_along_axis(x, w, 0), [X, WIDE]),
     "take_along_axis None": (lambda x: minigrad.take_along_axis(x, [0, 3, 3], None), [X]),
     "gather": (lambda x, w: minigrad.gather(x, 0, w), [X, WIDE]),

@@ -73,8 +73,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
     if _is_input(value):
-        return f"{value.shape}"
-    return f"{value.dtype}{value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        return f"{tuple(value.shape)}"
+    return f"{value.dtype}{tuple(value.shape)}" if isinstance(value, np.ndarray) else repr(value)
 
 
 class Draw:

@@ -73,7 +73,7 @@ def _histogram(**options: Any) -> Case:
 
 def _extremes_so_far(op: str, x: np.ndarray, axis: int) -> Case:
     call = lambda m, x: getattr(m, op)(x, axis)[0]
-    return Case(op, f"{x.shape} along {axis}", call, (x,))
+    return Case(op, f"{tuple(x.shape)} along {axis}", call, (x,))
 
 
 CASES: list[Case] = [

@@ -29,7 +29,7 @@ def check(answer: Answer) -> None:
                     x[2, 1] = x[0, 2] = 2.95  # one is the largest of its row, one of its column
             g = np.array(numbers(random, *np.sum(x, axis).shape))
             tensor = minigrad.tensor(x, requires_grad=True)
-            y = getattr(tensor, kind)(axis=axis)
+            y = getattr(np, kind)(tensor, axis=axis)
             (right,) = minigrad.autograd.grad(y, [tensor], minigrad.tensor(g))
             answer.compare(
                 "gradient", backward(g, x, axis), right.numpy(), mistakes(kind, g, x, axis)
@@ -109,8 +109,9 @@ EXERCISE = Exercise(
         "shapes at the right end.",
         "np.expand_dims(g, axis) puts the missing axis back with size 1; then np.broadcast_to "
         "spreads it to x.shape. The mean divides by x.shape[axis], or by x.size for None. For the "
-        "maximum, compare x with x.max(axis=axis, keepdims=True): that marks the largest entries.",
-        "For the maximum: largest = x == x.max(axis=axis, keepdims=True). Then "
+        "maximum, compare x with np.max(x, axis=axis, keepdims=True): that marks the largest "
+        "entries.",
+        "For the maximum: largest = x == np.max(x, axis=axis, keepdims=True). Then "
         "sum_backward(g, x, axis) * largest, divided by how many are the largest: "
         "largest.sum(axis=axis, keepdims=True).",
     ),
@@ -154,7 +155,7 @@ EXERCISE = Exercise(
         "first": "Right where one entry is the largest. Where several are, only the first gets "
         "anything: they should share g.",
         "of-all": "Compared with the largest entry of all of x. Each row has its own largest: "
-        "x.max(axis=axis, keepdims=True).",
+        "np.max(x, axis=axis, keepdims=True).",
         "everywhere": "Every entry gets g. But a small change of an entry that is not the largest "
         "changes nothing: its slope is 0.",
         "value": "The slope of the largest entry is 1: g is not multiplied by x.",
@@ -201,7 +202,7 @@ EXERCISE = Exercise(
         ),
         Wrong(
             "smallest",
-            ("largest = x == x.max(axis=axis", "largest = x == x.min(axis=axis"),
+            ("largest = x == np.max(x, axis=axis", "largest = x == np.min(x, axis=axis"),
         ),
         Wrong("ties", (" * largest / largest.sum(axis=axis, keepdims=True)", " * largest")),
         Wrong(
@@ -221,9 +222,12 @@ EXERCISE = Exercise(
         Wrong("no-g", ("return sum_backward(g, x, axis) * largest", "return largest")),
         Wrong("everywhere", code="return sum_backward(g, x, axis)", gap=3),
         Wrong("value", ("axis) * largest /", "axis) * largest * x /")),
-        Wrong("keepdims", ("x == x.max(axis=axis, keepdims=True)", "x == x.max(axis=axis)")),
         Wrong(
-            "keepdims", ("x == x.max(axis=axis, keepdims=True)", "x == x.max(axis=axis)[:, None]")
+            "keepdims", ("x == np.max(x, axis=axis, keepdims=True)", "x == np.max(x, axis=axis)")
+        ),
+        Wrong(
+            "keepdims",
+            ("x == np.max(x, axis=axis, keepdims=True)", "x == np.max(x, axis=axis)[:, None]"),
         ),
     ),
     check=check,

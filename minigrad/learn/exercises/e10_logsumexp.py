@@ -119,7 +119,7 @@ EXERCISE = Exercise(
         "exp(0) = 1, and the others lie between 0 and 1. Where that m is -inf, take 0 instead. For "
         "the gradient: the slope of log(s) is 1 / s, and that of s is exp(x); their product is "
         "exp(x - out).",
-        "m = x.max(axis=-1, keepdims=True); m = np.where(np.isfinite(m), m, 0.0); then "
+        "m = np.max(x, axis=-1, keepdims=True); m = np.where(np.isfinite(m), m, 0.0); then "
         "np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]. Backward: g[..., None] * "
         "np.exp(x - out[..., None]), with the same np.where for out.",
     ),
@@ -151,7 +151,7 @@ EXERCISE = Exercise(
         "small": "exp(-1000) is 0, and log(0) is -inf. Subtract the largest entry of the row, also "
         "where it is negative: then one of the exponentials is 1.",
         "one-m": "Is it one m for all rows? In a row that lies far below it, every exponential is "
-        "0. Each row needs its own: x.max(axis=-1, keepdims=True).",
+        "0. Each row needs its own: np.max(x, axis=-1, keepdims=True).",
         "masked": "NaN where the row is fully masked: -inf - -inf is NaN. Use another m (or out) "
         "there, such as 0: then every exp(-inf - 0) is 0.",
         "epsilon": "Something is added so that the logarithm never sees a 0. But here -inf is the "
@@ -200,7 +200,7 @@ EXERCISE = Exercise(
                 "np.log(np.exp(np.clip(x, None, 700)).sum(axis=-1))",
             ),
         ),
-        Wrong("not-the-largest", ("m = x.max(axis=-1", "m = x.mean(axis=-1")),
+        Wrong("not-the-largest", ("m = np.max(x, axis=-1", "m = np.mean(x, axis=-1")),
         Wrong("large", code="return np.log(np.exp(x).sum(axis=-1))"),
         Wrong(
             "small",
@@ -251,7 +251,7 @@ EXERCISE = Exercise(
             gap=2,
         ),
         Wrong("masked", ("    out = np.where(np.isfinite(out), out, 0.0)\n", "")),
-        Wrong("changed", ("    m = x.max", "    x -= x.max()\n    m = x.max")),
+        Wrong("changed", ("    m = np.max(x", "    x -= x.max()\n    m = np.max(x")),
     ),
     check=check,
     draw=draw,

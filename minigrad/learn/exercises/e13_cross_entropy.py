@@ -126,17 +126,20 @@ EXERCISE = Exercise(
         Wrong("log of 0", ("return -log_p[", "return -np.log(softmax(scores))[")),
         Wrong(
             "exp of 1000",
-            ("shifted = scores - scores.max(axis=1, keepdims=True)", "shifted = scores"),
+            ("shifted = scores - np.max(scores, axis=1, keepdims=True)", "shifted = scores"),
         ),
         Wrong("epsilon", ("return -log_p[", "return -np.log(softmax(scores) + 1e-12)[")),
         Wrong(
             "not the largest",
-            ("shifted = scores - scores.max(axis=1", "shifted = scores - scores.mean(axis=1"),
+            (
+                "shifted = scores - np.max(scores, axis=1",
+                "shifted = scores - np.mean(scores, axis=1",
+            ),
         ),
         Wrong(
             "not the largest",
             (
-                "shifted = scores - scores.max(axis=1, keepdims=True)",
+                "shifted = scores - np.max(scores, axis=1, keepdims=True)",
                 "shifted = scores - scores.max()",
             ),
         ),

@@ -136,12 +136,12 @@ EXERCISE = Exercise(
         Wrong("inverted mask", ("np.where(mask, scores, -np.inf)", "np.where(mask, -1e9, scores)")),
         Wrong(
             "axis",
-            ("scores.max(axis=-1, keepdims=True)", "scores.max(axis=0, keepdims=True)"),
+            ("np.max(scores, axis=-1, keepdims=True)", "np.max(scores, axis=0, keepdims=True)"),
             ("e.sum(axis=-1, keepdims=True)", "e.sum(axis=0, keepdims=True)"),
         ),
         Wrong("ignored", ("np.where(mask, scores, -np.inf)", "np.where(mask, scores, scores)")),
         Wrong("scores", ("return e / np.where(total == 0, 1.0, total)", "return scores")),
-        Wrong("one maximum", ("scores.max(axis=-1, keepdims=True)", "scores.max()")),
+        Wrong("one maximum", ("np.max(scores, axis=-1, keepdims=True)", "scores.max()")),
         Wrong(
             "wrong maximum",
             ("    scores = np.where(mask, scores, -np.inf)\n", ""),

@@ -33,7 +33,7 @@ def mean_backward(g, x, axis):
 def max_backward(g, x, axis):
     """The gradient of x, where y = x.max(axis=axis)."""
     # gap: which entries are the largest of their row?
-    largest = x == x.max(axis=axis, keepdims=True)
+    largest = x == np.max(x, axis=axis, keepdims=True)
     return sum_backward(g, x, axis) * largest / largest.sum(axis=axis, keepdims=True)
     # end of gap
 

@@ -16,7 +16,7 @@ import numpy as np
 def logsumexp(x):
     """The logarithm of the sum of the exponentials along the last axis."""
     # gap: log(sum(exp(x))) = m + log(sum(exp(x - m))) for every number m
-    m = x.max(axis=-1, keepdims=True)
+    m = np.max(x, axis=-1, keepdims=True)
     m = np.where(np.isfinite(m), m, 0.0)  # -inf - -inf would be NaN
     return np.log(np.exp(x - m).sum(axis=-1)) + m[..., 0]
     # end of gap

@@ -20,7 +20,7 @@ import numpy as np
 
 def softmax(x, axis):
     """Given: positive numbers that sum to 1 along an axis."""
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
 

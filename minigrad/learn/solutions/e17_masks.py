@@ -24,7 +24,7 @@ def masked_softmax(scores, mask):
     """Attention weights that are 0 where the mask is False."""
     # gap: return an array of the shape of scores
     scores = np.where(mask, scores, -np.inf)
-    largest = scores.max(axis=-1, keepdims=True)
+    largest = np.max(scores, axis=-1, keepdims=True)
     e = np.exp(scores - np.where(np.isfinite(largest), largest, 0.0))  # -inf - -inf is NaN
     total = e.sum(axis=-1, keepdims=True)
     return e / np.where(total == 0, 1.0, total)

@@ -19,7 +19,7 @@ import numpy as np
 def attention(q, k, v, mask):
     """Given: attention with a mask (queries, keys) of bools, True = may attend."""
     scores = np.where(mask, q @ k.T / np.sqrt(q.shape[1]), -np.inf)
-    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    e = np.exp(scores - np.max(scores, axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True) @ v
 
 

@@ -3,6 +3,12 @@
 The first argument is called ``x`` in Lucid; ``input`` is accepted too.
 
 Source: the signatures and docstrings of Lucid 3.8.
+
+Example:
+    >>> from minigrad.lucid import tensor
+    >>> from minigrad.lucid.nn import functional as F
+    >>> F.mse_loss(tensor([1.0, 2.0]), tensor([1.0, 4.0]), "sum").item()
+    4.0
 """
 # mypy: disable-error-code="assignment,no-redef"
 

@@ -1,15 +1,21 @@
 """Layers of `lucid.nn` whose constructors are not PyTorch's.
 
 Source: the signatures and docstrings of Lucid 3.8.
+
+Example:
+    >>> from minigrad.lucid import nn, tensor
+    >>> nn.MSELoss("sum")(tensor([1.0, 2.0]), tensor([1.0, 4.0])).item()
+    4.0
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from minigrad import nn
 from minigrad.lucid.absent import supported
 from minigrad.lucid.spelling import without_old
-from minigrad.torch import nn
+from minigrad.torch.nn import multihead, transformers
 
 __all__ = [
     "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss",
@@ -30,7 +36,7 @@ class _OfLastAxis(nn.Module):
     """A layer that goes along the last axis if none is given."""
 
     def __init__(self, dim: int | None = None) -> None:
-        super().__init__(-1 if dim is None else dim)  # type: ignore[call-arg]
+        super().__init__(-1 if dim is None else dim)
 
 
 class Softmax(_OfLastAxis, nn.Softmax):
@@ -114,7 +120,7 @@ class GaussianNLLLoss(nn.GaussianNLLLoss):
         super().__init__(full=full, eps=eps, reduction=reduction)
 
 
-class MultiheadAttention(nn.MultiheadAttention):
+class MultiheadAttention(multihead.MultiheadAttention):
     """Attention; a cache, or groups of heads, are errors that name what has them."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -128,7 +134,7 @@ class MultiheadAttention(nn.MultiheadAttention):
 def _drop_attention(module: Any, p: float | None) -> None:
     """Set the dropout of the attention weights, if it is given."""
     for each in module.modules():
-        if p is not None and isinstance(each, nn.MultiheadAttention):
+        if p is not None and isinstance(each, multihead.MultiheadAttention):
             each.dropout = p
 
 
@@ -142,19 +148,19 @@ class _TransformerLayer(nn.Module):
         **options: Any,
     ) -> None:  # fmt: skip
         given = (activation, layer_norm_eps, batch_first, norm_first)
-        super().__init__(d_model, nhead, dim_feedforward, dropout, *given, **options)  # type: ignore[call-arg]
+        super().__init__(d_model, nhead, dim_feedforward, dropout, *given, **options)
         _drop_attention(self, attention_dropout)
 
 
-class TransformerEncoderLayer(_TransformerLayer, nn.TransformerEncoderLayer):
+class TransformerEncoderLayer(_TransformerLayer, transformers.TransformerEncoderLayer):
     """A layer of an encoder; the fifth argument is the dropout of the attention weights."""
 
 
-class TransformerDecoderLayer(_TransformerLayer, nn.TransformerDecoderLayer):
+class TransformerDecoderLayer(_TransformerLayer, transformers.TransformerDecoderLayer):
     """A layer of a decoder; the fifth argument is the dropout of the attention weights."""
 
 
-class Transformer(nn.Transformer):
+class Transformer(transformers.Transformer):
     """An encoder and a decoder; the seventh argument is the dropout of the attention weights."""
 
     def __init__(

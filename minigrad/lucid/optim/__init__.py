@@ -1,6 +1,11 @@
 """`lucid.optim`: PyTorch's optimizers and schedules, some of them with Lucid 3's constructors.
 
 Source: the signatures and docstrings of Lucid 3.8.
+
+Example:
+    >>> from minigrad.lucid import nn, optim
+    >>> optim.SGD(nn.Linear(2, 2).parameters(), 0.1, 0.9, 0.5).param_groups[0]["dampening"]
+    0.5
 """
 # mypy: disable-error-code="assignment,no-redef"
 

@@ -22,5 +22,7 @@ __all__ = [
     "SequentialLR", "StepLR", "WarmupCosineLR",
 ]  # fmt: skip
 
+_LRScheduler = LRScheduler  # its older name in PyTorch
+
 if not _typing.TYPE_CHECKING:
     __getattr__ = _names("optim.lr_scheduler", __all__)

@@ -2,4 +2,4 @@
 
 from minigrad.optim.lr_scheduler import *
 from minigrad.optim.lr_scheduler import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
-from minigrad.optim.lr_scheduler import LRScheduler as _LRScheduler  # noqa: F401
+from minigrad.optim.lr_scheduler import _LRScheduler as _LRScheduler

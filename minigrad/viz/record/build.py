@@ -187,7 +187,7 @@ def tensors_in(result: Any) -> list[tuple[str, Tensor]]:
 
 def why_not(tensor: Tensor) -> str:
     """Why a tensor has no graph, and what to do."""
-    about = f"(shape {tensor.shape}, {tensor.dtype}) has no graph"
+    about = f"(shape {tuple(tensor.shape)}, {tensor.dtype}) has no graph"
     if history(tensor) is not None:
         return f"{about}: it is a leaf, nothing was computed to make it; draw what is made of it"
     if tensor.dtype.kind != "f":

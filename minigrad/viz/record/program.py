@@ -54,7 +54,7 @@ def rows(stages: Sequence[tuple[str, Program]]) -> list[Row]:
         for each in program.instructions:
             if each.place not in found and not each.is_read:
                 kind = "; ".join(
-                    f"{v.dtype} {v.shape}" for v in each.outputs if v is not None and v.shape
+                    f"{v.dtype} {tuple(v.shape)}" for v in each.outputs if v is not None and v.shape
                 )
                 found[each.place] = Row(each.shown(names), kind, each.path, each.phase)
         for place, mark in program.marks.items():

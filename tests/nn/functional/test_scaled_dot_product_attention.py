@@ -23,25 +23,25 @@ def draw(*shape: int) -> Tensor:
 def test_any_leading_axes(lead: tuple[int, ...], causal: bool) -> None:
     q, k, v = draw(*lead, L, 3), draw(*lead, S, 3), draw(*lead, S, 2)
     out, weights = F.scaled_dot_product_attention(q, k, v, is_causal=causal, output_weight=True)
-    scores = q.data @ k.data.swapaxes(-1, -2) / np.sqrt(3)
+    scores = q.numpy() @ k.numpy().swapaxes(-1, -2) / np.sqrt(3)
     if causal:
         scores = np.where(np.tri(L, S, dtype=bool), scores, -np.inf)
     expected = np.exp(scores - scores.max(axis=-1, keepdims=True))
     expected /= expected.sum(axis=-1, keepdims=True)
-    np.testing.assert_allclose(weights.data, expected, rtol=1e-12)
-    np.testing.assert_allclose(out.data, expected @ v.data, rtol=1e-12)
+    np.testing.assert_allclose(weights.numpy(), expected, rtol=1e-12)
+    np.testing.assert_allclose(out.numpy(), expected @ v.numpy(), rtol=1e-12)
     fused = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
-    np.testing.assert_allclose(fused.data, out.data, rtol=1e-12)
+    np.testing.assert_allclose(fused.numpy(), out.numpy(), rtol=1e-12)
 
 
 def test_scale_and_dropout() -> None:
     q, k, v = draw(L, 3), draw(S, 3), draw(S, 2)
     scaled = F.scaled_dot_product_attention(q, k, v, scale=1.0)
     np.testing.assert_allclose(
-        scaled.data, F.scaled_dot_product_attention(q * np.sqrt(3), k, v).data, rtol=1e-12
+        scaled.numpy(), F.scaled_dot_product_attention(q * np.sqrt(3), k, v).numpy(), rtol=1e-12
     )
     dropped = F.scaled_dot_product_attention(q, k, v, dropout_p=1.0)
-    assert not dropped.data.any()
+    assert not dropped.numpy().any()
 
 
 def test_a_mask_of_three_axes_counts_heads_and_in_a_layer_batches() -> None:
@@ -61,8 +61,8 @@ def test_the_module() -> None:
     mask = draw(L, S)
     module = nn.ScaledDotProductAttention(mask, dropout_p=0.5, is_causal=True, scale=0.3)
     expected = F.scaled_dot_product_attention(q, k, v, mask, 0.0, True, 0.3)
-    np.testing.assert_array_equal(module.eval()(q, k, v).data, expected.data)
-    assert (module.train()(q, k, v).data != expected.data).any()
+    np.testing.assert_array_equal(module.eval()(q, k, v).numpy(), expected.numpy())
+    assert (module.train()(q, k, v).numpy() != expected.numpy()).any()
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -75,7 +75,7 @@ def test_heads_of_queries_that_share_keys(causal: bool, mask: Any) -> None:
     twice = (np.repeat(x, 2, axis=1) for x in (k, v))
     expected = F.scaled_dot_product_attention(q, *twice, **options)
     for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one.data, other.data)
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
     for heads in (3, 5):
         with pytest.raises(ValueError, match=rf"H divisible by G, got \(2, {heads}, 4, 3\) and"):
             F.scaled_dot_product_attention(draw(N, heads, L, 3), k, v, enable_gqa=True)
