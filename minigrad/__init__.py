@@ -88,7 +88,7 @@ from minigrad.tensors.rows import SparseRows as SparseRows
 from minigrad.tensors.size import Size as Size
 from minigrad.tensors.tensor import *
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 

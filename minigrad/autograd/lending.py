@@ -28,11 +28,11 @@ class _Loan:
         self.before: np.ndarray | None = None
         self.views: dict[int, weakref.ref[Any]] = {}
 
-    def hand_out(self, array: np.ndarray, keep: bool) -> np.ndarray:
-        """An array in the memory of another one; `keep` says whether values were saved there."""
+    def hand_out(self, array: np.ndarray, shared: bool) -> np.ndarray:
+        """An array in the memory of another one; `shared` if a node may have saved it."""
         self.notice()
         memory = self.memory()
-        if keep and self.before is None and memory is not None:
+        if shared and self.before is None and memory is not None:
             self.before = memory.copy()
         view = np.asarray(memoryview(array))  # every view of it refers to this memoryview
         self.until_gone(view.base)

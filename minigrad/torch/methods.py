@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.tensors import functions
 from minigrad.tensors.methods import Methods
-from minigrad.torch.tensor import Tensor
+from minigrad.tensors.tensor import Tensor
 
 __all__ = ["FUNCTIONS"]
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    name: getattr(functions, name) for name in vars(functions)["__all__"]
-}
-FUNCTIONS |= {
     name: value
     for name, value in vars(Methods).items()
     if name.endswith("_") and not name.startswith("__")

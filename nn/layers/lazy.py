@@ -108,7 +108,7 @@ class _LazyConvolution(_Lazy):
         padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         groups = check_size(type(self).__name__, "groups", groups)
-        super().__init__(
+        super().__init__(  # type: ignore[call-arg]  # a mixin: of the layer beside it
             groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
             padding_mode, device, dtype,
         )  # fmt: skip
@@ -171,7 +171,9 @@ class _LazyBatchNorm(_Lazy):
         track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(1, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        super().__init__(  # type: ignore[call-arg]  # as above
+            1, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
         self._fill(0)
 
     def _fill(self, size: int) -> None:

@@ -55,7 +55,7 @@ class RNNBase(Module):
                 f"got {proj_size}"
             )
         self._out_size = proj_size or hidden_size
-        self.bias = bias
+        self.bias = bool(bias)
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
@@ -106,7 +106,7 @@ class RNNBase(Module):
 
     def _weights(self, end: str) -> tuple[Any, Any, Any, Any]:
         """The parameters of a layer and direction: weight_ih, weight_hh, bias_ih, bias_hh."""
-        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias else ()))
+        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias is True else ()))
         weight_ih, weight_hh, *biases = (getattr(self, f"{name}_{end}") for name in names)
         bias_ih, bias_hh = biases or (None, None)
         return weight_ih, weight_hh, bias_ih, bias_hh

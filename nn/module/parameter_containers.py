@@ -26,7 +26,7 @@ class _Parameters(Module):
         return value if isinstance(value, Parameter) else Parameter(value)
 
     def extra_repr(self) -> str:
-        shown = [f"{name}: {p.dtype} of {tuple(p.shape)}" for name, p in self._own_parameters()]
+        shown = [f"{name}: {p._data.dtype} of {p.shape}" for name, p in self._own_parameters()]
         return ", ".join(shown)
 
 

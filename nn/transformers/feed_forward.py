@@ -42,6 +42,6 @@ class SwiGLU(Module):
         self.up_proj = Linear(d_model, self.d_ff, bias)
         self.down_proj = Linear(self.d_ff, d_model, bias)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Transform each position of a tensor of shape (..., d_model) separately."""
-        return self.down_proj(F.silu(self.gate_proj(input_)) * self.up_proj(input_))
+        return self.down_proj(F.silu(self.gate_proj(input)) * self.up_proj(input))

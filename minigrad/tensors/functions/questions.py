@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ def numel(input: Tensor) -> int:
         >>> minigrad.numel(minigrad.ones(2, 3))
         6
     """
-    return input._data.size
+    return math.prod(input.shape)
 
 
 def get_device(input: Tensor) -> int:

@@ -1,4 +1,4 @@
-"""PyTorch's tensors and minigrad's own: the class of a result, and what the door leaves alone."""
+"""Tensors of `minigrad.torch`: second derivatives, copies, hooks and batches."""
 
 from __future__ import annotations
 
@@ -9,32 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import minigrad
 import minigrad.torch as torch
-from minigrad import nn as own_nn
 from minigrad.torch import nn
-
-
-def test_results_are_of_the_class_of_their_tensors() -> None:
-    x, own = torch.ones(2, 3), minigrad.ones(2, 3)
-    for made in (
-        x + 1, x + own, own + x, minigrad.exp(x), minigrad.maximum(own, x), x[0], x.T, x.detach(),
-        minigrad.concatenate([own, x]), np.tanh(x), *minigrad.split(x, 3, 1), x.sum(), x == x,
-        minigrad.linalg.svd(x)[1], minigrad.where(x > 0, own, own),
-    ):  # fmt: skip
-        assert type(made) is torch.Tensor
-    for made in (own + 1, minigrad.exp(own), own.sum(), minigrad.ones(2)):
-        assert type(made) is minigrad.Tensor
-    assert type(torch.exp(own)) is torch.Tensor
-
-
-def test_minigrads_own_meaning_stays() -> None:
-    own = minigrad.tensor([[1.0, 3.0], [4.0, 2.0]])
-    assert own.max(1).tolist() == [3.0, 4.0]
-    assert torch.as_tensor(own).max(1).indices.tolist() == [1, 0]
-    assert type(own) is minigrad.Tensor
-    np.testing.assert_allclose(own.std().item(), np.std(own.numpy()), 1e-6)
-    np.testing.assert_allclose(torch.as_tensor(own).std().item(), np.std(own.numpy(), ddof=1), 1e-6)
 
 
 def test_rules_are_run_on_minigrads_own_tensors() -> None:
@@ -61,36 +37,6 @@ def test_rules_are_run_on_minigrads_own_tensors() -> None:
         x.data = base
         slope = (values[0] - values[1]) / (2 * step)
         np.testing.assert_allclose(second.sum().item(), slope, 1e-4, 1e-6, err_msg=name)
-
-
-def test_modules_of_minigrads_become_pytorchs_and_stay_themselves() -> None:
-    inner = own_nn.Sequential(own_nn.Linear(2, 3), own_nn.BatchNorm1d(3))
-    weight = inner[0].weight
-
-    class Model(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = inner
-            self.layers = nn.ModuleList([nn.Linear(3, 1)])
-
-        def forward(self, x: Any) -> Any:
-            return self.layers[0](self.inner(x))
-
-    model = Model()
-    assert model.inner is inner
-    assert inner[0].weight is weight
-    assert all(isinstance(module, nn.Module) for module in model.modules())
-    assert all(type(p) is nn.Parameter for p in model.parameters())
-    assert type(inner[1].running_mean) is torch.Tensor
-    assert isinstance(inner[0], nn.Linear)
-    assert isinstance(inner, nn.Sequential)
-    out = model(torch.ones(4, 2))
-    out.sum().backward()
-    assert type(out) is torch.Tensor
-    assert type(weight.grad) is torch.Tensor
-    assert all(type(value) is torch.Tensor for value in model.state_dict().values())
-    assert type(own_nn.Linear(2, 3).weight) is own_nn.Parameter
-    assert type(nn.Sequential(own_nn.Linear(2, 3))[0].weight) is nn.Parameter
 
 
 def test_copies_and_pickles_keep_the_class() -> None:
