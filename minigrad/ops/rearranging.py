@@ -142,7 +142,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     Example:
         >>> import minigrad
         >>> minigrad.repeat(minigrad.tensor([1.0, 2.0]), [1, 3])
-        Tensor([1., 2., 2., 2.], dtype=float32)
+        tensor([1., 2., 2., 2.])
     """
     return _repeat(ravel(x), repeats, 0) if axis is None else _repeat(x, repeats, axis)
 

@@ -92,7 +92,7 @@ class Tensor(Methods, Fills, Variable):
         >>> x = Tensor([1.0, 2.0], requires_grad=True)
         >>> (x * x).sum().backward()
         >>> x.grad
-        Tensor([2., 4.], dtype=float32)
+        tensor([2., 4.])
         >>> Tensor(2, 3).shape == (2, 3)
         True
     """
@@ -289,7 +289,7 @@ class Tensor(Methods, Fills, Variable):
         Example:
             >>> import minigrad
             >>> minigrad.ones(2).requires_grad_()
-            Tensor([1., 1.], dtype=float32, requires_grad=True)
+            tensor([1., 1.], requires_grad=True)
         """
         self.requires_grad = requires_grad
         return self
@@ -383,7 +383,7 @@ class Tensor(Methods, Fills, Variable):
             >>> x = minigrad.tensor(3.0, requires_grad=True)
             >>> (x**2).backward()
             >>> x.grad
-            Tensor(6., dtype=float32)
+            tensor(6.)
         """
         given = None if gradient is None else (gradient,)
         gradients.backward(self, given, retain_graph, create_graph, inputs=inputs)
@@ -400,7 +400,7 @@ class Tensor(Methods, Fills, Variable):
             >>> x.detach().add_(1).requires_grad
             False
             >>> x
-            Tensor([2., 2.], dtype=float32, requires_grad=True)
+            tensor([2., 2.], requires_grad=True)
         """
         return detach(self)
 
@@ -428,7 +428,7 @@ class Tensor(Methods, Fills, Variable):
             >>> y.retain_grad()
             >>> (y * y).backward()
             >>> y.grad
-            Tensor(12., dtype=float32)
+            tensor(12.)
         """
         if not self.requires_grad:
             raise RuntimeError("retain_grad: this tensor does not require grad")
@@ -453,7 +453,7 @@ class Tensor(Methods, Fills, Variable):
             >>> (x * x).backward()
             >>> handle.remove()
             >>> x.grad
-            Tensor(60., dtype=float32)
+            tensor(60.)
         """
         node = history(self)
         if node is None:
@@ -485,7 +485,7 @@ class Tensor(Methods, Fills, Variable):
             >>> handle = x.register_post_accumulate_grad_hook(update)
             >>> (x * x).backward()
             >>> x.grad, x
-            (None, Tensor(2.4, dtype=float32, requires_grad=True))
+            (None, tensor(2.4000, requires_grad=True))
         """
         node = history(self)
         if not isinstance(node, Leaf):
@@ -546,7 +546,7 @@ class Tensor(Methods, Fills, Variable):
         Example:
             >>> import minigrad
             >>> minigrad.ones(2).to_device("cpu")
-            Tensor([1., 1.], dtype=float32)
+            tensor([1., 1.])
         """
         on_cpu(device)
         return self
@@ -699,7 +699,7 @@ class Tensor(Methods, Fills, Variable):
         Example:
             >>> import minigrad
             >>> minigrad.ones(2).to(minigrad.float64).dtype
-            dtype('float64')
+            minigrad.float64
         """
         dtype, copy = options.pop("dtype", None), options.pop("copy", False)
         for what in (*target, options.pop("device", None)):

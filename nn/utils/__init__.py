@@ -239,7 +239,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     Example:
         >>> from minigrad import nn
         >>> nn.utils.parameters_to_vector(nn.Linear(3, 2).parameters()).shape
-        (8,)
+        minigrad.Size([8])
     """
     flat = [ops.reshape(parameter, (-1,)) for parameter in parameters]
     if not flat:

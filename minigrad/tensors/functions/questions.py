@@ -166,7 +166,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
     Example:
         >>> import minigrad
         >>> minigrad.result_type(minigrad.ones(2), 1)
-        dtype('float32')
+        minigrad.float32
     """
     found: np.dtype[Any] = (tensor1 + tensor2).dtype
     return found
