@@ -303,7 +303,7 @@ def kaiming_uniform(
     tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
 ) -> Tensor:  # fmt: skip
-    """`kaiming_uniform_` with Lucid 2's order of arguments.
+    """Call `kaiming_uniform_` with Lucid 2's order of arguments.
 
     Example:
         >>> from minigrad import nn, empty
@@ -317,7 +317,7 @@ def kaiming_normal(
     tensor: Tensor, mode: FanMode = "fan_in", *, nonlinearity: str = "leaky_relu",
     a: float | None = 0.0,
 ) -> Tensor:  # fmt: skip
-    """`kaiming_normal_` with Lucid 2's order of arguments.
+    """Call `kaiming_normal_` with Lucid 2's order of arguments.
 
     Example:
         >>> from minigrad import nn, empty

@@ -320,7 +320,13 @@ def tril_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
 
 @created
 def triu_indices(row: int, col: int, offset: int = 0, **options: Any) -> Tensor:
-    """Return the indices of the upper triangle of a matrix: a row of rows, a row of columns."""
+    """Return the indices of the upper triangle of a matrix: a row of rows, a row of columns.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.triu_indices(2, 2).tolist()
+        [[0, 0, 1], [0, 1, 1]]
+    """
     return tensor(np.stack(np.triu_indices(row, offset, col)), **options)
 
 

@@ -144,7 +144,7 @@ def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     eps: float = 1e-7, *, error_if_nonfinite: bool = False,
 ) -> float:  # fmt: skip
-    """`clip_grad_norm_` as Lucid 2 has it: `eps` is added to the norm, and the result is a float.
+    """Clip as Lucid 2 does: `eps` is added to the norm, and the result is a float.
 
     Example:
         >>> from minigrad import nn, tensor

@@ -17,7 +17,7 @@ __all__ = [
 
 
 def is_tensor(obj: Any) -> bool:
-    """Whether it is a tensor.
+    """Tell whether it is a tensor.
 
     Example:
         >>> import minigrad
@@ -28,7 +28,7 @@ def is_tensor(obj: Any) -> bool:
 
 
 def is_storage(obj: Any) -> bool:
-    """False: the memory of a tensor is no object of its own.
+    """Return False: the memory of a tensor is no object of its own.
 
     Example:
         >>> import minigrad
@@ -39,7 +39,7 @@ def is_storage(obj: Any) -> bool:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether it holds floats.
+    """Tell whether it holds floats.
 
     Example:
         >>> import minigrad
@@ -50,7 +50,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether its dtype has negative numbers.
+    """Tell whether its dtype has negative numbers.
 
     Example:
         >>> import minigrad
@@ -61,27 +61,51 @@ def is_signed(input: Tensor) -> bool:
 
 
 def is_complex(input: Tensor) -> bool:
-    """False: there are no complex tensors."""
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_complex(minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_conj(input: Tensor) -> bool:
-    """False: there are no complex tensors."""
+    """Return False: there are no complex tensors.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_conj(minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_neg(input: Tensor) -> bool:
-    """False: a negated tensor has memory of its own."""
+    """Return False: a negated tensor has memory of its own.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_neg(-minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_inference(input: Tensor) -> bool:
-    """False: no tensor is barred from gradients."""
+    """Return False: no tensor is barred from gradients.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.is_inference(minigrad.ones(2))
+        False
+    """
     return False
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not 0.
+    """Tell whether the only element is not 0.
 
     Raises:
         ValueError: There is not exactly one element.
@@ -95,7 +119,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have one shape.
+    """Tell whether two tensors have one shape.
 
     Example:
         >>> import minigrad
@@ -106,7 +130,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
 
 
 def numel(input: Tensor) -> int:
-    """The number of elements.
+    """Count the elements.
 
     Example:
         >>> import minigrad
@@ -117,22 +141,42 @@ def numel(input: Tensor) -> int:
 
 
 def get_device(input: Tensor) -> int:
-    """-1, which stands for the CPU."""
+    """Return -1, which stands for the CPU.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.get_device(minigrad.ones(2))
+        -1
+    """
     return -1
 
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: there are no complex tensors."""
+    """Return the tensor itself: there are no complex tensors.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.resolve_conj(x) is x
+        True
+    """
     return input
 
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself."""
+    """Return the tensor itself.
+
+    Example:
+        >>> import minigrad
+        >>> x = minigrad.ones(2)
+        >>> minigrad.resolve_neg(x) is x
+        True
+    """
     return input
 
 
 def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
-    """The dtype of a result of tensors of two dtypes: integers never widen a float.
+    """Find the dtype of a result of tensors of two dtypes: integers never widen a float.
 
     Example:
         >>> import minigrad
@@ -146,7 +190,7 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
 
 
 def can_cast(from_: Any, to: Any) -> bool:
-    """Whether a dtype becomes another one without a change of its kind.
+    """Tell whether a dtype becomes another one without a change of its kind.
 
     Example:
         >>> import minigrad
@@ -161,7 +205,7 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
-    """The dtype of the sum of two tensors, or of a tensor and a number.
+    """Find the dtype of the sum of two tensors, or of a tensor and a number.
 
     Example:
         >>> import minigrad
@@ -173,7 +217,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
 
 
 def typename(obj: Any) -> str:
-    """The name of the type: of a tensor with its dtype.
+    """Name the type: of a tensor with its dtype.
 
     Example:
         >>> import minigrad
