@@ -191,7 +191,7 @@ def check_gradients(model: DigitReader, digits: Digits, seed: int) -> float:
         lambda *_: F.cross_entropy(double(images), digits.labels),
         parameters, directions=5, seed=seed,
     )  # fmt: skip
-    count = sum(parameter.size for parameter in parameters)
+    count = sum(parameter.numel() for parameter in parameters)
     print("gradient check in float64: the slope of the loss along random directions")
     print(f"through all {count:,} parameters")
     print(f"{'backward()':>20}  {'finite differences':>20}  {'difference':>12}")

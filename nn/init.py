@@ -197,7 +197,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Ten
     Example:
         >>> from minigrad import nn, empty
         >>> weight = nn.init.orthogonal_(empty(3, 5))
-        >>> (weight @ weight.T).round(4).abs().sum().item()
+        >>> (weight @ weight.T).round(decimals=4).abs().sum().item()
         3.0
     """
     fans("orthogonal_", tensor)

@@ -109,7 +109,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
     Example:
         >>> import minigrad
-        >>> x, y = minigrad.meshgrid(minigrad.arange(3), minigrad.arange(2))
+        >>> x, y = minigrad.ops.meshgrid(minigrad.arange(3), minigrad.arange(2))
         >>> x.tolist(), y.tolist()
         ([[0, 1, 2], [0, 1, 2]], [[0, 0, 0], [1, 1, 1]])
     """

@@ -71,7 +71,7 @@ def take(x: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     Example:
         >>> import minigrad
         >>> x = minigrad.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-        >>> minigrad.take(x, [0, -1], axis=1).tolist()
+        >>> minigrad.ops.take(x, [0, -1], axis=1).tolist()
         [[1.0, 3.0], [4.0, 6.0]]
     """
     return _take(_with_an_axis(x, axis), indices, axis, mode)

@@ -135,7 +135,7 @@ def split(x: Any, indices_or_sections: int | Sequence[int], axis: int = 0) -> tu
 
     Example:
         >>> import minigrad
-        >>> [part.tolist() for part in minigrad.split(minigrad.arange(5), [2, 3])]
+        >>> [part.tolist() for part in minigrad.ops.split(minigrad.arange(5), [2, 3])]
         [[0, 1], [2], [3, 4]]
     """
     return _split("split", x, indices_or_sections, axis, equal=True)

@@ -34,7 +34,7 @@ def flip(x: Any, axis: Axis = None) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.flip(minigrad.tensor([[1, 2], [3, 4]]), axis=1).tolist()
+        >>> minigrad.ops.flip(minigrad.tensor([[1, 2], [3, 4]]), axis=1).tolist()
         [[2, 1], [4, 3]]
     """
     return np.flip(x, axis)

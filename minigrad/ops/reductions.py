@@ -105,7 +105,7 @@ def max(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.max(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        >>> minigrad.ops.max(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
         tensor([2., 4.])
     """
     return x.max(axis=axis, keepdims=keepdims)
@@ -117,7 +117,7 @@ def min(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.min(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
+        >>> minigrad.ops.min(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1)
         tensor([1., 3.])
     """
     return x.min(axis=axis, keepdims=keepdims)

@@ -39,7 +39,7 @@ def cumsum(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.cumsum(minigrad.tensor([1.0, 2.0, 3.0]))
+        >>> minigrad.ops.cumsum(minigrad.tensor([1.0, 2.0, 3.0]))
         tensor([1., 3., 6.])
     """
     out = np.cumsum(widened(x), axis)
@@ -59,7 +59,7 @@ def cumprod(x: Any, axis: int | None = None, *, dtype: Any = None) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.cumprod(minigrad.tensor([1.0, 2.0, 3.0]))
+        >>> minigrad.ops.cumprod(minigrad.tensor([1.0, 2.0, 3.0]))
         tensor([1., 2., 6.])
     """
     out = np.cumprod(widened(x), axis)

@@ -76,7 +76,7 @@ def sort(x: Any, axis: int | None = -1, descending: bool = False) -> Tensor:
 
     Example:
         >>> import minigrad
-        >>> minigrad.sort(minigrad.tensor([3.0, 1.0, 2.0]))
+        >>> minigrad.ops.sort(minigrad.tensor([3.0, 1.0, 2.0]))
         tensor([1., 2., 3.])
     """
     return _sort(ravel(x), 0, descending) if axis is None else _sort(x, axis, descending)
@@ -173,7 +173,7 @@ def median(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Example:
         >>> import minigrad
-        >>> minigrad.median(minigrad.tensor([4.0, 1.0, 2.0, 9.0]))
+        >>> minigrad.ops.median(minigrad.tensor([4.0, 1.0, 2.0, 9.0]))
         tensor(3.)
     """
     if not x.size and 0 not in kept_shape(x.shape, axis):

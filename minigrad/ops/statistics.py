@@ -103,7 +103,7 @@ def var(
 
     Example:
         >>> import minigrad
-        >>> minigrad.var(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
+        >>> minigrad.ops.var(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
         tensor(1.)
     """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -125,7 +125,7 @@ def std(
 
     Example:
         >>> import minigrad
-        >>> minigrad.std(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
+        >>> minigrad.ops.std(minigrad.tensor([1.0, 2.0, 3.0]), ddof=1)
         tensor(1.)
     """
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -800,7 +800,7 @@ class Tensor(Methods, Fills, Variable):
     def new_tensor(
         self, data: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Tensor:
-        """Make a leaf of the data, by default in this one's dtype; without data, a copy of this one."""
+        """Make a leaf of the data, by default in this one's dtype; without data, copy this one."""
         data = self if data is None else data
         return creation.tensor(data, requires_grad, dtype or self.dtype, device)
 
@@ -813,7 +813,7 @@ class Tensor(Methods, Fills, Variable):
         return creation.ones(*size, **{"dtype": self.dtype, **options})
 
     def new_empty(self, *size: Any, **options: Any) -> Tensor:
-        """Make a tensor that is not filled, by default in this one's dtype; see `minigrad.empty`."""
+        """Make an unfilled tensor, by default in this one's dtype; see `minigrad.empty`."""
         return creation.empty(*size, **{"dtype": self.dtype, **options})
 
     def new_full(self, size: Any, fill_value: Any, **options: Any) -> Tensor:

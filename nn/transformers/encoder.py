@@ -156,8 +156,8 @@ class TransformerEncoder(Module):
         >>> layer = nn.TransformerEncoderLayer(16, 2, dim_feedforward=32, norm_first=True)
         >>> encoder = nn.TransformerEncoder(layer, num_layers=3, norm=nn.LayerNorm(16))
         >>> output, weights = encoder(randn(4, 7, 16), is_causal=True, need_weights=True)
-        >>> output.shape, [each.shape for each in weights]
-        (minigrad.Size([4, 7, 16]), [minigrad.Size([4, 2, 7, 7]), minigrad.Size([4, 2, 7, 7]), minigrad.Size([4, 2, 7, 7])])
+        >>> output.shape, len(weights), weights[0].shape
+        (minigrad.Size([4, 7, 16]), 3, minigrad.Size([4, 2, 7, 7]))
     """
 
     norm: Module | None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from minigrad.autograd.dtype_class import dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 
@@ -175,18 +176,18 @@ def resolve_neg(input: Tensor) -> Tensor:
     return input
 
 
-def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+def promote_types(type1: Any, type2: Any) -> dtype:
     """Find the dtype of a result of tensors of two dtypes: integers never widen a float.
 
     Example:
         >>> import minigrad
         >>> minigrad.promote_types(minigrad.int64, minigrad.float16)
-        dtype('float16')
+        minigrad.float16
     """
     one, other = np.dtype(type1), np.dtype(type2)
     if "f" in (one.kind, other.kind) and one.kind != other.kind:
-        return one if one.kind == "f" else other
-    return np.promote_types(one, other)
+        return dtype(one if one.kind == "f" else other)
+    return dtype(np.promote_types(one, other))
 
 
 def can_cast(from_: Any, to: Any) -> bool:
@@ -204,7 +205,7 @@ def can_cast(from_: Any, to: Any) -> bool:
     return one <= other or {one, other} == {1, 2}
 
 
-def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
     """Find the dtype of the sum of two tensors, or of a tensor and a number.
 
     Example:
@@ -212,7 +213,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
         >>> minigrad.result_type(minigrad.ones(2), 1)
         minigrad.float32
     """
-    found: np.dtype[Any] = (tensor1 + tensor2).dtype
+    found: dtype = (tensor1 + tensor2).dtype
     return found
 
 
