@@ -71,7 +71,7 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.ops.flatten(minigrad.ones((2, 3, 4)), start_axis=1).shape
-        (2, 12)
+        minigrad.Size([2, 12])
     """
     shape = x.shape or (1,)
     start = normalize_axis_index(start_axis, len(shape))
@@ -103,7 +103,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     Example:
         >>> import minigrad
         >>> minigrad.ops.transpose(minigrad.ones((2, 3, 4)), (0, 2, 1)).shape
-        (2, 4, 3)
+        minigrad.Size([2, 4, 3])
     """
     return x.transpose(axes)
 
