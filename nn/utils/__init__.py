@@ -192,7 +192,7 @@ def clip_grads_with_norm_(
 
     `foreach` changes nothing.
 
-    Source: PyTorch 2.13, "torch.nn.utils.clip_grads_with_norm_".
+    Source: PyTorch 2.13, "torch.nn.utils", `clip_grads_with_norm_`.
 
     Example:
         >>> from minigrad import nn, tensor
