@@ -99,7 +99,7 @@ def _loan_of(memory: np.ndarray) -> _Loan:
 def held(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values that an op saves, with a copy of each array in memory that is lent."""
     return tuple([
-        held(v) if isinstance(v, tuple) else
+        getattr(v, "_make", tuple)(held(v)) if isinstance(v, tuple) else
         v.copy() if isinstance(v, np.ndarray) and id(owner(v)) in lent else v
         for v in values
     ])  # fmt: skip

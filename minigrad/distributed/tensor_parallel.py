@@ -226,7 +226,7 @@ class ColumnParallelLinear(Divided, Linear):
         >>> from minigrad import distributed, nn, ones
         >>> layer = distributed.ColumnParallelLinear(nn.Linear(4, 6))
         >>> layer(ones(2, 4)).shape  # on one rank; on two: (2, 3)
-        (2, 6)
+        minigrad.Size([2, 6])
     """
 
     divided: ClassVar[dict[str, int]] = {"weight": 0, "bias": 0}
@@ -259,7 +259,7 @@ class RowParallelLinear(Divided, Linear):
         >>> from minigrad import distributed, nn, ones
         >>> layer = distributed.RowParallelLinear(nn.Linear(4, 6))
         >>> layer(ones(2, 4)).shape  # on one rank; on two, it takes (2, 2)
-        (2, 6)
+        minigrad.Size([2, 6])
     """
 
     divided: ClassVar[dict[str, int]] = {"weight": 1}
