@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,13 +28,15 @@ class _Loan:
         self.before: np.ndarray | None = None
         self.views: dict[int, weakref.ref[Any]] = {}
 
-    def hand_out(self, array: np.ndarray, keep: bool) -> np.ndarray:
-        """An array in the memory of another one; `keep` says whether values were saved there."""
+    def hand_out(self, array: np.ndarray, shared: bool) -> np.ndarray:
+        """An array in the memory of another one; `shared`: others refer to it."""
         self.notice()
         memory = self.memory()
-        if keep and self.before is None and memory is not None:
+        if shared and self.before is None and memory is not None:
             self.before = memory.copy()
-        view = np.asarray(memoryview(array))  # every view of it refers to this memoryview
+        view = np.asarray(
+            memoryview(cast(Any, array))
+        )  # every view of it refers to this memoryview
         self.until_gone(view.base)
         return view
 

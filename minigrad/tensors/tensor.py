@@ -107,7 +107,9 @@ class Tensor(Methods, Fills, Variable):
             data, requires_grad = data[:1], data[1]
         dtype = get_default_dtype() if dtype is None else dtype
         if all(isinstance(part, (int, np.integer)) for part in data):
-            self._data = np.zeros(shape_of("Tensor", data or (0,)), checked(dtype, "Tensor"))
+            self._data = np.zeros(
+                shape_of("Tensor", data if len(data) else (0,)), checked(dtype, "Tensor")
+            )
         elif len(data) > 1:
             raise TypeError(f"Tensor: the data or the lengths of the axes expected, got {data!r}")
         else:
@@ -166,7 +168,7 @@ class Tensor(Methods, Fills, Variable):
     def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Size | int:
         """The lengths of the axes, or of one."""
-        return Size(self._data.shape) if dim is None else self._data.shape[dim]
+        return self.shape if dim is None else self.shape[dim]
 
     @property
     def ndim(self) -> int:
@@ -181,7 +183,7 @@ class Tensor(Methods, Fills, Variable):
 
     def nelement(self) -> int:
         """The number of elements."""
-        return self._data.size
+        return self.shape.numel()
 
     def stride(self, dim: int | None = None) -> Any:
         """How many elements apart neighbours along each axis, or along one, are."""

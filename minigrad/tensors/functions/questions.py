@@ -113,7 +113,7 @@ def numel(input: Tensor) -> int:
         >>> minigrad.numel(minigrad.ones(2, 3))
         6
     """
-    return input._data.size
+    return input.shape.numel()
 
 
 def get_device(input: Tensor) -> int:
