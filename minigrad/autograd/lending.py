@@ -29,14 +29,12 @@ class _Loan:
         self.views: dict[int, weakref.ref[Any]] = {}
 
     def hand_out(self, array: np.ndarray, shared: bool) -> np.ndarray:
-        """An array in the memory of another one; `shared`: others refer to it."""
+        """An array in the memory of another one; `shared` if a node may have saved it."""
         self.notice()
         memory = self.memory()
         if shared and self.before is None and memory is not None:
             self.before = memory.copy()
-        view = np.asarray(
-            memoryview(cast(Any, array))
-        )  # every view of it refers to this memoryview
+        view = np.asarray(memoryview(cast(Any, array)))  # every view of it refers to this memoryview
         self.until_gone(view.base)
         return view
 

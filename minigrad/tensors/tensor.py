@@ -69,7 +69,7 @@ class Tensor(Methods, Fills, Variable):
 
     Args:
         *data: Numbers, nested lists, an array or another tensor, always copied; or the lengths of
-            the axes of a tensor of zeros, one by one.
+            the axes of a tensor of zeros, one by one or as a `Size`.
         requires_grad: Whether to compute gradients for it; floats only.
         dtype: The dtype; the default dtype (float32) if None.
         device: "cpu".
@@ -106,10 +106,10 @@ class Tensor(Methods, Fills, Variable):
         if data[1:] == (True,) or data[1:] == (False,):  # Lucid 2's second argument
             data, requires_grad = data[:1], data[1]
         dtype = get_default_dtype() if dtype is None else dtype
-        if all(isinstance(part, (int, np.integer)) for part in data):
-            self._data = np.zeros(
-                shape_of("Tensor", data if len(data) else (0,)), checked(dtype, "Tensor")
-            )
+        sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data
+        if all(isinstance(part, (int, np.integer)) for part in sizes):
+            shape = shape_of("Tensor", sizes) if len(data) else (0,)
+            self._data = np.zeros(shape, checked(dtype, "Tensor"))
         elif len(data) > 1:
             raise TypeError(f"Tensor: the data or the lengths of the axes expected, got {data!r}")
         else:
