@@ -34,7 +34,7 @@ class _Loan:
         memory = self.memory()
         if shared and self.before is None and memory is not None:
             self.before = memory.copy()
-        view = np.asarray(memoryview(cast(Any, array)))  # every view of it refers to this memoryview
+        view = np.asarray(memoryview(cast(Any, array)))  # every view of it refers to this
         self.until_gone(view.base)
         return view
 
