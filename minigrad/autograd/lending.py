@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class _Loan:
         memory = self.memory()
         if shared and self.before is None and memory is not None:
             self.before = memory.copy()
-        view = np.asarray(memoryview(array))  # every view of it refers to this memoryview
+        view = np.asarray(memoryview(cast(Any, array)))  # every view of it refers to this
         self.until_gone(view.base)
         return view
 

@@ -421,7 +421,7 @@ def vocabulary_parallel_cross_entropy(
     shifted = logits - top
     own, local = _own_rows(np.where(counted, ids, -1), start, end)
     picked = ops.take_along_axis(shifted, local[..., None], -1)[..., 0]
-    sums = [ops.exp(shifted).sum(axis=-1), ops.where(own, picked, 0.0), shifted.sum(axis=-1)]
+    sums = [ops.exp(shifted).sum(-1), ops.where(own, picked, 0.0), shifted.sum(-1)]
     exponentials, right, every = sum_of_parts(ops.stack(sums), comm=comm)
     expected = (1 - label_smoothing) * right + label_smoothing / classes * every
     losses = ops.where(counted, ops.log(exponentials) - expected, 0.0)

@@ -183,7 +183,7 @@ class Tensor(Methods, Fills, Variable):
 
     def nelement(self) -> int:
         """Return the number of elements."""
-        return math.prod(self.shape)
+        return self.shape.numel()
 
     def stride(self, dim: int | None = None) -> Any:
         """Tell how many elements apart neighbours along each axis, or along one, are."""

@@ -139,7 +139,7 @@ def numel(input: Tensor) -> int:
         >>> minigrad.numel(minigrad.ones(2, 3))
         6
     """
-    return math.prod(input.shape)
+    return input.shape.numel()
 
 
 def get_device(input: Tensor) -> int:

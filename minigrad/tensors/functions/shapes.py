@@ -17,13 +17,13 @@ from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spe
 
 __all__ = [
     "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "cartesian_prod", "cat", "chunk", "column_stack", "combinations", "concat",
-    "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "dsplit", "dstack", "expand",
-    "expand_as", "flatten", "flip", "fliplr", "flipud", "hsplit", "hstack", "meshgrid", "moveaxis",
-    "movedim", "narrow", "permute", "repeat", "repeat_interleave", "reshape", "reshape_as", "roll",
-    "rot90", "row_stack", "split", "split_with_sizes", "squeeze", "stack", "sum_to_size",
-    "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose", "tril", "triu", "unbind",
-    "unflatten", "unfold", "unsqueeze", "view_as", "vsplit", "vstack",
+    "broadcast_tensors", "broadcast_to", "cartesian_prod", "cat", "chunk", "column_stack",
+    "combinations", "concat", "concatenate", "diag", "diag_embed", "diagflat", "diagonal", "dsplit",
+    "dstack", "expand", "expand_as", "flatten", "flip", "fliplr", "flipud", "hsplit", "hstack",
+    "meshgrid", "moveaxis", "movedim", "narrow", "permute", "ravel", "repeat", "repeat_interleave",
+    "reshape", "reshape_as", "roll", "rot90", "row_stack", "split", "split_with_sizes", "squeeze",
+    "stack", "sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "tile", "transpose",
+    "tril", "triu", "unbind", "unflatten", "unfold", "unsqueeze", "view_as", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -172,6 +172,17 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
     return ops.squeeze(input, short) if short else ops.reshape(input, input.shape)
 
 
+def ravel(input: Any) -> Tensor:
+    """The elements as one axis, in C order; a view where the memory allows it.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.ravel(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        Tensor([1., 2., 3., 4.], dtype=float32)
+    """
+    return ops.ravel(input)
+
+
 @spelled
 def unsqueeze(input: Any, dim: int) -> Tensor:
     """Insert an axis of length 1.
@@ -193,6 +204,17 @@ def expand(input: Any, *sizes: Any, size: Any = None) -> Tensor:
         (3, 4)
     """
     return ops.expand(input, *(sizes_of(sizes) if size is None else size))
+
+
+def broadcast_to(input: Any, size: Sequence[int]) -> Tensor:
+    """Repeat along axes of length 1 to a shape, without copying.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.broadcast_to(minigrad.arange(3), (2, 3)).tolist()
+        [[0, 1, 2], [0, 1, 2]]
+    """
+    return ops.broadcast_to(input, tuple(size))
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
