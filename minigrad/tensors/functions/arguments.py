@@ -26,7 +26,9 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
-        if "axis" in keywords or "keepdims" in keywords:
+        if not keywords:
+            return function(*args)
+        if keywords.keys() & names.keys():
             given = {names.get(name, name): value for name, value in keywords.items()}
             if len(given) < len(keywords):
                 raise TypeError(f"{function.__name__}: axis is {dim}: give one of them")
