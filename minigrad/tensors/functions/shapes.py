@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
 
@@ -405,8 +406,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         (2, 3)
     """
     given = list(tensors)
-    kept = [x for x in given if tuple(np.shape(x)) != (0,)]
-    return ops.concatenate(kept if kept and len(kept) < len(given) else given, dim)
+    shapes = [x._data.shape if isinstance(x, Variable) else np.shape(x) for x in given]
+    if (0,) in shapes:
+        kept = [x for x, shape in zip(given, shapes, strict=True) if shape != (0,)]
+        given = kept or given
+    return ops.concatenate(given, dim)
 
 
 concat = concatenate = cat
