@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,13 +28,13 @@ class _Loan:
         self.before: np.ndarray | None = None
         self.views: dict[int, weakref.ref[Any]] = {}
 
-    def hand_out(self, array: np.ndarray, keep: bool) -> np.ndarray:
-        """An array in the memory of another one; `keep` says whether values were saved there."""
+    def hand_out(self, array: np.ndarray, shared: bool) -> np.ndarray:
+        """An array in the memory of another one; `shared` if a node may have saved it."""
         self.notice()
         memory = self.memory()
-        if keep and self.before is None and memory is not None:
+        if shared and self.before is None and memory is not None:
             self.before = memory.copy()
-        view = np.asarray(memoryview(array))  # every view of it refers to this memoryview
+        view = np.asarray(memoryview(cast(Any, array)))  # every view of it refers to this
         self.until_gone(view.base)
         return view
 
@@ -99,7 +99,7 @@ def _loan_of(memory: np.ndarray) -> _Loan:
 def held(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values that an op saves, with a copy of each array in memory that is lent."""
     return tuple([
-        held(v) if isinstance(v, tuple) else
+        getattr(v, "_make", tuple)(held(v)) if isinstance(v, tuple) else
         v.copy() if isinstance(v, np.ndarray) and id(owner(v)) in lent else v
         for v in values
     ])  # fmt: skip

@@ -196,7 +196,7 @@ def getitem(x: Any, index: Any) -> Tensor:
         >>> x = minigrad.tensor([1.0, 2.0, 3.0], requires_grad=True)
         >>> minigrad.ops.getitem(x, [0, 0, 2]).sum().backward()
         >>> x.grad
-        Tensor([2., 0., 1.], dtype=float32)
+        tensor([2., 0., 1.])
     """
     return _getitem(x, normalized(index))
 
