@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import minigrad
-from minigrad import Tensor, nn, no_grad, ops, tensor
+from minigrad import Tensor, distributed, nn, no_grad, ops, tensor
 from minigrad.autograd import grad, mutation
 from minigrad.autograd.lending import lent
 from minigrad.autograd.mutation import mark_written
@@ -476,6 +476,14 @@ def test_arrays_that_are_handed_out_share_memory() -> None:
 
 def lent_late(x: Tensor) -> np.ndarray:
     return x.numpy()[1:]
+
+
+def test_named_tuples_are_saved_as_such_while_memory_is_lent() -> None:
+    x, other = variable(1.0, 2.0), tensor([1.0])
+    array = other.numpy()
+    assert id(owner(other._data)) in lent, array
+    distributed.all_reduce(x * 3).sum().backward()
+    np.testing.assert_array_equal(x.grad, [3.0, 3.0])
 
 
 @pytest.mark.parametrize("look", [Tensor.numpy, np.asarray, lent_late, lambda x: x[1:].numpy()])
