@@ -26,7 +26,9 @@ def two_steps(index: tuple[Any, ...], axes: int) -> tuple[Any, Any] | None:
     """
     if _NO_ARRAYS.issuperset(map(type, index)):  # the commonest indices, sooner than below
         return None
-    if not any(map(_is_array, index)) or not any(map(_selects, index)):
+    others = [each for each in index if each.__class__ not in _NO_ARRAYS]
+    integers = int in map(type, index) or any(map(_selects, others))
+    if not integers or not any(map(_is_array, others)):
         return None
     rest = [slice(None)] * (axes - sum(map(_used, index)))
     full: list[Any] = []
