@@ -77,7 +77,7 @@ def minigrad_work(_rank: int, ranks: int) -> Work:
         sent, received = np.ones(size // 4, np.float32), np.empty(size // 4, np.float32)
         return lambda: comm.mpi.Allreduce(sent, received)
 
-    parameters = sum(parameter.size for parameter in model.parameters())
+    parameters = sum(parameter.numel() for parameter in model.parameters())
     return Work(step, all_reduce, 2 * (ranks - 1) * 4 * parameters // ranks)
 
 

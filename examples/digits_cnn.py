@@ -97,7 +97,7 @@ def main() -> None:
     minigrad.random.seed(args.seed)
     learned, held_out = digits.load()
     model = DigitCNN()
-    count = sum(parameter.size for parameter in model.parameters())
+    count = sum(parameter.numel() for parameter in model.parameters())
     print(f"{count:,} parameters")
 
     start = time.perf_counter()

@@ -39,7 +39,6 @@ from minigrad.ops.activation import gelu as gelu
 from minigrad.ops.activation import silu as silu
 from minigrad.ops.activation import softplus as softplus
 from minigrad.ops.broadcasting import broadcast_arrays as broadcast_arrays
-from minigrad.ops.broadcasting import broadcast_to as broadcast_to
 from minigrad.ops.broadcasting import expand as expand
 from minigrad.ops.casting import astype as astype
 from minigrad.ops.elementwise import cbrt as cbrt
@@ -58,7 +57,6 @@ from minigrad.ops.rearranging import repeat as repeat
 from minigrad.ops.rearranging import unfold as unfold
 from minigrad.ops.searching import flatnonzero as flatnonzero
 from minigrad.ops.shapes import expand_dims as expand_dims
-from minigrad.ops.shapes import ravel as ravel
 from minigrad.ops.statistics import histogram as histogram
 from minigrad.random import bernoulli as bernoulli
 from minigrad.random import get_rng_state as get_rng_state
@@ -88,7 +86,7 @@ from minigrad.tensors.rows import SparseRows as SparseRows
 from minigrad.tensors.size import Size as Size
 from minigrad.tensors.tensor import *
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 

@@ -30,7 +30,7 @@ def unpacked(weights: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for name, value in weights.items():
         if "in_proj_" in name:
-            for letter, part in zip("qkv", minigrad.split(value, 3), strict=True):
+            for letter, part in zip("qkv", minigrad.chunk(value, 3), strict=True):
                 found[name.replace("in_proj_", f"{letter}_proj.")] = part
         else:
             found[name] = value

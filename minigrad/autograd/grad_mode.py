@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -51,7 +51,11 @@ class _GradMode(Decorator):
 class _WithoutBrackets(_GradMode):
     """A grad mode that can decorate with or without parentheses."""
 
-    def __new__(cls, func: Callable[..., Any] | None = None) -> Any:
+    @overload
+    def __new__(cls, func: None = None) -> Self: ...
+    @overload
+    def __new__(cls, func: Callable[..., Any]) -> Any: ...
+    def __new__(cls, func: Any = None) -> Any:
         if func is None:
             return super().__new__(cls)
         if not callable(func):

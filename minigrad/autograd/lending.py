@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def lend(array: np.ndarray) -> np.ndarray:
     loan.notice()
     if shared and loan.before is None:
         loan.before = memory.copy()
-    view = np.asarray(memoryview(array))
+    view = np.asarray(memoryview(cast(Any, array)))
     loan.until_gone(view.base)  # a memoryview, to which every view of it refers
     return view
 
@@ -101,7 +101,7 @@ def _loan_of(memory: np.ndarray) -> _Loan:
 def held(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The values that an op saves, with a copy of each array in memory that is lent."""
     return tuple([
-        held(v) if isinstance(v, tuple) else
+        getattr(v, "_make", tuple)(held(v)) if isinstance(v, tuple) else
         v.copy() if isinstance(v, np.ndarray) and id(owner(v)) in lent else v
         for v in values
     ])  # fmt: skip

@@ -56,19 +56,19 @@ class SyncBatchNorm(_BatchNorm):
                 made.comm = comm
         return replaced(module, parts)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Normalize by the statistics of all batches in training, else by the running ones."""
         if not self.training and self.running_mean is not None:
-            return super().forward(input_)
-        self._check_layout(input_)
-        axes = (0, *range(2, input_.ndim))
-        shape = (1, -1) + (1,) * (input_.ndim - 2)
-        count = tensor([input_._data.size / self.num_features], dtype=input_.dtype)
-        sums = all_reduce(concatenate([input_.sum(axis=axes), count]), comm=self.comm)
+            return super().forward(input)
+        self._check_layout(input)
+        axes = (0, *range(2, input.ndim))
+        shape = (1, -1) + (1,) * (input.ndim - 2)
+        count = tensor([input._data.size / self.num_features], dtype=input.dtype)
+        sums = all_reduce(concatenate([input.sum(axes), count]), comm=self.comm)
         total = sums[-1].detach()
         mean = sums[:-1] / total
-        centred = input_ - mean.reshape(shape)
-        var = all_reduce((centred * centred).sum(axis=axes), comm=self.comm) / total
+        centred = input - mean.reshape(shape)
+        var = all_reduce((centred * centred).sum(axes), comm=self.comm) / total
         if self.training:
             momentum = weight_of_batch(self.num_batches_tracked, self.momentum)
             update_running(self.running_mean, mean.detach(), momentum)

@@ -226,7 +226,7 @@ class ColumnParallelLinear(Divided, Linear):
         >>> from minigrad import distributed, nn, ones
         >>> layer = distributed.ColumnParallelLinear(nn.Linear(4, 6))
         >>> layer(ones(2, 4)).shape  # on one rank; on two: (2, 3)
-        (2, 6)
+        minigrad.Size([2, 6])
     """
 
     divided: ClassVar[dict[str, int]] = {"weight": 0, "bias": 0}
@@ -238,9 +238,9 @@ class ColumnParallelLinear(Divided, Linear):
         super().__init__(linear, comm)
         self.gather_output, self.copy_input = gather_output, copy_input
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Map a tensor of shape (..., in_features) to this rank's outputs, or to all."""
-        x = copy_to_parts(input_, comm=self.comm) if self.copy_input else input_
+        x = copy_to_parts(input, comm=self.comm) if self.copy_input else input
         output = F.linear(x, self.weight, self.bias)
         return _joined(output, -1, self.out_features, self.comm) if self.gather_output else output
 
@@ -259,7 +259,7 @@ class RowParallelLinear(Divided, Linear):
         >>> from minigrad import distributed, nn, ones
         >>> layer = distributed.RowParallelLinear(nn.Linear(4, 6))
         >>> layer(ones(2, 4)).shape  # on one rank; on two, it takes (2, 2)
-        (2, 6)
+        minigrad.Size([2, 6])
     """
 
     divided: ClassVar[dict[str, int]] = {"weight": 1}
@@ -268,9 +268,9 @@ class RowParallelLinear(Divided, Linear):
         super().__init__(linear, comm)
         self._check_share("in_features")
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Map this rank's part of the inputs to the outputs, of shape (..., out_features)."""
-        output = sum_of_parts(F.linear(input_, self.weight), comm=self.comm)
+        output = sum_of_parts(F.linear(input, self.weight), comm=self.comm)
         return output if self.bias is None else output + self.bias
 
 
@@ -326,10 +326,10 @@ class ParallelMultiHeadAttention(Divided, MultiHeadAttention):
 class ParallelDropout(Divided, Dropout):
     """A `nn.Dropout` inside a divided part: each rank drops elements of its own."""
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Apply dropout in training mode."""
         with _own_random_numbers(self.comm, self.training and self.p > 0):
-            return super().forward(input_)
+            return super().forward(input)
 
 
 class VocabularyParallelEmbedding(Divided, Embedding):
@@ -348,9 +348,9 @@ class VocabularyParallelEmbedding(Divided, Embedding):
                 f"{self.comm.size} ranks: at least one vector for each expected, and no max_norm"
             )
 
-    def forward(self, input_: Tensor | np.ndarray) -> Tensor:
+    def forward(self, input: Tensor | np.ndarray) -> Tensor:
         """Look up vectors: integers of any shape get an axis of size embedding_dim at the end."""
-        ids = np.asarray(input_)
+        ids = np.asarray(input)
         _check_indices("VocabularyParallelEmbedding", ids, self.num_embeddings)
         start, end = share(self.num_embeddings, self.comm)
         own, local = _own_rows(ids, start, end)
@@ -421,7 +421,7 @@ def vocabulary_parallel_cross_entropy(
     shifted = logits - top
     own, local = _own_rows(np.where(counted, ids, -1), start, end)
     picked = ops.take_along_axis(shifted, local[..., None], -1)[..., 0]
-    sums = [ops.exp(shifted).sum(axis=-1), ops.where(own, picked, 0.0), shifted.sum(axis=-1)]
+    sums = [ops.exp(shifted).sum(-1), ops.where(own, picked, 0.0), shifted.sum(-1)]
     exponentials, right, every = sum_of_parts(ops.stack(sums), comm=comm)
     expected = (1 - label_smoothing) * right + label_smoothing / classes * every
     losses = ops.where(counted, ops.log(exponentials) - expected, 0.0)

@@ -6,7 +6,9 @@ import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import ContextDecorator
-from typing import Any
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Decorator(ContextDecorator):
@@ -17,10 +19,11 @@ class Decorator(ContextDecorator):
     ``_recreate_cm``, which makes a manager for one call.
     """
 
-    def __call__(self, func: Callable[..., Any]) -> Any:
+    def __call__(self, func: F) -> F:
         for applies, decorate in _KINDS:
             if applies(func):
-                return functools.update_wrapper(decorate(func, self._recreate_cm), func)
+                decorated = functools.update_wrapper(decorate(func, self._recreate_cm), func)
+                return cast("F", decorated)
         return super().__call__(func)
 
 

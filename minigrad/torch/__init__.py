@@ -16,6 +16,34 @@ from minigrad.autograd import is_grad_enabled as is_grad_enabled
 from minigrad.autograd import set_default_dtype as set_default_dtype
 from minigrad.autograd.dtype_class import *
 from minigrad.autograd.dtype_class import dtype as dtype
+from minigrad.nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
+from minigrad.nn.functional import adaptive_max_pool1d as adaptive_max_pool1d
+from minigrad.nn.functional import alpha_dropout as alpha_dropout
+from minigrad.nn.functional import avg_pool1d as avg_pool1d
+from minigrad.nn.functional import bilinear as bilinear
+from minigrad.nn.functional import celu as celu
+from minigrad.nn.functional import celu_ as celu_
+from minigrad.nn.functional import channel_shuffle as channel_shuffle
+from minigrad.nn.functional import conv1d as conv1d
+from minigrad.nn.functional import conv2d as conv2d
+from minigrad.nn.functional import conv_transpose1d as conv_transpose1d
+from minigrad.nn.functional import conv_transpose2d as conv_transpose2d
+from minigrad.nn.functional import cosine_similarity as cosine_similarity
+from minigrad.nn.functional import dropout as dropout
+from minigrad.nn.functional import group_norm as group_norm
+from minigrad.nn.functional import hardshrink as hardshrink
+from minigrad.nn.functional import layer_norm as layer_norm
+from minigrad.nn.functional import max_pool1d as max_pool1d
+from minigrad.nn.functional import max_pool2d as max_pool2d
+from minigrad.nn.functional import pairwise_distance as pairwise_distance
+from minigrad.nn.functional import pixel_shuffle as pixel_shuffle
+from minigrad.nn.functional import pixel_unshuffle as pixel_unshuffle
+from minigrad.nn.functional import prelu as prelu
+from minigrad.nn.functional import rms_norm as rms_norm
+from minigrad.nn.functional import rrelu as rrelu
+from minigrad.nn.functional import selu as selu
+from minigrad.nn.functional import selu_ as selu_
+from minigrad.nn.functional import threshold as threshold
 from minigrad.ops._parallel import get_num_threads as get_num_threads
 from minigrad.ops._parallel import set_num_threads as set_num_threads
 from minigrad.random import Generator as Generator
@@ -38,9 +66,11 @@ from minigrad.random import seed as seed
 from minigrad.random import set_rng_state as set_rng_state
 from minigrad.tensors.creation import *
 from minigrad.tensors.creation import Device
-from minigrad.tensors.creation import tensor as _tensor
 from minigrad.tensors.functions import *
 from minigrad.tensors.kinds import *
+from minigrad.tensors.methods import Methods as _Methods
+from minigrad.tensors.size import Size as Size
+from minigrad.tensors.tensor import Tensor as Tensor
 from minigrad.torch import accelerator as accelerator
 from minigrad.torch import amp as amp
 from minigrad.torch import autograd as autograd
@@ -73,36 +103,22 @@ from minigrad.torch import xpu as xpu
 from minigrad.torch.amp import GradScaler as GradScaler
 from minigrad.torch.amp import autocast as autocast
 from minigrad.torch.autograd import enable_grad as enable_grad
-from minigrad.torch.autograd import functional as _functional  # noqa: F401
-from minigrad.torch.autograd import graph as _graph  # noqa: F401
 from minigrad.torch.autograd import inference_mode as inference_mode
 from minigrad.torch.autograd import no_grad as no_grad
 from minigrad.torch.autograd import set_grad_enabled as set_grad_enabled
 from minigrad.torch.compiler import compile as compile
 from minigrad.torch.func import vmap as vmap
-from minigrad.torch.methods import FUNCTIONS as _FUNCTIONS
-from minigrad.torch.modules import Module as _Module
+from minigrad.torch.modules import complete as _complete
 from minigrad.torch.serialization import load as load
 from minigrad.torch.serialization import save as save
 from minigrad.torch.settings import *
-from minigrad.torch.tensor import Size as Size
-from minigrad.torch.tensor import Tensor as Tensor
 from minigrad.torch.utils.dlpack import to_dlpack as to_dlpack
 from minigrad.torch.version import __version__ as __version__
 
 device = Device
-tensor = _tensor  # not the module of this name
 
-_BOTH = """
-adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu celu_ channel_shuffle
-conv1d conv2d conv_transpose1d conv_transpose2d cosine_similarity dropout group_norm hardshrink
-layer_norm max_pool1d max_pool2d pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm
-rrelu selu selu_ threshold
-"""
-"""Functions of torch.nn.functional that torch has too."""
-
-globals().update({name: getattr(nn.functional, name) for name in _BOTH.split()})
-globals().update(_FUNCTIONS)
+detach, detach_, zero_ = Tensor.detach, Tensor.detach_, Tensor.zero_
+globals().update({k: v for k, v in vars(_Methods).items() if k.endswith("_") and k[0] != "_"})
 
 bool, float, int = _dtypes.bool_, _dtypes.float32, _dtypes.int32
 finfo, iinfo = _np.finfo, _np.iinfo
@@ -125,6 +141,4 @@ def set_default_tensor_type(t: _Any) -> None:
     set_default_dtype(globals()[name.removeprefix("torch.")].dtype)
 
 
-for _name, _module in [*_sys.modules.items()]:
-    if f"{_name}.".startswith(f"{__name__}."):
-        _module.__class__ = _Module
+_complete(_sys.modules[__name__])

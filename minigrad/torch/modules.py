@@ -14,12 +14,13 @@ from collections.abc import MutableSequence
 from dis import opmap
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
 from minigrad.torch.absent import UNKNOWN, why_not
 
-__all__ = ["Module", "Views"]
+__all__ = ["Module", "Views", "complete"]
 
 ROOT = "minigrad.torch"
 
@@ -112,6 +113,14 @@ class Views(MetaPathFinder, Loader):
         for name, value in vars(other).items():
             if not name.startswith("__") and f"{path}.{name}" not in VIEWS:
                 setattr(module, name, value)
+
+
+def complete(package: ModuleType) -> None:
+    """Load all files of a package, of which a star may have hidden some, and give them the type."""
+    for file in walk_packages(package.__path__, f"{package.__name__}."):
+        if not file.name.endswith(("__main__", "tensorboard")):  # the latter needs a package
+            importlib.import_module(file.name).__class__ = Module
+    package.__class__ = Module
 
 
 sys.meta_path.append(Views())

@@ -68,7 +68,7 @@ class LazyLinear(_Lazy, Linear):
         >>> from minigrad import nn, ones
         >>> layer = nn.LazyLinear(3)
         >>> layer(ones((2, 5, 4))).shape, layer
-        ((2, 5, 3), Linear(in_features=4, out_features=3, bias=True))
+        (minigrad.Size([2, 5, 3]), Linear(in_features=4, out_features=3, bias=True))
     """
 
     grown = Linear
@@ -108,7 +108,7 @@ class _LazyConvolution(_Lazy):
         padding_mode: PaddingMode = "zeros", device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         groups = check_size(type(self).__name__, "groups", groups)
-        super().__init__(
+        super().__init__(  # type: ignore[call-arg]  # a mixin: of the layer beside it
             groups, out_channels, kernel_size, stride, padding, dilation, groups, bias,
             padding_mode, device, dtype,
         )  # fmt: skip
@@ -140,7 +140,7 @@ class LazyConv1d(_LazyConvolution, Conv1d):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.LazyConv1d(8, 5)(ones((2, 3, 20))).shape
-        (2, 8, 16)
+        minigrad.Size([2, 8, 16])
     """
 
     grown = Conv1d
@@ -153,7 +153,7 @@ class LazyConv2d(_LazyConvolution, Conv2d):
         >>> from minigrad import nn, ones
         >>> model = nn.Sequential(nn.LazyConv2d(8, 3), nn.Flatten(), nn.LazyLinear(10))
         >>> model(ones((2, 3, 6, 6))).shape, model[0].in_channels, model[2].in_features
-        ((2, 10), 3, 128)
+        (minigrad.Size([2, 10]), 3, 128)
     """
 
     grown = Conv2d
@@ -171,7 +171,9 @@ class _LazyBatchNorm(_Lazy):
         track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
         bias: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(1, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        super().__init__(  # type: ignore[call-arg]  # as above
+            1, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
         self._fill(0)
 
     def _fill(self, size: int) -> None:
@@ -203,7 +205,7 @@ class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
         >>> from minigrad import nn, ones
         >>> layer = nn.LazyBatchNorm1d()
         >>> layer(ones((5, 4))).shape, layer.num_features
-        ((5, 4), 4)
+        (minigrad.Size([5, 4]), 4)
     """
 
     grown = BatchNorm1d
@@ -216,7 +218,7 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
         >>> from minigrad import nn, ones
         >>> layer = nn.LazyBatchNorm2d()
         >>> layer(ones((2, 3, 4, 4))).shape, layer.num_features
-        ((2, 3, 4, 4), 3)
+        (minigrad.Size([2, 3, 4, 4]), 3)
     """
 
     grown = BatchNorm2d

@@ -55,7 +55,7 @@ class RNNBase(Module):
                 f"got {proj_size}"
             )
         self._out_size = proj_size or hidden_size
-        self.bias = bias
+        self.bias = bool(bias)
         self.batch_first = batch_first
         self.dropout = check_probability(owner, "dropout", dropout)
         if dropout and num_layers == 1:
@@ -106,7 +106,7 @@ class RNNBase(Module):
 
     def _weights(self, end: str) -> tuple[Any, Any, Any, Any]:
         """The parameters of a layer and direction: weight_ih, weight_hh, bias_ih, bias_hh."""
-        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias else ()))
+        names = ("weight_ih", "weight_hh", *(("bias_ih", "bias_hh") if self.bias is True else ()))
         weight_ih, weight_hh, *biases = (getattr(self, f"{name}_{end}") for name in names)
         bias_ih, bias_hh = biases or (None, None)
         return weight_ih, weight_hh, bias_ih, bias_hh
@@ -258,7 +258,7 @@ class RNN(_HiddenState):
         >>> rnn = nn.RNN(4, 3, num_layers=2, batch_first=True)
         >>> output, h_n = rnn(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
-        ((2, 5, 3), (2, 2, 3))
+        (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]))
     """
 
     gates = 1
@@ -303,7 +303,7 @@ class LSTM(RNNBase):
         >>> lstm = nn.LSTM(4, 3, num_layers=2, batch_first=True)
         >>> output, (h_n, c_n) = lstm(ones((2, 5, 4)))
         >>> output.shape, h_n.shape, c_n.shape
-        ((2, 5, 3), (2, 2, 3), (2, 2, 3))
+        (minigrad.Size([2, 5, 3]), minigrad.Size([2, 2, 3]), minigrad.Size([2, 2, 3]))
     """
 
     gates = 4
@@ -367,7 +367,7 @@ class GRU(_HiddenState):
         >>> gru = nn.GRU(4, 3, bidirectional=True, batch_first=True)
         >>> output, h_n = gru(ones((2, 5, 4)))
         >>> output.shape, h_n.shape
-        ((2, 5, 6), (2, 2, 3))
+        (minigrad.Size([2, 5, 6]), minigrad.Size([2, 2, 3]))
     """
 
     gates = 3

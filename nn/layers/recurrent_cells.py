@@ -23,7 +23,7 @@ class RNNCellBase(Module):
 
     gates: int
     states: tuple[str, ...] = ("h",)
-    nonlinearity: str = "tanh"
+    nonlinearity: Literal["tanh", "relu"] = "tanh"
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
@@ -35,7 +35,7 @@ class RNNCellBase(Module):
         owner = type(self).__name__
         self.input_size = check_size(owner, "input_size", input_size)
         self.hidden_size = check_size(owner, "hidden_size", hidden_size)
-        self.bias = bias
+        self.bias = bool(bias)
         width = self.gates * hidden_size
         self.weight_ih = Parameter(empty((width, input_size)))
         self.weight_hh = Parameter(empty((width, hidden_size)))
@@ -76,7 +76,7 @@ class RNNCellBase(Module):
         raise NotImplementedError
 
     def extra_repr(self) -> str:
-        parts = [f"{self.input_size}, {self.hidden_size}", *["bias=False"] * (not self.bias)]
+        parts = [f"{self.input_size}, {self.hidden_size}", *["bias=False"] * (self.bias is False)]
         if self.nonlinearity != "tanh":
             parts.append(f"nonlinearity={self.nonlinearity}")
         return ", ".join(parts)
@@ -102,7 +102,7 @@ class RNNCell(_HiddenStateCell):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.RNNCell(4, 3)(ones((2, 4))).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
 
     gates = 1
@@ -132,7 +132,7 @@ class LSTMCell(RNNCellBase):
         >>> from minigrad import nn, ones
         >>> h, c = nn.LSTMCell(4, 3)(ones((2, 4)))
         >>> h.shape, c.shape
-        ((2, 3), (2, 3))
+        (minigrad.Size([2, 3]), minigrad.Size([2, 3]))
     """
 
     gates = 4
@@ -160,7 +160,7 @@ class GRUCell(_HiddenStateCell):
     Example:
         >>> from minigrad import nn, ones
         >>> nn.GRUCell(4, 3)(ones((2, 4))).shape
-        (2, 3)
+        minigrad.Size([2, 3])
     """
 
     gates = 3

@@ -6,12 +6,13 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from minigrad.autograd.dtypes import checked
 from minigrad.autograd.errors import type_error
+from minigrad.autograd.typing import P
 from minigrad.support.checks import (
     check_flag,
     check_number,
@@ -64,7 +65,7 @@ def _made_by(kind: type, init: Callable[..., None]) -> str:
     return next(base.__name__ for base in kind.__mro__ if base.__init__ is init)  # type: ignore[misc]
 
 
-def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
+def checked_constructor(init: Callable[P, None]) -> Callable[P, None]:
     """Wrap a layer's constructor so that it first checks arguments against its annotations.
 
     An error names the class that was called, also where a base class has the constructor. Numbers
@@ -111,7 +112,7 @@ def checked_constructor(init: Callable[..., None]) -> Callable[..., None]:
         if dtype is not None:
             self.to(dtype)
 
-    return checked_init
+    return cast("Callable[P, None]", checked_init)
 
 
 def check_tensors(

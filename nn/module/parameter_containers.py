@@ -26,7 +26,7 @@ class _Parameters(Module):
         return value if isinstance(value, Parameter) else Parameter(value)
 
     def extra_repr(self) -> str:
-        shown = [f"{name}: {p.dtype} of {tuple(p.shape)}" for name, p in self._own_parameters()]
+        shown = [f"{name}: {p._data.dtype} of {p.shape}" for name, p in self._own_parameters()]
         return ", ".join(shown)
 
 
@@ -132,7 +132,7 @@ class ParameterDict(_Parameters, MutableMapping[str, Parameter]):
         >>> from minigrad import nn, ones
         >>> scales = nn.ParameterDict({"left": ones(2), "right": ones(3)})
         >>> list(scales), scales["right"].shape
-        (['left', 'right'], (3,))
+        (['left', 'right'], minigrad.Size([3]))
     """
 
     __hash__ = Module.__hash__

@@ -53,9 +53,9 @@ class TransformerBlock(Module):
         >>> from minigrad import nn, randn
         >>> block = nn.TransformerBlock(input_dim=16, hidden_dim=16, num_heads=4, output_dim=16)
         >>> block(randn(10, 16)).shape
-        (10, 16)
+        minigrad.Size([10, 16])
         >>> block(randn(2, 10, 16), is_causal=True).shape
-        (2, 10, 16)
+        minigrad.Size([2, 10, 16])
     """
 
     repr_fields = ("input_dim", "hidden_dim", "num_heads", "output_dim")
@@ -92,27 +92,27 @@ class TransformerBlock(Module):
         self.norm2 = LayerNorm(output_dim)
 
     def forward(
-        self, input_: Tensor, key_padding_mask: MaskLike = None, attn_mask: MaskLike = None,
+        self, input: Tensor, key_padding_mask: MaskLike = None, attn_mask: MaskLike = None,
         is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         """Transform a sequence, or a batch of them.
 
         Args:
-            input_: A tensor of shape (L, input_dim) or (N, L, input_dim).
+            input: A tensor of shape (L, input_dim) or (N, L, input_dim).
             key_padding_mask: A bool mask of shape (N, L): True = padding, ignored. For a single
                 sequence N is 1.
             attn_mask: A mask of shape (L|1, L), (N|1, L|1, L) or (N|1, H|1, L|1, L). Bool: True =
                 may attend. Float: added to the scores, with a gradient if it requires one.
             is_causal: Each position attends to itself and those before it only.
         """
-        if input_.ndim not in (2, 3) or input_.shape[-1] != self.input_dim:
+        if input.ndim not in (2, 3) or input.shape[-1] != self.input_dim:
             raise value_error(
                 f"TransformerBlock: the input must have shape (L, {self.input_dim}) or "
-                f"(N, L, {self.input_dim}), got {tuple(input_.shape)}"
+                f"(N, L, {self.input_dim}), got {input.shape}"
             )
-        x = ops.expand_dims(input_, 0) if input_.ndim == 2 else input_  # (N, L, input_dim)
+        x = ops.expand_dims(input, 0) if input.ndim == 2 else input  # (N, L, input_dim)
         masks = (key_padding_mask, attn_mask, is_causal)
         attended = self.attention(self.query(x), self.key(x), self.value(x), *masks)
         x = self.norm1(self.linear1(attended) + x)
         x = self.norm2(self.linear2(x) + x)
-        return ops.squeeze(x, 0) if input_.ndim == 2 else x
+        return ops.squeeze(x, 0) if input.ndim == 2 else x

@@ -31,7 +31,7 @@ class SwiGLU(Module):
         >>> from minigrad import nn, randn
         >>> network = nn.SwiGLU(12)
         >>> network.up_proj.weight.shape, network(randn(2, 5, 12)).shape
-        ((32, 12), (2, 5, 12))
+        (minigrad.Size([32, 12]), minigrad.Size([2, 5, 12]))
     """
 
     def __init__(self, d_model: int, d_ff: int | None = None, bias: bool = False) -> None:
@@ -42,6 +42,6 @@ class SwiGLU(Module):
         self.up_proj = Linear(d_model, self.d_ff, bias)
         self.down_proj = Linear(self.d_ff, d_model, bias)
 
-    def forward(self, input_: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Transform each position of a tensor of shape (..., d_model) separately."""
-        return self.down_proj(F.silu(self.gate_proj(input_)) * self.up_proj(input_))
+        return self.down_proj(F.silu(self.gate_proj(input)) * self.up_proj(input))

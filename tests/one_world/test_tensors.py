@@ -114,7 +114,8 @@ SAME: dict[str, Callable[[Any], Any]] = {
     "Tensor(data)": lambda T: (
         T.Tensor([1, 2]), T.Tensor(np.array([1.0, 2.0])), T.Tensor(ROWS), T.Tensor(5).shape,
         T.Tensor(2, 3).shape, T.FloatTensor(2, 3).shape, T.LongTensor(5).shape,
-        T.LongTensor([1, 2]), T.tensor([1, 2]), T.tensor(np.array([1.0])), T.tensor([1.5]),
+        T.LongTensor([1, 2]), T.Tensor(x(T).size()).shape, x(T).new(x(T).shape).shape,
+        T.tensor([1, 2]), T.tensor(np.array([1.0])), T.tensor([1.5]),
     ),
     "data": lambda T: (T.is_tensor(x(T).data), x(T).data, x(T).data.requires_grad),
     "device": lambda T: (x(T).device.type, x(T).is_cpu, str(x(T).device)),

@@ -218,11 +218,11 @@ PADDED = {**MASKED, "key_padding_mask": {0: "batch", 1: "length"}}
 
 
 def given(n: int, length: int) -> dict[str, Any]:
-    return sequence(n, length, "input_")
+    return sequence(n, length, "input")
 
 
 def image(n: int, length: int) -> dict[str, Any]:
-    return {"input_": images(n, length)["x"]}
+    return {"input": images(n, length)["x"]}
 
 
 def masked(name: str, causal: bool = True, weights: bool = False, **options: Any) -> Case:
@@ -236,10 +236,10 @@ CASES = [
     Case("Linear", lambda: nn.Linear(WIDTH, 8), given),
     Case("Linear, no bias", lambda: nn.Linear(WIDTH, 8, bias=False), given),
     Case("Embedding", lambda: nn.Embedding(30, WIDTH, padding_idx=0),
-         lambda n, t: {"input_": ids(n, t)}),
+         lambda n, t: {"input": ids(n, t)}),
     Case("LayerNorm", lambda: nn.LayerNorm(WIDTH), given),
     Case("LayerNorm, no weight", lambda: nn.LayerNorm(WIDTH, elementwise_affine=False), given),
-    Case("RMSNorm", lambda: nn.RMSNorm(WIDTH), given),
+    Case("RMSNorm", lambda: nn.RMSNorm(WIDTH), lambda n, t: sequence(n, t, "x")),
     Case("SwiGLU", lambda: nn.SwiGLU(WIDTH), given),
     Case("Dropout", lambda: nn.Dropout(0.5), given),
     Case("MultiHeadAttention", attention(), self_attention()),
@@ -284,16 +284,16 @@ CASES = [
                        "tgt_is_causal": True}),
     Case("TransformerBlock", lambda: nn.TransformerBlock(WIDTH, WIDTH, HEADS, WIDTH), given),
     Case("Conv1d", lambda: nn.Conv1d(WIDTH, 8, 3, stride=2, padding=1),
-         lambda n, t: {"input_": minigrad.randn(n, WIDTH, t + 4)}),
+         lambda n, t: {"input": minigrad.randn(n, WIDTH, t + 4)}),
     Case("ConvTranspose2d", lambda: nn.ConvTranspose2d(3, 4, 3, stride=2, output_padding=1), image),
     Case("GroupNorm", lambda: nn.GroupNorm(3, 3), image),
     Case("RNN", lambda: nn.RNN(WIDTH, 8, nonlinearity="relu", batch_first=False),
-         lambda n, t: {"input_": minigrad.randn(t, n, WIDTH)}),
+         lambda n, t: {"input": minigrad.randn(t, n, WIDTH)}),
     Case("LSTM", lambda: nn.LSTM(WIDTH, 8, batch_first=True), given),
     Case("GRU, two layers, both ways",
          lambda: nn.GRU(WIDTH, 8, num_layers=2, batch_first=True, bidirectional=True),
-         lambda n, t: {**sequence(n, t, "input_"), "h_0": minigrad.randn(4, n, 8)},
-         axes={"input_": {0: "batch", 1: "length"}, "h_0": {1: "batch"}}),
+         lambda n, t: {**sequence(n, t, "input"), "hx": minigrad.randn(4, n, 8)},
+         axes={"input": {0: "batch", 1: "length"}, "hx": {1: "batch"}}),
     Case("GRU, no bias", lambda: nn.GRU(WIDTH, 8, bias=False, batch_first=True), given),
     Case("ResNet-like", Residual, images),
     Case("LSTM tagger", Tagger, lambda n, t: {"ids": ids(n, t)}),

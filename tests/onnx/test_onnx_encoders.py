@@ -47,13 +47,13 @@ class Encoder(nn.Module):
             "hidden": x.masked_fill(padding[..., None], 0.0),
             "mean": (x * real).sum(1) / real.sum(1),
             "last": x[minigrad.arange(x.shape[0]), (~padding).sum(1) - 1],
-            "largest": ops.where(real, x, -np.inf).max(1),
+            "largest": ops.where(real, x, -np.inf).amax(1),
         }
 
 
 PADDING: dict[str, Callable[[Any, Any], Any]] = {
     "ids == 0": lambda ids, lengths: ids == 0,
-    "ids.eq(0)": lambda ids, lengths: minigrad.equal(ids, 0),
+    "ids.eq(0)": lambda ids, lengths: ids.eq(0),
     "not ids > 0": lambda ids, lengths: ~(ids > 0),
     "arange": lambda ids, lengths: minigrad.arange(ids.shape[1])[None] >= lengths[:, None],
     "arange of NumPy": lambda ids, lengths: np.arange(ids.shape[1])[None] >= lengths[:, None],
@@ -177,10 +177,10 @@ def test_the_keywords_of_pytorch(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"opset_version": 17}, "opset_version=17: files are written in opset 20; .*convert"),
-        ({"input_names": ["a", "b"]}, "input_names: at most 1 different names .* for input_; got"),
+        ({"input_names": ["a", "b"]}, "input_names: at most 1 different names .* for input; got"),
         ({"output_names": ["a", "b"]}, "output_names: at most 1"),
         ({"output_names": "out"}, "output_names: at most 1"),
-        ({"dynamic_axes": {"out": [0]}}, "names 'out'; the inputs are input_"),
+        ({"dynamic_axes": {"out": [0]}}, "names 'out'; the inputs are input"),
     ],
 )
 def test_keywords_that_do_not_fit(options: Any, message: str, tmp_path: Path) -> None:

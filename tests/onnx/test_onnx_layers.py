@@ -84,7 +84,7 @@ def test_training_mode_is_not_exported_and_not_changed(tmp_path: Path) -> None:
     export(model, x, tmp_path / "model.onnx")
     assert model.training
     assert model[1].training
-    assert difference(model.eval(), tmp_path / "model.onnx", {"input_": x}) <= WITHIN
+    assert difference(model.eval(), tmp_path / "model.onnx", {"input": x}) <= WITHIN
 
 
 def test_double_precision(tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_a_table_ends_with_an_error(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     written = export(nn.LearnedPosEmbedding(12, 8), minigrad.randn(2, 5, 8), path)
     assert written.limits == {"input_1": 12}
-    assert run(path, {"input_": minigrad.randn(1, 12, 8)})[0].shape == (1, 12, 8)
+    assert run(path, {"input": minigrad.randn(1, 12, 8)})[0].shape == (1, 12, 8)
     with pytest.raises(Exception, match="13"):
-        run(path, {"input_": minigrad.randn(1, 13, 8)})
+        run(path, {"input": minigrad.randn(1, 13, 8)})
 
 
 @pytest.mark.parametrize("used_before", [0, 100])
@@ -134,7 +134,7 @@ def test_a_table_without_an_end_is_as_long_as_asked(tmp_path: Path, used_before:
     written = export(model, minigrad.randn(2, 5, 8), path, table_size=300)
     assert 300 <= written.limits["input_1"] < 600
     assert len(model.table) < 300  # the model itself was not used
-    assert difference(model, path, {"input_": minigrad.randn(3, 300, 8)}) <= WITHIN
+    assert difference(model, path, {"input": minigrad.randn(3, 300, 8)}) <= WITHIN
 
 
 def test_a_loop_over_many_steps(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_loop_over_many_steps(tmp_path: Path) -> None:
     written = export(model, x, path, tolerance=1e-12)
     assert written.outputs["output_0"] == ("input_0", "input_1", 3)
     assert written.outputs["output_1_1"] == (2, "input_0", 3)
-    assert difference(model, path, {"input_": minigrad.randn(3, 500, 4, dtype=np.float64)}) < 1e-12
+    assert difference(model, path, {"input": minigrad.randn(3, 500, 4, dtype=np.float64)}) < 1e-12
     kinds = [node.op_type for node in onnx.load(path).graph.node]
     assert kinds.count("Scan") == 2  # and nothing that grows with the length
     assert len(kinds) < 60
@@ -168,9 +168,9 @@ def test_pooling_whose_windows_depend_on_the_size(tmp_path: Path, model: Any) ->
     """For images of one size, any number of them."""
     model, path = model.eval(), tmp_path / "model.onnx"
     x = minigrad.randn(2, 3, 8, 7)
-    written = export(model, x, path, dynamic_axes={"input_": {0: "batch"}})
+    written = export(model, x, path, dynamic_axes={"input": {0: "batch"}})
     assert written.outputs["output"][:2] == ("batch", 3)
-    assert difference(model, path, {"input_": minigrad.randn(5, 3, 8, 7)}) <= WITHIN
+    assert difference(model, path, {"input": minigrad.randn(5, 3, 8, 7)}) <= WITHIN
     with pytest.raises(NotImplementedError, match="dynamic_axes"):
         export(model, x, path)
 

@@ -132,7 +132,6 @@ WRONG = {
     "nn.MultiheadAttention": "minigrad.nn.MultiHeadAttention, whose bool masks are True where",
     "x.sum(axes=1)": "got an unexpected keyword argument 'axes'",
     "nn.Linear(4, out_feature=2)": "did you mean out_features=?",
-    "nn.Linear(4, 2)(input=x)": "Linear: missing a required argument: 'input_'",
     "nn.Linear(4, 2).cuda()": "minigrad runs on the CPU only",
     "torch.zeros(2, device='cuda')": "minigrad runs on the CPU only",
     "x.gpu()": "minigrad runs on the CPU only",

@@ -52,7 +52,8 @@ class Net(nn.Module):
     def _init(self, module: nn.Module) -> None:
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight, gain=0.5)
-            nn.init.zeros_(module.bias)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.stem(x)
@@ -102,7 +103,7 @@ for _ in range(2):
 
 
 @torch.no_grad()
-def evaluate(net: nn.Module, loader: DataLoader[tuple[torch.Tensor, ...]]) -> float:
+def evaluate(net: nn.Module, loader: DataLoader[list[torch.Tensor]]) -> float:
     """The share of right answers."""
     net.eval()
     correct, seen = 0, 0
@@ -137,7 +138,7 @@ assert_type([a.topk(1).indices, torch.sort(a, descending=True).values], list[tor
 assert_type([torch.cat([a, b], dim=0), torch.stack((a, b))], list[torch.Tensor])
 assert_type([torch.where(a > 0, a, 0.0), a.nonzero()], list[torch.Tensor])
 assert_type([torch.zeros(2, 3, dtype=torch.int64, device=device)], list[torch.Tensor])
-assert_type([torch.zeros(size=(2, 3)), torch.zeros_like(a).uniform_(-1, 1)], list[torch.Tensor])
+assert_type([torch.zeros((2, 3)), torch.zeros_like(a).uniform_(-1, 1)], list[torch.Tensor])
 assert_type([torch.einsum("ij,jk->ik", a, b), torch.linalg.qr(b).Q], list[torch.Tensor])
 assert_type([torch.linalg.norm(a), F.softmax(a, dim=-1)], list[torch.Tensor])
 assert_type([F.max_pool2d(torch.ones(1, 1, 4, 4), 2)], list[torch.Tensor])

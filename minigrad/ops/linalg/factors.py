@@ -101,8 +101,8 @@ def _cholesky_x(g: Any, out: Any, upper: bool) -> Any:
 class QRResult(NamedTuple):
     """The result of `qr`."""
 
-    Q: Any
-    R: Any
+    Q: Tensor
+    R: Tensor
 
 
 @primitive(multiple_outputs=True, float_inputs=True, promote=("x",), explain_error=no_matrix)

@@ -27,7 +27,7 @@ def spelled(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def call(*args: P.args, **keywords: P.kwargs) -> R:
         if not keywords:
-            return function(*args)
+            return function(*args)  # type: ignore[call-arg]
         if keywords.keys() & names.keys():
             given = {names.get(name, name): value for name, value in keywords.items()}
             if len(given) < len(keywords):

@@ -1,6 +1,8 @@
 """`torch.nn`: minigrad's modules, and the six classes of attention with PyTorch's contract."""
 
-from minigrad.nn import *
+# mypy believes the first of two stars, Python the last: so PyTorch's transformers stand twice.
+from minigrad.torch.nn.transformers import *  # isort: skip
+from minigrad.nn import *  # type: ignore[assignment]
 from minigrad.nn.layers.convolution import _ConvNd as _ConvNd
 from minigrad.nn.layers.convolution import _ConvTransposeNd as _ConvTransposeNd
 from minigrad.nn.layers.dropout import _DropoutNd as _DropoutNd
@@ -17,9 +19,6 @@ from minigrad.nn.layers.recurrence import RNNBase as RNNBase
 from minigrad.nn.layers.recurrent_cells import RNNCellBase as RNNCellBase
 from minigrad.torch.nn import attention as attention
 from minigrad.torch.nn import common_types as common_types
-from minigrad.torch.nn import functional as functional
-from minigrad.torch.nn import init as init
-from minigrad.torch.nn import utils as utils
 from minigrad.torch.nn.multihead import MultiheadAttention as MultiheadAttention
 from minigrad.torch.nn.stand_ins import *
 from minigrad.torch.nn.stand_ins import _ntuple as _ntuple

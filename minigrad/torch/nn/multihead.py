@@ -38,7 +38,7 @@ class MultiheadAttention(MultiHeadAttention):
         >>> memory = torch.ones(7, 1, 8)
         >>> output, weights = attention(torch.ones(5, 1, 8), memory, memory)
         >>> output.shape, weights.shape
-        (torch.Size([5, 1, 8]), torch.Size([1, 5, 7]))
+        (minigrad.Size([5, 1, 8]), minigrad.Size([1, 5, 7]))
     """
 
     @checked_constructor

@@ -30,7 +30,7 @@ class GPT(nn.Module):
 
 
 model = GPT()
-print(sum(parameter.size for parameter in model.parameters()), "weights")
+print(sum(parameter.numel() for parameter in model.parameters()), "weights")
 optimizer = optim.AdamW(model.parameters(), lr=0.01)
 rng = np.random.default_rng(0)
 starts = np.arange(len(ids) - length)

@@ -1,5 +1,7 @@
 """`torch.utils.tensorboard`: tensorboardX's writer, if it is installed."""
 
+__path__: list[str] = []  # for `writer`, which is below it
+
 try:
     from tensorboardX import *
 except ModuleNotFoundError as error:
