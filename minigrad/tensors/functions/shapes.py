@@ -334,15 +334,20 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tenso
     return ops.repeat(input, repeats, dim)
 
 
+@spelled
 @of_numbers
 def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
     """Reverse the elements along axes.
+
+    If none is named, along all of them; in PyTorch that is an error.
 
     Example:
         >>> import minigrad
         >>> minigrad.flip(minigrad.tensor([1, 2, 3]), (0,)).tolist()
         [3, 2, 1]
     """
+    if dims is None and not axes:
+        return ops.flip(input)
     chosen = sizes_of(axes) if dims is None else dims
     return ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen))
 
