@@ -57,7 +57,7 @@ from minigrad.ops.rearranging import repeat as repeat
 from minigrad.ops.rearranging import unfold as unfold
 from minigrad.ops.searching import flatnonzero as flatnonzero
 from minigrad.ops.shapes import expand_dims as expand_dims
-from minigrad.ops.statistics import histogram as histogram
+from minigrad.ops.shapes import ravel as ravel
 from minigrad.random import bernoulli as bernoulli
 from minigrad.random import get_rng_state as get_rng_state
 from minigrad.random import initial_seed as initial_seed

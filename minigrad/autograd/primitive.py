@@ -40,9 +40,10 @@ by_numpy: dict[Any, Callable[..., Any]] = {}
 """The op that answers for a NumPy function."""
 
 
-SPELLINGS = {
-    "input": "x", "A": "x", "dim": "axis", "dims": "axes", "keepdim": "keepdims", "other": "b",
-}  # fmt: skip
+SPELLINGS = (
+    ("input", "x"), ("input", "a"), ("A", "x"), ("dim", "axis"), ("dims", "axes"),
+    ("keepdim", "keepdims"), ("other", "b"),
+)  # fmt: skip
 """PyTorch's names of arguments, which a call by keywords may use, and those of the ops."""
 
 
@@ -102,9 +103,11 @@ class Primitive:
         needed = [i for i, default in enumerate(self.defaults) if default is REQUIRED]
         self.required = needed[-1] + 1 if needed else 0
         self.places = {name: i for i, name in enumerate(self.params)}
-        for theirs, own in SPELLINGS.items():
-            if own in self.places:
-                self.places.setdefault(theirs, self.places[own])
+        self.spelling: dict[str, str] = {}  # PyTorch's names of its parameters
+        for theirs, own in SPELLINGS:
+            if own in self.params and theirs not in self.places:
+                self.places[theirs] = self.places[own]
+                self.spelling.setdefault(own, theirs)
         self.arrays = len(needed) if arrays is None else arrays
         self.residuals, self.multiple_outputs = residuals, multiple_outputs
         self.float_inputs, self.compares, self.casts = float_inputs, compares, casts

@@ -45,7 +45,7 @@ def op_at_fault(
             if not isinstance(value, Variable) or value._node is None:
                 continue
             function = _with_one_argument(op, arguments, slot)
-            x = new(value._data, requires_grad=True)
+            x = new(value._data, requires_grad=True, dtype=value._data.dtype)
             if agrees(function, x):
                 continue
             argument = f"{op.params[0]}[{slot}]" if op.variadic else op.params[slot]

@@ -243,7 +243,7 @@ def add_up(x: Any, axis: Axis, keepdims: bool) -> Any:
 def total(x: Any, axis: Axis) -> Any:
     """Sum over axes, kept with length 1; the sum of float16 is float32."""
     if isinstance(x, Variable):
-        return widened(x).sum(axis=axis, keepdims=True)
+        return np.sum(widened(x), axis=axis, keepdims=True)
     along_rows = x.ndim and (axis == -1 or axis == x.ndim - 1) and x.shape[-1] <= SHORT
     if along_rows and x.dtype in BLAS_DTYPES:
         return row_sums(x)

@@ -39,16 +39,23 @@ def fits(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
 
 
 def misfit(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> TypeError:
-    """The error of a call that does not fit the signature of `function`."""
-    signature = inspect.signature(function)
-    method = not hasattr(function, "op")  # or a function, which has no argument `self`
-    takes = [key for key in signature.parameters if not (method and key == "self")]
+    """The error of a call that does not fit a signature; that of an op has PyTorch's names."""
+    signature, op = inspect.signature(function), getattr(function, "op", None)
+    if op is not None:
+        new = op.spelling
+        parameters = signature.parameters.values()
+        signature = inspect.Signature([p.replace(name=new.get(p.name, p.name)) for p in parameters])
+        twice = [key for key in kwargs if new.get(key) in kwargs]
+        if twice:
+            return TypeError(f"{name}: {twice[0]} is {new[twice[0]]}: give one of them")
+        kwargs = {new.get(key, key): value for key, value in kwargs.items()}
+    # A method has an argument `self`; a function, which has an op, has none.
+    takes = [key for key in signature.parameters if op is not None or key != "self"]
     advice = keyword_advice(kwargs, takes)
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
         return TypeError(f"{name}: {error}; it takes {', '.join(takes)}{advice}")
-    op = getattr(function, "op", None)
     if op is not None and op.variadic:
         return TypeError(f"{name}: the tensors go into one list: {name}([a, b])")
     return TypeError(f"{name}: a tensor with axes cannot be an axis{advice}")

@@ -27,16 +27,7 @@ from minigrad.ops import linalg as _linalg
 from minigrad.ops._numerics import Axis, array_of
 from minigrad.support.checks import on_cpu
 from minigrad.tensors import creation
-from minigrad.tensors.creation import (
-    arange,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    ones_like,
-    zeros_like,
-)
+from minigrad.tensors.creation import empty_like, eye, full_like, ones_like, zeros_like
 from minigrad.tensors.dlpack import from_dlpack
 
 __all__ = [
@@ -211,6 +202,29 @@ def _of_shape(create: Callable[..., Any], name: str) -> Callable[..., Any]:
 empty = _of_shape(creation.empty, "empty")
 ones = _of_shape(creation.ones, "ones")
 zeros = _of_shape(creation.zeros, "zeros")
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Variable:
+    """One value in a shape."""
+    return creation.full(shape, fill_value, dtype=dtype, device=device)
+
+
+def arange(
+    start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any = None,
+    device: Any = None,
+) -> Variable:  # fmt: skip
+    """Numbers from `start` up to, but not including, `stop`; one number alone is `stop`."""
+    return creation.arange(start, stop, step, dtype=dtype, device=device)
+
+
+def linspace(
+    start: float, stop: float, /, num: int, *, dtype: Any = None, device: Any = None,
+    endpoint: Any = True,
+) -> Variable:  # fmt: skip
+    """Evenly spaced numbers from `start` to `stop`, which is included if `endpoint` is true."""
+    if endpoint:
+        return creation.linspace(start, stop, num, dtype=dtype, device=device)
+    return creation.linspace(start, stop, num + 1, dtype=dtype, device=device)[:-1]
 
 
 def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Variable]:

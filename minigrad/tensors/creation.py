@@ -257,12 +257,13 @@ def arange(
 
 @created
 def linspace(
-    start: float, end: float, steps: int, dtype: Any = None, requires_grad: bool = False,
+    start: float, end: float, steps: int = 50, dtype: Any = None, requires_grad: bool = False,
     device: Any = "cpu",
 ) -> Tensor:  # fmt: skip
     """Return evenly spaced numbers from `start` to `end`, both included.
 
-    The arguments after `steps` are as for `zeros`. Integers are cut off.
+    PyTorch has no default of `steps`; NumPy's is 50. The arguments after `steps` are as for
+    `zeros`. Integers are cut off.
 
     Example:
         >>> import minigrad

@@ -131,7 +131,7 @@ class Methods(Variable):
     gt = functions.gt
     heaviside = functions.heaviside
     histc = functions.histc
-    histogram = ops.histogram
+    histogram = functions.histogram
     hsplit = functions.hsplit
     hypot = functions.hypot
     index_add = functions.index_add

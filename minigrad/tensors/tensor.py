@@ -6,6 +6,7 @@ own docstring has the details. Here is what only a tensor has: attributes, gradi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
@@ -584,9 +585,10 @@ class Tensor(Methods, Fills, Variable):
         return self._data.tolist()
 
     def __len__(self) -> int:
-        if not self._data.ndim:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self._data)
+        try:
+            return len(self._data)
+        except TypeError:
+            raise TypeError("len() of a 0-d tensor") from None
 
     def __iter__(self) -> Iterator[Tensor]:
         if not self._data.ndim:

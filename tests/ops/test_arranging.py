@@ -35,7 +35,7 @@ def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int
     out, wanted = ours(x), theirs(values)
     assert out.shape == wanted.shape
     np.testing.assert_array_equal(out.numpy(), wanted)
-    g = 1.0 + np.arange(out.size).reshape(out.shape) % 7
+    g = 1.0 + np.arange(out.numel()).reshape(out.shape) % 7
     counted = np.bincount(wanted.ravel().astype(int), g.ravel(), values.size + 1)[1:]
     for create_graph in (False, True):
         (found,) = grad(ours(x), x, g, create_graph=create_graph)

@@ -111,7 +111,7 @@ def zero_slopes(op: str) -> Iterator[tuple[str, int, np.ndarray]]:
                 outputs, variables = run(case, inputs)
             except np.linalg.LinAlgError:  # such a matrix has no derivative
                 continue
-            if not all(out.size for out in outputs):
+            if not all(out.numel() for out in outputs):
                 continue
             rng = np.random.default_rng(1)
             weights = [rng.standard_normal(out.shape) for out in outputs]
@@ -251,7 +251,7 @@ AWKWARD: dict[str, Any] = {
 
 def gradients(case: Case, inputs: list[np.ndarray], create_graph: bool) -> list[np.ndarray]:
     outputs, variables = run(case, inputs)
-    weights = [np.cos(np.arange(o.size)).reshape(o.shape).astype(o.dtype) for o in outputs]
+    weights = [np.cos(np.arange(o.numel())).reshape(o.shape).astype(o.dtype) for o in outputs]
     found = grad(outputs, variables, weights, create_graph=create_graph)
     return [g.numpy() for g in found]
 
@@ -320,7 +320,7 @@ def test_no_pass_accumulates_in_float16(name: str, create_graph: bool) -> None:
     for dtype in (np.float64, np.float16):
         variables = [tensor(v.astype(np.float16).astype(dtype), requires_grad=True) for v in values]
         out = call(*variables)
-        weights = np.cos(np.arange(out.size)).reshape(out.shape).astype(np.float16)
+        weights = np.cos(np.arange(out.numel())).reshape(out.shape).astype(np.float16)
         gradients = grad(out, variables, weights.astype(dtype), create_graph=create_graph)
         found.append([g.numpy().astype(np.float64) for g in gradients])
     for exact, one in zip(*found, strict=True):

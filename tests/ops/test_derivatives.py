@@ -79,7 +79,7 @@ def outputs_of(result: Any) -> list[Any]:
 
 
 def cotangents(outputs: list[Any]) -> list[np.ndarray]:
-    return [np.cos(np.arange(out.size) + i).reshape(out.shape) for i, out in enumerate(outputs)]
+    return [np.cos(np.arange(out.numel()) + i).reshape(out.shape) for i, out in enumerate(outputs)]
 
 
 def value_and_gradients(
@@ -183,7 +183,7 @@ def gapped_view(x: Tensor) -> Tensor:
 def repeated_view(x: Tensor) -> Tensor:
     """Stride 0 along every axis: one number, seen everywhere."""
     first = x[(slice(0, 1),) * x.ndim]
-    return ops.broadcast_to(first, x.shape) if x.size else x
+    return ops.broadcast_to(first, x.shape) if np.size(x) else x
 
 
 @some_cases

@@ -184,7 +184,7 @@ def test_kernel_and_decomposition_agree(name: str) -> None:
         one, other = kernel.numpy(), decomposition.numpy()
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12, err_msg=shown)
         assert kernel.shape == decomposition.shape
-        g = np.cos(np.arange(kernel.size)).reshape(kernel.shape)
+        g = np.cos(np.arange(kernel.numel())).reshape(kernel.shape)
         wanted = grad(decomposition, [*tensors.values()], g)
         found = grad(kernel, [*tensors.values()], g, retain_graph=True)
         for key, array in arrays.items():
@@ -249,7 +249,7 @@ def test_a_joint_rule_computes_what_is_needed_and_nothing_else() -> None:
         rule = node.plan.op.joint
         arguments = [saved[name] for name in rule.needs]
         count = len(node.edges)
-        g: Any = np.cos(np.arange(out.size)).reshape(out.shape)
+        g: Any = np.cos(np.arange(out.numel())).reshape(out.shape)
         g = (g, *(np.sin(saved[part]) for part in ("mean", "std"))) if several else g
         everything = rule.function(g, (True,) * count, *arguments)
         for needed in itertools.product((False, True), repeat=count):

@@ -36,7 +36,7 @@ def check(ours: Callable[..., Any], theirs: Callable[..., Any], shape: tuple[int
     out, wanted = ours(x), np.asarray(theirs(places), int)
     np.testing.assert_array_equal(out.numpy(), wanted)
     assert out.shape == wanted.shape
-    g = 1.0 + np.arange(out.size).reshape(out.shape) % 5
+    g = 1.0 + np.arange(out.numel()).reshape(out.shape) % 5
     counted = np.bincount(wanted.ravel(), g.ravel(), places.size).reshape(shape)
     for create_graph in (False, True):
         (found,) = grad(ours(x), x, g, create_graph=create_graph)

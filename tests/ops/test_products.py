@@ -28,7 +28,7 @@ def test_dot_means_what_numpy_means_at_every_rank(left: Any, right: Any) -> None
         result = np.dot(x, y)
         assert type(result) is Tensor
         np.testing.assert_allclose(result.numpy(), np.dot(a, b), rtol=1e-13)
-    np.testing.assert_allclose(tensor(a).dot(b).numpy(), np.dot(a, b), rtol=1e-13)
+    np.testing.assert_allclose(ops.dot(tensor(a), b).numpy(), np.dot(a, b), rtol=1e-13)
 
 
 @pytest.mark.parametrize("product", [
@@ -39,16 +39,16 @@ def test_dot_means_what_numpy_means_at_every_rank(left: Any, right: Any) -> None
 def test_dtypes(product: Any) -> None:
     """Integers stay integers, and with float32 they do not widen it, nor does a number."""
     i, j = np.arange(6).reshape(2, 3), np.arange(6, 12).reshape(2, 3)
-    exact = product(minigrad, tensor(i), j)
+    exact = product(ops, tensor(i), j)
     assert exact.dtype == np.int64
     np.testing.assert_array_equal(exact.numpy(), product(np, i, j))
     x = tensor(i, dtype=np.float32, requires_grad=True)
     for other in (j, j.astype(np.float32), tensor(j)):
-        result = product(minigrad, x, other)
+        result = product(ops, x, other)
         assert result.dtype == np.float32
         assert grad(result.sum(), x)[0].dtype == np.float32
         np.testing.assert_allclose(result.numpy(), product(np, i, j), rtol=1e-6)
-    assert minigrad.dot(x, 2.5).dtype == minigrad.inner(2.5, x).dtype == np.float32
+    assert ops.dot(x, 2.5).dtype == ops.inner(2.5, x).dtype == np.float32
 
 
 def test_half_precision_is_added_up_in_single() -> None:

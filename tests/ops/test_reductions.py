@@ -35,7 +35,7 @@ def test_values_and_dtypes_are_numpys(name: str, dtype: Any) -> None:
             wanted = np.asarray(function(x, axis=axis, keepdims=keepdims))
             for ours in (
                 getattr(ops, name)(tensor(x), axis=axis, keepdims=keepdims),
-                getattr(tensor(x), name)(axis, keepdims),
+                getattr(ops, name)(tensor(x), axis, keepdims),
                 function(tensor(x), axis=axis, keepdims=keepdims),
             ):
                 assert type(ours) is Tensor
@@ -111,7 +111,7 @@ def test_a_product_beside_zeros_along_axes() -> None:
         for keepdims in (False, True):
             t = tensor(x, requires_grad=True)
             out = ops.prod(t, axis=axis, keepdims=keepdims)
-            weights = np.arange(1.0, out.size + 1).reshape(out.shape)
+            weights = np.arange(1.0, out.numel() + 1).reshape(out.shape)
             found = grad(out, t, weights)[0].numpy()
             for place in np.ndindex(x.shape):
                 ones = x.copy()

@@ -63,7 +63,7 @@ def value_and_slopes(name: str, scale: float, dtype: Any) -> list[np.ndarray]:
     degree, function, _ = FUNCTIONS[name]
     x = made(X * scale, dtype=dtype, requires_grad=True)
     out = function(x)
-    weights = np.cos(np.arange(out.size)).reshape(out.shape).astype(out.dtype)
+    weights = np.cos(np.arange(out.numel())).reshape(out.shape).astype(out.dtype)
     slopes = [
         grad(out, x, weights, create_graph=kept, retain_graph=True)[0] for kept in (False, True)
     ]

@@ -129,7 +129,7 @@ def recomputation_gives_the_same_gradients(program: Program) -> None:
 def second_order(loss: Any, inputs: Sequence[Tensor]) -> tuple[list[Any], list[Any]]:
     """The gradients, and those of their weighted sum."""
     first = list(grad(loss, inputs, create_graph=True, allow_unused=True))
-    total: Any = sum((g * np.cos(np.arange(g.size)).reshape(g.shape)).sum()
+    total: Any = sum((g * np.cos(np.arange(g.numel())).reshape(g.shape)).sum()
                      for g in first if g is not None)  # fmt: skip
     if not isinstance(total, Tensor) or not total.requires_grad:
         return first, [None] * len(inputs)

@@ -12,7 +12,7 @@ from programs import IN_PLACE, Program, Step, weights
 FRAME = """\
 import numpy as np
 
-from minigrad import Tensor, ops
+from minigrad import ops, tensor
 from minigrad.autograd import grad
 from minigrad.checking.finite_differences import directional_derivatives
 
@@ -28,7 +28,7 @@ def gradient(*inputs):
     return [slope for slope in slopes if slope is not None]
 
 
-inputs = [Tensor(array, requires_grad=True) for array in (
+inputs = [tensor(array, requires_grad=True) for array in (
 {arrays})]
 for function in (program, gradient):
     for engine, differences in directional_derivatives(function, inputs, directions=3):

@@ -264,7 +264,7 @@ def test_every_case_in_any_layout(data: Any, case: Case) -> None:
 
 def run(call: Callable[..., Any], inputs: list[Tensor]) -> tuple[list[Any], list[Any]]:
     outputs = listed(call(*inputs))
-    weights = [np.cos(np.arange(out.size)).reshape(out.shape) for out in outputs]
+    weights = [np.cos(np.arange(out.numel())).reshape(out.shape) for out in outputs]
     found = grad(outputs, inputs, weights)
     return [out.numpy() for out in outputs], [g.numpy() for g in found]
 

@@ -123,7 +123,7 @@ def replaced(owner: Any, name: str, wrong: Any) -> Iterator[None]:
 
 
 def averaged(g: Any, shape: tuple[int, ...]) -> Any:
-    return unbroadcast(g, shape) * (math.prod(shape) / (g.size or 1))
+    return unbroadcast(g, shape) * (math.prod(shape) / (np.size(g) or 1))
 
 
 def overwrites(self: Any, buffer: np.ndarray) -> None:

@@ -1,13 +1,13 @@
 """Rules, kernels and layers never ask a tensor by a name that means two things.
 
-On an array `x.max(0)`, `x.size` and eleven other names mean NumPy's, on a tensor PyTorch's. Code
+On an array `x.max(0)`, `x.size` and twelve other names mean NumPy's, on a tensor PyTorch's. Code
 that is given either uses ops and NumPy's functions. A lint cannot tell an array from a tensor, so
 the calls are run with tensors on which these names fail.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,10 @@ from minigrad.checking.samples import CASES, OURS
 
 NAMES = [
     "max", "min", "median", "sort", "std", "var", "size", "split", "repeat", "transpose", "unique",
-    "nonzero", "flip",
+    "nonzero", "flip", "take",
 ]  # fmt: skip
+REDUCTIONS = ["sum", "mean"]
+"""Of these an empty tuple of axes means no axis, or all."""
 
 
 class Refused:
@@ -35,11 +37,25 @@ class Refused:
         raise AssertionError(f"`.{self.name}` of a tensor: on an array it means something else")
 
 
+def with_an_axis(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A reduction that fails when it is told to reduce along no axis."""
+
+    def reduced(*args: Any, **keywords: Any) -> Any:
+        assert () not in [*args[1:2], keywords.get("axis"), keywords.get("dim")], (
+            f"`.{method.__name__}(axis=())` of a tensor: on an array it means something else"
+        )
+        return method(*args, **keywords)
+
+    return reduced
+
+
 @pytest.fixture(autouse=True)
 def names_fail(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patched:
         for name in NAMES:
             patched.setattr(Tensor, name, Refused(name))
+        for name in REDUCTIONS:
+            patched.setattr(Tensor, name, with_an_axis(getattr(Tensor, name)))
         yield
 
 

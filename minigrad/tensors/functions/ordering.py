@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.dtypes import get_default_dtype
 from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.ops.sorting import ValuesAndIndices
@@ -16,9 +17,16 @@ from minigrad.tensors.functions.arguments import of_numbers, spelled
 from minigrad.tensors.functions.reductions import _with_places
 
 __all__ = [
-    "argsort", "bincount", "bucketize", "histc", "isin", "kthvalue", "mode", "msort",
+    "argsort", "bincount", "bucketize", "histc", "histogram", "isin", "kthvalue", "mode", "msort",
     "searchsorted", "sort", "topk", "unique", "unique_consecutive",
 ]  # fmt: skip
+
+
+class HistogramAndEdges(NamedTuple):
+    """What `histogram` returns."""
+
+    hist: Tensor
+    bin_edges: Tensor
 
 
 @spelled
@@ -236,6 +244,38 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     if isinstance(weights, Variable) and weights._data.dtype.kind != "f":
         weights = ops.astype(weights, np.float64)
     return ops.bincount(input, weights, minlength)
+
+
+def histogram(
+    input: Any,
+    bins: Any = 100,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Any = None,
+    density: bool = False,
+) -> HistogramAndEdges:
+    """Count the elements in intervals, or add up their weights, in floats; and the edges.
+
+    Args:
+        input: Tensor or array of any shape.
+        bins: The number of intervals, which have one width, or their edges, in ascending order.
+        range: The lower and the upper end of all intervals; the extremes of `input` if None.
+        weight: Numbers of the shape of `input`, to add up in place of 1.
+        density: Divide by the width of the interval and by the sum of all.
+
+    Returns:
+        `hist` of shape (n,) and `bin_edges` of shape (n + 1,), of the dtype of `input`; of integers
+        the default dtype, where PyTorch has an error.
+
+    Example:
+        >>> import minigrad
+        >>> counts, edges = minigrad.histogram(minigrad.tensor([1.0, 2.0, 1.0, 4.0]), 3)
+        >>> counts.tolist(), edges.tolist()
+        ([2.0, 1.0, 1.0], [1.0, 2.0, 3.0, 4.0])
+    """
+    counts, edges = ops.histogram(input, bins, range, density, weight)
+    dtype = input.dtype if input.dtype.kind == "f" else get_default_dtype()
+    return HistogramAndEdges(ops.astype(counts, dtype), ops.astype(edges, dtype))
 
 
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:

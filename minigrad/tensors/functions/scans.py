@@ -140,12 +140,13 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
 # Normalised exponentials
 
 
-def _softmax_dim(name: str, x: Any, dim: int | None) -> int:
-    if dim is None and np.ndim(x) not in (1, 2):
+def _softmax_dim(name: str, x: Any) -> int:
+    """The axis that is meant without one."""
+    if np.ndim(x) not in (1, 2):
         raise ValueError(
             f"{name}: dim must be given for {np.ndim(x)} axes: PyTorch takes 0 or 1, Lucid the last"
         )
-    return -1 if dim is None else dim
+    return -1
 
 
 @spelled
@@ -166,7 +167,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
         [0.5, 0.5]
     """
     x = input if dtype is None else ops.astype(input, dtype)
-    return ops.softmax(x, _softmax_dim("softmax", x, dim))
+    return ops.softmax(x, _softmax_dim("softmax", x) if dim is None else dim)
 
 
 @spelled
@@ -179,7 +180,7 @@ def log_softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor
         tensor([-0.6931, -0.6931])
     """
     x = input if dtype is None else ops.astype(input, dtype)
-    return ops.log_softmax(x, _softmax_dim("log_softmax", x, dim))
+    return ops.log_softmax(x, _softmax_dim("log_softmax", x) if dim is None else dim)
 
 
 # Windows

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import ops
+from minigrad.autograd.node import Variable
 from minigrad.autograd.typing import Tensor
 from minigrad.tensors.functions.arguments import of_numbers, part, sizes_of, spelled
 
@@ -333,15 +334,20 @@ def repeat_interleave(input: Any, repeats: Any, dim: int | None = None) -> Tenso
     return ops.repeat(input, repeats, dim)
 
 
+@spelled
 @of_numbers
 def flip(input: Any, *axes: Any, dims: Any = None) -> Tensor:
     """Reverse the elements along axes.
+
+    If none is named, along all of them; in PyTorch that is an error.
 
     Example:
         >>> import minigrad
         >>> minigrad.flip(minigrad.tensor([1, 2, 3]), (0,)).tolist()
         [3, 2, 1]
     """
+    if dims is None and not axes:
+        return ops.flip(input)
     chosen = sizes_of(axes) if dims is None else dims
     return ops.flip(input, chosen if isinstance(chosen, int) else tuple(chosen))
 
@@ -405,8 +411,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         (2, 3)
     """
     given = list(tensors)
-    kept = [x for x in given if tuple(np.shape(x)) != (0,)]
-    return ops.concatenate(kept if kept and len(kept) < len(given) else given, dim)
+    shapes = [x._data.shape if isinstance(x, Variable) else np.shape(x) for x in given]
+    if (0,) in shapes:
+        kept = [x for x, shape in zip(given, shapes, strict=True) if shape != (0,)]
+        given = kept or given
+    return ops.concatenate(given, dim)
 
 
 concat = concatenate = cat
