@@ -6,7 +6,6 @@ own docstring has the details. Here is what only a tensor has: attributes, gradi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, NoReturn, Self, overload
