@@ -139,7 +139,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
 
     Example:
         >>> from minigrad import nn, empty
-        >>> (nn.init.sparse_(empty(4, 3), sparsity=0.5) == 0).sum(axis=0).tolist()
+        >>> (nn.init.sparse_(empty(4, 3), sparsity=0.5) == 0).sum(dim=0).tolist()
         [2, 2, 2]
     """
     if tensor.ndim != 2:

@@ -42,7 +42,7 @@ by_numpy: dict[Any, Callable[..., Any]] = {}
 
 SPELLINGS = (
     ("input", "x"), ("input", "a"), ("A", "x"), ("dim", "axis"), ("dims", "axes"),
-    ("keepdim", "keepdims"), ("other", "b"),
+    ("keepdim", "keepdims"), ("other", "b"), ("other", "y"),
 )  # fmt: skip
 """PyTorch's names of arguments, which a call by keywords may use, and those of the ops."""
 

@@ -194,7 +194,7 @@ def histogram(
 
     Example:
         >>> import minigrad
-        >>> counts, edges = minigrad.histogram(minigrad.tensor([1.0, 2.0, 1.0, 4.0]), bins=3)
+        >>> counts, edges = minigrad.ops.histogram(minigrad.tensor([1.0, 2.0, 1.0, 4.0]), bins=3)
         >>> counts.tolist(), edges.tolist()
         ([2, 1, 1], [1.0, 2.0, 3.0, 4.0])
     """

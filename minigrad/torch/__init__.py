@@ -1,7 +1,7 @@
-"""PyTorch's meaning: ``import minigrad.torch as torch``.
+"""minigrad for PyTorch's programs: ``import minigrad.torch as torch``.
 
-Every name, default, position and result is that of PyTorch 2.13, or there is an error that says so.
-The engine, the ops and the modules are minigrad's own.
+It is minigrad, with PyTorch's attention classes, its modules where minigrad has others of the same
+name, and stand-ins for what has no use here. A name that is not there is an error that says why.
 """
 
 import math as _math

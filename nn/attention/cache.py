@@ -183,7 +183,7 @@ class DynamicKVCache(KVCache):
     """A cache that grows with the sequence; gradients flow through it.
 
     Example:
-        >>> from minigrad import nn, concatenate, randn
+        >>> from minigrad import cat, nn, randn
         >>> layer = nn.TransformerEncoderLayer(16, 2, 32).eval()
         >>> x, cache = randn(1, 5, 16), nn.DynamicKVCache()
         >>> steps = [
@@ -191,7 +191,7 @@ class DynamicKVCache(KVCache):
         ...     for i in range(5)
         ... ]
         >>> whole = layer(x, is_causal=True)
-        >>> bool(abs(concatenate(steps, axis=1) - whole).max() < 1e-5)
+        >>> bool(abs(cat(steps, dim=1) - whole).max() < 1e-5)
         True
         >>> cache.get_seq_length()
         5

@@ -85,7 +85,7 @@ def dropout1d(
     Example:
         >>> from minigrad import nn, ones
         >>> y = nn.functional.dropout1d(ones(1, 100, 3))
-        >>> sorted(set(y.sum(axis=2)[0].tolist()))
+        >>> sorted(set(y.sum(dim=2)[0].tolist()))
         [0.0, 6.0]
     """
     leading = 1 if input.ndim == 2 else 2
@@ -106,7 +106,7 @@ def dropout2d(
     Example:
         >>> from minigrad import nn, ones
         >>> y = nn.functional.dropout2d(ones(1, 100, 3, 2), 0.75)
-        >>> sorted(set(y.sum(axis=(2, 3))[0].tolist()))
+        >>> sorted(set(y.sum(dim=(2, 3))[0].tolist()))
         [0.0, 24.0]
     """
     if input.ndim == 3:
@@ -133,7 +133,7 @@ def drop_path(
 
     Example:
         >>> from minigrad import nn, ones
-        >>> sorted(set(nn.functional.drop_path(ones(100, 3), 0.5).sum(axis=1).tolist()))
+        >>> sorted(set(nn.functional.drop_path(ones(100, 3), 0.5).sum(dim=1).tolist()))
         [0.0, 6.0]
     """
     p = check_probability("drop_path", "p", p)

@@ -49,7 +49,7 @@ class Dropout1d(_DropoutNd):
 
     Example:
         >>> from minigrad import nn, ones
-        >>> sorted(set(nn.Dropout1d(0.5)(ones(1, 100, 3)).sum(axis=2)[0].tolist()))
+        >>> sorted(set(nn.Dropout1d(0.5)(ones(1, 100, 3)).sum(dim=2)[0].tolist()))
         [0.0, 6.0]
     """
 
@@ -63,7 +63,7 @@ class Dropout2d(_DropoutNd):
 
     Example:
         >>> from minigrad import nn, ones
-        >>> sorted(set(nn.Dropout2d(0.5)(ones(1, 100, 2, 2)).sum(axis=(2, 3))[0].tolist()))
+        >>> sorted(set(nn.Dropout2d(0.5)(ones(1, 100, 2, 2)).sum(dim=(2, 3))[0].tolist()))
         [0.0, 8.0]
     """
 
@@ -92,7 +92,7 @@ class DropPath(Module):
 
     Example:
         >>> from minigrad import nn, ones
-        >>> sorted(set(nn.DropPath(0.5)(ones(100, 3)).sum(axis=1).tolist()))
+        >>> sorted(set(nn.DropPath(0.5)(ones(100, 3)).sum(dim=1).tolist()))
         [0.0, 6.0]
     """
 

@@ -71,6 +71,8 @@ torch.index_select(x, dim=0, index=i[0, :2]), x.take_along_dim(i, dim=1), torch.
 torch.roll(x, shifts=1, dims=1), torch.triu(torch.ones(3, 3), diagonal=1), torch.isnan(x).any()
 x.diagonal(dim1=0, dim2=1), torch.diag_embed(v, dim1=0, dim2=1), torch.meshgrid(v, v, indexing="ij")
 torch.tensordot(x, y, dims=([1], [1])), torch.meshgrid([v, v], indexing="xy"), x.ge(0).float()
+torch.mul(input=x, other=y), torch.matmul(input=x, other=y.T), torch.xlogy(input=x, other=y.abs())
+torch.inner(input=x, other=y), torch.kron(input=v, other=v), torch.maximum(input=x, other=y)
 torch.allclose(x, other=x), float(torch.finfo(x.dtype).eps), x.double(), x.half().float(), x.type()
 x.half().softmax(dim=-1, dtype=torch.float32), x.to(torch.float64), x.to("cpu"), x.detach()
 x.to(dtype=torch.float16), x.type_as(y.double()), x.type(torch.float64), x.type("torch.LongTensor")

@@ -49,11 +49,9 @@ __all__ = [
     "greater_equal",
     "gt",
     "hypot",
-    "inner",
     "isfinite",
     "isinf",
     "isnan",
-    "kron",
     "le",
     "less",
     "less_equal",
@@ -131,12 +129,10 @@ fmod = ops.fmod
 greater = gt = ops.greater
 greater_equal = ge = ops.greater_equal
 hypot = ops.hypot
-inner = ops.inner
 bitwise_not = ops.invert
 isfinite = ops.isfinite
 isinf = ops.isinf
 isnan = ops.isnan
-kron = ops.kron
 bitwise_left_shift = ops.left_shift
 less = lt = ops.less
 less_equal = le = ops.less_equal

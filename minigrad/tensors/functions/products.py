@@ -15,8 +15,8 @@ from minigrad.tensors.functions.arguments import spelled, with_axes
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
     "cholesky_inverse", "cholesky_solve", "corrcoef", "cov", "cross", "det", "dot", "einsum", "ger",
-    "inverse", "logdet", "matrix_power", "matrix_rank", "mm", "mv", "outer", "pdist", "pinverse",
-    "qr", "renorm", "slogdet", "svd", "tensordot", "vander", "vdot",
+    "inner", "inverse", "kron", "logdet", "matrix_power", "matrix_rank", "mm", "mv", "outer",
+    "pdist", "pinverse", "qr", "renorm", "slogdet", "svd", "tensordot", "vander", "vdot",
 ]  # fmt: skip
 
 
@@ -87,6 +87,28 @@ def outer(input: Any, vec2: Any) -> Tensor:
 
 
 ger = outer
+
+
+def inner(input: Any, other: Any) -> Tensor:
+    """Multiply along the last axes, and add up.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.inner(minigrad.ones(2, 3), minigrad.ones(4, 3)).shape
+        minigrad.Size([2, 4])
+    """
+    return ops.inner(input, other)
+
+
+def kron(input: Any, other: Any) -> Tensor:
+    """Put a copy of `other`, multiplied by it, in the place of each element of `input`.
+
+    Example:
+        >>> import minigrad
+        >>> minigrad.kron(minigrad.tensor([1, 10]), minigrad.tensor([1, 2])).tolist()
+        [1, 2, 10, 20]
+    """
+    return ops.kron(input, other)
 
 
 def _scaled(x: Any, by: float) -> Any:

@@ -174,12 +174,12 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
 
 
 def ravel(input: Any) -> Tensor:
-    """The elements as one axis, in C order; a view where the memory allows it.
+    """Make one axis of all, in C order; a view where the memory allows it.
 
     Example:
         >>> import minigrad
         >>> minigrad.ravel(minigrad.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        Tensor([1., 2., 3., 4.], dtype=float32)
+        tensor([1., 2., 3., 4.])
     """
     return ops.ravel(input)
 
