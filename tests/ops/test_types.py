@@ -233,7 +233,7 @@ def test_constructing_keeps_or_chooses_a_dtype() -> None:
     ]  # fmt: skip
     for value, dtype in table:
         assert tensor(value).dtype == dtype, value
-        assert tensor(value).dtype.isnative
+        assert tensor(value).numpy().dtype.isnative
     assert tensor([1, 2], dtype=np.float64).dtype == np.float64
     assert Tensor([1.5], dtype=int).tolist() == [1]
     for wrong in ("text", [None], [1 + 2j], object(), {"a": 1}, np.array(["x"]), np.ones(2, "c8")):
