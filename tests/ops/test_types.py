@@ -51,8 +51,8 @@ MEETINGS: dict[str, dict[str, str]] = {
     "i64": {
         "i64": "int, True, np.int64, np.bool, 0-d int64, array i64, array bool, list of ints, "
         "i64, i32, u8, bool, i64()",
-        "f32": "float, np.float64, np.float16, 0-d float64, f64(), array f32, list of floats",
-        "f64": "array f64",
+        "f32": "float, np.float64, np.float16, array f32, list of floats",
+        "f64": "0-d float64, f64(), array f64",
     },
     "i32": {
         "i32": "int, True, np.int64, i64(), 0-d int64, bool, u8, i32",
@@ -71,8 +71,8 @@ MEETINGS: dict[str, dict[str, str]] = {
         "f64": "f64",
     },
     "f64()": {
-        "f64": "int, float, np.float32, f64(), i64()",
-        "f32": "f32, i64, array i64",
+        "f64": "int, float, np.float32, f64(), i64(), i64, array i64",
+        "f32": "f32",
         "f16": "f16",
     },
     "i64()": {"i64": "int, i64(), bool()", "f32": "float", "f16": "f16"},
